@@ -52,41 +52,33 @@ pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>
     if let Some(shell) = completion::asking(&arguments, &environment) {
         return completion::answer(shell, &arguments, environment, Cli::command());
     }
-    let cli = match cli::parse(&arguments, &environment) {
+    let cli = match cli::parse(&arguments) {
         Ok(cli) => cli,
         Err(error) => return cli::report_usage(&error, &arguments, &environment),
     };
     let plain = cli.flags.report_only(&environment);
-    let out = match cli.flags.output(&environment) {
-        Ok(out) => out,
-        Err(error) => {
-            plain.report(&error);
-            return error.exit;
-        }
-    };
-    let outcome = match cli.command.plan() {
-        Plan::Program(run) => {
-            let parser = || cli::with_overview(cli::help_width(&environment));
-            run(&out, &parser)
-        }
+    execute(cli, environment).unwrap_or_else(|error| {
+        plain.report(&error);
+        error.exit
+    })
+}
+
+fn execute(cli: Cli, environment: Environment) -> Result<Exit> {
+    let out = cli.flags.output(&environment)?;
+    match cli.command.plan() {
+        Plan::Program(run) => run(&out, &|| cli::with_overview(cli::help_width())),
         Plan::Configuration(run) => Startup::new(&cli.flags, environment, out)
             .and_then(|startup| app::block_on(unless_interrupted(run(startup)))),
         Plan::Context(needs, run) => Startup::new(&cli.flags, environment, out)
             .and_then(|startup| app::block_on(run_in_context(startup, needs, run))),
-    };
-    outcome.unwrap_or_else(|error| {
-        plain.report(&error);
-        error.exit
-    })
+    }
 }
 
 async fn run_in_context(mut startup: Startup, needs: Needs, run: ContextRun) -> Result<Exit> {
     startup.options.accepts_any_key = needs.service == ServiceNeed::OwnSandbox;
     let context = match needs.service {
         ServiceNeed::None => Context::without_need(startup)?,
-        ServiceNeed::Profile | ServiceNeed::ProfileUnchecked | ServiceNeed::OwnSandbox => {
-            Context::new(startup)?
-        }
+        _ => Context::new(startup)?,
     };
     let checked = async {
         if needs.service == ServiceNeed::Profile {
@@ -94,9 +86,10 @@ async fn run_in_context(mut startup: Startup, needs: Needs, run: ContextRun) -> 
         }
         run(&context).await
     };
-    let outcome = match needs.is_server {
-        true => checked.await.map_err(interrupted_instead),
-        false => unless_interrupted(checked).await,
+    let outcome = if needs.is_server {
+        checked.await.map_err(interrupted_instead)
+    } else {
+        unless_interrupted(checked).await
     };
     outcome.map_err(|error| match &*context.batch_progress.borrow() {
         Some(batch_progress) => batch_progress.explain(error, &context.in_flight.borrow()),

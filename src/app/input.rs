@@ -1,5 +1,7 @@
 //! Reads standard input and files, with a size limit and interruptible by Ctrl-C.
 
+use std::path::PathBuf;
+
 use crate::outcome::{Error, Result};
 use crate::platform::input::{Source, read_text};
 
@@ -18,13 +20,17 @@ pub(crate) fn one_time_code(code: String, flag: &str) -> Result<String> {
     }
 }
 
-pub(crate) async fn read_stdin() -> Result<String> {
-    read_text(Source::Stdin, LONGEST_INPUT)
-        .await
-        .map_err(|error| Error::unreadable("standard input", error))
+pub(crate) async fn read(source: Source) -> Result<String> {
+    let name = source.name();
+    let read = read_text(source, LONGEST_INPUT).await;
+    read.map_err(|error| Error::unreadable(&name, error))
 }
 
+pub(crate) async fn read_stdin() -> Result<String> {
+    read(Source::Stdin).await
+}
+
+/// The text of this file, or of standard input for `-`.
 pub(crate) async fn read_file(path: &str) -> Result<String> {
-    let read = read_text(Source::File(path.into()), LONGEST_INPUT).await;
-    read.map_err(|error| Error::unreadable(path, error))
+    read(PathBuf::from(path).into()).await
 }

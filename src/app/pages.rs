@@ -184,13 +184,8 @@ fn at(base: &str, call: &Call, address: &str, key_parameter: Option<&str>) -> Op
         Some(query) => format!("{path}?{query}"),
         None => path,
     };
-    Some(match is_same {
-        true => Call {
-            path,
-            ..call.clone()
-        },
-        false => Call::get(path),
-    })
+    let call = if is_same { call.clone() } else { Call::get("") };
+    Some(Call { path, ..call })
 }
 
 /// The call with this parameter in its query, in place of the one before.

@@ -12,10 +12,8 @@ use crate::platform::{private_file, shell};
 use crate::secrets::{Item, Secret, Vault, register_secret};
 use crate::terminal::output::Output;
 
-/// The database of a shared journal. Connects to nothing yet.
-///
-/// Its password is found where PostgreSQL's tools find it: in `PGPASSWORD`, in the file that `PGPASSFILE` names, in
-/// `~/.pgpass`; else where `auth login` stored it.
+/// The database of a shared journal. Connects to nothing yet. Its password is that of PostgreSQL's tools: `PGPASSWORD`,
+/// `PGPASSFILE`, `~/.pgpass`; else the one that `auth login` stored.
 pub(crate) fn database(
     out: &Output,
     environment: &Environment,

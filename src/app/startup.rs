@@ -88,8 +88,7 @@ impl Startup {
     }
 }
 
-/// Refuses a clock before 1970 or after 9999, as a machine with an empty battery shows: idempotency keys begin with the
-/// milliseconds since 1970, and a `Date` header has a year of four digits.
+/// Idempotency keys begin with the milliseconds since 1970, and a `Date` header has a year of four digits.
 fn refuse_impossible_clock(now: SystemTime) -> Result<()> {
     let possible = now >= SystemTime::UNIX_EPOCH && Timestamp::try_from(now).is_ok();
     if possible {

@@ -30,7 +30,8 @@ pub(crate) fn kept_terms(context: &Context, booking: &Booking) -> Option<Value> 
     if !context.has_journal() {
         return None;
     }
-    let terms = context.journal().ok()?.terms(booking.id()).ok()??;
+    let kept = context.journal().ok()?.kept(booking.id()).ok()??;
+    let terms = kept.terms?;
     is_at(booking, terms.get("datetime")?).then_some(terms)
 }
 

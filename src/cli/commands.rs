@@ -15,9 +15,7 @@ pub(crate) use help::TOPICS;
 use crate::app::plan::{Needs, Plan, ServiceNeed};
 use crate::{account, booking, desk, playground, setup, webhook};
 
-/// All commands in the order of the help, where `overview` groups them.
-///
-/// Each has its summary here too, so that the overview need not build the arguments of every command.
+/// All commands in the order of the help, each with its summary: the overview builds no command's arguments.
 #[derive(Subcommand, Debug)]
 #[command(defer = true)]
 pub(crate) enum Command {
@@ -84,9 +82,7 @@ pub(crate) enum EagerBook {
     Book(Box<booking::book::Args>),
 }
 
-// A command with subcommands, which are built only if it was given.
-//
-// This is not a doc comment, because that would replace the help of `T`.
+// A command with subcommands. No doc comment, because that would replace the help of `T`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Group<T: Subcommand> {
     #[command(subcommand)]
@@ -122,9 +118,10 @@ impl Command {
             Command::Modify(args) => Plan::service(args, booking::change::modify::run),
             Command::Cancel(args) => Plan::service(args, booking::change::cancel::run),
             Command::Desk(args) => {
+                let is_server = true;
                 let needs = Needs {
-                    service: ServiceNeed::Profile,
-                    is_server: true,
+                    is_server,
+                    ..Needs::of(ServiceNeed::Profile)
                 };
                 Plan::context(needs, args, desk::run)
             }

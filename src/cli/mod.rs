@@ -51,14 +51,14 @@ pub(crate) struct Cli {
 const WIDEST_HELP: usize = 100;
 
 /// Parses the arguments. Only the given command's are built (`defer`): to build all takes as long as the rest of a read.
-pub(crate) fn parse(arguments: &[OsString], environment: &Environment) -> Result<Cli, clap::Error> {
+pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     // The overview is laid out only where help may be asked for.
     let may_ask_for_help = arguments.iter().any(|argument| {
         let argument = argument.as_encoded_bytes();
         argument.starts_with(b"-") && argument.contains(&b'h')
     });
     let mut command = if arguments.len() < 2 || may_ask_for_help {
-        with_overview(help_width(environment))
+        with_overview(help_width())
     } else {
         Cli::command()
     };
@@ -66,16 +66,14 @@ pub(crate) fn parse(arguments: &[OsString], environment: &Environment) -> Result
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
-/// How many columns help has: those of the terminal, else those of the variable.
-pub(crate) fn help_width(environment: &Environment) -> usize {
+/// How many columns help has.
+pub(crate) fn help_width() -> usize {
     let terminals = Terminals::detect();
     if terminals.stdout || terminals.stderr {
-        return terminals.width.min(WIDEST_HELP);
+        terminals.width.min(WIDEST_HELP)
+    } else {
+        WIDEST_HELP
     }
-    let columns = environment.columns.as_ref();
-    let columns = columns.and_then(|it| it.to_str()?.parse().ok());
-    let columns = columns.filter(|it| *it > 0);
-    columns.map_or(WIDEST_HELP, |it: usize| it.min(WIDEST_HELP))
 }
 
 /// The parser with the overview of all commands as its help, for this many columns.

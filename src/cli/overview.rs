@@ -5,8 +5,7 @@ use clap::builder::Styles;
 use super::commands::help::TOPICS;
 use crate::terminal::output::wrap;
 
-/// The first command of each group, whose others follow in the order of [`Command`]. Those from the last one on have no
-/// line of their own.
+/// The first command of each group. Those from the last one on have no line of their own.
 const GROUPS: [(&str, &str); 5] = [
     ("sandbox", "Build and test"),
     ("search", "Book"),
@@ -29,10 +28,7 @@ const FLAGS: [(&str, &str); 4] = [
 const NAMES: usize = 11;
 const INDENT: usize = NAMES + 4;
 
-/// The help of `bookctl` itself, the root of all commands, for a terminal of this many columns.
-///
-/// clap has headings only for flags, so the groups are written here. Nothing is built for it: the commands have their
-/// summaries without their arguments.
+/// The help of `bookctl` itself for a terminal of this many columns: clap has headings only for flags.
 pub(crate) fn template(all: &clap::Command, columns: usize) -> String {
     let styles = Styles::styled();
     let (header, literal) = (styles.get_header(), styles.get_literal());

@@ -9,8 +9,7 @@ use crate::outcome::{Error, Result};
 pub(crate) struct BaseUrl(Url);
 
 impl BaseUrl {
-    /// Parses an address. `source` names it in errors: a flag, a variable or a profile. The address itself is not
-    /// shown, because it may contain a password or a key.
+    /// `source` names the address in errors, which do not show it: it may contain a password or a key.
     pub(crate) fn parse(text: &str, source: &str) -> Result<Self> {
         let refuse = |why: &str| {
             Error::config(format!("{source} {why}"))

@@ -46,7 +46,6 @@ variables! {
     clicolor_force = "CLICOLOR_FORCE", "use color even if the output is not a terminal";
     complete = "BOOKCTL_COMPLETE", "set only by the completion scripts: the shell to complete for";
     ci = "CI", "set by continuous integration; disables prompts";
-    columns = "COLUMNS", "width of help if nothing is a terminal; 100 if not set";
     term = "TERM", "`dumb` disables color and redrawing";
     bookctl_pager = "BOOKCTL_PAGER", "pager for lists longer than the screen; `cat` or empty for none";
     pager = "PAGER", "that pager if BOOKCTL_PAGER is not set";
@@ -60,11 +59,6 @@ impl Environment {
     /// A variable as text. Invalid UTF-8 is replaced, and then matches nothing.
     pub(crate) fn text(value: Option<&OsString>) -> Option<String> {
         value.map(|value| value.to_string_lossy().into_owned())
-    }
-
-    /// Whether `BOOKCTL_NO_INPUT` is on.
-    pub(crate) fn never_asks(&self) -> bool {
-        Self::on(self.no_input.as_ref())
     }
 
     /// Whether a switch is on: any value except `0`, `false`, `no` and `off`.

@@ -39,8 +39,7 @@ pub(crate) struct Profile {
     pub(crate) read_only: Option<bool>,
     /// PEM file with the authorities that sign the service's certificate.
     pub(crate) ca_file: Option<PathBuf>,
-    /// The origin for which `auth login` stored a key. It only explains why a key is not used; the name under which
-    /// the key is stored decides that.
+    /// The origin for which `auth login` stored a key: it only explains why a key is not used.
     pub(crate) key_origin: Option<String>,
     /// The fingerprint of that key. It tells organizations apart in a journal that a team shares.
     pub(crate) key_fingerprint: Option<String>,
@@ -124,33 +123,30 @@ impl ConfigFile {
 }
 
 impl Profile {
-    /// The adapter of this profile. The error is the key that is refused (`dialect.otp_field`), where it stands in the file
-    /// in bytes, and why, as the predicate of a sentence.
+    /// The error is the key that is refused (`dialect.otp_field`), where it stands in the file in bytes, and why.
     fn adapter(&self, name: &str) -> Result<Adapter, (String, usize, String)> {
         let mut adapter = Adapter {
             local_times: self.local_times,
             profile: Some(name.to_owned()),
             ..Adapter::default()
         };
-        let mut written = Vec::new();
-        for (table, rows) in [
+        let tables = [
             ("dialect", &self.dialect),
             ("headers", &self.headers),
             ("read", &self.read),
             ("write", &self.write),
-        ] {
-            written.extend(
-                rows.iter()
-                    .map(|(key, value)| (format!("{table}.{key}"), value)),
-            );
-        }
-        for (key, value) in [
+        ];
+        let in_tables = tables.into_iter().flat_map(|(table, rows)| {
+            let rows = rows.iter();
+            rows.map(move |(key, value)| (format!("{table}.{key}"), value))
+        });
+        let own = [
             ("auth_query", &self.auth_query),
             ("auth_user", &self.auth_user),
-        ] {
-            written.extend(value.iter().map(|value| (key.to_owned(), value)));
-        }
-        for (key, value) in written {
+        ];
+        let own = own.into_iter();
+        let own = own.filter_map(|(key, value)| Some((key.to_owned(), value.as_ref()?)));
+        for (key, value) in in_tables.chain(own) {
             let set = adapter.set(&key, value.get_ref());
             set.map_err(|why| (key, value.span().start, why))?;
         }

@@ -15,8 +15,7 @@ use crate::service::time::retention::Retention;
 const PLAIN: &str =
     "base_url, read_only, ca_file, retention, journal, local_times, auth_query, auth_user";
 
-/// The key of a setting as `config.toml` has it: those of the dialect can stand without `dialect.` in front. The error
-/// lists the keys.
+/// The key of a setting as `config.toml` has it: those of the dialect can stand without `dialect.` in front.
 pub(crate) fn setting(key: &str) -> Result<String, String> {
     let names: Vec<&str> = Dialect::TABLE.iter().map(|it| it.0).collect();
     match key.split_once('.').unwrap_or(("", key)) {

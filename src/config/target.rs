@@ -16,8 +16,7 @@ use crate::service::time::retention::Retention;
 pub(crate) struct TargetOptions {
     pub(crate) profile: Option<String>,
     pub(crate) no_sandbox: bool,
-    /// Whether the command also works without a service. If none is configured, it gets the sandbox as its
-    /// target and must not open it.
+    /// Whether the command works without a service: its target is then the sandbox, which it must not open.
     pub(crate) service_optional: bool,
     /// Whether the command accepts a key that is not for a particular service, because it needs no key.
     pub(crate) accepts_any_key: bool,
@@ -135,8 +134,8 @@ impl Target {
         }
     }
 
-    /// Distinguishes API keys without revealing one: the fingerprint of the key that is sent, where it is configured. Another
-    /// key may be another organization's, where the same idempotency key books a second time.
+    /// The fingerprint of the API key, where it is configured. Another organization's books a second time under the same
+    /// idempotency key.
     pub(crate) fn account(&self) -> Option<String> {
         let (key, stored) = match self {
             Target::Embedded { key, .. } => (key.as_ref(), None),

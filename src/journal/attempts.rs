@@ -161,8 +161,7 @@ impl Journal {
     }
 }
 
-/// Writes an attempt and its runs as they are now. An attempt that is none any more is removed. If another process has added
-/// the attempt in between, this is a conflict, and the transaction is repeated.
+/// Writes an attempt and its runs, or removes it. Is repeated if another process has added the attempt in between.
 pub(super) fn save(
     statements: &dyn SqlExecutor,
     before: Option<&Attempt>,

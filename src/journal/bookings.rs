@@ -1,5 +1,4 @@
-//! The bookings of this machine, each as it was last seen, with the states in which it was seen and the terms that it was made
-//! with.
+//! The bookings of this machine, each as it was last seen, with its states and the terms that it was made with.
 
 use std::borrow::Cow;
 
@@ -22,6 +21,8 @@ pub(crate) struct KeptBooking {
     pub(crate) booking: Booking,
     /// When it was last read, RFC 3339.
     pub(crate) seen_at: String,
+    /// The terms of the slot that was booked. The service may not repeat them.
+    pub(crate) terms: Option<Json>,
     /// What its request asked for, in the contract's shape.
     asked: Option<Json>,
 }
@@ -67,13 +68,16 @@ impl KeptBooking {
             }
         };
         let seen_at = row.get("seen_at")?;
-        let asked = row.get::<Option<String>>("asked").ok().flatten();
-        let asked = asked.and_then(|text| serde_json::from_str(&text).ok());
-        let booking = Booking::from_document(document);
-        Ok(booking.map(|booking| KeptBooking {
+        // A query may leave them out.
+        let json = |column| {
+            let text = row.get::<Option<String>>(column).ok().flatten();
+            text.and_then(|text| serde_json::from_str(&text).ok())
+        };
+        Ok(Booking::from_document(document).map(|booking| KeptBooking {
             booking,
             seen_at,
-            asked,
+            terms: json("terms"),
+            asked: json("asked"),
         }))
     }
 }
@@ -101,24 +105,21 @@ pub(super) fn hold(
     origin: &str,
     id: &str,
 ) -> SqlResult<Option<Held>> {
-    let query = "SELECT forgotten_at IS NOT NULL AS is_forgotten, idempotency_key IS NOT NULL AS is_made, document, seen_at,
-                        (SELECT coalesce(asked, request) FROM attempts
-                         WHERE attempts.idempotency_key = bookings.idempotency_key) AS asked
-                 FROM bookings WHERE origin = ?1 AND id = ?2 FOR UPDATE";
-    let Some(row) = statements.first(query, values![origin, id])? else {
+    let query =
+        format!("SELECT {WITH_ASKED} FROM bookings WHERE origin = ?1 AND id = ?2 FOR UPDATE");
+    let Some(row) = statements.first(&query, values![origin, id])? else {
         return Ok(None);
     };
-    let json = |text: &str| serde_json::from_str::<Json>(text).ok();
-    let document = json(&row.get::<String>("document")?).unwrap_or_default();
+    let text = |column| row.get::<Option<String>>(column);
+    let read = |text: String| serde_json::from_str::<Json>(&text).ok();
+    let json = |column| text(column).map(|it| it.and_then(read));
+    let document = json("document")?.unwrap_or_default();
     Ok(Some(Held {
-        is_forgotten: row.get("is_forgotten")?,
+        is_forgotten: text("forgotten_at")?.is_some(),
         seen_at: row.get("seen_at")?,
-        is_made: row.get("is_made")?,
+        is_made: text("idempotency_key")?.is_some(),
         has_time: document.get("datetime").is_some_and(|time| !time.is_null()),
-        asked: row
-            .get::<Option<String>>("asked")?
-            .as_deref()
-            .and_then(json),
+        asked: json("asked")?,
     }))
 }
 
@@ -164,7 +165,7 @@ pub(super) fn store(
         (stored(booking), terms, Searched::of(booking, asked, scope))
     };
     const CHANGED: &str = "ON CONFLICT (origin, id) DO UPDATE SET status = excluded.status, document = excluded.document,
-         seen_at = excluded.seen_at, gone_at = NULL, visit = excluded.visit, guest = excluded.guest, email = excluded.email,
+         seen_at = excluded.seen_at, visit = excluded.visit, guest = excluded.guest, email = excluded.email,
          phone = excluded.phone, venue = excluded.venue, folded_id = excluded.folded_id,
          terms = coalesce(bookings.terms, excluded.terms),
          idempotency_key = coalesce(bookings.idempotency_key, excluded.idempotency_key)";
@@ -251,8 +252,8 @@ impl Journal {
     fn is_new(&self, booking: &Booking) -> Result<bool> {
         let (status, document) = (booking.status(), stored(booking));
         self.read(|statements, scope| {
-            let query = "SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2 AND gone_at IS NULL
-                         AND status = ?3 AND (forgotten_at IS NOT NULL OR document = ?4)";
+            let query = "SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2 AND status = ?3
+                         AND (forgotten_at IS NOT NULL OR document = ?4)";
             let row = values![&scope.origin, booking.id(), status.as_str(), &document];
             Ok(statements.first(query, row)?.is_none())
         })
@@ -295,25 +296,6 @@ impl Journal {
                 }
             }
             Ok(())
-        })
-    }
-
-    /// Marks all bookings of a sandbox that was reset.
-    pub(crate) fn lose_all(&self) -> Result<()> {
-        self.write(|statements, scope| {
-            let query = "UPDATE bookings SET gone_at = ?2 WHERE origin = ?1 AND gone_at IS NULL";
-            let row = values![&scope.origin, Timestamp::now().to_string()];
-            statements.execute(query, row).map(drop)
-        })
-    }
-
-    pub(crate) fn lost(&self) -> Result<u32> {
-        self.read(|statements, scope| {
-            // For `origin` alone, SQLite would take the primary key, which has all bookings.
-            let lost =
-                "SELECT count(*) FROM bookings WHERE origin || '' = ?1 AND gone_at IS NOT NULL";
-            let row = statements.first(lost, values![&scope.origin])?;
-            row.map_or(Ok(0), |row| row.at(0))
         })
     }
 
@@ -367,16 +349,6 @@ impl Journal {
             };
             rows.iter().map(sighting).collect()
         })
-    }
-
-    /// The terms that are kept with a booking. The service may not repeat them.
-    pub(crate) fn terms(&self, id: &str) -> Result<Option<Json>> {
-        let query = "SELECT terms FROM bookings WHERE origin = ?1 AND id = ?2";
-        let text: Option<String> = self.read(|statements, scope| {
-            let row = statements.first(query, values![&scope.origin, id])?;
-            row.map_or(Ok(None), |row| row.get("terms"))
-        })?;
-        Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
     }
 }
 

@@ -1,5 +1,4 @@
-//! Claims: of several machines that resume one attempt, or book one row of a batch, at the same time, one does it, and the
-//! others read what came of it.
+//! Claims: of several machines that resume one attempt, or book one row of a batch, at the same time, one does it.
 
 use std::time::Duration;
 

@@ -14,7 +14,7 @@ use crate::platform::system;
 
 /// The most candidates of a kind. Typing more characters shows others.
 const MOST: u32 = 100;
-/// The most bookings that are offered before anything is typed.
+/// The most bookings that are offered.
 const LAST_BOOKINGS: u32 = 20;
 
 pub(crate) struct CompletionIndex {
@@ -36,8 +36,7 @@ pub(crate) struct IndexedRow {
 }
 
 impl CompletionIndex {
-    /// Opens the journal's file, or that of what this terminal saw, of any version. One that another process is writing
-    /// counts as empty.
+    /// Opens the journal's file, or that of what this terminal saw, of any version.
     pub(crate) fn open(path: &Path, origin: String) -> Option<Self> {
         // A pipe would be waited for.
         if !path.metadata().ok()?.is_file() {
@@ -51,14 +50,9 @@ impl CompletionIndex {
 
     /// Bookings of this machine whose ids start with `prefix`, latest first.
     pub(crate) fn bookings(&self, prefix: &str) -> Vec<IndexedRow> {
-        // A prefix is looked up by id; without one, the latest bookings are taken. Both use an index.
-        let (id, order, most) = match prefix {
-            "" => ("+id", "created_at", LAST_BOOKINGS),
-            _ => ("id", "id", MOST),
-        };
         let bookings = format!(
             "SELECT id AS word, id, status, document FROM bookings
-             WHERE origin = ?1 AND {id} >= ?4 AND {id} < ?5 ORDER BY {order} DESC LIMIT {most}"
+             WHERE origin = ?1 AND +id >= ?4 AND +id < ?5 ORDER BY created_at DESC LIMIT {LAST_BOOKINGS}"
         );
         self.rows("", &bookings, prefix)
     }
@@ -83,17 +77,11 @@ impl CompletionIndex {
         self.rows(&RecentList::Venues.kind(), &query, prefix)
     }
 
-    /// The rows of this terminal's last list of slots, then the slots whose ids have this prefix. Without a prefix, those
-    /// that were seen last.
+    /// The rows of this terminal's last list of slots, then the slots whose ids have this prefix, those that were seen last first.
     pub(crate) fn slots(&self, prefix: &str) -> Vec<IndexedRow> {
-        let order = if prefix.is_empty() {
-            "seen_at DESC"
-        } else {
-            "id"
-        };
-        let slots = words(&format!(
-            "SELECT id FROM slots WHERE origin = ?1 AND id >= ?4 AND id < ?5 ORDER BY {order}"
-        ));
+        let slots = words(
+            "SELECT id FROM slots WHERE origin = ?1 AND id >= ?4 AND id < ?5 ORDER BY seen_at DESC",
+        );
         let query = format!(
             "SELECT word, words.id, slots.document, venues.document AS venue
              FROM ({slots}) AS words JOIN slots ON slots.origin = ?1 AND slots.id = words.id

@@ -1,12 +1,10 @@
 //! Copies a journal in a file into another one: what a machine did before its team shared a journal.
 //!
-//! Nothing that is there is replaced, except by what is newer, so that a copy can be repeated. A run that was copied is known by
-//! its token.
+//! Nothing that is there is replaced, except by what is newer, so that a copy can be repeated.
 
 use std::path::Path;
 
 use serde::Serialize;
-use serde_json::Value as Json;
 
 use super::attempts::{hold, save};
 use super::bookings::{self, KeptBooking, SeenBooking};
@@ -26,29 +24,22 @@ pub(crate) struct Copied {
 
 pub(crate) fn copy(from: &Path, into: &Journal) -> Result<Copied> {
     if !from.is_file() {
-        return Err(
-            Error::journal(format!("there is no journal {}", from.display())).hint(
-                "name the file of a journal: `bookctl journal status` of that computer shows it",
-            ),
-        );
+        let what = format!("there is no journal {}", from.display());
+        return Err(Error::journal(what)
+            .hint("`bookctl journal status` on that computer shows where its file is"));
     }
     let source = Journal::open(from, Scope::default())?;
     let mut copied = Copied::default();
     for attempt in source.attempts()? {
-        match into.write(|statements, scope| copy_attempt(statements, scope, &attempt))? {
-            true => copied.attempts += 1,
-            false => copied.refused.push(attempt.idempotency_key),
+        if into.write(|statements, scope| copy_attempt(statements, scope, &attempt))? {
+            copied.attempts += 1;
+        } else {
+            copied.refused.push(attempt.idempotency_key);
         }
     }
     let all = "SELECT * FROM bookings ORDER BY created_at";
     for booking in source.read(|statements, _| statements.query(all, &[]))? {
-        let sightings = source.read(|statements, _| {
-            let of =
-                "SELECT * FROM sightings WHERE origin = ?1 AND booking_id = ?2 ORDER BY number";
-            let (origin, id): (String, String) = (booking.get("origin")?, booking.get("id")?);
-            statements.query(of, values![origin, id])
-        })?;
-        into.write(|statements, scope| copy_booking(statements, scope, &booking, &sightings))?;
+        into.write(|statements, scope| copy_booking(statements, scope, &booking))?;
         copied.bookings += 1;
     }
     Ok(copied)
@@ -68,58 +59,37 @@ fn copy_attempt(statements: &dyn SqlExecutor, scope: &Scope, attempt: &Attempt) 
     Ok(true)
 }
 
-/// Copies a booking that is newer than what is known there, and the states in which it was seen. The other journal adds the
-/// last of them by itself. A guest that was deleted in either of them does not come back.
-fn copy_booking(
-    statements: &dyn SqlExecutor,
-    scope: &Scope,
-    row: &SqlRow,
-    sightings: &[SqlRow],
-) -> SqlResult<()> {
-    let Some(KeptBooking {
-        booking, seen_at, ..
-    }) = KeptBooking::read(row)?
-    else {
+/// Copies a booking that is newer than what is known there. A guest that was deleted in either of them does not come back.
+fn copy_booking(statements: &dyn SqlExecutor, scope: &Scope, row: &SqlRow) -> SqlResult<()> {
+    let Some(kept) = KeptBooking::read(row)? else {
         return Ok(());
     };
+    let (booking, seen_at) = (&kept.booking, &kept.seen_at);
     let (id, origin) = (booking.id(), row.get::<String>("origin")?);
     let text = |column| row.get::<Option<String>>(column);
     let forgotten_at = text("forgotten_at")?;
     let held = bookings::hold(statements, &origin, id)?;
-    if let Some(held) = &held {
-        if held.is_forgotten || forgotten_at.is_some() || held.seen_at >= seen_at {
-            return Ok(());
-        }
-    } else {
-        if forgotten_at.is_none() && bookings::is_forgotten(statements, &origin, id)? {
-            return Ok(());
-        }
-        for before in sightings.iter().rev().skip(1) {
-            let add = "INSERT INTO sightings (origin, booking_id, number, status, facts, seen_at)
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (origin, booking_id, number) DO NOTHING";
-            let number: i64 = before.get("number")?;
-            let [status, facts, seen_at] =
-                ["status", "facts", "seen_at"].map(|name| before.get::<String>(name));
-            let row = values![&origin, id, number, status?, facts?, seen_at?];
-            statements.later(add, row)?;
-        }
+    let is_outdated = match &held {
+        Some(held) => held.is_forgotten || forgotten_at.is_some() || held.seen_at >= *seen_at,
+        None => forgotten_at.is_none() && bookings::is_forgotten(statements, &origin, id)?,
+    };
+    if is_outdated {
+        return Ok(());
     }
     let (key, profile) = (text("idempotency_key")?, text("profile")?);
-    let terms: Option<Json> = text("terms")?.and_then(|it| serde_json::from_str(&it).ok());
     let seen = SeenBooking {
         origin: &origin,
         profile: profile.as_deref(),
-        seen_at: &seen_at,
+        seen_at,
         created_at: &row.get::<String>("created_at")?,
         key: key.as_deref(),
         asked: None,
-        terms: terms.as_ref(),
+        terms: kept.terms.as_ref(),
         is_forgotten: forgotten_at.is_some(),
     };
-    bookings::store(statements, scope, held.as_ref(), &booking, &seen)?;
-    let gone_at = text("gone_at")?;
-    let mark = "UPDATE bookings SET gone_at = ?3, forgotten_at = ?4 WHERE origin = ?1 AND id = ?2";
-    let row = values![&origin, id, &gone_at, &forgotten_at];
+    bookings::store(statements, scope, held.as_ref(), booking, &seen)?;
+    let mark = "UPDATE bookings SET forgotten_at = ?3 WHERE origin = ?1 AND id = ?2";
+    let row = values![&origin, id, &forgotten_at];
     statements.later(mark, row).map(drop)
 }
 

@@ -2,7 +2,7 @@
 
 -- All that a search looks at, so that it reads no documents.
 CREATE INDEX bookings_search ON bookings
-    (origin, created_at, id, gone_at, status, visit, guest, email, phone, venue, folded_id) WHERE guest IS NOT NULL;
+    (origin, created_at, id, status, visit, guest, email, phone, venue, folded_id) WHERE guest IS NOT NULL;
 
 -- The next row of `sightings` for each booking. Its facts say nothing of the guest.
 CREATE VIEW next_sightings (origin, booking_id, number, status, facts, seen_at) AS

@@ -27,8 +27,7 @@ pub(crate) struct Forgotten {
     pub(crate) unresolved: u32,
 }
 
-/// The request without its guest. Of a request in the service's own shape nothing stays: nothing says where its guest
-/// stands.
+/// Of a request in the service's own shape nothing stays: nothing says where its guest stands.
 const WITHOUT_GUEST: &str = "
     request = CASE WHEN asked IS NULL THEN without_guest(request) ELSE '{}' END,
     asked = CASE WHEN asked IS NULL THEN NULL ELSE without_guest(asked) END,
@@ -65,8 +64,7 @@ fn strip_attempts(lock: &str) -> String {
 }
 
 impl Journal {
-    /// Rewrites the file after a booking request has deleted guests, if that is fast. Otherwise, or if it fails, free
-    /// pages may contain remains until the file is rewritten the next time.
+    /// Rewrites the file after a booking request has deleted guests, if that is fast. Else free pages may contain remains.
     pub(super) fn clean_after(&self, purged: usize) {
         let size = |path| fs::metadata(path).map_or(0, |file| file.len());
         if purged > 0 && self.file().is_some_and(|(_, path)| size(path) <= SMALL) {
@@ -74,8 +72,7 @@ impl Journal {
         }
     }
 
-    /// What [`Journal::forget_next`] would delete, altogether: bookings and attempts that still have a guest. An attempt with
-    /// a booking counts once.
+    /// What [`Journal::forget_next`] would delete, altogether. An attempt with a booking counts once.
     pub(crate) fn forgettable(&self, until: Timestamp) -> Result<Forgotten> {
         let query = format!(
             "SELECT (SELECT count(*) FROM (
@@ -94,8 +91,7 @@ impl Journal {
         })
     }
 
-    /// Deletes the oldest guests at this service up to a moment. Returns whether there were any. Must be followed by
-    /// `rewrite_file`.
+    /// Deletes the oldest guests at this service. Returns whether there were any. Must be followed by `rewrite_file`.
     pub(crate) fn forget_next(&self, until: Timestamp) -> Result<bool> {
         let delete = format!(
             "DELETE FROM bookings WHERE origin = ?1 AND id IN

@@ -133,8 +133,7 @@ impl Journal {
         Ok(found.filter(|window| !window.is_unknown()))
     }
 
-    /// Counts a request that is sent now (by the service's clock), if few are left. Returns the exhausted window if the
-    /// request must not be sent.
+    /// Counts a request that is sent now, if few are left. Returns the exhausted window if it must not be sent.
     pub(crate) fn count_request(
         &self,
         name: &str,
@@ -156,15 +155,17 @@ impl Journal {
         })
     }
 
-    pub(crate) fn forget_rate_limits(&self) -> Result<()> {
+    /// Deletes the rate limits and the bookings of a sandbox that was reset.
+    pub(crate) fn forget_sandbox(&self) -> Result<()> {
         self.write(|statements, scope| {
-            let delete = "DELETE FROM limits WHERE origin = ?1";
-            statements.execute(delete, values![&scope.origin]).map(drop)
+            let origin = values![&scope.origin];
+            statements.execute("DELETE FROM limits WHERE origin = ?1", origin)?;
+            let bookings = "DELETE FROM bookings WHERE origin = ?1";
+            statements.execute(bookings, origin).map(drop)
         })
     }
 
-    /// Remembers what an answer has shown of the rate limit of this name, or that it has shown none. It is stored with the
-    /// next write.
+    /// Remembers what an answer has shown of a rate limit, or that it has shown none, for the next write.
     pub(crate) fn observe(&self, name: &str, seen: Option<RateLimitWindow>) {
         self.observed.borrow_mut().push((name.to_owned(), seen));
     }
@@ -239,8 +240,7 @@ fn learn(
     Ok(Admission::SentFirst)
 }
 
-/// Ends the learning of a window which no answer has shown. The next machine learns it, unless the service has answered
-/// without telling of one.
+/// Ends the learning of a window. The next machine learns it, unless the service has answered without telling of one.
 pub(super) fn end_learning(
     statements: &dyn SqlExecutor,
     scope: &Scope,

@@ -51,8 +51,7 @@ impl LiveBooking {
         self.field("/datetime").and_then(DocumentTime::read)
     }
 
-    /// Whether it is for the guest of a request: the names agree as the search compares them, or the digits of the phone
-    /// numbers, or the email addresses.
+    /// Whether it is for the guest of a request: by name as the search compares it, phone number or email address.
     pub(crate) fn is_for_guest_of(&self, asked: &Json) -> bool {
         type Read = fn(&str) -> String;
         let read: [(&str, Read); 3] = [
@@ -104,7 +103,7 @@ const LIVE_AT: &str = "
     SELECT id, status, document, seen_at, idempotency_key,
            (SELECT coalesce(asked, request) FROM attempts
             WHERE attempts.idempotency_key = newest.idempotency_key) AS asked
-    FROM (SELECT * FROM bookings WHERE origin = ?1 AND gone_at IS NULL
+    FROM (SELECT * FROM bookings WHERE origin = ?1
           ORDER BY created_at DESC, id DESC LIMIT ?2) AS newest
     WHERE venue LIKE ?3 ESCAPE '!'";
 

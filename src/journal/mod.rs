@@ -30,7 +30,7 @@ mod team_model;
 mod wish;
 
 /// The version of the tables, in the file and in a shared journal.
-const VERSION: i64 = 24;
+const VERSION: i64 = 25;
 
 pub(crate) use attempts::another_account;
 pub(crate) use bookings::{KeptBooking, StatusObservation};
@@ -44,7 +44,7 @@ pub(crate) use judgement::{
 pub(crate) use limits::{RateLimitWindow, ServiceClock};
 pub(crate) use live::LiveBooking;
 pub(crate) use protocol::Attempt;
-pub(crate) use recover::{Recovery, recover};
+pub(crate) use recover::recover;
 pub(crate) use run_log::{BeginOutcome, Intent, RunEnd, RunId};
 pub(crate) use runs::{Actor, Earlier, Outcome, State};
 pub(crate) use scope::Scope;

@@ -1,5 +1,4 @@
-//! Replaces a journal that cannot be used any more. The old file is set aside, never deleted, and its readable rows
-//! are taken over.
+//! Replaces a journal that cannot be used. The old file is set aside, never deleted, and its readable rows are taken over.
 
 use std::fs;
 use std::io;
@@ -19,30 +18,16 @@ use crate::platform::sql::SqlFailure;
 use crate::platform::sqlite;
 use crate::platform::system::files::RENAMES_OPEN_FILES;
 
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Recovery {
-    /// The journal is sound, and was left alone.
-    Sound,
-    Missing,
-    /// The old journal was renamed to `kept`, and the readable attempts were copied into a new one.
-    SetAside {
-        kept: PathBuf,
-        attempts: usize,
-    },
-}
-
 /// The tables that are taken over, with all columns that both files have: a journal of another version may have others.
 const TAKEN_OVER: [&str; 4] = ["attempts", "runs", "sightings", "bookings"];
 
-/// Replaces the journal at `path` if it is damaged or was written by another version. A journal that is locked or not
+/// Replaces the journal at `path` if it is damaged or was written by another version. Returns the new name of the old one, and
+/// how many attempts were copied into the new one; `None` if there was nothing to replace. A journal that is locked or not
 /// readable is left alone, with an error. The new file takes its place in one step, complete. A process that is killed before
 /// has changed nothing, and of several at once one does it.
-pub(crate) fn recover(path: &Path) -> Result<Recovery> {
-    if !path.exists() {
-        return Ok(Recovery::Missing);
-    }
-    if is_sound(path)? {
-        return Ok(Recovery::Sound);
+pub(crate) fn recover(path: &Path) -> Result<Option<(PathBuf, usize)>> {
+    if !path.exists() || is_sound(path)? {
+        return Ok(None);
     }
     let cannot = |error: io::Error| {
         let what = format!("cannot rename the journal {}", path.display());
@@ -51,11 +36,10 @@ pub(crate) fn recover(path: &Path) -> Result<Recovery> {
     };
     let _alone = private_file::lock(path).map_err(cannot)?;
     if is_sound(path)? {
-        return Ok(Recovery::Sound);
+        return Ok(None);
     }
     let new = beside(path, ".new");
-    // Nobody may write to the old journal until the new one is in its place. An attempt that began in between would be
-    // lost.
+    // An attempt that began before the new journal is in its place would be lost.
     let old = hold(path)?;
     let attempts = take_over(old.as_ref(), &new)?;
     private_file::sync(&new).map_err(cannot)?;
@@ -69,19 +53,21 @@ pub(crate) fn recover(path: &Path) -> Result<Recovery> {
         return Err(cannot(io::Error::other("it was written just now")));
     }
     private_file::rename(&new, path).map_err(cannot)?;
-    Ok(Recovery::SetAside { kept, attempts })
+    Ok(Some((kept, attempts)))
 }
 
-/// Opens the old journal for reading, and keeps others from writing until the connection is dropped. Returns `None` if
-/// the journal is so damaged that nobody can write to it.
+/// Keeps others from writing until the connection is dropped. `None` for a journal to which nobody can write.
 fn hold(path: &Path) -> Result<Option<Connection>> {
     if !path.is_file() {
         return Ok(None);
     }
-    match sqlite::hold(path, &KIND) {
-        Ok(connection) => Ok(Some(connection)),
-        Err(why) if why.is_permanent() => Ok(None),
-        Err(why) => Err(into_error(path, &why)),
+    let held = sqlite::connect(path, &KIND).and_then(|connection| {
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        Ok(connection)
+    });
+    match held.map_err(SqlFailure::from) {
+        Err(why) if !why.is_permanent() => Err(into_error(path, &why)),
+        held => Ok(held.ok()),
     }
 }
 
@@ -200,9 +186,9 @@ mod tests {
     fn a_sound_journal_and_a_missing_one_are_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
-        assert_eq!(recover(&path).unwrap(), Recovery::Missing);
+        assert_eq!(recover(&path).unwrap(), None);
         open(&path, "o");
-        assert_eq!(recover(&path).unwrap(), Recovery::Sound);
+        assert_eq!(recover(&path).unwrap(), None);
         let names = fs::read_dir(folder.path()).unwrap();
         let mut names = names.map(|file| file.unwrap().file_name());
         assert!(!names.any(|name| name.to_string_lossy().contains("broken")));
@@ -257,7 +243,7 @@ mod tests {
         );
         fs::write(&named, "no database ".repeat(500)).unwrap();
         std::os::unix::fs::symlink(&named, &path).unwrap();
-        assert!(matches!(recover(&path).unwrap(), Recovery::SetAside { .. }));
+        assert!(recover(&path).unwrap().is_some());
         assert!(
             fs::read_to_string(&named)
                 .unwrap()
@@ -284,8 +270,7 @@ mod tests {
             let all = all.into_iter().map(|one| one.join().unwrap());
             all.collect::<Vec<_>>()
         });
-        let aside = |recovery: &&Recovery| **recovery != Recovery::Sound;
-        assert_eq!(recoveries.iter().filter(aside).count(), 1, "{recoveries:?}");
+        assert_eq!(recoveries.iter().flatten().count(), 1, "{recoveries:?}");
         let journal = open(&path, "o");
         assert_eq!(journal.open_attempts().unwrap().len(), 200);
     }

@@ -134,9 +134,10 @@ impl Intent<'_> {
             Some((limit, _)) => limits::hold(statements, scope, limit)?,
             None => None,
         };
-        let others = match self.may_be_second {
-            true => Vec::new(),
-            false => several(statements, OPEN, values![&scope.origin])?,
+        let others = if self.may_be_second {
+            Vec::new()
+        } else {
+            several(statements, OPEN, values![&scope.origin])?
         };
         let first = self.first(scope, token);
         let begun = begin(known.clone(), first, scope.takes_any_account.get(), &others);
@@ -233,28 +234,23 @@ fn in_words(forbidden: &Forbidden<String>, known: Option<&Attempt>) -> Error {
     let Some(known) = known else {
         return Error::journal("the request is not in the journal");
     };
-    let (what, hint) = match (forbidden, &known.booking_id, known.state) {
-        (Forbidden::AnotherAccount, ..) => return another_account(known),
-        (Forbidden::AnotherService, ..) => (
-            format!("at another service, {}", known.origin),
-            "use a new key, or for a batch a new name with --name".to_owned(),
-        ),
-        (_, Some(id), _) => (
-            "for another request".to_owned(),
-            format!("this key made {id}; use a new key for another booking"),
-        ),
-        (_, None, State::Unresolved) => (
-            "for another request".to_owned(),
-            format!(
-                "that request may have booked; check it: {}; use a new key for another booking",
-                shell::command("attempts resume", &known.idempotency_key, "")
-            ),
-        ),
-        (_, None, _) => (
-            "for another request".to_owned(),
-            "use a new key for another booking".to_owned(),
-        ),
-    };
+    let (mut what, mut hint) = (
+        "for another request".to_owned(),
+        "use a new key for another booking".to_owned(),
+    );
+    match (forbidden, &known.booking_id) {
+        (Forbidden::AnotherAccount, _) => return another_account(known),
+        (Forbidden::AnotherService, _) => {
+            what = format!("at another service, {}", known.origin);
+            hint = "use a new key, or for a batch a new name with --name".to_owned();
+        }
+        (_, Some(id)) => hint = format!("this key made {id}; {hint}"),
+        (_, None) if known.state == State::Unresolved => {
+            let check = shell::command("attempts resume", &known.idempotency_key, "");
+            hint = format!("that request may have booked; check it: {check}; {hint}");
+        }
+        (_, None) => {}
+    }
     let what = format!("this idempotency key was already used {what}; nothing was sent");
     Error::new(Code::AnotherBooking, what).hint(hint)
 }

@@ -67,8 +67,6 @@ CREATE TABLE bookings (
     created_at      TEXT NOT NULL,
     seen_at         TEXT NOT NULL,
     forgotten_at    TEXT,
-    -- When the service was seen to have lost it.
-    gone_at         TEXT,
     -- The terms of the slot that was booked, and when the booking was cancelled.
     terms           TEXT,
     -- What it is searched by: the time of the visit by the venue's clock, such as 2026-12-01T19:30, and texts without case
@@ -84,7 +82,6 @@ CREATE TABLE bookings (
 CREATE INDEX bookings_created ON bookings (origin, created_at, id);
 CREATE INDEX bookings_with_guest ON bookings (origin, created_at) WHERE forgotten_at IS NULL;
 CREATE INDEX bookings_of_status ON bookings (origin, status, created_at, id);
-CREATE INDEX bookings_gone ON bookings (origin) WHERE gone_at IS NOT NULL;
 
 -- What is left of the rate limits of a service, which all API keys of an organization share. `resets_at` is in milliseconds
 -- of the service's clock, which is `ahead` of ours.

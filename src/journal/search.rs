@@ -68,7 +68,7 @@ impl<'a> Query<'a> {
 
     fn of(sought: &'a SearchCriteria, origin: &'a str) -> Self {
         let mut query = Query {
-            conditions: "origin = ?1 AND gone_at IS NULL".to_owned(),
+            conditions: "origin = ?1".to_owned(),
             order: "created_at DESC, id DESC".to_owned(),
             values: vec![Value::from(origin)],
         };
@@ -107,11 +107,11 @@ impl<'a> Query<'a> {
             let each: Vec<_> = each.map(|word| query.contain(&FIELDS, &word)).collect();
             let signs = |c: char| c.is_ascii_digit() || " +-()./".contains(c);
             let is_number = text.chars().all(signs) && digits(text).len() >= SHORTEST_NUMBER;
-            let or_number = match is_number {
-                true => format!(" OR {}", query.contain(&["phone"], &number(text))),
-                false => String::new(),
-            };
-            all.push(format!("({}{or_number})", each.join(" AND ")));
+            let mut found = each.join(" AND ");
+            if is_number {
+                found = format!("{found} OR {}", query.contain(&["phone"], &number(text)));
+            }
+            all.push(format!("({found})"));
         }
         // The search index has no others: the guest was deleted.
         let has_text = query.values.len() > 1 + usize::from(sought.status.is_some());
@@ -144,7 +144,7 @@ impl<'a> Query<'a> {
 }
 
 impl Journal {
-    /// The bookings at this service that match, newest first unless the coming ones are, without those that the service lost. `None` lists all.
+    /// The bookings at this service that match, newest first unless the coming ones are. `None` lists all.
     pub(crate) fn find(
         &self,
         sought: &SearchCriteria,

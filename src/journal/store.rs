@@ -92,22 +92,21 @@ impl Journal {
 
     fn in_file(connection: Connection, path: &Path, scope: Scope) -> Self {
         let path = path.to_owned();
+        Journal::at(Backend::File { connection, path }, scope)
+    }
+
+    fn at(place: Backend, scope: Scope) -> Self {
         Journal {
-            place: Backend::File { connection, path },
+            place,
             scope,
             observed: RefCell::default(),
         }
     }
 
-    /// Opens a journal that a team shares. Connects to nothing yet: its first use fails if it cannot be reached, or was not
-    /// prepared with `bookctl journal init`.
+    /// Opens a journal that a team shares. Connects to nothing yet: its first use fails if it cannot be used.
     pub(crate) fn open_shared(mut database: Database, scope: Scope) -> Self {
         database.guard = Some(team::GUARD);
-        Journal {
-            place: Backend::Team(Box::new(database)),
-            scope,
-            observed: RefCell::default(),
-        }
+        Journal::at(Backend::Team(Box::new(database)), scope)
     }
 
     pub(super) fn is_shared(&self) -> bool {

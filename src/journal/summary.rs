@@ -2,24 +2,19 @@
 
 use serde::Serialize;
 
-use super::{Journal, VERSION, team};
+use super::{Journal, VERSION};
 use crate::outcome::Result;
+use crate::platform::sql::SqlFailure;
 
 /// The journal in numbers, of all services.
 #[derive(Debug, Serialize)]
 pub(crate) struct Summary {
-    /// `file` or `postgresql`.
-    #[serde(skip)]
-    pub(crate) kind: &'static str,
     pub(crate) version: i64,
     pub(crate) attempts: i64,
     pub(crate) bookings: i64,
     pub(crate) open_attempts: i64,
     /// RFC 3339.
     pub(crate) oldest_open_at: Option<String>,
-    /// Whether searches have an index in PostgreSQL; `None` for the file, which needs none.
-    #[serde(rename = "search_indexed", skip_serializing_if = "Option::is_none")]
-    pub(crate) search_is_indexed: Option<bool>,
 }
 
 const COUNT: &str = "
@@ -36,20 +31,15 @@ impl Journal {
     }
 
     pub(crate) fn summary(&self) -> Result<Summary> {
-        let is_shared = self.is_shared();
         self.read(|statements, _| {
             let row = statements.first(COUNT, &[])?;
-            let row = row.ok_or(crate::platform::sql::SqlFailure::Unreadable)?;
-            let indexed = || statements.first(team::IS_SEARCH_INDEXED, &[]);
-            let indexed = if is_shared { indexed()? } else { None };
+            let row = row.ok_or(SqlFailure::Unreadable)?;
             Ok(Summary {
-                kind: if is_shared { "postgresql" } else { "file" },
                 version: VERSION,
                 attempts: row.get("attempts")?,
                 bookings: row.get("bookings")?,
                 open_attempts: row.get("open_attempts")?,
                 oldest_open_at: row.get("oldest_open_at")?,
-                search_is_indexed: indexed.map(|row| row.at(0)).transpose()?,
             })
         })
     }

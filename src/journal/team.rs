@@ -1,5 +1,4 @@
-//! A journal that a team shares: whether its tables are those that this bookctl knows, and what is said of a database
-//! that cannot be used.
+//! A journal that a team shares: its tables, and what is said of a database that cannot be used.
 
 use super::VERSION;
 use crate::outcome::{Error, Result};
@@ -73,10 +72,6 @@ fn make_tables(statements: &dyn SqlExecutor) -> SqlResult<bool> {
 
 const INDEX: &str = "CREATE INDEX IF NOT EXISTS bookings_search ON bookings USING gin
     (guest gin_trgm_ops, email gin_trgm_ops, phone gin_trgm_ops, venue gin_trgm_ops, folded_id gin_trgm_ops)";
-
-pub(super) const IS_SEARCH_INDEXED: &str = "
-    SELECT EXISTS (SELECT 1 FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-                   WHERE indrelid = 'bookings'::regclass AND relname = 'bookings_search' AND indisvalid)";
 
 fn other_version(found: i64) -> SqlFailure {
     SqlFailure::OtherVersion {

@@ -5,11 +5,9 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::lenient::{has_long_number, to_strict};
+use super::lenient::to_strict;
 
-/// A document of the service. Unknown fields, the order of keys and the spelling of numbers are kept.
-///
-/// It may be large, so its clones share it, and one that was made of a value gets its text when that is asked for.
+/// A document of the service. Unknown fields, the order of keys and the spelling of numbers are kept. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Document(Arc<Parts>);
 
@@ -20,9 +18,7 @@ struct Parts {
 }
 
 impl Document {
-    /// Parses a JSON text of another program. A value that is not strictly valid JSON, or a number that would lose digits
-    /// (see [`lenient`](super::lenient)), does not cost the rest of the document, and stays in the text as received. A
-    /// byte order mark is dropped.
+    /// Parses a JSON text of another program, as [`lenient`](super::lenient) reads it. Drops a byte order mark.
     pub(crate) fn parse(mut text: String) -> Result<Self, serde_json::Error> {
         if let Some(unmarked) = text.strip_prefix('\u{feff}') {
             text = unmarked.to_owned();
@@ -80,13 +76,7 @@ impl Document {
 
 /// The value of a JSON text of another program, as [`Document::parse`] reads it.
 pub(crate) fn parsed(text: &str) -> Result<Value, serde_json::Error> {
-    if has_long_number(text) {
-        return serde_json::from_str(&to_strict(text));
-    }
-    serde_json::from_str(text).or_else(|error| {
-        let strict = to_strict(text);
-        serde_json::from_str(&strict).map_err(|_| error)
-    })
+    serde_json::from_str(&to_strict(text))
 }
 
 impl From<Value> for Document {

@@ -8,16 +8,6 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-/// A shorter number is kept by a 64-bit integer or a double.
-const EXACT_DIGITS: usize = 15;
-
-/// Whether a document may have a number that would lose digits. Text within a string may look like one.
-pub(super) fn has_long_number(text: &str) -> bool {
-    text.as_bytes()
-        .split(|byte| !is_part_of_number(*byte))
-        .any(|run| run.len() > EXACT_DIGITS)
-}
-
 fn is_part_of_number(byte: u8) -> bool {
     byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E')
 }
@@ -119,17 +109,6 @@ mod tests {
         ] {
             assert_eq!(to_strict(text), read);
         }
-    }
-
-    #[test]
-    fn a_long_number_is_noticed_wherever_it_stands() {
-        let digits = "1234567890123456";
-        for before in ["", "[", "{\"id\":", "{\"id\": ", "[1,\n"] {
-            let text = format!("{before}{digits}");
-            assert!(has_long_number(&text), "{text}");
-            assert!(!has_long_number(&text[..text.len() - 1]), "{text}");
-        }
-        assert!(!has_long_number("[123456789012345,123456789012345]"));
     }
 
     proptest! {

@@ -1,5 +1,4 @@
-//! All booking statuses and error codes: meaning, retry, what to do next, exit code. Errors, hints, cards, `explain` and
-//! docs/errors.md use this table.
+//! All booking statuses and error codes: meaning, retry, what to do next, exit code.
 
 use super::Exit;
 

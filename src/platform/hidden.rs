@@ -9,8 +9,7 @@ pub(crate) fn is_hidden(c: char) -> bool {
             '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
             // Line and paragraph separators.
             | '\u{2028}'..='\u{2029}'
-            // Zero width: spaces, joiners, invisible operators, deprecated shaping, the byte
-            // order mark, the soft hyphen.
+            // Zero width: spaces, joiners, invisible operators, deprecated shaping, the byte order mark, the soft hyphen.
             | '\u{ad}' | '\u{34f}' | '\u{180e}' | '\u{200b}'..='\u{200d}'
             | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
             // Variation selectors (256 of them can encode any bytes), and those of Mongolian.

@@ -1,5 +1,4 @@
-//! HTTP clients: of the service, of a webhook consumer, and of the sandbox's deliveries. They differ in what they trust
-//! and whether they use a proxy; the callers add time limits.
+//! HTTP clients, which differ in what they trust and whether they use a proxy. The callers add time limits.
 
 use std::time::Duration;
 
@@ -10,8 +9,6 @@ use serde_json::{Map, Value};
 
 use crate::outcome::{Code, Error, Result};
 use crate::platform::crypto;
-
-pub(crate) use crate::outcome::reason;
 
 pub(crate) const USER_AGENT: &str = concat!("bookctl/", env!("CARGO_PKG_VERSION"));
 

@@ -1,5 +1,4 @@
-//! Reading standard input or a file: whole, up to a limit, in the encodings that spreadsheets, Windows PowerShell
-//! and Notepad write.
+//! Reading standard input or a file: whole, up to a limit, in the encodings that spreadsheets and PowerShell write.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};

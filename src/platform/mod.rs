@@ -1,7 +1,4 @@
-//! What differs by system or is shared by rooms: SQLite files, PostgreSQL databases, an HTTP/1 server, HTTP clients, jq
-//! expressions, private files, standard input, the terminal, lock waits, signals.
-//!
-//! `unix/` and `windows/` offer the same functions. The program is compiled with one of them, as `system`.
+//! What differs by system, and engines that several rooms use. `unix/` and `windows/` offer the same functions, as `system`.
 
 pub(crate) mod crypto;
 pub(crate) mod hidden;

@@ -1,8 +1,7 @@
 //! Files are trusted only if the user, or root or an administrator, owns them, as in ssh.
 //!
-//! `BOOKCTL_HOME` may be in a folder that everybody can write to, such as /tmp. Another user could create a file
-//! there first, and so choose the address that the API key is sent to, or read who is booked for in a journal of
-//! their own.
+//! In a folder that everybody can write to, another user could create a file first, and so choose the address that the API
+//! key is sent to, or read who is booked for.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -16,9 +15,8 @@ pub(crate) const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 /// The most links that Linux follows in one path.
 const MOST_LINKS: usize = 40;
 
-/// Refuses a file if another user owns it or its folder. A file that does not exist is accepted. Links are followed, because
-/// tools that manage configuration files link to them. Each link on the way and the file at its end must belong to the user or
-/// root: another user's link could make any file of the user's a configuration or a journal.
+/// Refuses a file if another user owns it, its folder or a link to it: another user's link could make any file of the user's
+/// a configuration or a journal. A file that does not exist is accepted.
 pub(crate) fn check(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
         check_name(folder)?;

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::system::files;
 use crate::platform::input;
@@ -15,8 +15,7 @@ pub(crate) use files::{rename, sync_names as keep_names};
 /// The most bytes that are read. Neither people nor bookctl write larger files.
 const LARGEST: u64 = 1024 * 1024;
 
-/// The file's text, or `None` if there is no file. Refuses files that another user owns, files that are too large,
-/// and anything that is not a regular file, because opening a pipe would block.
+/// The file's text, or `None` if there is no file. Refuses what another user owns, is too large or not a regular file.
 pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     ownership::check(path)?;
     match regular_file::read(path, LARGEST) {
@@ -26,8 +25,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Creates a database file if it does not exist: 0600, in a 0700 folder. Removes the access of others from an
-/// existing one. Refuses one that another user owns.
+/// Creates a database file: 0600, in a 0700 folder. Removes the access of others from an existing one.
 pub(crate) fn make(path: &Path) -> io::Result<()> {
     make_unsynced(path)?;
     // An empty file may be left from a process that died before its folder was synced.
@@ -51,16 +49,6 @@ pub(crate) fn make_unsynced(path: &Path) -> io::Result<()> {
 pub(crate) fn sync(path: &Path) -> io::Result<()> {
     // Windows syncs only what could be written.
     OpenOptions::new().write(true).open(path)?.sync_all()
-}
-
-/// What the system lets nobody write of the database at `path`: the file, or its folder, which SQLite needs for a file of
-/// its own during each change.
-pub(crate) fn read_only_place(path: &Path) -> Option<PathBuf> {
-    let folder = path.ancestors().skip(1).find(|folder| folder.exists());
-    let mut places = path.exists().then_some(path).into_iter().chain(folder);
-    places
-        .find(|place| files::is_read_only(place))
-        .map(Path::to_owned)
 }
 
 /// Removes the access of others from a folder of ours that everybody can write to, where they could replace files.

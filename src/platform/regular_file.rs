@@ -15,8 +15,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     open_with(OpenOptions::new().read(true), path)
 }
 
-/// Like [`open`], with the caller's options. Replaces a mode and flags that they set: a file that is created is its
-/// owner's alone.
+/// Like [`open`], with the caller's options. A file that is created is its owner's alone.
 pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     // Check first, because opening a pipe is noticed at its other end, and opening some devices has an effect.
     if let Ok(found) = fs::metadata(path) {

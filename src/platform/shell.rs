@@ -45,8 +45,7 @@ pub(crate) fn posix_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// Quotes a text as one word of PowerShell, where `@x` names a variable, a comma makes a list, and a flag ends at the first
-/// dot or colon.
+/// In PowerShell `@x` names a variable, a comma makes a list, and a flag ends at the first dot or colon.
 fn powershell_word(text: &str) -> String {
     let is_special = text.contains(['@', ','])
         || text.starts_with('-') && text.contains(['.', ':'])

@@ -96,8 +96,7 @@ fn is_ignored(kind: tokio::signal::unix::SignalKind) -> bool {
     ignored.unwrap_or_default() & (1 << (kind.as_raw_value() - 1)) != 0
 }
 
-/// Starts a thread that listens for signals, and returns when it does. Call it only when something blocks, so that other
-/// commands do not pay for it.
+/// Starts a thread that listens for signals, and returns when it does. For what blocks: others do not pay for it.
 pub(crate) fn watch() {
     BEGUN.call_once(|| {
         let (ready, listens) = mpsc::channel();

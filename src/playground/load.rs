@@ -3,7 +3,7 @@ use serde_json::{Map, Value};
 use super::answer::{self, AnswerList, of_organization};
 use super::lists::BOOKINGS;
 use crate::app::Context;
-use crate::app::input::{read_file, read_stdin};
+use crate::app::input;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::input::Source;
@@ -69,10 +69,7 @@ pub(crate) struct FixtureFile {
 impl FixtureFile {
     pub(crate) async fn read(source: Source) -> Result<Self> {
         let name = source.name();
-        let text = match source {
-            Source::Stdin => read_stdin().await?,
-            Source::File(path) => read_file(&path.display().to_string()).await?,
-        };
+        let text = input::read(source).await?;
         if text.len() > BODY_LIMIT {
             let what = format!("{name} has more than 1 MB; nothing was loaded");
             return Err(Error::usage(what).hint("load it in several parts"));

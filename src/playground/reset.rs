@@ -45,11 +45,10 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     // The reset restores all rate limits and deletes all bookings, those of unknown result too. If that cannot be stored, the next answers correct it.
     if context.has_journal() {
         let _ = context.journal().and_then(|journal| {
-            journal.forget_rate_limits()?;
             for attempt in journal.open_attempts_here()? {
                 journal.abandon(&attempt.idempotency_key)?;
             }
-            journal.lose_all()
+            journal.forget_sandbox()
         });
     }
     let page = |_: &Document| {

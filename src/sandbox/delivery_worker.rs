@@ -11,6 +11,7 @@ use tokio::time::{MissedTickBehavior, interval_at};
 use super::rules::delivery::{Content, DeliveryAttempt, sign};
 use super::rules::fault::FaultKind;
 use super::store::{PendingDelivery, Store};
+use crate::outcome;
 use crate::platform::http_client::{self, header_fields};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -185,5 +186,5 @@ fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "no response within 10 seconds".to_owned();
     }
-    http_client::reason(error)
+    outcome::reason(error)
 }

@@ -64,7 +64,7 @@ impl Sandbox {
     pub(crate) fn now(&self) -> Result<Timestamp, OpenError> {
         self.store
             .now()
-            .map_err(|error| store::explain(&self.options.database, &error))
+            .map_err(|error| store::explain(&self.options.database, error))
     }
 
     /// Adds a document's venues and bookings to [`LIVE_KEY`]'s organization, before the sandbox is served. The error is the
@@ -82,7 +82,7 @@ impl Sandbox {
             .look(|tx| tx.organization(Organization::MAIN))
             .map(|it| it.unwrap_or_else(|| Organization::fresh(Organization::MAIN)))
             .map(|it| it.webhook_secret)
-            .map_err(|error| store::explain(&self.options.database, &error))
+            .map_err(|error| store::explain(&self.options.database, error))
     }
 
     /// Serves until `shutdown` completes. Running requests then have 3 seconds to end.

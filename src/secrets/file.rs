@@ -81,11 +81,10 @@ impl SecretsFile {
 
     fn not_read(&self, error: impl Into<anyhow::Error>) -> Error {
         let what = format!("{} cannot be used", self.0.display());
-        Error::caused(Code::Config, what, error).or_hint(REPAIR)
+        Error::caused(Code::Config, what, error)
+            .or_hint("correct the file, or delete it and run `bookctl auth login` again")
     }
 }
-
-const REPAIR: &str = "correct the file, or delete it and run `bookctl auth login` again";
 
 fn refuse_if_others_can_read(path: &Path) -> Result<()> {
     if files::is_open_to_others(path) {

@@ -88,20 +88,16 @@ impl Keyring {
 
 /// The reason on one line. It never contains a secret.
 fn reason(refusal: &Refusal) -> String {
-    let innermost = |cause: &(dyn std::error::Error + 'static)| {
-        let text = outcome::reason(cause);
-        // What libdbus says where neither the environment nor the user's runtime folder leads to a bus.
-        if text.contains("autolaunch") {
-            return "there is no session bus".to_owned();
-        }
-        text.lines().next().unwrap_or_default().to_owned()
-    };
     let cause = match refusal {
-        Refusal::PlatformFailure(cause) => innermost(cause.as_ref()),
-        Refusal::NoStorageAccess(cause) => {
-            return format!("the keyring is locked: {}", innermost(cause.as_ref()));
+        Refusal::PlatformFailure(cause) | Refusal::NoStorageAccess(cause) => {
+            outcome::reason(cause.as_ref())
         }
         _ => "it refused the request".to_owned(),
+    };
+    let cause = match cause.lines().next().unwrap_or_default() {
+        // What libdbus says where neither the environment nor the user's runtime folder leads to a bus.
+        cause if cause.contains("autolaunch") => "there is no session bus",
+        cause => cause,
     };
     format!("the system keyring cannot be used: {cause}")
 }

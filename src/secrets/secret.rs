@@ -6,7 +6,7 @@ use super::redact::register_secret;
 use crate::platform::crypto::sha256;
 
 /// A secret. It has no `Display`, its `Debug` is redacted, and its memory is zeroed on drop.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub(crate) struct Secret(Zeroizing<String>);
 
 /// The kinds of API keys by their prefixes (spec, Authentication).
@@ -48,8 +48,7 @@ impl Secret {
         format!("{prefix}…{}", tail.iter().rev().collect::<String>())
     }
 
-    /// Distinguishes secrets without revealing them: the first four bytes of the SHA-256, in hex. Blanks around a secret are
-    /// not sent, so they make no difference.
+    /// The first four bytes of the SHA-256, in hex. Blanks around a secret are not sent, so they make no difference.
     pub(crate) fn fingerprint(&self) -> String {
         hex::encode(&sha256([self.0.trim().as_bytes()])[..4])
     }
@@ -62,12 +61,6 @@ impl Secret {
             }
         }
         ("unknown", "", &self.0)
-    }
-}
-
-impl PartialEq for Secret {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
     }
 }
 

@@ -5,8 +5,7 @@ use std::ops::Range;
 use crate::platform::crypto::base64_decoded;
 use crate::platform::hidden::is_hidden;
 
-/// A text as it is read: percent-encoding, references of HTML and escapes of JSON resolved once, without the characters
-/// that nobody sees.
+/// A text with percent-encoding, references of HTML and escapes of JSON resolved once, without hidden characters.
 pub(super) struct Respelled {
     pub(super) text: String,
     /// Where each byte of the text, and its end, stands in the text that was read.

@@ -49,23 +49,18 @@ impl Vault {
         }
     }
 
-    /// Looks in the keyring, then in the file. If the keyring does not answer, that is an error only if the file has
-    /// no secret.
+    /// Looks in the keyring, then in the file. A keyring that does not answer is an error only if the file has no secret.
     pub(crate) async fn find(&self, account: &Account, item: Item) -> Result<Option<FoundSecret>> {
-        let unanswered = match self.keyring.get(account, item).await {
-            Ok(Some(secret)) => {
-                let storage = Storage::Keyring;
-                return Ok(Some(FoundSecret { secret, storage }));
-            }
-            Ok(None) => None,
-            Err(why) => Some(why),
-        };
-        let storage = Storage::File;
-        match (self.file.get(account, item)?, unanswered) {
-            (Some(secret), _) => Ok(Some(FoundSecret { secret, storage })),
-            (None, Some(why)) => Err(silent(&why)),
-            (None, None) => Ok(None),
+        let in_keyring = self.keyring.get(account, item).await;
+        if let Ok(Some(secret)) = in_keyring {
+            let storage = Storage::Keyring;
+            return Ok(Some(FoundSecret { secret, storage }));
         }
+        if let Some(secret) = self.file.get(account, item)? {
+            let storage = Storage::File;
+            return Ok(Some(FoundSecret { secret, storage }));
+        }
+        in_keyring.map(|_| None).map_err(|why| silent(&why))
     }
 
     /// Stores a secret in one place and removes it from the other. Verifies it by reading it back.

@@ -373,15 +373,6 @@ fn the_embedded_sandbox_says_that_it_keeps_none_and_what_does() {
     }
 }
 
-#[test]
-fn a_base_url_with_v1_is_told_without_it() {
-    let served = Served::start();
-    let home = Home::pointing_to(&format!("{}/v1", served.base_url()), "sk_live_sandbox");
-    let error = home.refuses("sandbox requests", 3, "config");
-    has(&error, "hint", "leave /v1 out");
-    assert!(text(&error, "hint").ends_with(served.base_url()), "{error}");
-}
-
 /// "The embedded sandbox takes `--no-limits` too" (sandbox tools)
 #[test]
 fn the_embedded_sandbox_has_no_limits_if_it_is_told_so() {

@@ -1,6 +1,5 @@
 //! Counts requests against the rate limits of all processes of a journal. One that would be refused is not sent.
 
-use std::sync::Once;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -8,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
 use super::Context;
-use crate::journal::RateLimitWindow;
+use crate::journal::{Journal, RateLimitWindow};
 use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Call, Client, Failure, RATE_LIMIT_WINDOW};
 use crate::service::documents::certainty::Certainty;
@@ -80,20 +79,15 @@ impl Context {
         journal.observe(name, window);
     }
 
-    /// Like [`Context::observe_rate_limit`], but writes at once.
+    /// The same, written at once.
     pub(crate) fn record_rate_limit(&self, call: &Call) {
-        if shared_limit(call).is_none() {
-            return;
-        }
         self.observe_rate_limit(call);
         self.keep_rate_limits();
     }
 
     /// Writes what was observed of rate limits. If the journal cannot be written, it is lost.
     pub(crate) fn keep_rate_limits(&self) {
-        if let Ok(journal) = self.journal() {
-            let _ = journal.write_observed();
-        }
+        let _ = self.journal.get().map(Journal::write_observed);
     }
 
     /// Waits for an exhausted window, and returns what is left of `allowed`; `None` if the service decides. Else the call is
@@ -219,13 +213,6 @@ impl Context {
         let before = client.skew.get().unwrap_or_default();
         // A short wait needs no look at a sandbox's clock.
         let mut is_watched = pause > 2 * TICK && sees_its_clock(client).await;
-        if is_watched {
-            static TOLD: Once = Once::new();
-            TOLD.call_once(|| {
-                self.out
-                    .note("skip the wait in another terminal: bookctl sandbox clock --advance 5m");
-            });
-        }
         let mut passed = Duration::ZERO;
         let mut escape = std::pin::pin!(self.prompter.escape());
         while passed < pause {

@@ -98,6 +98,7 @@ impl Context {
             moved.unwrap_or_else(|| self.service_now())
         }
     }
+
     /// Refuses a service whose index says that it is a sandbox, if `--no-sandbox` was given.
     pub(crate) async fn refuse_sandbox(&self) -> Result<()> {
         if !self.options.no_sandbox {
@@ -117,24 +118,13 @@ impl Context {
     pub(crate) async fn control(&self, mut call: Call) -> Result<Answer> {
         // The index would say so too, but it needs a key, and a sandbox's controls do not.
         if self.is_sandbox_by(Call::get("/sandbox/clock")).await == Some(false) {
-            return Err(self.no_sandbox());
+            let refused = Error::config("the profile is not for a sandbox; nothing was changed");
+            return Err(refused.hint(
+                "use --profile sandbox, or set BOOKCTL_BASE_URL to the address of a sandbox server",
+            ));
         }
         call.is_control = true;
         self.read(call).await
-    }
-
-    fn no_sandbox(&self) -> Error {
-        let error = Error::config("the profile is not for a sandbox; nothing was changed");
-        if let Some(service) = self.target.service()
-            && let Some(before) = service.base_url.join("").strip_suffix("/v1")
-        {
-            return error.hint(format!(
-                "leave /v1 out of the base URL, which bookctl adds itself: {before}"
-            ));
-        }
-        error.hint(
-            "use --profile sandbox, or set BOOKCTL_BASE_URL to the address of a sandbox server",
-        )
     }
 
     /// Whether the service is a sandbox. Of one that is not on this machine only the index is read.

@@ -17,7 +17,6 @@ use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::show_call;
 use crate::service::documents::booking::Booking;
-use crate::service::documents::plural;
 use crate::service::mapping::scalars;
 use crate::service::time::document_time::DocumentTime;
 use crate::service::time::when::Days;
@@ -153,13 +152,6 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         context.out.note(&format!(
             "There are more bookings than these {}. Use --limit to show more.",
             args.limit
-        ));
-    }
-    let lost = context.journal()?.lost()?;
-    if lost > 0 {
-        let bookings = plural(lost as usize, "booking", "bookings");
-        context.out.note(&format!(
-            "Left out {bookings} that the service no longer knows."
         ));
     }
     Ok(Exit::Done)

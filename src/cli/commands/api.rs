@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
-use crate::app::input::{read_file, read_stdin};
+use crate::app::input::read_file;
 use crate::booking::arguments::header;
 use crate::booking::change::send::guard;
 use crate::booking::finish::preview;
@@ -67,7 +67,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let mut fields = args.fields;
     for field in &mut fields {
         if let Some(source) = field.value.as_str().and_then(|it| it.strip_prefix('@')) {
-            field.value = Value::String(read_text(source).await?);
+            field.value = Value::String(read_file(source).await?);
         }
     }
     fields.extend(args.raw_fields);
@@ -141,9 +141,9 @@ async fn send(context: &Context, call: &Call) -> (Option<Head>, Result<Document>
         Err(error) => return (None, Err(error)),
     };
     let head = RefCell::new(None);
-    let in_flight = || match call.is_write() {
-        true => InFlight::sent(&call.name()),
-        false => InFlight::default(),
+    let in_flight = || {
+        let sent = call.is_write().then(|| InFlight::sent(&call.name()));
+        sent.unwrap_or_default()
     };
     let send = async || {
         head.take();
@@ -181,19 +181,11 @@ fn own_path(path: &str) -> Result<String> {
 }
 
 async fn read_body(source: &str) -> Result<Value> {
-    let text = read_text(source).await?;
+    let text = read_file(source).await?;
     serde_json::from_str(&text).map_err(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
         Error::usage(format!("the body is not valid JSON: {place}"))
     })
-}
-
-async fn read_text(source: &str) -> Result<String> {
-    if source == "-" {
-        read_stdin().await
-    } else {
-        read_file(source).await
-    }
 }
 
 fn method(text: &str) -> Result<Method, String> {

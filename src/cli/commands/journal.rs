@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::app::Context;
 use crate::config::SharedJournal;
-use crate::journal::{Copied, Recovery, Summary, copy, prepare, recover};
+use crate::journal::{Copied, Summary, copy, prepare, recover};
 use crate::outcome::{Error, Exit, Result};
 use crate::service::documents::plural;
 use crate::terminal::output::{Draw, Page};
@@ -59,9 +59,15 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
 }
 
 fn status(context: &Context) -> Result<Exit> {
+    let path = context.paths.journal.display().to_string();
+    let shared = context.target().journal();
     let mut view = StatusView {
-        kind: "file",
-        place: context.paths.journal.display().to_string(),
+        kind: if shared.is_some() {
+            "postgresql"
+        } else {
+            "file"
+        },
+        place: shared.map_or(path, |it| it.address.to_string()),
         exists: context.has_journal(),
         summary: None,
         latency_ms: None,
@@ -72,12 +78,7 @@ fn status(context: &Context) -> Result<Exit> {
         let _ = journal.rate_limit("")?;
         let milliseconds = began.elapsed().as_secs_f64() * 1000.0;
         view.latency_ms = Some((milliseconds * 100.0).round() / 100.0);
-        let summary = journal.summary()?;
-        view.kind = summary.kind;
-        view.summary = Some(summary);
-        if let Some(shared) = context.target().journal() {
-            view.place = shared.address.to_string();
-        }
+        view.summary = Some(journal.summary()?);
     }
     context.out.emit(&view)?;
     Ok(Exit::Done)
@@ -92,18 +93,13 @@ fn replace_damaged(context: &Context) -> Result<Exit> {
         .hint("restore the database from a backup; see its state with `bookctl journal status`"));
     }
     let path = &context.paths.journal;
-    let mut view = RecoveryView {
-        recovered: false,
+    let (kept, attempts) = recover(path)?.unzip();
+    context.out.emit(&RecoveryView {
+        recovered: kept.is_some(),
         journal: path.display().to_string(),
-        kept: None,
-        attempts: None,
-    };
-    if let Recovery::SetAside { kept, attempts } = recover(path)? {
-        view.recovered = true;
-        view.kept = Some(kept.display().to_string());
-        view.attempts = Some(attempts);
-    }
-    context.out.emit(&view)?;
+        kept: kept.map(|kept| kept.display().to_string()),
+        attempts,
+    })?;
     Ok(Exit::Done)
 }
 
@@ -116,7 +112,6 @@ fn init(context: &Context) -> Result<Exit> {
         place: shared.address.to_string(),
         made: prepared.is_new,
         version: summary.version,
-        search_indexed: summary.search_is_indexed,
         search_not_indexed: prepared.not_indexed,
     })?;
     Ok(Exit::Done)
@@ -159,11 +154,6 @@ impl Draw for StatusView {
         page.field("unresolved", open + &oldest.unwrap_or_default());
         let latency = self.latency_ms.map(|ms| format!("{ms:.1} ms"));
         page.field_if("latency", latency);
-        let searches = match summary.search_is_indexed {
-            Some(false) => Some("without an index; make it with: bookctl journal init"),
-            indexed => indexed.map(|_| "with an index"),
-        };
-        page.field_if("searches", searches);
     }
 }
 
@@ -180,9 +170,9 @@ struct RecoveryView {
 impl Draw for RecoveryView {
     fn draw(&self, page: &mut Page) {
         let Some(kept) = &self.kept else {
+            let place = &self.journal;
             page.line(format!(
-                "There is no damaged journal at {}. Nothing was changed.",
-                self.journal
+                "There is no damaged journal at {place}. Nothing was changed."
             ));
             return;
         };
@@ -201,7 +191,6 @@ struct InitView {
     place: String,
     made: bool,
     version: i64,
-    search_indexed: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     search_not_indexed: Option<String>,
 }

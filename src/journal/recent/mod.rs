@@ -65,8 +65,7 @@ CREATE TABLE lists (
 ";
 
 impl Recent {
-    /// Opens the file, and makes it where there is none: 0600 in a 0700 folder. One that is damaged, or of another version,
-    /// is replaced.
+    /// Opens or makes the file: 0600 in a 0700 folder. One that is damaged, or of another version, is replaced.
     pub(crate) fn open(path: &Path, origin: String) -> Result<Self> {
         ownership::refuse_others(path)?;
         let opened = match sqlite::open(path, &KIND) {

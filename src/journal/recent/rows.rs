@@ -14,8 +14,7 @@ const KEEP_SLOTS_SECONDS: i64 = 30 * 24 * 3600;
 /// How long the list of a terminal is kept. Few terminals stay open for longer, and the newest list of all stays.
 const KEEP_LISTS_SECONDS: i64 = 7 * 24 * 3600;
 
-/// The ids in the last list of the kind `?2` at the service `?1`: that of the terminal `?3`, or the newest of all if this
-/// terminal has none, or this process has no terminal.
+/// The ids in the last list of the kind `?2` at the service `?1`: that of the terminal `?3`, else the newest of all.
 pub(crate) const LAST_LIST: &str = "(SELECT ids FROM lists WHERE origin = ?1 AND kind = ?2
      ORDER BY terminal = ?3 AND ?3 <> '' DESC, rowid DESC LIMIT 1)";
 
@@ -105,8 +104,7 @@ impl Recent {
         self.remember_one(RecentList::LastVenue, venue_id)
     }
 
-    /// Stores the ids of a list that was shown, for `@N`. Where it cannot be stored, it is emptied: else `@1` and `@last`
-    /// would stand for what was shown before.
+    /// Stores a list that was shown, for `@N`. Else it is emptied: `@1` must not stand for what was shown before.
     pub(crate) fn remember_list<'a>(
         &self,
         list: RecentList,

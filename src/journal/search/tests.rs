@@ -48,7 +48,7 @@ fn a_search_finds_what_the_bookings_say_now_newest_first() {
         journal.end_booked(&run, &made, 201).unwrap();
     }
     journal.forget_booking("Bk_5").unwrap();
-    journal.execute("UPDATE bookings SET gone_at = '2026-11-01' WHERE id = 'Bk_6'");
+    journal.execute("DELETE FROM bookings WHERE id = 'Bk_6'");
     let renamed = booking("Bk_7", "confirmed", "Grace Hopper", 13, "ven_2");
     journal.update(&renamed).unwrap();
     let received = booking("Bk_8", "confirmed", "Ada Received", 20, "ven_3");

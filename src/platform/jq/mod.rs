@@ -29,7 +29,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Expression {
-    source: String,
+    pub(crate) source: String,
 }
 
 /// Why an expression has no result.
@@ -54,18 +54,10 @@ impl Expression {
         if source.len() > LONGEST {
             return Err(format!("is longer than {} KB", LONGEST / 1024));
         }
-        let text = source.to_owned();
-        match on_its_thread(move || compile(&text).map(drop)) {
-            Ok(()) => Ok(Expression {
-                source: source.to_owned(),
-            }),
-            Err(FilterError::Failed(why)) => Err(why),
-            Err(_) => Err("cannot be compiled".to_owned()),
-        }
-    }
-
-    pub(crate) fn source(&self) -> &str {
-        &self.source
+        let (text, source) = (source.to_owned(), source.to_owned());
+        let compiled = on_its_thread(move || compile(&text).map(drop));
+        compiled.map_err(|why| why.to_string())?;
+        Ok(Expression { source })
     }
 
     /// Evaluates the expression on a JSON text. Returns its outputs as JSON, one per line.

@@ -13,8 +13,7 @@ use crate::outcome::{Error, Result};
 /// A database's URL.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// Whether the connection is encrypted, with the server's certificate and name verified. There is no mode in which it
-    /// may or may not be.
+    /// Whether the connection is encrypted, with the server's certificate and name verified.
     pub(super) is_encrypted: bool,
     /// The authorities that sign the server's certificate, instead of the system's.
     pub(crate) root_file: Option<PathBuf>,
@@ -49,8 +48,7 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// Reads a URL. `source` is what it comes from, for the error, which repeats nothing of the URL that may be a part of
-    /// a password.
+    /// `source` is what the URL comes from. The error repeats nothing that may be a part of a password.
     pub(crate) fn parse(text: &str, source: &str) -> Result<Self> {
         let refuse = |why: &str| {
             Error::config(format!("{source} {why}")).hint(

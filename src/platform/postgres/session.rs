@@ -129,8 +129,7 @@ impl<'a> PostgresSession<'a> {
     }
 }
 
-/// Sends everything before it waits for the first answer. Within a transaction, what follows a statement that fails does
-/// nothing.
+/// Sends everything before it waits for the first answer. What follows a statement that fails does nothing.
 async fn pipelined(
     client: Arc<Client>,
     all: Vec<SessionRequest>,

@@ -96,12 +96,6 @@ impl fmt::Display for SqlFailure {
 
 impl From<rusqlite::Error> for SqlFailure {
     fn from(error: rusqlite::Error) -> Self {
-        SqlFailure::from(&error)
-    }
-}
-
-impl From<&rusqlite::Error> for SqlFailure {
-    fn from(error: &rusqlite::Error) -> Self {
         let extended = error.sqlite_error().map(|it| it.extended_code);
         let is_moved = extended == Some(rusqlite::ffi::SQLITE_READONLY_DBMOVED);
         match error.sqlite_error_code() {

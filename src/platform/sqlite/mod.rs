@@ -65,8 +65,7 @@ pub(crate) struct Kind {
     pub(crate) tune: fn(&Connection) -> rusqlite::Result<()>,
 }
 
-/// Opens the file. Creates it if there is none: 0600, in a 0700 folder. While another process holds the lock, this and every
-/// later use of the connection waits as [`LockWait`] does.
+/// Opens or creates the file: 0600, in a 0700 folder. The connection waits for locks as [`LockWait`] does.
 pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, SqlFailure> {
     make::make(path, kind)?;
     let mut connection = connect(path, kind)?;
@@ -90,13 +89,6 @@ pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, SqlFailure> {
         connection.pragma_update(None, "checkpoint_fullfsync", true)?;
     }
     Ok(connection)
-}
-
-/// Opens a file as it is, and lets nobody write to it until the connection is dropped.
-pub(crate) fn hold(path: &Path, kind: &Kind) -> Result<Connection, SqlFailure> {
-    let held = connect(path, kind)?;
-    held.execute_batch("BEGIN IMMEDIATE")?;
-    Ok(held)
 }
 
 /// Opens the file as it is, even if it is damaged or of another kind. Waits for locks as [`open`] does.

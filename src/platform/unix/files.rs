@@ -5,8 +5,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-use rustix::fs::{Access as Wish, OFlags, access};
-use rustix::io::Errno;
+use rustix::fs::OFlags;
 use rustix::process::geteuid;
 
 /// The mode of a file that only its owner can read and write.
@@ -81,14 +80,6 @@ pub(crate) fn close_folder(folder: &Path) {
     if found.is_some_and(|found| found.mode() & 0o002 != 0 && found.mode() & STICKY == 0) {
         let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
     }
-}
-
-/// Whether the system says that a file or folder cannot be written.
-pub(crate) fn is_read_only(place: &Path) -> bool {
-    matches!(
-        access(place, Wish::WRITE_OK),
-        Err(Errno::ACCESS | Errno::PERM | Errno::ROFS)
-    )
 }
 
 /// Who owns a file, if that is neither the user nor root.

@@ -21,8 +21,7 @@ impl Decoder {
         self.held.first() == Some(&ESC)
     }
 
-    /// Called when nothing followed in time. A lone escape byte was the key; the start of a longer sequence is
-    /// dropped.
+    /// Called when nothing followed in time. A lone escape byte was the key; a longer start is dropped.
     pub(super) fn settle(&mut self) -> Option<Key> {
         let lone = self.held == [ESC];
         self.held.clear();

@@ -69,8 +69,7 @@ fn is_in_the_foreground() -> bool {
     foreground == Some(getpgrp())
 }
 
-/// Suspends the process group, as Ctrl-Z does. Returns when it continues. Without a shell that could continue it,
-/// nothing is stopped.
+/// Suspends the process group, as Ctrl-Z does, if a shell could continue it. Returns when it continues.
 pub(crate) fn suspend() -> io::Result<()> {
     Ok(kill_current_process_group(Signal::TSTP)?)
 }

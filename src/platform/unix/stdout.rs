@@ -23,8 +23,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 pub(crate) async fn reader_gone() {
     let stdout = io::stdout().as_fd().try_clone_to_owned().map(File::from);
     let is_pipe = |file: &File| file.metadata().is_ok_and(|it| it.file_type().is_fifo());
-    // `_unchecked` leaves the pipe in blocking mode, which other users of it rely on. Nothing is written through
-    // this.
+    // `_unchecked` leaves the pipe in blocking mode, which other users of it rely on.
     if let Some(pipe) = stdout.ok().filter(is_pipe)
         && let Ok(pipe) = Sender::from_file_unchecked(pipe)
         && pipe.ready(Interest::ERROR).await.is_ok()
@@ -34,8 +33,7 @@ pub(crate) async fn reader_gone() {
     std::future::pending().await
 }
 
-/// Writes a text to standard output, in pieces that fit into a pipe: Ctrl-C ends the wait for a slow reader. Returns a signal
-/// that arrived while the reader took nothing.
+/// Writes a text in pieces that fit into a pipe. Returns a signal that arrived while the reader took nothing.
 pub(crate) fn write(text: &str) -> io::Result<Option<Exit>> {
     let mut stdout = io::stdout().lock();
     for piece in text.as_bytes().chunks(PIECE) {

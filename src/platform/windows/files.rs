@@ -90,16 +90,6 @@ pub(crate) fn close_file(path: &Path) {
 /// nobody but its owner knows who is meant to use it.
 pub(crate) fn close_folder(_: &Path) {}
 
-/// Whether a file cannot be written. Opening it for writing changes nothing. What may be done in a folder is known only
-/// when it is done.
-pub(crate) fn is_read_only(place: &Path) -> bool {
-    place.is_file()
-        && OpenOptions::new()
-            .write(true)
-            .open(place)
-            .is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
-}
-
 /// Who owns a file, if that is another account than the user's. Groups such as Administrators, and the system, are
 /// trusted; so is a file system without owners.
 pub(crate) fn other_owner(path: &Path, _: &Metadata) -> Option<String> {

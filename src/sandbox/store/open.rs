@@ -118,7 +118,7 @@ fn tune(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", CACHE)
 }
 
-pub(crate) fn explain(database: &StoreLocation, error: &rusqlite::Error) -> OpenError {
+pub(crate) fn explain(database: &StoreLocation, error: rusqlite::Error) -> OpenError {
     OpenError {
         path: path(database),
         failure: error.into(),

@@ -53,7 +53,8 @@ impl Adapter {
         let read = read.map(|(kind, it)| (format!("read.{}", kind.as_str()), it));
         let write = self.write.iter();
         let write = write.map(|(kind, it)| (format!("write.{}", kind.as_str()), it));
-        read.chain(write).map(|(key, it)| (key, it.0.source()))
+        read.chain(write)
+            .map(|(key, it)| (key, it.0.source.as_str()))
     }
 
     pub(crate) fn set_command(&self, settings: &str) -> String {

@@ -10,8 +10,8 @@ use crate::app::{Context, Startup};
 use crate::config::{ConfigFile, SANDBOX_PROFILE, SharedJournal};
 use crate::journal::{Journal, Scope};
 use crate::outcome::{Error, Exit, Result};
+use crate::platform::ownership;
 use crate::platform::shell::word;
-use crate::platform::{ownership, private_file};
 use crate::secrets::Vault;
 use crate::service::documents::plural;
 use crate::terminal::output::{Draw, Output, Page, Tone};
@@ -124,22 +124,13 @@ fn broken_configuration(setup: &Startup, error: &Error) -> String {
 
 fn shared_journal(setup: &Startup, shared: &SharedJournal) -> Check {
     let open = database(&setup.out, &setup.environment, &setup.paths, shared)
-        .map(|database| Journal::open_shared(database, Scope::default()))
-        .and_then(|journal| journal.takes_changes().map(|()| journal));
+        .map(|database| Journal::open_shared(database, Scope::default()));
     examined(open, &format!("{}: ", shared.address))
 }
 
 /// Checks the journal of this machine, without creating one.
 fn local_journal(setup: &Startup) -> Check {
     let path = &setup.paths.journal;
-    if let Some(place) = private_file::read_only_place(path) {
-        let detail = format!(
-            "{} is read-only, and bookctl books nothing without a journal",
-            place.display()
-        );
-        return Check::problem("journal", Exit::Config, detail)
-            .fix("make it writable, or set BOOKCTL_HOME to a folder that is");
-    }
     if !path.exists() {
         return Check::ok("journal", "none yet; the first booking request creates it");
     }
@@ -147,7 +138,10 @@ fn local_journal(setup: &Startup) -> Check {
 }
 
 fn examined(journal: Result<Journal>, place: &str) -> Check {
-    let attempts = journal.and_then(|journal| journal.open_attempts());
+    let attempts = journal.and_then(|journal| {
+        journal.takes_changes()?;
+        journal.open_attempts()
+    });
     match attempts.map(|attempts| attempts.len()) {
         Ok(0) => Check::ok("journal", format!("{place}no unresolved requests")),
         Ok(count) => {

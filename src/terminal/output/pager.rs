@@ -31,7 +31,8 @@ impl Pager {
         terminals: &Terminals,
         environment: &Environment,
     ) -> Option<Self> {
-        let never_prompts = environment.ci.is_some() || environment.never_asks();
+        let no_input = Environment::on(environment.no_input.as_ref());
+        let never_prompts = environment.ci.is_some() || no_input;
         if !terminals.stdout || prefs.dumb || prefs.accessible || never_prompts {
             return None;
         }

@@ -10,7 +10,8 @@ fn who_holds_a_journal_lets_nobody_write() {
     let journal = open(&path, "o");
     let other = journal.file().unwrap().0;
     other.busy_timeout(std::time::Duration::ZERO).unwrap();
-    let held = sqlite::hold(&path, &KIND).unwrap();
+    let held = sqlite::connect(&path, &KIND).unwrap();
+    held.execute_batch("BEGIN IMMEDIATE").unwrap();
     let write = "DELETE FROM limits";
     let refused = SqlFailure::from(other.execute(write, ()).unwrap_err());
     assert!(matches!(refused, SqlFailure::Held), "{refused:?}");
