@@ -50,7 +50,6 @@ impl InFlight {
         InFlight::new(format!("; {said}"), hint.into())
     }
 
-    /// A booking request is on its way under this key.
     pub(crate) fn creating(key: &str) -> Self {
         let said = " while the booking request was being sent; the outcome is unknown";
         InFlight {
@@ -84,14 +83,12 @@ impl InFlight {
         InFlight::new(said + "; check before you answer again", show_command(id))
     }
 
-    /// A change of this booking is on its way; `what` is its noun.
     pub(crate) fn changing(id: &str, what: &str) -> Self {
         let said = format!(" while the {what} of booking {id} was being sent");
         let hint = format!("check before trying again: {}", show_command(id));
         InFlight::new(said + "; the outcome is unknown", hint)
     }
 
-    /// Another call that changes something is on its way.
     pub(crate) fn sent(request: &str) -> Self {
         let said = format!(" while {request} was being sent; the outcome is unknown");
         InFlight::new(said, "check before you send it again".to_owned())

@@ -49,13 +49,9 @@ pub(crate) fn bind(ip: IpAddr, port: u16) -> Result<(TcpListener, SocketAddr)> {
 
 /// The address at which this machine reaches a server: one that listens on every address has none of its own.
 pub(crate) fn own_address(listens_on: SocketAddr) -> SocketAddr {
-    let loopback: IpAddr = match listens_on {
-        SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-        SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
-    };
-    if listens_on.ip().is_unspecified() {
-        SocketAddr::new(loopback, listens_on.port())
-    } else {
-        listens_on
+    match listens_on.ip() {
+        ip if !ip.is_unspecified() => listens_on,
+        IpAddr::V4(_) => (Ipv4Addr::LOCALHOST, listens_on.port()).into(),
+        IpAddr::V6(_) => (Ipv6Addr::LOCALHOST, listens_on.port()).into(),
     }
 }

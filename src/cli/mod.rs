@@ -66,7 +66,6 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
-/// How many columns help has.
 pub(crate) fn help_width() -> usize {
     let terminals = Terminals::detect();
     if terminals.stdout || terminals.stderr {
@@ -181,7 +180,10 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
     let mut whole = Cli::command();
     whole.build();
     let (command, path) = named(arguments, &whole);
-    if is_missing_command(error) {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand
+    ) {
         let usage = Error::usage(format!("`{path}` needs a command"));
         // The names of all commands would be too many.
         return usage.hint(if command.get_name() == whole.get_name() {
@@ -222,13 +224,6 @@ fn register_secret_arguments(arguments: &[OsString]) {
             register_secret(value);
         }
     }
-}
-
-fn is_missing_command(error: &clap::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand
-    )
 }
 
 /// clap's message without its label, usage and tips, on one line.

@@ -53,7 +53,6 @@ pub(super) fn suggestion(
     meant(found.into_iter())
 }
 
-/// What a word means that is one too many: the program that a command starts, or a part of a text.
 fn with_more_words(command: &clap::Command, path: &str, word: &str) -> Option<String> {
     if command.get_arguments().any(clap::Arg::is_last_set) {
         return Some(format!(

@@ -198,14 +198,9 @@ pub(crate) fn resolve(
     let key_origin = env_url.map(|url| url.origin());
     let Some(base_url) = base_url else {
         if no_sandbox && !options.service_optional {
-            let what = if name.is_some() {
-                "the profile is the sandbox"
-            } else {
-                "no service is configured"
-            };
-            return Err(Error::config(format!(
-                "{what}, and --no-sandbox or BOOKCTL_NO_SANDBOX turns the sandbox off"
-            ))
+            return Err(Error::config(
+                "no other service is configured, and --no-sandbox or BOOKCTL_NO_SANDBOX turns the sandbox off",
+            )
             .hint(
                 "connect to a service with `bookctl auth login`, set BOOKCTL_BASE_URL and BOOKCTL_API_KEY, or pass \
                  --profile NAME",

@@ -125,7 +125,6 @@ impl Journal {
         self.read(|statements, _| several(statements, "WHERE state = 'unresolved'", &[]))
     }
 
-    /// All attempts at all services, oldest first.
     pub(crate) fn attempts(&self) -> Result<Vec<Attempt>> {
         self.read(|statements, _| several(statements, "", &[]))
     }

@@ -27,7 +27,6 @@ pub(crate) struct KeptBooking {
     asked: Option<Json>,
 }
 
-/// The columns of a booking, and what was asked for.
 pub(super) const WITH_ASKED: &str = "bookings.*,
     (SELECT coalesce(asked, request) FROM attempts
      WHERE attempts.idempotency_key = bookings.idempotency_key) AS asked";
@@ -207,7 +206,6 @@ fn stored_terms(terms: &Json) -> String {
     redact_document(&terms.to_string(), terms).into_owned()
 }
 
-/// Stores the booking of an attempt, in the transaction that settles it.
 pub(super) fn keep(
     statements: &dyn SqlExecutor,
     scope: &Scope,

@@ -14,7 +14,6 @@ use crate::platform::system;
 
 /// The most candidates of a kind. Typing more characters shows others.
 const MOST: u32 = 100;
-/// The most bookings that are offered.
 const LAST_BOOKINGS: u32 = 20;
 
 pub(crate) struct CompletionIndex {
@@ -27,7 +26,6 @@ pub(crate) struct IndexedRow {
     pub(crate) word: String,
     /// An attempt's is its key.
     pub(crate) id: String,
-    /// The last seen status of a booking.
     pub(crate) status: Option<String>,
     /// The venue's name, or its id.
     pub(crate) venue: Option<String>,

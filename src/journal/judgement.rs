@@ -46,7 +46,6 @@ pub(crate) struct ShownBooking {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum TryResult {
-    /// No byte of the request left this machine.
     NotSent,
     /// The service refused the request, and so created nothing for this try.
     Refused,

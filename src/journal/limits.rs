@@ -147,7 +147,7 @@ impl Journal {
             return Ok(None);
         }
         self.write(|statements, scope| {
-            let known = hold(statements, scope, name)?;
+            let known = find(statements, scope, name, FOR_UPDATE)?;
             match known.filter(|window| !window.is_unknown()) {
                 Some(known) => take(statements, scope, known, clock),
                 None => Ok(None),
@@ -260,16 +260,10 @@ pub(super) fn end_learning(
         .map(drop)
 }
 
-/// A window for a transaction that changes it: others wait until the transaction ends.
-pub(super) fn hold(
-    statements: &dyn SqlExecutor,
-    scope: &Scope,
-    name: &str,
-) -> SqlResult<Option<RateLimitWindow>> {
-    find(statements, scope, name, " FOR UPDATE")
-}
+pub(super) const FOR_UPDATE: &str = " FOR UPDATE";
 
-fn find(
+/// A window. With the lock `FOR_UPDATE` others wait until the transaction ends.
+pub(super) fn find(
     statements: &dyn SqlExecutor,
     scope: &Scope,
     name: &str,

@@ -63,26 +63,25 @@ pub(crate) fn begin<'a, I: Clone + PartialEq + 'a, R: ComparableRequest + 'a>(
     takes_any_account: bool,
     others: impl IntoIterator<Item = &'a Attempt<I, R>>,
 ) -> Result<Begun<I, R>, Forbidden<I>> {
+    let begun = |attempt, earlier, is_new| {
+        Ok(Begun {
+            attempt,
+            earlier,
+            is_new,
+        })
+    };
     let is_own = |run: &Run<I>| first.runs.iter().any(|own| own.token == run.token);
     if let Some(at) = (known.as_ref()).and_then(|it| it.runs.iter().position(is_own)) {
         // The transaction was committed before, and its answer was lost.
         let attempt = known.unwrap_or(first);
         let earlier = Earlier::left_by(&attempt.runs[..at]);
-        return Ok(Begun {
-            attempt,
-            earlier,
-            is_new: false,
-        });
+        return begun(attempt, earlier, false);
     }
     if let Some(other) = others.into_iter().find(|it| blocks(it, &first)) {
         return Err(Forbidden::OpenUnder(other.idempotency_key.clone()));
     }
     let Some(mut attempt) = known else {
-        return Ok(Begun {
-            attempt: first,
-            earlier: Earlier::Nothing,
-            is_new: true,
-        });
+        return begun(first, Earlier::Nothing, true);
     };
     let may_send = |account: &I| takes_any_account || may_be_sent_by(account, &attempt.runs);
     if attempt.origin != first.origin {
@@ -99,11 +98,7 @@ pub(crate) fn begin<'a, I: Clone + PartialEq + 'a, R: ComparableRequest + 'a>(
     }
     attempt.derive();
     attempt.make_whole(first.request);
-    Ok(Begun {
-        attempt,
-        earlier,
-        is_new: true,
-    })
+    begun(attempt, earlier, true)
 }
 
 /// Whether an open attempt may have made, or may yet make, the booking that is asked for under another key. Whether it is

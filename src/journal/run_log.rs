@@ -17,7 +17,6 @@ use crate::platform::shell;
 use crate::platform::sql::{SqlExecutor, SqlResult, values};
 use crate::service::documents::booking::Booking;
 
-/// A run that this process has begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunId {
     key: String,
@@ -69,7 +68,6 @@ pub(crate) struct Ended {
     pub(crate) other_attempt: Option<String>,
 }
 
-/// A run that is to begin.
 pub(crate) struct Intent<'a> {
     pub(crate) key: &'a str,
     pub(crate) request: &'a Value,
@@ -131,7 +129,7 @@ impl Intent<'_> {
     ) -> SqlResult<Result<BeginOutcome>> {
         let known = hold(statements, self.key)?;
         let window = match self.counted_in {
-            Some((limit, _)) => limits::hold(statements, scope, limit)?,
+            Some((limit, _)) => limits::find(statements, scope, limit, limits::FOR_UPDATE)?,
             None => None,
         };
         let others = if self.may_be_second {
@@ -167,7 +165,6 @@ impl Intent<'_> {
         }))
     }
 
-    /// The attempt with its first run.
     fn first(&self, scope: &Scope, token: &str) -> Attempt {
         let account = Some(scope.account.clone());
         let run = Run {
@@ -229,7 +226,6 @@ fn write_end(
     Ok((ended, guests::purge(statements, scope)?))
 }
 
-/// The error for a run that may not begin.
 fn in_words(forbidden: &Forbidden<String>, known: Option<&Attempt>) -> Error {
     let Some(known) = known else {
         return Error::journal("the request is not in the journal");

@@ -13,7 +13,6 @@ use crate::service::time::retention::Retention;
 /// Looks up a venue that was seen before by its id, for its name and its time zone.
 pub(crate) type VenueLookup = Box<dyn Fn(&str) -> Option<Venue>>;
 
-/// The journal as one command sees it.
 #[derive(Default)]
 pub(crate) struct Scope {
     /// Keeps apart what belongs to other services.
@@ -39,13 +38,11 @@ impl Scope {
         self.retention.get().ended(earlier.unwrap_or(now))
     }
 
-    /// Whether guests are kept at all.
     pub(super) fn keeps_guests(&self) -> bool {
         let now = Timestamp::now();
         self.retention.get().ended(now) < now
     }
 
-    /// Whether this account may send an attempt that has these runs.
     pub(super) fn may_send(&self, runs: &[Run]) -> bool {
         self.takes_any_account.get() || may_be_sent_by(&self.account, runs)
     }

@@ -49,13 +49,11 @@ struct Query<'a> {
 }
 
 impl<'a> Query<'a> {
-    /// Adds a value, and returns its parameter.
     fn parameter(&mut self, value: impl Into<Value<'a>>) -> String {
         self.values.push(value.into());
         format!("?{}", self.values.len())
     }
 
-    /// The condition that one of these fields contains a part.
     fn contain(&mut self, fields: &[&str], part: &str) -> String {
         // Nothing that is searched is longer.
         let part: String = part.chars().take(LONGEST + 1).collect();

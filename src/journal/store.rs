@@ -181,7 +181,6 @@ impl Journal {
         Journal::open(path, Scope::default())?.rewrite()
     }
 
-    /// The file's connection and path; `None` for a shared database.
     pub(super) fn file(&self) -> Option<(&Connection, &Path)> {
         match &self.place {
             Backend::File { connection, path } => Some((connection, path)),

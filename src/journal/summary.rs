@@ -6,7 +6,6 @@ use super::{Journal, VERSION};
 use crate::outcome::Result;
 use crate::platform::sql::SqlFailure;
 
-/// The journal in numbers, of all services.
 #[derive(Debug, Serialize)]
 pub(crate) struct Summary {
     pub(crate) version: i64,

@@ -9,7 +9,6 @@ use crate::service::documents::request::canonical;
 use crate::service::documents::text_fold::fold;
 use crate::service::time::document_time::DocumentTime;
 
-/// What the protocol asks of a request.
 pub(crate) trait ComparableRequest {
     /// Whether another request may be sent under the key of this one: it is the same, even if its guest was deleted
     /// here or it is written for the service in another way.
@@ -19,7 +18,6 @@ pub(crate) trait ComparableRequest {
     fn is_same_wish(&self, other: &Self) -> bool;
 }
 
-/// A booking request.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct RecordedRequest {
     /// As it was sent, and as it is sent again.

@@ -2,7 +2,6 @@
 
 use strsim::levenshtein;
 
-/// The most names that are suggested.
 const MOST: usize = 3;
 
 /// The names that contain `word`, else those that a few mistakes make of it; the nearest first.

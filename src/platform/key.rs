@@ -34,7 +34,6 @@ pub(crate) enum Key {
 }
 
 impl Key {
-    /// The key of a letter that is pressed with Ctrl.
     pub(super) fn with_ctrl(letter: char) -> Option<Self> {
         Some(match letter {
             'a' => Key::Home,

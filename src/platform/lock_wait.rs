@@ -20,9 +20,7 @@ const MAX_LIMIT: Duration = Duration::from_secs(10);
 const MIN_LIMIT: Duration = Duration::from_millis(250);
 /// Signals are watched from here on. Processes that merely meet take milliseconds and need no watching.
 const WATCH_SIGNALS_AFTER: Duration = Duration::from_millis(50);
-/// The person is told about the wait after this.
 const NOTIFY_AFTER: Duration = Duration::from_secs(1);
-/// The longest pause between two tries.
 const MAX_PAUSE: Duration = Duration::from_millis(20);
 
 static SETTINGS: OnceLock<LockWaitSettings> = OnceLock::new();
@@ -44,7 +42,6 @@ impl LockWaitSettings {
 pub(crate) struct LockWait {
     /// How long it may take; `None` if only a signal ends it.
     pub(super) limit: Option<Duration>,
-    /// What the person is told once the wait takes long.
     said: String,
     begun: Instant,
     tries: u32,
@@ -57,7 +54,6 @@ impl LockWait {
         Self::saying(format!("waiting for another process to release {what}"))
     }
 
-    /// Starts a wait, which is said in these words.
     pub(crate) fn saying(said: String) -> Self {
         LockWait {
             limit: Some(LockWaitSettings::limit()),

@@ -81,7 +81,6 @@ pub(crate) fn make_folder_of(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), files::create_folder)
 }
 
-/// Creates the file if it does not exist.
 fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     regular_file::open_with(options.write(true).create(true).truncate(false), path)

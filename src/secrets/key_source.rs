@@ -8,7 +8,6 @@ use crate::platform::shell;
 
 #[derive(Debug)]
 pub(crate) enum KeySource {
-    /// A key that was given for this service.
     Given(Secret),
     /// A key that may be stored for this account.
     Stored {

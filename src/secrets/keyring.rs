@@ -41,7 +41,6 @@ impl Keyring {
         self.ask(account, item, set).await.map(drop)
     }
 
-    /// Deletes a secret. Returns whether there was one.
     pub(super) async fn delete(&self, account: &Account, item: Item) -> Result<bool, String> {
         let deleted = self.ask(account, item, |entry| entry.delete_credential());
         Ok(deleted.await?.is_some())

@@ -56,7 +56,6 @@ pub(crate) enum Item {
 }
 
 impl Item {
-    /// The name of the keyring's service.
     fn service(self) -> &'static str {
         match self {
             Item::ApiKey => "bookctl",

@@ -53,7 +53,6 @@ impl Secret {
         hex::encode(&sha256([self.0.trim().as_bytes()])[..4])
     }
 
-    /// The kind, the prefix and the rest.
     fn split(&self) -> (&'static str, &'static str, &str) {
         for (prefix, kind) in KINDS {
             if let Some(rest) = self.0.strip_prefix(prefix) {

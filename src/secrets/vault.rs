@@ -33,7 +33,6 @@ pub(crate) struct FoundSecret {
     pub(crate) storage: Storage,
 }
 
-/// The keyring and the secrets file of an installation.
 #[derive(Debug)]
 pub(crate) struct Vault {
     pub(crate) keyring: Keyring,
@@ -102,7 +101,6 @@ impl Vault {
         Ok(key? | secret?)
     }
 
-    /// Deletes one secret of an account. Returns whether there was one.
     pub(crate) async fn forget_one(
         &self,
         account: &Account,

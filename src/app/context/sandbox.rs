@@ -150,19 +150,15 @@ impl Context {
                 let says = answer.document.value().get("sandbox");
                 Some(answer.document.str("now").is_some() || says == Some(&Value::Bool(true)))
             }
-            Err(failure) => is_answered(&failure).then_some(false),
+            // Something answered, although not as a sandbox does.
+            Err(
+                Failure::Refused(_)
+                | Failure::Unusable(_)
+                | Failure::Redirected { .. }
+                | Failure::Unreadable { .. },
+            ) => Some(false),
+            Err(_) => None,
         };
         *self.is_sandbox.get_or_init(ask).await
     }
-}
-
-/// Whether something answered, although not as a sandbox does.
-fn is_answered(failure: &Failure) -> bool {
-    matches!(
-        failure,
-        Failure::Refused(_)
-            | Failure::Unusable(_)
-            | Failure::Redirected { .. }
-            | Failure::Unreadable { .. }
-    )
 }

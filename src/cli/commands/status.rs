@@ -59,7 +59,6 @@ fn index_page(index: &Value, address: &str, now: Timestamp) -> Page {
     page
 }
 
-/// The difference between the service's clock and ours, in words.
 fn difference(ours: Timestamp, theirs: Timestamp) -> String {
     let ahead = theirs.duration_since(ours);
     if ahead.abs() < SignedDuration::from_secs(2) {

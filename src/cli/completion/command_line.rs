@@ -57,7 +57,6 @@ impl CommandLine {
         self
     }
 
-    /// The word that is being typed.
     pub(super) fn current(&self) -> &str {
         let last = self.words.last().and_then(|word| word.to_str());
         last.unwrap_or_default()

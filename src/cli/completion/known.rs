@@ -94,7 +94,6 @@ impl Known {
         Some(plain(venues))
     }
 
-    /// Slots in the future.
     pub(super) fn slots(&self, start: &str) -> Option<Vec<Candidate>> {
         let now = Timestamp::now();
         let mut slots = self.recent()?.slots(start);

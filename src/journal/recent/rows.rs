@@ -26,12 +26,10 @@ pub(crate) enum RecentList {
     Bookings,
     /// Attempts at all services.
     Attempts,
-    /// The booking that was made or shown last.
     LastBooking,
     /// The venue whose slots were shown last.
     LastVenue,
     Sessions,
-    /// The session that was made or shown last.
     LastSession,
     /// The number of the last received event whose booking the journal took in. All terminals share it.
     TakenIn,
@@ -48,7 +46,6 @@ impl RecentList {
     }
 }
 
-/// A slot, with the search that returned it.
 #[derive(Clone, Debug)]
 pub(crate) struct RecentSlot {
     pub(crate) slot: Slot,

@@ -36,7 +36,6 @@ pub(crate) struct Expression {
 pub(crate) enum FilterError {
     /// What the expression did, as the predicate of a sentence: it does not fit the document, or has reached a limit.
     Failed(String),
-    /// Ctrl-C or SIGTERM.
     Interrupted(Exit),
 }
 

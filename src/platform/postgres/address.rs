@@ -10,7 +10,6 @@ use tokio_postgres::config::Host;
 
 use crate::outcome::{Error, Result};
 
-/// A database's URL.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Address {
     /// Whether the connection is encrypted, with the server's certificate and name verified.

@@ -35,9 +35,7 @@ const UNWATCHED: Duration = Duration::from_millis(20);
 pub(crate) struct Database {
     pub(crate) address: Address,
     config: Config,
-    /// What has to hold before it is used.
     pub(crate) guard: Option<Guard>,
-    /// The thread that drives connections.
     driver: Handle,
     /// Ends the thread when it is dropped.
     _stop: oneshot::Sender<()>,
@@ -86,8 +84,12 @@ impl Database {
 
     /// Begins to connect, while other things are done. The first statement waits for it, and fails if it fails.
     pub(crate) fn connect_ahead(&self) {
+        self.connecting.replace(Some(self.begin()));
+    }
+
+    fn begin(&self) -> JoinHandle<SqlResult<Client>> {
         let connecting = connect(self.config.clone(), self.address.clone());
-        self.connecting.replace(Some(self.driver.spawn(connecting)));
+        self.driver.spawn(connecting)
     }
 
     pub(super) fn until_it_works<T>(
@@ -124,16 +126,8 @@ impl Database {
         if let Some(held) = held.filter(|held| !held.client.is_closed()) {
             return Ok(held);
         }
-        if self.connecting.borrow().is_none() {
-            self.connect_ahead();
-        }
-        let begun = self.connecting.take();
-        let client = self.wait(async move {
-            match begun {
-                Some(begun) => begun.await.map_err(ended)?,
-                None => Err(ended(())),
-            }
-        })?;
+        let begun = self.connecting.take().unwrap_or_else(|| self.begin());
+        let client = self.wait(async move { begun.await.map_err(ended)? })?;
         let connection = Rc::new(PostgresConnection {
             client: Arc::new(client),
             is_checked: Flag::new(self.guard.is_none()),
@@ -151,7 +145,6 @@ impl Database {
         wait
     }
 
-    /// Waits for what the driver does.
     pub(super) fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = SqlResult<T>> + Send + 'static,

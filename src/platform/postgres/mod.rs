@@ -9,7 +9,6 @@ pub(crate) use connection::Database;
 
 use super::sql::SqlFailure;
 
-/// Who connects.
 pub(crate) struct Login {
     pub(crate) user: String,
     pub(crate) password: Option<String>,

@@ -66,7 +66,6 @@ enum SessionRequest {
     Statement(String, Vec<Parameter>),
 }
 
-/// What came back for a request.
 #[derive(Default)]
 struct StatementResult {
     rows: Vec<TypedRow>,

@@ -100,7 +100,6 @@ fn remove_one(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Creates the schema in a new database.
 fn create_schema(connection: &mut Connection, kind: &Kind) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
     transaction.pragma_update(None, "application_id", kind.application)?;
@@ -109,7 +108,6 @@ fn create_schema(connection: &mut Connection, kind: &Kind) -> rusqlite::Result<(
     transaction.commit()
 }
 
-/// Checks that a file is of this kind and has its schema.
 pub(super) fn check_schema(connection: &mut Connection, kind: &Kind) -> Result<(), SqlFailure> {
     // One snapshot: another process may replace the file's content in between.
     let connection = connection.transaction()?;

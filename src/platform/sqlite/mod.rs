@@ -35,7 +35,6 @@ pub(crate) enum JournalMode {
 }
 
 impl JournalMode {
-    /// The value of `PRAGMA synchronous`.
     fn synchronous(self) -> &'static str {
         match self {
             JournalMode::Durable => "EXTRA",
@@ -44,13 +43,11 @@ impl JournalMode {
         }
     }
 
-    /// Whether such a file has a write-ahead log.
     fn has_log(self) -> bool {
         matches!(self, JournalMode::WriteAhead { .. })
     }
 }
 
-/// A kind of database file.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
     /// Its name in messages, such as "the sandbox's database".

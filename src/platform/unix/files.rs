@@ -8,7 +8,6 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use rustix::process::geteuid;
 
-/// The mode of a file that only its owner can read and write.
 const OWNERS_ALONE: u32 = 0o600;
 
 /// Creates a folder that only its owner can use, and those above it that do not exist.

@@ -18,7 +18,6 @@ use signal_hook::consts::SIGXFSZ;
 
 use crate::outcome::Exit;
 
-/// Prepares the process. Must be called first.
 pub(crate) fn prepare() {
     // A core dump would write API keys to the disk.
     let limit = Rlimit {

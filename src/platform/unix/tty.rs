@@ -131,7 +131,6 @@ impl Typed {
         }
     }
 
-    /// A key that has already been typed, if any.
     pub(crate) async fn waiting(&mut self) -> io::Result<Option<Key>> {
         match tokio::time::timeout(Duration::ZERO, self.key()).await {
             Ok(key) => key,

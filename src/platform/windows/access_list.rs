@@ -27,12 +27,10 @@ pub(super) fn close_folder(folder: &Path) -> io::Result<()> {
     set(folder, &*list("OICI")?)
 }
 
-/// Closes the file of this name to others.
 pub(super) fn close(path: &Path) -> io::Result<()> {
     set(path, &*list("")?)
 }
 
-/// Closes an opened file to others.
 pub(super) fn close_file(file: &mut File) -> io::Result<()> {
     let descriptor = list("")?;
     let kind = SeObjectType::SE_FILE_OBJECT;

@@ -42,7 +42,6 @@ pub(crate) fn create_new(path: &Path, like: Option<&Path>) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a file. One that is created is its owner's alone.
 pub(crate) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let is_new = !path.exists();
     let file = options.open(path)?;
@@ -67,12 +66,10 @@ pub(crate) fn open_alone(options: &mut OpenOptions, path: &Path) -> io::Result<F
     })
 }
 
-/// Whether others than the user, administrators and the system can read a file.
 pub(crate) fn is_open_to_others(path: &Path) -> bool {
     access_list::is_open_to_others(path).unwrap_or(false)
 }
 
-/// The command that removes the access of others. `path` is quoted for PowerShell.
 pub(crate) fn closing_command(path: &str) -> String {
     format!(r#"icacls {path} /inheritance:r /grant:r "${{env:USERNAME}}:F""#)
 }
@@ -96,7 +93,6 @@ pub(crate) fn other_owner(path: &Path, _: &Metadata) -> Option<String> {
     access_list::other_owner(path)
 }
 
-/// The rest of the message about [`other_owner`]: who may own it, and how to become the owner.
 pub(crate) const RIGHT_OWNERS: (&str, &str) = (
     "neither you nor an administrator",
     "take its files over with `takeown /F FOLDER /R`",
@@ -111,7 +107,6 @@ pub(crate) fn sync_names(_: &Path) -> io::Result<()> {
 pub(crate) const RENAMES_OPEN_FILES: bool = false;
 /// How long a file that others have open is tried again. Virus scanners and indexers open new files for a moment.
 const LONGEST_RENAME: Duration = Duration::from_secs(2);
-/// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Another process has the file open, and did not allow that it is renamed or replaced.
 const SHARING_VIOLATION: i32 = 32;

@@ -36,7 +36,6 @@ pub(crate) fn host_name() -> Option<String> {
     None
 }
 
-/// The user, for a process whose environment has no name.
 pub(crate) fn user_name() -> Option<String> {
     access_list::user_name().ok()
 }
@@ -49,7 +48,6 @@ pub(crate) fn terminal() -> String {
 pub(crate) const USUAL_EDITOR: &str = "notepad";
 /// What opens an address in a browser where BROWSER is not set. `start` would read an `&` in it as the next command.
 pub(crate) const USUAL_BROWSER: &str = "rundll32 url.dll,FileProtocolHandler";
-/// The exit codes of a shell that cannot find or run a program.
 pub(crate) const NOT_STARTED: [i32; 2] = [1, 9009];
 
 /// A command line, run by a shell, so that `EDITOR="code --wait"` works, which is a script. `argument` becomes its last

@@ -11,7 +11,6 @@ use tokio::sync::oneshot;
 use crate::outcome::Exit;
 use crate::platform::signals;
 
-/// How often signals are checked while a pipe is full.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How often a pipe is asked whether somebody reads it.
 const ASKED_EVERY: Duration = Duration::from_millis(250);

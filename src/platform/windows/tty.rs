@@ -46,13 +46,11 @@ impl Modes {
         Ok(held)
     }
 
-    /// Sets the changed mode again, after somebody else has used the console.
     pub(crate) fn enter(&self) -> io::Result<()> {
         UNSEEN.store(self.unseen, Ordering::Relaxed);
         enable_raw_mode()
     }
 
-    /// Restores the mode for somebody else.
     pub(crate) fn leave(&self) -> io::Result<()> {
         UNSEEN.store(false, Ordering::Relaxed);
         disable_raw_mode()
@@ -83,7 +81,6 @@ impl Typed {
         }
     }
 
-    /// A key that has already been typed, if any.
     pub(crate) async fn waiting(&mut self) -> io::Result<Option<Key>> {
         already_typed()
     }
@@ -135,7 +132,6 @@ fn key(pressed: KeyEvent) -> Option<Key> {
     })
 }
 
-/// The next line of the console, without its line end; `None` at the end of input.
 pub(crate) async fn line() -> io::Result<Option<String>> {
     let unseen = UNSEEN.load(Ordering::Relaxed);
     let _raw = (!unseen).then(Modes::raw).transpose()?;
@@ -170,7 +166,6 @@ fn echo(unseen: bool, text: &str) -> io::Result<()> {
     stderr.flush()
 }
 
-/// Drops what was typed and not read. It is meant neither for the next question nor for the shell.
 pub(crate) fn discard() -> io::Result<()> {
     while already_typed()?.is_some() {}
     Ok(())
