@@ -216,10 +216,11 @@ pub(crate) async fn finish_compared(
     context: &Context,
     mut booking: Booking,
     kind: WriteKind,
+    before: Option<&Booking>,
     asked: &Map<String, Value>,
 ) -> Result<Exit> {
     let unshown = |booking: &Booking| match kind {
-        WriteKind::Modify => unshown(asked, booking),
+        WriteKind::Modify => unshown(asked, before, booking),
         _ => Vec::new(),
     };
     if !unshown(&booking).is_empty() {
@@ -256,11 +257,17 @@ pub(crate) async fn finish_compared(
     })
 }
 
-/// The fields of a change of which the booking says nothing. A booking with `last_modification` was changed (spec,
-/// Bookings), and one in processing may be.
-fn unshown(asked: &Map<String, Value>, booking: &Booking) -> Vec<&'static str> {
-    let modification = booking.value().get("last_modification");
-    if booking.status() == Status::Processing || modification.is_some_and(|it| !it.is_null()) {
+/// The fields of a change of which the booking says nothing. A booking with another `last_modification` than before was
+/// changed (spec, Bookings), and one in processing may be.
+fn unshown(
+    asked: &Map<String, Value>,
+    before: Option<&Booking>,
+    booking: &Booking,
+) -> Vec<&'static str> {
+    let modification = |of: &Booking| of.value().get("last_modification").cloned();
+    let (old, new) = (before.and_then(modification), modification(booking));
+    let is_modified = new.is_some_and(|it| !it.is_null() && Some(it) != old);
+    if booking.status() == Status::Processing || is_modified {
         return Vec::new();
     }
     let mut fields = MODIFIED.to_vec();

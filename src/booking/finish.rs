@@ -71,12 +71,9 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
     Ok(booking.exit())
 }
 
-/// Tells a script why the exit code is the one of a status that the specification does not have. A person reads it on the
-/// card.
+/// Tells why the exit code is the one of a status that the specification does not have, and how to map it.
 pub(crate) fn warn_of_unknown_status(context: &Context, booking: &Booking) {
-    if let Status::Other(word) = booking.status()
-        && !context.out.is_human()
-    {
+    if let Status::Other(word) = booking.status() {
         context.out.warn(&format!(
             "`{word}` is a status that bookctl does not know; map it: {}",
             context.adapter().set_command("read.booking=EXPRESSION")

@@ -74,10 +74,11 @@ async fn with_slot(context: &Context, row: &Value) -> Result<Map<String, Value>>
         id,
         shown: None,
     };
-    // A number is a time since 1970.
+    // A number is a time since 1970. A text keeps its offset, which shows the venue's clock.
     let instant = time(row).and_then(|time| time.instant);
-    let when = instant.map_or_else(|| text("datetime"), |instant| instant.to_string());
-    let when = When::parse(&when).map_err(Error::usage)?;
+    let when = When::parse(&text("datetime"));
+    let when = when.or_else(|error| instant.map_or(Err(error), |at| When::parse(&at.to_string())));
+    let when = when.map_err(Error::usage)?;
     let zone = known_zone(venue.remembered.as_ref(), None);
     let party = text("party_size").parse().unwrap_or(1);
     let provider = row.get("provider").and_then(Value::as_str);

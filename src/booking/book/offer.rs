@@ -96,6 +96,8 @@ pub(crate) struct Offer {
     pub(crate) wanted: Moment,
     /// Whether `wanted` is on this computer's clock, because nothing showed the venue's zone.
     pub(crate) is_assumed: bool,
+    /// Whether the clock of `wanted` can be the venue's: not that of a time in UTC, or from now.
+    has_clock: bool,
     /// The venue's zone, if it is known: for times without an offset.
     zone: Option<TimeZone>,
 }
@@ -152,7 +154,12 @@ impl Offer {
 
     /// Whether the requested time can be compared with the slots.
     pub(crate) fn is_comparable(&self) -> bool {
-        !self.is_assumed || self.slots.iter().all(|slot| slot.local().is_some())
+        let mut slots = self.slots.iter();
+        let is_apart = |slot: &Slot| slot.instant(self.zone.as_ref()).is_none();
+        match self.is_assumed {
+            true => slots.all(|slot| slot.local().is_some()),
+            false => self.has_clock || !slots.any(is_apart),
+        }
     }
 
     /// The error (7) if nothing is offered at that time: the nearest slots, and the response for a script. Where the time of
@@ -200,7 +207,7 @@ impl Offer {
         match slot.instant(self.zone.as_ref()) {
             Some(instant) => !self.is_assumed && instant == self.wanted.timestamp(),
             // Both are on the venue's clock, in a zone that is not known.
-            None => slot.local() == Some(self.wanted.zoned.datetime()),
+            None => self.has_clock && slot.local() == Some(self.wanted.zoned.datetime()),
         }
     }
 
@@ -252,12 +259,12 @@ impl SlotSearch<'_> {
     /// The same as [`offered`], for a list of any length.
     pub(crate) async fn around(&self, when: &When, zone: Option<&TimeZone>) -> Result<Offer> {
         let now = self.context.now()?;
-        let zone = match (when.exact(), zone) {
+        let clock = match (when.exact(), zone) {
             (Some(_), _) => TimeZone::UTC,
             (None, Some(zone)) => zone.clone(),
             (None, None) => {
                 let assumed = resolve(when, now, &system_zone())?;
-                let mut offer = self.at(assumed.clone()).await?;
+                let mut offer = self.at(when, assumed.clone(), zone).await?;
                 let Some(offset) = offer.slots.iter().find_map(Slot::offset) else {
                     offer.is_assumed = when.needs_zone();
                     return Ok(offer);
@@ -273,12 +280,12 @@ impl SlotSearch<'_> {
                 zone
             }
         };
-        self.at(resolve(when, now, &zone)?).await
+        self.at(when, resolve(when, now, &clock)?, zone).await
     }
 
-    async fn at(&self, wanted: Moment) -> Result<Offer> {
+    async fn at(&self, when: &When, wanted: Moment, zone: Option<&TimeZone>) -> Result<Offer> {
         let (context, venue) = (self.context, self.venue);
-        let zone = venue.remembered.as_ref().and_then(Venue::timezone);
+        let zone = known_zone(venue.remembered.as_ref(), zone);
         let query = SlotQuery {
             venue_id: venue.id_value(),
             datetime: context.adapter().wire_time(&wanted, zone.as_ref()),
@@ -325,6 +332,7 @@ impl SlotSearch<'_> {
             provider: named.or(query.provider),
             wanted,
             is_assumed: false,
+            has_clock: when.exact().map_or(when.needs_zone(), |it| !it.is_zulu()),
             zone,
         })
     }

@@ -67,7 +67,7 @@ pub(crate) async fn pick_slot(
     let wanted = human(&offer.wanted.wire());
     if !offer.is_comparable() {
         context.out.warn(&format!(
-            "the venue's time zone is not known; {wanted} is this computer's time"
+            "the venue's time zone is not known, so {wanted} may be another time there"
         ));
     } else if offer.at_wanted().is_none() {
         context.out.note(&format!(

@@ -73,7 +73,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let mut asked = Map::new();
     asked.extend(args.reason.map(|it| ("reason".to_owned(), it.into())));
-    let compared = compare::finish_compared(context, booking.clone(), WriteKind::Cancel, &asked);
+    let compared =
+        compare::finish_compared(context, booking.clone(), WriteKind::Cancel, None, &asked);
     let exit = compared.await?;
     Ok(match booking.status() {
         Status::Cancelled if exit != Exit::Refused => Exit::Done,

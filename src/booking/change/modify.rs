@@ -11,7 +11,7 @@ use crate::booking::find::{locate, pick};
 use crate::booking::{compare, finish, terms};
 use crate::journal::is_same_time;
 use crate::json::plain;
-use crate::outcome::{Exit, Result};
+use crate::outcome::{Error, Exit, Result};
 use crate::service::client::{Changes, with_fields};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::contact;
@@ -130,7 +130,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let done = |booking: &Booking| shows(booking, &asked);
     let changed = send::change(context, id, call, "change", done).await;
     let booking = changed.map_err(|error| pick::not_found(context, id, error))?;
-    compare::finish_compared(context, booking, WriteKind::Modify, &asked).await
+    compare::finish_compared(context, booking, WriteKind::Modify, before.as_ref(), &asked).await
 }
 
 /// Asks for one change, and returns it if it is the time.
@@ -270,9 +270,11 @@ fn own_day(own: Option<DocumentTime>, zone: Option<&TimeZone>) -> Result<Date> {
         Some(zone) => own.and_then(|own| own.day_in(Some(zone))),
         None => own.and_then(|own| own.local).map(DateTime::date),
     };
-    day.ok_or_else(|| {
-        offer::unknown_zone(
+    day.ok_or_else(|| match zone {
+        Some(_) => Error::usage("the booking does not show its time, so its day is unknown")
+            .hint("give the day as well, e.g. --at '2026-12-01 19:30'"),
+        None => offer::unknown_zone(
             "the venue's time zone is unknown, and so is the day of the booking there",
-        )
+        ),
     })
 }

@@ -90,7 +90,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Some(Continuation::Fields(fields)) => fields,
         _ => Map::new(),
     };
-    compare::finish_compared(context, booking, WriteKind::Action, &asked).await
+    compare::finish_compared(context, booking, WriteKind::Action, None, &asked).await
 }
 
 async fn send(context: &Context, id: &str, answer: &Continuation) -> Result<Booking> {

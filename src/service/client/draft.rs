@@ -16,6 +16,7 @@ const PARTY: Holds = ("party_size", AS_IT_IS);
 const PROVIDER: Holds = ("provider", AS_IT_IS);
 // The row of a batch may have a time as it came, which is a number already.
 const SECONDS: &str = "(.datetime | if type == \"string\" then fromdateiso8601 else . end)";
+const DAY: &str = ".datetime[:10]";
 const MILLISECONDS: &str =
     "(.datetime | if type == \"string\" then fromdateiso8601 * 1000 else . end)";
 
@@ -33,20 +34,28 @@ const FORMS: [(&str, &str); 7] = [
         AS_IT_IS,
     ),
     ("hh:mm|hours and minutes|time of day", ".datetime[11:16]"),
-    ("yyyy-mm-dd|a date|a day", ".datetime[:10]"),
+    ("yyyy-mm-dd|a date|a day", DAY),
 ];
 
 /// The contract's own words in a field's name: `venueId`, `filter.party-size`, `startTime`.
-const WORDS: [(&str, Holds); 5] = [
+const WORDS: [(&str, Holds); 6] = [
     ("venue", ("venue_id", AS_IT_IS)),
     ("party", PARTY),
     ("provider", PROVIDER),
     ("time", TIME),
     ("date", TIME),
+    ("day", TIME),
 ];
 
+/// Names of what an answer is, and not of what it says.
+const KINDS: [&str; 4] = ["action", "kind", "method", "type"];
+
+fn last_of(path: &str) -> String {
+    path.rsplit('.').next().unwrap_or_default().to_lowercase()
+}
+
 fn of_name(path: &str) -> Option<Holds> {
-    let last = path.rsplit('.').next()?.to_lowercase();
+    let last = last_of(path);
     let mut known = WORDS.iter();
     known.find(|(word, _)| last.contains(word)).map(|it| it.1)
 }
@@ -148,6 +157,10 @@ impl Draft {
         } else if says("number|integer") {
             let is_time = named == Some(TIME);
             Some(if is_time { (TIME.0, SECONDS) } else { PARTY })
+        } else if self.named[at].holds == Some(TIME)
+            && ["date", "day"].contains(&&*last_of(&self.named[at].path))
+        {
+            Some((TIME.0, DAY))
         } else {
             named.filter(|_| is_new)
         };
@@ -157,7 +170,9 @@ impl Draft {
         };
         let said = said.filter(is_ours);
         let field = &mut self.named[at];
-        field.is_open = is_new && said.is_none();
+        let is_another = self.kind == WriteKind::Modify && named.is_some()
+            || KINDS.contains(&&*last_of(&field.path));
+        field.is_open = is_new && said.is_none() && !is_another;
         field.holds = said;
         // That it is required says less than what it must be.
         if field.why.is_empty() || !why.is_empty() && !why.ends_with("required") {

@@ -13,8 +13,7 @@ const NAMING: &str = "missing fields errors invalid details problems by_field vi
 const ONE: &str = "field name param parameter pointer path property";
 
 /// What is said of a field that the service does not know.
-const UNKNOWN: &str =
-    "additional,not allowed,not expected,not permitted,unexpected,unknown,unrecogni,unsupported";
+const UNKNOWN: &str = "additional,not a field,not allowed,not expected,not permitted,unexpected,unknown,unrecogni,unsupported";
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Named {

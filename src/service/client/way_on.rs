@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use super::draft::Draft;
-use super::named_fields::{Named, named};
+use super::named_fields::{Named, named, texts};
 use super::refusal::Refusal;
 use crate::platform::shell;
 use crate::service::mapping::WriteKind;
@@ -12,7 +12,13 @@ use crate::service::time::text::human;
 pub(crate) fn way_on(refusal: &Refusal, call: &Call) -> Option<String> {
     let is_of_input = matches!(refusal.status, 400 | 422);
     let mut draft = call.draft.clone().filter(|_| is_of_input)?;
-    let named = named(refusal.said().value());
+    let said = refusal.said().value();
+    let mut errors = texts(said, &["error", "message", "detail"]);
+    // What the vendor's response lacks is for the vendor to say.
+    if draft.kind == WriteKind::Payment && errors.any(|it| it.contains("psp_response")) {
+        return None;
+    }
+    let named = named(said);
     let is_sent = |field: &str| {
         let pointer = format!("/{}", field.replace('.', "/"));
         call.body
@@ -187,6 +193,24 @@ mod tests {
                 None,
             ),
             (WriteKind::Slots, &slots, json!({"error": "no"}), None),
+            (
+                WriteKind::Otp,
+                &json!({"otp": "1"}),
+                missing("action"),
+                Some("bookctl profile set acme 'write.otp=. * {action: <?>}'"),
+            ),
+            (
+                WriteKind::Payment,
+                &json!({"psp_response": {}}),
+                json!({"error": "psp_response: approval_code is required"}),
+                None,
+            ),
+            (
+                WriteKind::Modify,
+                &json!({"party_size": 2}),
+                missing("new_datetime"),
+                Some("add the field: -F new_datetime=VALUE"),
+            ),
         ] {
             assert_eq!(
                 hint(kind, sent.clone(), body.clone()).as_deref(),

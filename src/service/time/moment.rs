@@ -27,6 +27,11 @@ impl Moment {
         }
     }
 
+    /// Whether its clock says nothing of a place.
+    pub(crate) fn is_zulu(&self) -> bool {
+        self.zulu
+    }
+
     pub(crate) fn timestamp(&self) -> Timestamp {
         self.zoned.timestamp()
     }

@@ -182,7 +182,7 @@ async fn try_key(
             let add = format!("bookctl profile add {name} --base-url {address} && ");
             let add = if is_new { &*add } else { "" };
             return Err(error.hint(format!(
-                "{check}; to find out how the service wants it: {add}{learn}"
+                "{check}; to find out how the service wants it, with the key in BOOKCTL_API_KEY: {add}{learn}"
             )));
         }
         context.out.warn(&format!("{}: {how}", error.message));

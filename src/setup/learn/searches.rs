@@ -172,7 +172,7 @@ pub(crate) async fn slots(
     }
     report.refused.push(Refused {
         why: "the availability search answers another day alike, or takes one value in two fields, so that its fields \
-              are not certain"
+              are not certain; correct the expression before you use it"
             .to_owned(),
         setting: settings.first().map(Certain::assignment),
     });

@@ -61,7 +61,7 @@ pub(super) fn commands(
     let id = booking.id();
     let command = |name, flags| shell::command(name, id, flags);
     match booking.status() {
-        Status::RequiresAction => answers(id, booking.next_action(), dialect),
+        Status::RequiresAction => answers(booking, dialect),
         Status::Confirmed if booking.is_over(now) => vec![command("book --like", "--at WHEN")],
         Status::Confirmed if is_limited => vec![],
         Status::Confirmed => vec![
@@ -75,7 +75,8 @@ pub(super) fn commands(
     }
 }
 
-fn answers(id: &str, action: Option<&Value>, dialect: &Dialect) -> Vec<String> {
+fn answers(booking: &Booking, dialect: &Dialect) -> Vec<String> {
+    let (id, action) = (booking.id(), booking.next_action());
     let flags = match dialect.pause(action) {
         Pause::Otp => vec!["--otp CODE".to_owned()],
         Pause::Payment => vec![
@@ -88,9 +89,11 @@ fn answers(id: &str, action: Option<&Value>, dialect: &Dialect) -> Vec<String> {
             let flags = flags.collect::<Vec<_>>().join(" ");
             if !flags.is_empty() {
                 vec![flags]
-            } else if action.is_some_and(|it| it.get("expires_at").is_some()) {
+            } else if booking.deadline_value().is_some() {
+                // Only a payment has a deadline of its own (spec, Booking).
                 vec![
                     "--psp-response @answer.json".to_owned(),
+                    "--psp-abort".to_owned(),
                     "-F key=VALUE".to_owned(),
                 ]
             } else {
