@@ -63,25 +63,18 @@ pub(crate) async fn card(context: &Context, args: CardArgs) -> Result<Exit> {
     let (card, around) = adapter
         .object(ReadKind::Card, Shape::Card, &answer.document)
         .map_err(MappingError::into_error)?;
-    let whose = args.end_user.as_deref().or(args.session.as_deref());
-    let page = |_: &Document| card_page(whose.unwrap_or_default(), &card, &around);
+    let page = |_: &Document| card_page(&card, &around);
     context.out.emit(&DocumentView(answer.document, page))?;
     Ok(Exit::Done)
 }
 
-fn card_page(whose: &str, card: &Value, around: &[(String, String)]) -> Page {
+fn card_page(card: &Value, around: &[(String, String)]) -> Page {
     let mut page = Page::default();
     let fields = &mut Fields::of(card);
     let has_card = fields.get("has_card").and_then(Value::as_bool);
     match has_card {
-        Some(true) => {
-            let about = format!("the account of {whose} has a card on file");
-            page.heading(Tone::Good, "card", about)
-        }
-        Some(false) => {
-            let about = format!("the account of {whose} has no card on file");
-            page.heading(Tone::Warn, "no card", about)
-        }
+        Some(true) => page.heading(Tone::Good, "card", "the account has a card on file"),
+        Some(false) => page.heading(Tone::Warn, "no card", "the account has no card on file"),
         None => page.heading(
             Tone::Warn,
             "unknown",

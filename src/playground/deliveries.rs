@@ -62,7 +62,7 @@ const COLUMNS: &[AnswerColumn] = &[
     }),
     ("booking", |it| cell(it, "booking_id")),
     ("event id", |it| cell(it, "event_id")),
-    ("answer", |it| answered(last_attempt(it)).into()),
+    ("response", |it| answered(last_attempt(it)).into()),
 ];
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {

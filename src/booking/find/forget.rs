@@ -157,7 +157,7 @@ async fn forget_each(context: &Context, ids: &[String], asks: bool) -> Result<Fo
         if coming > 0 {
             let bookings = plural(coming, "booking is", "bookings are");
             context.out.warn(&format!(
-                "{bookings} still to come: the venue expects the guest, and this computer will no longer find them"
+                "{bookings} still to come: the venue expects the guest, because nothing is cancelled"
             ));
         }
         confirm(context, ids.len()).await?;

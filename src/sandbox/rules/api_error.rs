@@ -55,7 +55,7 @@ impl ApiError {
     pub(crate) const SLOT_NOT_OFFERED: Self = Self::Fixed(400, "datetime differs from the time at which the availability_id was offered", "slot_not_offered", "The availability_id was offered for another datetime (Codes by condition).");
     pub(crate) const VAULT_UNAVAILABLE: Self = Self::Fixed(409, "this venue cannot be paid through the vendor; nothing was created", "vault_unavailable", "The venue cannot be paid through the vendor (Vendor payment codes).");
     pub(crate) const VENDOR_DISABLED: Self = Self::Fixed(503, "vendor payments are switched off", "vendor_disabled", "The organization's setting vendor_payments is off (Vendor payment codes).");
-    pub(crate) const RECONNECT_REQUIRED: Self = Self::Fixed(409, "the guest's provider account is not connected, or no longer", "reconnect_required", "The guest has no active session at this provider (Session codes).");
+    pub(crate) const RECONNECT_REQUIRED: Self = Self::Fixed(409, "the guest's account at the provider is not connected", "reconnect_required", "The guest has no active session at this provider (Session codes).");
     pub(crate) const LIVE_KEY_REQUIRED: Self = Self::Fixed(403, "sessions need a live key", "live_key_required", "Session calls need a live key (Authentication, 7).");
     pub(crate) const SESSION_NOT_FOUND: Self = Self::Fixed(404, "session not found", "", "The organization has no session with this id (Sessions).");
     pub(crate) const INVALID_CODE: Self = Self::Fixed(400, "the code is wrong", "invalid_code", "The code is not the one in the inbox, is older than 10 minutes, or was wrong 5 times (Session codes).");

@@ -69,8 +69,7 @@ pub(crate) async fn look(
     report.calls = reads.sent;
     came.extend(recorded);
     if !came.iter().any(|it| it.kind == ReadKind::Booking) {
-        let none = "what a booking looks like is not known: this computer has none there yet; show a recorded one with \
-                    --example booking=FILE";
+        let none = "no booking was made there yet: pass a recorded one with --example booking=FILE";
         report.notes.push(none.to_owned());
     }
     let adapter = context.adapter().clone();

@@ -156,7 +156,7 @@ impl Draw for EventList {
             "booking",
             "status",
             "state",
-            "app",
+            "handler",
         ];
         page.table(headers, rows.collect(), (1..8).collect());
     }

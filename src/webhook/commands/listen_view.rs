@@ -115,7 +115,7 @@ impl Draw for ListenSummary {
             "{} forwarded, {} failed attempts, {} abandoned, {} waiting",
             it.forwarded, it.failed, it.abandoned, it.waiting
         );
-        page.field("app", forwarded);
+        page.field("handler", forwarded);
         if it.abandoned > 0 {
             page.next("bookctl webhook events list --state abandoned");
         }

@@ -143,7 +143,7 @@ impl Draw for Replayed {
                 TableCell::toned(it.attempt.in_words(), tone),
             ]
         });
-        let headers = vec!["event", "kind", "booking", "app"];
+        let headers = vec!["event", "kind", "booking", "handler"];
         page.table(headers, rows.collect(), vec![]);
     }
 }
