@@ -56,12 +56,10 @@ impl Flags {
             None if self.json => Format::Json,
             None => Format::Human,
         };
-        let out = Output::of_process(format, self.color, self.quiet, environment);
-        Ok(if self.no_input {
-            out.without_pager()
-        } else {
-            out
-        })
+        let mut out = Output::of_process(format, self.color, self.quiet, environment);
+        // It waits for keys.
+        out.pager = out.pager.filter(|_| !self.no_input);
+        Ok(out)
     }
 
     /// An output for errors, also for one about the filter.

@@ -26,34 +26,14 @@ pub(super) enum Letter {
 use Letter::{Answer, BookAgain, Cancel, CopyId, Modify, Refresh, Resolve};
 
 /// The letters in the order of the footer, each with its word and what `?` says of it.
-pub(super) const LETTERS: [(Letter, char, &str, &str); 7] = [
-    (Answer, 'a', "answer", "Answer what the booking waits for"),
-    (
-        Modify,
-        'm',
-        "modify",
-        "Change the time, party size or seating",
-    ),
-    (Cancel, 'x', "cancel", "Cancel the booking"),
-    (
-        BookAgain,
-        'b',
-        "book again",
-        "Book again for the same guest at the same venue",
-    ),
-    (
-        Refresh,
-        'r',
-        "refresh",
-        "Read the booking from the service now",
-    ),
-    (
-        Resolve,
-        'r',
-        "resolve",
-        "Find out whether an unresolved request was booked",
-    ),
-    (CopyId, 'c', "copy id", "Copy the ID to the clipboard"),
+pub(super) const LETTERS: [(Letter, &str, &str, &str); 7] = [
+    (Answer, "a", "answer", "Answer what it waits for"),
+    (Modify, "m", "modify", "Change time, party or seating"),
+    (Cancel, "x", "cancel", "Cancel the booking"),
+    (BookAgain, "b", "book again", "Book again for this guest"),
+    (Refresh, "r", "refresh", "Read it from the service"),
+    (Resolve, "r", "resolve", "Resolve an unresolved request"),
+    (CopyId, "c", "copy id", "Copy the ID to the clipboard"),
 ];
 
 impl Letter {
@@ -74,41 +54,41 @@ impl Letter {
 
     /// The error is a sentence for the person.
     pub(super) fn of(typed: char, entry: &Entry) -> Result<Self, String> {
-        let meant = LETTERS.iter().filter(|(_, key, ..)| *key == typed);
-        let known = meant.clone().next();
-        let Some((_, key, word, _)) = known else {
+        let mut meant = LETTERS.iter().filter(|it| it.1.starts_with(typed));
+        let Some((_, key, word, _)) = meant.clone().next() else {
             return Err(format!("`{typed}` is not a key here. Press ? for the keys"));
         };
-        let fits = meant.map(|it| it.0).find(|letter| letter.is_for(entry));
-        let letter = fits.ok_or_else(|| {
+        let Some((letter, ..)) = meant.find(|it| it.0.is_for(entry)) else {
             let state = entry.state();
-            format!("`{key}` ({word}) is not possible: the status is {state}")
-        })?;
+            return Err(format!(
+                "`{key}` ({word}) is not possible: the status is {state}"
+            ));
+        };
         // `@1` and `@last` would name another one.
-        if entry.id().starts_with('@') && letter != CopyId {
+        if entry.id().starts_with('@') && *letter != CopyId {
             return Err("an ID that starts with @ cannot be used in a command".to_owned());
         }
-        Ok(letter)
+        Ok(*letter)
     }
 }
 
 /// Runs the command with its own questions. Its first line is the command itself.
 pub(super) async fn run(context: &Context, letter: Letter, entry: &Entry) -> Result<Exit> {
     let id = entry.id();
-    let (verb, words): (&str, &[&str]) = match letter {
-        Answer => ("continue", &["--", id]),
-        Modify => ("modify", &["--", id]),
-        Cancel => ("cancel", &["--", id]),
-        BookAgain => ("book --like", &["--like", id]),
-        _ => ("attempts resume", &["resume", "--", id]),
-    };
-    context.out.note(&shell::command(verb, id, ""));
+    let begin = |verb: &str| context.out.note(&shell::command(verb, id, ""));
     match letter {
-        Answer => pause::run(context, parsed(words)?).await,
-        Modify => change::modify::run(context, parsed(words)?).await,
-        Cancel => change::cancel::run(context, parsed(words)?).await,
-        BookAgain => book::run(context, parsed(words)?).await,
-        _ => attempts::run(context, parsed(words)?).await,
+        Answer => begin("continue"),
+        Modify => begin("modify"),
+        Cancel => begin("cancel"),
+        BookAgain => begin("book --like"),
+        _ => begin("attempts resume"),
+    }
+    match letter {
+        Answer => pause::run(context, parsed(&["--", id])?).await,
+        Modify => change::modify::run(context, parsed(&["--", id])?).await,
+        Cancel => change::cancel::run(context, parsed(&["--", id])?).await,
+        BookAgain => book::run(context, parsed(&["--like", id])?).await,
+        _ => attempts::run(context, parsed(&["resume", "--", id])?).await,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The rows of the desk: what waits, what is unresolved, and bookings by the time of the visit. They are read a window at a time.
 
-use console::{Alignment, pad_str};
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -9,24 +10,16 @@ use crate::booking::find::pick;
 use crate::journal::{Attempt, KeptBooking, SearchCriteria};
 use crate::json::plain;
 use crate::outcome::Result;
-use crate::platform::key::Key;
 use crate::service::documents::booking::Status;
 use crate::service::documents::text_fold::fold;
-use crate::service::time::document_time::{DocumentTime, as_text};
-use crate::service::time::text::listed;
+use crate::service::time::document_time::DocumentTime;
 use crate::service::time::zone::system_zone;
-use crate::terminal::output::{TableCell, Tone, visible};
+use crate::terminal::output::{TableCell, Tone};
 use crate::terminal::prompt::countdown;
-use crate::terminal::view::{BookingRow, row_lines};
+use crate::terminal::view::{BookingRow, row_lines, tone_of};
 
-/// How many bookings are read. Who comes near the last of them gets as many more.
-const WINDOW: u32 = 200;
-/// Scrolling ends here; a search finds the others.
-const MOST: u32 = 2000;
-/// Below this width a row has the guest, the time and the status alone.
-const NARROW: usize = 60;
-/// The rows that a page key goes over.
-const PAGE: usize = 10;
+/// How many bookings are read. A search finds the others.
+const MOST: u32 = 500;
 
 pub(super) enum Entry {
     Booking(KeptBooking),
@@ -57,42 +50,13 @@ impl Entry {
         }
     }
 
-    /// The time that is left to answer, if any is.
-    fn left(&self, now: Timestamp) -> Option<String> {
-        let at = self.deadline().filter(|at| *at > now)?;
-        Some(countdown(at.duration_since(now)))
-    }
-
-    /// The guest, the time and the status on a narrow terminal: a column each, and no weekday.
-    fn narrow(&self, columns: usize, now: Timestamp) -> String {
-        let row = self.row(now);
-        let when = listed(&as_text(&row.time), now);
-        let when = when.split_once(' ').map_or(when.as_str(), |it| it.1);
-        let status = match self.left(now) {
-            Some(left) => format!("{left} left"),
-            None if self.deadline().is_some() => "overdue".to_owned(),
-            None => self.state(),
-        };
-        let (guest, when) = (visible(&row.guest), visible(when));
-        let cell =
-            |text: &str, width| pad_str(text, width, Alignment::Left, Some("…")).into_owned();
-        let when = cell(&when, 12);
-        match columns.saturating_sub(2 + 12 + 10 + 4) {
-            // The heading above says what it is.
-            ..8 => format!(
-                "{}  {when}",
-                cell(&guest, columns.saturating_sub(2 + 12 + 2))
-            ),
-            room => format!("{}  {when}  {}", cell(&guest, room), visible(&status)),
-        }
-    }
-
     fn row(&self, now: Timestamp) -> BookingRow {
         match self {
             Entry::Booking(kept) => {
                 let mut row = BookingRow::kept(kept, now);
-                if let Some(left) = self.left(now) {
-                    row.status = TableCell::from(format!("waiting {left}"));
+                if let Some(at) = self.deadline().filter(|at| *at > now) {
+                    let left = countdown(at.duration_since(now));
+                    row.status = TableCell::from(format!("{left} left"));
                 }
                 row
             }
@@ -103,19 +67,14 @@ impl Entry {
         }
     }
 
-    /// The color of its row. A confirmed booking to come has none, so that others stand out.
-    fn tone(&self, group: Group, now: Timestamp) -> Option<Tone> {
-        let Entry::Booking(kept) = self else {
-            return Some(Tone::Warn);
-        };
-        match kept.booking.status() {
-            Status::RequiresAction if self.deadline().is_some_and(|at| at <= now) => {
-                Some(Tone::Bad)
-            }
-            Status::RequiresAction | Status::Processing => Some(Tone::Warn),
-            Status::Failed | Status::Expired => Some(Tone::Bad),
-            Status::Confirmed if group != Group::Earlier => None,
-            _ => Some(Tone::Dim),
+    /// The color of its row. A confirmed booking has none, so that others stand out.
+    fn tone(&self) -> Option<Tone> {
+        match self {
+            Entry::Request(..) => Some(Tone::Warn),
+            Entry::Booking(kept) => match kept.booking.status() {
+                Status::Confirmed => None,
+                status => Some(tone_of(&status)),
+            },
         }
     }
 }
@@ -143,18 +102,18 @@ impl Group {
     }
 }
 
-/// A line on the screen.
-pub(super) enum ListLine {
-    Heading(&'static str),
-    /// The place among the rows, its text and its color.
-    Row(usize, String, Option<Tone>),
+/// A line on the screen: a row, or the heading of a group.
+pub(super) struct ListLine {
+    /// Which row it is; `None` for a heading.
+    pub(super) place: Option<usize>,
+    pub(super) text: String,
+    pub(super) tone: Option<Tone>,
 }
 
 #[derive(Default)]
 pub(super) struct List {
     rows: Vec<(Group, Entry)>,
-    selected: usize,
-    limit: u32,
+    pub(super) selected: usize,
     /// Whether there are more bookings than were read.
     pub(super) has_more: bool,
     /// Whether the journal is to be read again.
@@ -176,10 +135,6 @@ impl List {
         self.rows.len()
     }
 
-    pub(super) fn selected(&self) -> usize {
-        self.selected
-    }
-
     pub(super) fn count(&self, group: Group) -> usize {
         self.rows.iter().filter(|(its, _)| *its == group).count()
     }
@@ -191,62 +146,47 @@ impl List {
         let selected = self.entry().filter(|_| !is_another);
         let selected = selected.map(|entry| entry.id().to_owned());
         pick::take_in_received(context)?;
-        self.limit = self.limit.max(WINDOW);
-        let text = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-        let zone = system_zone();
-        let journal = context.journal()?;
-        let newest_first = SearchCriteria {
-            text: text.clone(),
+        let (journal, zone) = (context.journal()?, system_zone());
+        let text = Some(text.trim()).filter(|text| !text.is_empty());
+        let sought = SearchCriteria {
+            text: text.map(str::to_owned),
             ..SearchCriteria::default()
+        };
+        // What waits may be for a visit beyond those that are read.
+        let waiting = SearchCriteria {
+            status: Some(Status::RequiresAction.as_str().to_owned()),
+            ..sought.clone()
         };
         let sought = SearchCriteria {
             coming: Some(zone.to_datetime(now).date()),
-            ..newest_first.clone()
+            ..sought
         };
-        let found = journal.find(&sought, Some(self.limit))?;
+        let (waiting, found) = (
+            journal.find(&waiting, Some(MOST))?,
+            journal.find(&sought, Some(MOST))?,
+        );
         self.has_more = found.more;
-        let mut kept = found.kept;
-        if text.is_none() {
-            // Those that wait for a visit beyond the window.
-            let waiting = SearchCriteria {
-                status: Some(Status::RequiresAction.as_str().to_owned()),
-                ..newest_first
-            };
-            let waiting = journal.find(&waiting, Some(WINDOW))?.kept;
-            let is_new = |it: &KeptBooking| {
-                kept.iter()
-                    .all(|other| other.booking.id() != it.booking.id())
-            };
-            let others: Vec<_> = waiting.into_iter().filter(is_new).collect();
-            kept.extend(others);
+        let mut seen = HashSet::new();
+        let kept = waiting.kept.into_iter().chain(found.kept);
+        let kept = kept.filter(|kept| seen.insert(kept.booking.id().to_owned()));
+        let row = |kept| (group_of(&kept, now, &zone), Entry::Booking(kept));
+        let mut rows: Vec<_> = kept.map(row).collect();
+        for attempt in journal.open_attempts_here()? {
+            if text.is_none_or(|text| asks_for(&attempt, &fold(text))) {
+                let id = attempt.asked().get("venue_id").map(plain);
+                let id = id.unwrap_or_default();
+                let known = context.known_venue(&id);
+                let venue = known.map_or(id, |venue| venue.name().to_owned());
+                rows.push((Group::Unresolved, Entry::Request(Box::new(attempt), venue)));
+            }
         }
-        let mut rows: Vec<_> = kept
-            .into_iter()
-            .map(|kept| (group_of(&kept, now, &zone), Entry::Booking(kept)))
-            .collect();
-        let open = journal.open_attempts_here()?.into_iter();
-        let open = open.filter(|attempt| {
-            text.as_ref()
-                .is_none_or(|text| asks_for(attempt, &fold(text)))
-        });
-        let venue = |attempt: &Attempt| {
-            let id = attempt.asked().get("venue_id").map(plain);
-            let id = id.unwrap_or_default();
-            context
-                .known_venue(&id)
-                .map_or(id, |venue| venue.name().to_owned())
-        };
-        rows.extend(open.map(|attempt| {
-            let venue = venue(&attempt);
-            (Group::Unresolved, Entry::Request(Box::new(attempt), venue))
-        }));
         if let Some(text) = text.filter(|_| rows.is_empty()) {
-            for word in pick::similar_words(context, &text)? {
+            for word in pick::similar_words(context, text)? {
                 let sought = SearchCriteria {
                     guest: Some(word),
                     ..SearchCriteria::default()
                 };
-                let kept = journal.find(&sought, Some(WINDOW))?.kept.into_iter();
+                let kept = journal.find(&sought, Some(MOST))?.kept.into_iter();
                 rows.extend(kept.map(|kept| (Group::Similar, Entry::Booking(kept))));
             }
         }
@@ -257,55 +197,39 @@ impl List {
         Ok(())
     }
 
-    /// Moves the selection. Returns `false` if the key is not one that does.
-    pub(super) fn press(&mut self, key: Key) -> bool {
-        let last = self.rows.len().saturating_sub(1);
-        self.selected = match key {
-            Key::Up => self.selected.saturating_sub(1),
-            Key::Down => (self.selected + 1).min(last),
-            Key::PageUp => self.selected.saturating_sub(PAGE),
-            Key::PageDown => (self.selected + PAGE).min(last),
-            _ => return false,
-        };
-        if self.has_more && self.selected + 2 * PAGE > last && self.limit < MOST {
-            self.limit += WINDOW;
-            self.is_stale = true;
-        }
-        true
-    }
-
     /// Goes back to the first row of another search.
     pub(super) fn searched(&mut self) {
-        (self.is_another, self.limit, self.is_stale) = (true, WINDOW, true);
+        (self.is_another, self.is_stale) = (true, true);
     }
 
     /// Makes the lines for a width, again each second while something counts down.
     pub(super) fn lay_out(&mut self, columns: usize, now: Timestamp) {
         let counts = |(_, entry): &(Group, Entry)| entry.deadline().is_some();
-        let second = if self.rows.iter().any(counts) {
-            now.as_second()
-        } else {
-            0
-        };
-        if self.laid_out.replace((columns, second)) == Some((columns, second)) {
+        let counts = self.rows.iter().any(counts);
+        let made_for = Some((columns, if counts { now.as_second() } else { 0 }));
+        if self.laid_out == made_for {
             return;
         }
-        let entries = self.rows.iter().map(|(_, entry)| entry);
-        let texts = match columns {
-            ..NARROW => entries.map(|it| it.narrow(columns, now)).collect(),
-            // A menu leaves room for a mark and the last column.
-            _ => row_lines(entries.map(|it| it.row(now)).collect(), columns + 1, now),
-        };
+        self.laid_out = made_for;
+        let rows = self.rows.iter().map(|(_, entry)| entry.row(now)).collect();
+        // A menu leaves room for a mark and the last column.
+        let texts = row_lines(rows, columns + 1, now);
         self.lines.clear();
         let mut last = None;
         for (place, ((group, entry), text)) in self.rows.iter().zip(texts).enumerate() {
             if last.replace(*group) != Some(*group) {
-                self.lines.push(ListLine::Heading(group.heading()));
+                self.lines.push(ListLine {
+                    place: None,
+                    text: group.heading().to_owned(),
+                    tone: Some(Tone::Dim),
+                });
             }
-            // What follows is for the filter of a menu.
-            let text = text.lines().next().unwrap_or_default().to_owned();
-            self.lines
-                .push(ListLine::Row(place, text, entry.tone(*group, now)));
+            self.lines.push(ListLine {
+                place: Some(place),
+                // What follows is for the filter of a menu.
+                text: text.lines().next().unwrap_or_default().to_owned(),
+                tone: entry.tone(),
+            });
         }
     }
 }

@@ -16,11 +16,11 @@ use crate::booking::watch::wait;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::key::Key;
 use crate::platform::signals::{Continued, EndSignals};
-use crate::service::documents::booking::Booking;
+use crate::platform::system::tty;
+use crate::service::documents::booking::{Booking, Status};
 use crate::terminal::output::StreamStyle;
 use crate::terminal::prompt::{FullScreen, Line, Size, wait_for_enter};
 use action::Letter;
-use card::Card;
 use list::{Entry, List};
 
 /// Find, watch and change bookings on one live screen
@@ -38,12 +38,8 @@ pub(crate) struct Args {}
 const READ_AGAIN: Duration = Duration::from_secs(5);
 /// How often the clock and the terminal's size are looked at.
 const TICK: Duration = Duration::from_millis(200);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Focus {
-    List,
-    Card,
-}
+/// The rows or lines that a page key goes over.
+const PAGE: usize = 10;
 
 /// What follows a key.
 enum Step {
@@ -61,22 +57,27 @@ struct Desk<'a> {
     style: StreamStyle,
     search: Line,
     list: List,
-    card: Option<Card>,
-    focus: Focus,
+    /// The lines of the card.
+    card: Vec<String>,
+    /// The width and the second for which they were made, until something else is to be shown.
+    card_for: Option<(usize, i64)>,
+    /// The first line of the card that is shown.
+    top: usize,
+    /// Whether the card has the keys.
+    is_open: bool,
     shows_keys: bool,
     /// What the last key has done, until the next one.
     message: Option<String>,
     /// A booking that is read from the service.
     reading: Option<Reading<'a>>,
+    /// Whether the person wants to know what came of that.
+    is_asked: bool,
 }
 
 pub(crate) async fn run(context: &Context, _: Args) -> Result<Exit> {
-    if let Some(why) = context.prompter.why_no_screen() {
+    let no_terminal = (!context.out.is_terminal()).then_some("standard output is not one");
+    if let Some(why) = context.prompter.why_no_screen().or(no_terminal) {
         let what = format!("the desk needs a terminal: {why}");
-        return Err(Error::usage(what).hint("list them with `bookctl bookings`"));
-    }
-    if !context.out.is_terminal() {
-        let what = "the desk needs a terminal: standard output is not one";
         return Err(Error::usage(what).hint("list them with `bookctl bookings`"));
     }
     let mut signals = app::listen_for_signals()?;
@@ -86,17 +87,20 @@ pub(crate) async fn run(context: &Context, _: Args) -> Result<Exit> {
         style: context.out.stderr_style(),
         search: Line::default(),
         list: List::default(),
-        card: None,
-        focus: Focus::List,
+        card: Vec::new(),
+        card_for: None,
+        top: 0,
+        is_open: false,
         shows_keys: false,
         message: None,
         reading: None,
+        is_asked: false,
     };
     desk.read()?;
     loop {
-        context.out.hold();
+        context.out.hold(true);
         let step = desk.until_a_step(&mut signals).await;
-        context.out.release();
+        context.out.hold(false);
         match step? {
             Step::Act(letter) => desk.act(letter, &mut signals).await?,
             _ => return Ok(Exit::Done),
@@ -165,13 +169,19 @@ impl Desk<'_> {
         if let Some(said) = self.context.out.held() {
             self.message = Some(said);
         }
-        if let Some(card) = &mut self.card {
-            card.is_old = true;
-        }
+        self.card_for = None;
         Ok(())
     }
 
-    /// Stores a booking that was read from the service.
+    /// Reads a booking from the service.
+    fn refresh(&mut self, id: String, is_asked: bool) {
+        let context = self.context;
+        let read = async move { wait::read_booking(context, &id).await };
+        self.reading = Some(Box::pin(read));
+        self.is_asked = is_asked;
+    }
+
+    /// Stores a booking that was read from the service, and says so where this was asked for.
     fn take_in(&mut self, read: Option<Result<Booking>>) {
         self.reading = None;
         let Some(read) = read else { return };
@@ -179,11 +189,13 @@ impl Desk<'_> {
             self.context.journal()?.update(&booking)?;
             Ok(format!("{} is {}.", booking.id(), booking.status().word()))
         });
-        self.message = Some(match stored {
-            Ok(said) => said,
-            Err(error) => format!("Not refreshed: {}", error.message),
-        });
         self.list.is_stale = true;
+        match stored {
+            Ok(said) if self.is_asked => self.message = Some(said),
+            // Nor was what was said meanwhile.
+            Ok(_) => drop(self.context.out.held()),
+            Err(error) => self.message = Some(format!("Not refreshed: {}", error.message)),
+        }
     }
 
     fn press(&mut self, key: Key) -> Step {
@@ -197,33 +209,47 @@ impl Desk<'_> {
         if std::mem::take(&mut self.shows_keys) {
             return Step::Stay;
         }
-        match (self.focus, key) {
+        match (self.is_open, key) {
             (_, Key::Char('?')) => self.shows_keys = true,
-            (Focus::List, Key::Enter) if self.list.entry().is_some() => {
-                (self.focus, self.card) = (Focus::Card, None);
-            }
-            (Focus::List, Key::Escape) => {
+            (false, Key::Enter) => self.open(),
+            (false, Key::Escape) => {
                 self.search = Line::default();
                 self.list.searched();
             }
-            (Focus::List, key) => {
-                if self.list.press(key) {
-                    self.card = None;
+            (false, key) => {
+                let last = self.list.len().saturating_sub(1);
+                if let Some(selected) = moved(self.list.selected, key, last) {
+                    self.list.selected = selected;
+                    (self.card_for, self.top) = (None, 0);
                 } else if self.search.press(key) {
                     self.list.searched();
                 }
             }
-            (Focus::Card, Key::Escape | Key::BackTab) => {
-                (self.focus, self.card) = (Focus::List, None);
+            (true, Key::Escape | Key::BackTab) => {
+                (self.is_open, self.card_for, self.top) = (false, None, 0);
             }
-            (Focus::Card, Key::Char(letter)) => return self.chosen(letter),
-            (Focus::Card, key) => {
-                if let Some(card) = &mut self.card {
-                    card.press(key);
-                }
+            (true, Key::Char(letter)) => return self.chosen(letter),
+            (true, key) => {
+                self.top = moved(self.top, key, self.card.len()).unwrap_or(self.top);
             }
         }
         Step::Stay
+    }
+
+    /// Opens the card of the selected row. What may have moved on at the service is read.
+    fn open(&mut self) {
+        let Some(entry) = self.list.entry() else {
+            return;
+        };
+        if let Entry::Booking(kept) = entry
+            && matches!(
+                kept.booking.status(),
+                Status::RequiresAction | Status::Processing
+            )
+        {
+            self.refresh(kept.booking.id().to_owned(), false);
+        }
+        (self.is_open, self.card_for, self.top) = (true, None, 0);
     }
 
     /// What a letter does at the card.
@@ -234,11 +260,9 @@ impl Desk<'_> {
         match (Letter::of(letter, entry), entry) {
             (Err(why), _) => self.message = Some(why),
             (Ok(Letter::Refresh), Entry::Booking(kept)) => {
-                let (context, id) = (self.context, kept.booking.id().to_owned());
+                let id = kept.booking.id().to_owned();
                 self.message = Some(format!("Reading {id} …"));
-                self.reading = Some(Box::pin(
-                    async move { wait::read_booking(context, &id).await },
-                ));
+                self.refresh(id, true);
             }
             (Ok(Letter::CopyId), entry) => {
                 self.message = Some(action::copy(entry.id()));
@@ -253,6 +277,10 @@ impl Desk<'_> {
         let Some(entry) = self.list.entry() else {
             return Ok(());
         };
+        // A status from before the command is no news after it.
+        self.reading = None;
+        // The rest of a line that was typed at the card answers no question.
+        tty::discard().map_err(of_terminal)?;
         let running = action::run(self.context, letter, entry);
         let ended = tokio::select! {
             biased;
@@ -282,38 +310,33 @@ impl Desk<'_> {
     fn draw(&mut self, screen: &mut FullScreen) -> Result<()> {
         let size = Size::of_terminal();
         let now = (self.clock)();
-        let parts = layout::parts(size, self.focus);
+        let parts = layout::parts(size, self.is_open);
         self.list.lay_out(parts.list.columns, now);
-        let is_open = self.focus == Focus::Card;
-        let is_current = |card: &Card| card.is_of(parts.card.columns, now);
-        if !self.card.as_ref().is_some_and(is_current) {
-            let at = self.card.take().map_or(0, |card| card.top);
+        let counts = self.list.entry().is_some_and(|it| it.deadline().is_some());
+        let second = if counts { now.as_second() } else { 0 };
+        let made_for = Some((parts.card.columns, second));
+        if self.card_for != made_for {
             self.card = match self.list.entry() {
-                Some(entry) => Some(Card::of(
-                    self.context,
-                    entry,
-                    now,
-                    self.style,
-                    parts.card.columns,
-                    is_open,
-                )?),
-                None => None,
+                Some(entry) => {
+                    let page = card::page(self.context, entry, now, self.is_open)?;
+                    layout::drawn(&page, self.style, parts.card.columns)
+                }
+                None => Vec::new(),
             };
-            if let Some(card) = &mut self.card {
-                card.top = at;
-            }
+            self.card_for = made_for;
         }
-        let view = layout::View {
-            desk: self.context.named_service(),
-            style: self.style,
-            search: &self.search,
-            list: &self.list,
-            card: self.card.as_mut(),
-            focus: self.focus,
-            shows_keys: self.shows_keys,
-            message: self.message.as_deref(),
-        };
-        let (lines, cursor) = layout::draw(view, &parts, size);
+        let (lines, cursor) = self.lines(&parts, size);
         screen.draw(&lines, cursor, size).map_err(of_terminal)
     }
+}
+
+/// Where a key moves to, among places up to `last`. `None` if it is a key that does not move.
+fn moved(at: usize, key: Key, last: usize) -> Option<usize> {
+    Some(match key {
+        Key::Up => at.saturating_sub(1),
+        Key::Down => (at + 1).min(last),
+        Key::PageUp => at.saturating_sub(PAGE),
+        Key::PageDown => (at + PAGE).min(last),
+        _ => return None,
+    })
 }

@@ -23,7 +23,7 @@ pub(crate) async fn show(
 /// Prints a text for a shell; under `--json` the document.
 pub(crate) fn script(context: &Context, text: &str, document: Document) -> Result<Exit> {
     if context.out.is_human() {
-        context.out.print_script(&format!("{text}\n"))?;
+        context.out.print(&format!("{text}\n"))?;
     } else {
         context.out.emit(&DocumentView(document, fields))?;
     }

@@ -75,7 +75,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         keeps_requests: !args.no_request_log,
         ..Options::new(database)
     };
-    let logs = !context.out.is_quiet();
+    let logs = !context.out.quiet;
     let starting = start(context, options, args.files, (address, args.port), logs).await?;
     // Listens for signals before the server is announced, so that a signal from then on ends it cleanly.
     let mut signals = listen_for_signals()?;

@@ -12,19 +12,8 @@ use crate::service::mapping::Dialect;
 pub(crate) const MAX_SIGNATURE_AGE: SignedDuration = SignedDuration::from_secs(60);
 
 /// Headers that belong to a connection or are set by the HTTP client, and are not forwarded.
-const HOP_BY_HOP: [&str; 11] = [
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
+const HOP_BY_HOP: &str = "connection content-length expect host keep-alive proxy-authenticate proxy-authorization te trailer \
+                          transfer-encoding upgrade";
 
 pub(crate) struct App {
     pub(crate) handler: Handler,
@@ -38,7 +27,7 @@ impl App {
     /// The headers as received, without the connection's, with our attempt number, a signature if due, and the user's.
     pub(crate) fn headers(&self, delivery: &QueuedDelivery, now: Timestamp) -> Vec<HeaderLine> {
         let mut headers = delivery.headers.clone();
-        headers.retain(|(name, _)| !HOP_BY_HOP.contains(&name.as_str()));
+        headers.retain(|(name, _)| !HOP_BY_HOP.split(' ').any(|it| it == name));
         let mut set = |name: &str, value: String| {
             headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
             headers.push((name.to_owned(), value));

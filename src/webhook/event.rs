@@ -7,7 +7,7 @@ use crate::json::{Document, parsed};
 use crate::platform::crypto::sha256;
 use crate::service::documents::booking::Booking;
 use crate::service::documents::id::token;
-use crate::service::mapping::{Adapter, Dialect, Path, Search, Shape, member, shallowest};
+use crate::service::mapping::{Adapter, Path, Search, Shape, member, shallowest};
 
 /// Where a name of the dialect begins that is the name of a header.
 const HEADER: &str = "header:";
@@ -86,11 +86,8 @@ impl Event {
 
     /// What was not found in the delivery, what happens to it, and the setting that says where it stands.
     pub(crate) fn warning(&self, adapter: &Adapter) -> Option<String> {
-        let Dialect {
-            event_id_field: id,
-            event_type_field: kind,
-            ..
-        } = &adapter.dialect;
+        let dialect = &adapter.dialect;
+        let (id, kind) = (&dialect.event_id_field, &dialect.event_type_field);
         let (doubt, setting) = match &self.id_source {
             IdSource::Unread(why) => (
                 format!(
@@ -122,10 +119,8 @@ impl Event {
         let translated = adapter.event(&event).transpose().ok()?;
         let booking = summary(translated.as_ref().unwrap_or(&event))?;
         let document = Document::from(Value::Object(booking.clone()));
-        adapter
-            .booking(document, true)
-            .ok()
-            .map(|reading| reading.item)
+        let reading = adapter.booking(document, true).ok()?;
+        Some(reading.item)
     }
 
     pub(super) fn name_by_body(&mut self, body: &[u8]) {

@@ -34,13 +34,10 @@ pub(crate) fn endpoint(text: &str) -> Result<Url, String> {
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err("use a URL such as http://127.0.0.1:8080/webhooks".to_owned());
     }
-    if !url.username().is_empty() || url.password().is_some() {
-        // Keeps clap's error message from showing it.
-        url.password().inspect(|password| register_secret(password));
-        return Err("the URL must not contain a user or a password".to_owned());
-    }
-    if url.fragment().is_some() {
-        return Err("the URL must not contain a fragment".to_owned());
+    // Keeps clap's error message from showing it.
+    url.password().inspect(|password| register_secret(password));
+    if !url.username().is_empty() || url.password().or(url.fragment()).is_some() {
+        return Err("the URL must not contain a user, a password or a fragment".to_owned());
     }
     Ok(url)
 }
@@ -63,8 +60,7 @@ pub(crate) struct HandlerResponse {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoReply {
-    NotReached(String),
-    /// The connection was closed or reset.
+    /// The connection was not made, or was closed or reset.
     Broken(String),
     TooLate,
 }
@@ -72,7 +68,7 @@ pub(crate) enum NoReply {
 impl fmt::Display for NoReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NoReply::NotReached(why) | NoReply::Broken(why) => f.write_str(why),
+            NoReply::Broken(why) => f.write_str(why),
             NoReply::TooLate => f.write_str("timed out"),
         }
     }
@@ -119,11 +115,9 @@ impl Handler {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             let value: Vec<u8> = value.chars().filter_map(|c| u8::try_from(c).ok()).collect();
+            let name = HeaderName::try_from(name.as_str());
             // Skips none: they came in a request, or were checked with the arguments or the dialect.
-            if let (Ok(name), Ok(value)) = (
-                HeaderName::try_from(name.as_str()),
-                HeaderValue::from_bytes(&value),
-            ) {
+            if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(&value)) {
                 map.append(name, value);
             }
         }
@@ -190,8 +184,7 @@ async fn exchange(request: RequestBuilder, kept: usize, deadline: Duration) -> H
                 truncated,
             })
         }
-        Err(error) if error.is_connect() => Err(NoReply::NotReached(reason(&error))),
-        Err(error) if error.is_timeout() => Err(NoReply::TooLate),
+        Err(error) if error.is_timeout() && !error.is_connect() => Err(NoReply::TooLate),
         Err(error) => Err(NoReply::Broken(reason(&error))),
     };
     HandlerVerdict {

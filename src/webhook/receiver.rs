@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use axum::body::to_bytes;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::any;
+use axum::routing::post;
 use axum::{Json, Router};
 use jiff::Timestamp;
 use serde_json::json;
@@ -58,15 +58,10 @@ fn refusal(status: StatusCode, why: &str) -> DeliveryRejection {
 }
 
 pub(super) fn router(receiver: Arc<Receiver>) -> Router {
-    Router::new().fallback(any(handle)).with_state(receiver)
+    Router::new().fallback(post(handle)).with_state(receiver)
 }
 
 async fn handle(State(receiver): State<Arc<Receiver>>, request: Request) -> Response {
-    if request.method() != Method::POST {
-        let (allow, error) = ([(header::ALLOW, "POST")], "only POST is allowed");
-        let error = Json(json!({ "error": error }));
-        return (StatusCode::METHOD_NOT_ALLOWED, allow, error).into_response();
-    }
     let (head, body) = request.into_parts();
     let read = timeout(REQUEST_TIMEOUT, to_bytes(body, LARGEST_BODY)).await;
     // A task of its own: if the sender hangs up, the delivery is stored and forwarded all the same.

@@ -246,10 +246,7 @@ fn arguments_that_say_nothing_and_what_is_no_secret_are_refused() {
         ("verify body", "--signature"),
         ("verify --signature x --tolerance soon", "tolerance"),
         ("verify --signature x --now soon", "1970"),
-        (
-            "verify --signature x --now 99999999999999999999",
-            "too large",
-        ),
+        ("verify --signature x --now 99999999999999999999", "1970"),
         ("sign --timestamp -1", "-1"),
     ] {
         let arguments = ["webhook", "--json"].into_iter().chain(line.split(' '));

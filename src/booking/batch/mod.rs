@@ -219,7 +219,7 @@ fn result_document(result: &RowResult<'_>) -> Document {
 fn result_page(result: &RowResult<'_>, digits: usize) -> Page {
     let number = TableCell::from(result.keyed.row.number.to_string());
     let guest = result.keyed.row.guest();
-    let guest = TableCell::from(guest.as_str()).in_short(Some(cut(&guest, GUEST).into_owned()));
+    let guest = TableCell::from(guest.as_str()).in_short(Some(cut(&guest, GUEST)));
     let (state, rest) = match &result.outcome {
         Ok(booking) => {
             let field = |name: &str| booking.value().get(name);

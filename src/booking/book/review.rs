@@ -135,7 +135,7 @@ pub(crate) async fn is_confirmed(
     goes_back: bool,
 ) -> Result<bool, PromptError> {
     // Without it, the question cannot be answered.
-    if !draft.is_confirmed || !context.out.is_quiet() {
+    if !draft.is_confirmed || !context.out.quiet {
         context.out.show(&summary(context, draft, datetime));
     }
     let esc = if goes_back { ", Esc goes back" } else { "" };

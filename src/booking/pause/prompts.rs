@@ -36,7 +36,9 @@ pub(crate) async fn answer_pauses(context: &Context, mut booking: Booking) -> Re
             shown = true;
         }
         let clock = context.live_clock();
-        let deadline = booking.waits_until().map(|at| Deadline::new(at, &clock));
+        let deadline = booking
+            .waits_until()
+            .map(|at| Deadline { at, clock: &clock });
         let asking = Asking {
             context,
             booking: &booking,
@@ -137,10 +139,8 @@ impl Asking<'_> {
         };
         let mut question = Question::new("One-time code", "--otp", "the one-time code").fleeting();
         if let Some(code) = &offered {
-            let source = "the sandbox's inbox";
-            question = question
-                .hint(format!("Enter uses {} from {source}", visible(code)))
-                .taken_from(source);
+            let hint = format!("Enter uses {} from the sandbox's inbox", visible(code));
+            question = question.hint(hint);
         }
         let is_like = |code: &str, offered: &str| {
             code.len() == offered.len() && code.bytes().all(|byte| byte.is_ascii_digit())

@@ -54,7 +54,7 @@ pub(crate) fn run(out: &Output, args: &Args) -> Result<Exit> {
     let (shell, script) = (args.shell, args.shell.script());
     if out.is_human() {
         // The script does not depend on the terminal's width.
-        out.print_script(script)?;
+        out.print(script)?;
     } else {
         let document = json!({ "shell": shell, "script": script });
         let page = |_: &Document| Page::default();

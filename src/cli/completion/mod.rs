@@ -45,7 +45,7 @@ pub(crate) fn answer(
     let found = clap_complete::engine::complete(&mut root, words, last, folder.as_deref());
     let reply = reply(shell, &line, &found.unwrap_or_default());
     // Ignore errors: the shell may be gone.
-    let _ = out.print_script(&reply);
+    let _ = out.print(&reply);
     Exit::Done
 }
 

@@ -22,8 +22,8 @@ pub(crate) use page::Page;
 use pager::Pager;
 pub(crate) use progress::Progress;
 pub(crate) use style::{ColorChoice, ColorPrefs, StreamStyle, Terminals, Tone};
-pub(crate) use table::{Cell as TableCell, cut, lines};
-pub(crate) use wrap::wrap;
+pub(crate) use table::{Cell as TableCell, lines};
+pub(crate) use wrap::{cut, wrap};
 
 use crate::config::Environment;
 use crate::json::Document;
@@ -83,8 +83,8 @@ pub(crate) struct Output {
     pub(crate) format: Format,
     stdout: StreamStyle,
     stderr: StreamStyle,
-    pager: Option<Pager>,
-    quiet: bool,
+    pub(crate) pager: Option<Pager>,
+    pub(crate) quiet: bool,
     /// What is written to stderr while a whole screen is drawn there.
     held: RefCell<Option<String>>,
     /// The progress bar on stderr. It is suspended while anything else is written.
@@ -112,14 +112,6 @@ impl Output {
         }
     }
 
-    /// The same streams without a pager, which waits for keys.
-    pub(crate) fn without_pager(self) -> Self {
-        Output {
-            pager: None,
-            ..self
-        }
-    }
-
     /// Whether results are written for a person, not as JSON.
     pub(crate) fn is_human(&self) -> bool {
         matches!(self.format, Format::Human)
@@ -128,10 +120,6 @@ impl Output {
     /// Whether a person reads results on a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.is_human() && self.stdout.terminal
-    }
-
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.quiet
     }
 
     pub(crate) fn stderr_style(&self) -> StreamStyle {
@@ -162,12 +150,12 @@ impl Output {
 
     /// Like [`Output::emit`]. Returns `false` if the reader has closed the pipe.
     pub(crate) fn emit_read(&self, view: &dyn View) -> Result<bool> {
-        self.to_stdout(&self.text_of(view, false)?)
+        self.print(&self.text_of(view, false)?)
     }
 
     /// Like [`Output::emit_read`], with the JSON on one line on a terminal too, because more lines follow.
     pub(crate) fn emit_line(&self, view: &dyn View) -> Result<bool> {
-        self.to_stdout(&self.text_of(view, true)?)
+        self.print(&self.text_of(view, true)?)
     }
 
     fn text_of(&self, view: &dyn View, is_line: bool) -> Result<String> {
@@ -177,7 +165,14 @@ impl Output {
                 Ok(json::pretty(view.json().text()) + "\n")
             }
             Format::Json => Ok(json::compact(view.json().text()) + "\n"),
-            Format::Jq(filter) => filtered(filter, view),
+            Format::Jq(filter) => {
+                let document = view.json();
+                filter.run(document.value()).map_err(|mut error| {
+                    // The call may have changed something.
+                    error.body = Some(document);
+                    error
+                })
+            }
         }
     }
 
@@ -198,11 +193,6 @@ impl Output {
     /// Writes a help that was asked for as a page of its own.
     pub(crate) fn emit_help(&self, text: &StyledStr) -> Result<()> {
         self.print_paged(&styled(text, &self.stdout))
-    }
-
-    /// Writes a text for another program to stdout, unchanged.
-    pub(crate) fn print_script(&self, text: &str) -> Result<()> {
-        self.to_stdout(text).map(drop)
     }
 
     /// Writes what a question is about to stderr, where prompts are; also with `--quiet`, or it cannot be answered.
@@ -253,13 +243,9 @@ impl Output {
         let _ = write!(io::stderr().lock(), "{}", page.render(&style.now()));
     }
 
-    /// Holds back what is written to stderr, until [`Output::release`]: a whole screen is drawn there.
-    pub(crate) fn hold(&self) {
-        self.held.replace(Some(String::new()));
-    }
-
-    pub(crate) fn release(&self) {
-        self.held.take();
+    /// Holds back what is written to stderr, or stops to: a whole screen is drawn there.
+    pub(crate) fn hold(&self, is_held: bool) {
+        self.held.replace(is_held.then(String::new));
     }
 
     /// What was held back since the last time, without color.
@@ -333,10 +319,11 @@ impl Output {
                 Err(why) => why.iter().for_each(|why| self.warn(why)),
             }
         }
-        self.to_stdout(text).map(drop)
+        self.print(text).map(drop)
     }
 
-    fn to_stdout(&self, text: &str) -> Result<bool> {
+    /// Writes a text to stdout, unchanged. Returns `false` if the reader has closed the pipe.
+    pub(crate) fn print(&self, text: &str) -> Result<bool> {
         self.beside_progress(|| write_all(text))
     }
 
@@ -357,15 +344,6 @@ impl Output {
             _ => write(),
         }
     }
-}
-
-/// Applies the filter. If it fails, the error carries the document, because the call may have changed something.
-fn filtered(filter: &Filter, view: &dyn View) -> Result<String> {
-    let document = view.json();
-    filter.run(document.value()).map_err(|mut error| {
-        error.body = Some(document);
-        error
-    })
 }
 
 fn styled(text: &StyledStr, style: &StreamStyle) -> String {

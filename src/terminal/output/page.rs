@@ -52,14 +52,9 @@ impl Page {
         self.push(Block::Field(label, value.into()))
     }
 
-    pub(crate) fn field_if(
-        &mut self,
-        label: &'static str,
-        value: Option<impl Into<String>>,
-    ) -> &mut Self {
+    pub(crate) fn field_if(&mut self, label: &'static str, value: Option<impl Into<String>>) {
         let field = value.map(|value| Block::Field(label, value.into()));
         self.blocks.extend(field);
-        self
     }
 
     /// Adds a line of text. Leading blanks indent it.

@@ -15,7 +15,7 @@ const USUAL: &str = "less";
 const LESS: &str = "FRX";
 
 #[derive(Clone, Debug)]
-pub(super) struct Pager {
+pub(crate) struct Pager {
     command: String,
     is_chosen: bool,
     /// The options of less, unless the environment has them.

@@ -1,6 +1,12 @@
-//! Breaking text into lines that fit a width.
+//! Fitting text to a width.
 
+use console::truncate_str;
 use unicode_width::UnicodeWidthStr;
+
+/// Cuts a text to `columns`, and marks the cut with `…`. Handles wide characters and colors.
+pub(crate) fn cut(text: &str, columns: usize) -> String {
+    truncate_str(text, columns, "…").into_owned()
+}
 
 /// Breaks a text at blanks; a word longer than a line stays whole, so that an id can be copied. A bookctl command is not
 /// broken where it fits on a line of its own; a longer one has its own lines, broken as a shell continues them.

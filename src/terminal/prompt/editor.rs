@@ -27,13 +27,9 @@ fn edit_in(path: &Path, command: &str, initial: &str) -> io::Result<Option<Strin
     create_new(path, None)?.write_all(initial.as_bytes())?;
     let status = process::command(command, Some(path.as_os_str())).status()?;
     if !status.success() {
-        let code = status.code();
-        let why = if code.is_some_and(|code| process::NOT_STARTED.contains(&code)) {
-            format!("cannot run the editor `{command}` ({status}): set EDITOR to another one")
-        } else {
-            format!("the editor `{command}` failed ({status})")
-        };
-        return Err(io::Error::other(why));
+        return Err(io::Error::other(format!(
+            "the editor `{command}` failed ({status}); set EDITOR to use another one"
+        )));
     }
     let edited = String::from_utf8(regular_file::read(path, LONGEST_TEXT)?)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the text is not UTF-8"))?;

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use jiff::SignedDuration;
-
-use super::question::{Deadline, PromptError, Question};
-use super::screen::{Frame, Screen, Size};
+use super::question::{Deadline, PromptError};
+use super::screen::{Screen, Size};
 use super::theme::Theme;
+use super::widget::{KeyEffect, Widget};
 use crate::platform::key::Key;
 use crate::platform::signals::Continued;
 use crate::platform::system::process;
@@ -14,37 +13,6 @@ use crate::platform::system::tty::{self, Modes, Typed};
 
 /// How often the countdown, a moved clock and the size are checked: a handler for the resize signal cannot be removed.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(200);
-
-/// The state of a question. It takes keys and draws frames, or takes lines, and does not touch the terminal.
-pub(super) trait Widget {
-    fn question(&self) -> &Question;
-
-    fn press(&mut self, key: Key) -> KeyEffect;
-
-    /// Draws the question. No line is wider than `size.usable()`.
-    fn draw(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame;
-
-    /// The answer, for the line that stays on the screen.
-    fn shown(&self) -> String;
-
-    /// What stands above a plain question: the rows that it offers.
-    fn listing(&self) -> String {
-        String::new()
-    }
-
-    /// What an empty line of a plain question stands for.
-    fn default(&self) -> Option<String>;
-
-    /// Takes a line of a plain question. The error is a sentence for the person.
-    fn take_line(&mut self, line: &str) -> Result<(), String>;
-}
-
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum KeyEffect {
-    Stay,
-    Answered,
-    Interrupted,
-}
 
 /// Completes when Esc is pressed. Ctrl-C ends it as it ends a question; other keys do nothing.
 pub(super) async fn escaped(_restored_last: Modes) -> Result<(), PromptError> {
@@ -65,7 +33,7 @@ pub(super) async fn escaped(_restored_last: Modes) -> Result<(), PromptError> {
 /// question is redrawn, because a shell may have used both in the meantime.
 pub(super) async fn ask(
     modes: Modes,
-    widget: &mut dyn Widget,
+    widget: &mut Widget<'_>,
     deadline: Option<Deadline<'_>>,
     theme: &Theme,
 ) -> Result<(), PromptError> {
@@ -76,7 +44,7 @@ pub(super) async fn ask(
     let mut continued = Continued::listen()?;
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     let mut is_suspended = false;
-    let question = widget.question();
+    let question = widget.question;
     let (confirms, goes_back) = (question.confirms, question.goes_back);
     if confirms {
         tty::discard()?;
@@ -126,8 +94,7 @@ pub(super) async fn ask(
             KeyEffect::Interrupted => return Err(PromptError::interrupted()),
             KeyEffect::Answered => {
                 let size = Size::of_terminal();
-                let question = &widget.question().text;
-                let lines = theme.answered(question, &widget.shown(), size.usable());
+                let lines = theme.answered(&question.text, &widget.shown(), size.usable());
                 screen.finish(lines, size)?;
                 return Ok(());
             }

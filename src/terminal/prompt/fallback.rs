@@ -1,22 +1,23 @@
 //! Questions without redrawing, for screen readers and simple terminals: print a line, read a line.
 
-use super::event_loop::{POLL_INTERVAL, Widget};
+use super::event_loop::POLL_INTERVAL;
 use super::question::{Deadline, Echo, PromptError, Question, countdown};
 use super::screen::write;
+use super::widget::Widget;
 use crate::platform::signals::Continued;
 use crate::platform::system::tty::{self, Modes};
 
 pub(super) async fn ask(
-    widget: &mut dyn Widget,
+    widget: &mut Widget<'_>,
     deadline: Option<Deadline<'_>>,
 ) -> Result<(), PromptError> {
-    let Question { confirms, echo, .. } = *widget.question();
+    let Question { confirms, echo, .. } = *widget.question;
     write(&widget.listing())?;
     loop {
         if confirms {
             tty::discard()?;
         }
-        write(&prompt(widget.question(), widget.default(), deadline))?;
+        write(&prompt(widget.question, widget.default(), deadline))?;
         let Some(line) = read(echo, deadline).await? else {
             write("\n")?;
             return Err(PromptError::interrupted());
@@ -69,10 +70,11 @@ fn prompt(question: &Question, default: Option<String>, deadline: Option<Deadlin
     if let Some(deadline) = deadline {
         prompt += &format!(" ({} left)", countdown(deadline.left()));
     }
-    match (default, question.source) {
-        (Some(_), Some(source)) => prompt += &format!(" [Enter uses the one from {source}]"),
-        (Some(default), None) => prompt += &format!(" [{default}]"),
-        (None, _) => {}
+    match default {
+        Some(default) if question.echo == Echo::Shown => prompt += &format!(" [{default}]"),
+        // A plain terminal must not show a secret.
+        Some(_) => prompt += " [Enter uses the one from the sandbox's inbox]",
+        None => {}
     }
     // "Cancel it?" needs no colon.
     if !prompt.ends_with('?') {
@@ -90,7 +92,10 @@ mod tests {
     fn the_time_left_and_the_default_are_said_in_the_question() {
         let now = Timestamp::UNIX_EPOCH;
         let clock = || now;
-        let deadline = Deadline::new(now + SignedDuration::from_secs(1192), &clock);
+        let deadline = Deadline {
+            at: now + SignedDuration::from_secs(1192),
+            clock: &clock,
+        };
         let question = Question::new("Code", "--otp", "the code");
         let asked = prompt(&question, Some("x".to_owned()), Some(deadline));
         assert_eq!(asked, "Code (19:52 left) [x]: ");

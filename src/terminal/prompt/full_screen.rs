@@ -3,10 +3,10 @@
 use std::io;
 
 use super::screen::{Size, write};
-use super::theme::fit;
 use crate::platform::key::Key;
 use crate::platform::system::process;
 use crate::platform::system::tty::{self, Modes, Typed};
+use crate::terminal::output::cut;
 
 /// The other page, cleared, with bracketed paste and without a cursor.
 const ENTER: &str = "\x1b[?1049h\x1b[?2004h\x1b[?25l\x1b[2J";
@@ -17,10 +17,8 @@ pub(crate) struct FullScreen {
     // Before the modes: what is typed is read in raw mode alone.
     typed: Typed,
     modes: Modes,
-    /// The lines as they stand there.
-    shown: Vec<String>,
-    cursor: Option<(usize, usize)>,
-    size: Size,
+    /// What was drawn last, and on a screen of which size.
+    shown: Option<(String, Size)>,
 }
 
 impl FullScreen {
@@ -29,16 +27,14 @@ impl FullScreen {
         let mut screen = FullScreen {
             typed: Typed::open()?,
             modes,
-            shown: Vec::new(),
-            cursor: None,
-            size: Size::of_terminal(),
+            shown: None,
         };
         screen.enter()?;
         Ok(screen)
     }
 
     fn enter(&mut self) -> io::Result<()> {
-        self.shown.clear();
+        self.shown = None;
         self.modes.enter()?;
         write(ENTER)
     }
@@ -66,39 +62,29 @@ impl FullScreen {
         self.typed.waiting().await
     }
 
-    /// Shows these lines from the top, each cut to the terminal's width. Only what has changed is written.
+    /// Shows these lines from the top, each cut to the terminal's width, unless they stand there.
     pub(crate) fn draw(
         &mut self,
         lines: &[String],
         cursor: Option<(usize, usize)>,
         size: Size,
     ) -> io::Result<()> {
-        let mut out = String::new();
-        if size != self.size {
-            self.shown.clear();
-            self.size = size;
-            out += "\x1b[2J";
+        let line = |row| cut(lines.get(row).map_or("", String::as_str), size.usable());
+        let lines: Vec<String> = (0..size.rows).map(line).collect();
+        // The cursor is hidden while it moves.
+        let mut out = "\x1b[?25l".to_owned();
+        for (row, line) in lines.iter().enumerate() {
+            out += &format!("\x1b[{};1H{line}\x1b[K", row + 1);
         }
-        let shown = (0..size.rows).map(|row| {
-            let line = lines.get(row).map(String::as_str);
-            fit(line.unwrap_or_default(), size.usable())
-        });
-        let shown: Vec<String> = shown.collect();
-        for (row, line) in shown.iter().enumerate() {
-            if self.shown.get(row) != Some(line) {
-                out += &format!("\x1b[{};1H{line}\x1b[K", row + 1);
-            }
-        }
-        self.shown = shown;
-        if out.is_empty() && self.cursor == cursor {
-            return Ok(());
-        }
-        self.cursor = cursor;
         if let Some((row, column)) = cursor {
             out += &format!("\x1b[{};{}H\x1b[?25h", row + 1, column + 1);
         }
-        // The cursor is hidden while it moves.
-        write(&format!("\x1b[?25l{out}"))
+        let shown = Some((out, size));
+        if self.shown != shown {
+            write(shown.as_ref().map_or("", |(out, _)| out))?;
+            self.shown = shown;
+        }
+        Ok(())
     }
 }
 

@@ -13,22 +13,19 @@ mod event_loop;
 mod fallback;
 mod full_screen;
 mod line;
-mod menu;
 mod question;
 mod screen;
-mod text_input;
 mod theme;
+mod widget;
 
 pub(crate) use full_screen::{FullScreen, wait_for_enter};
 pub(crate) use line::Line;
 pub(crate) use question::{Deadline, PromptError, Question, countdown};
 pub(crate) use screen::{Size, write};
 
-use event_loop::Widget;
-use menu::Menu;
 use question::AnswerCheck;
-use text_input::TextInput;
 use theme::Theme;
+use widget::Widget;
 
 use crate::outcome::Error;
 use crate::platform::system::tty::Modes;
@@ -96,9 +93,9 @@ impl Prompter<'_> {
             let what = format!("there are no {} to choose from", question.noun);
             return Err(PromptError::Failed(Error::usage(what)));
         }
-        let mut menu = Menu::new(question, rows, default).filtered();
+        let mut menu = Widget::new(question, rows, default).filtered();
         self.ask(&mut menu).await?;
-        Ok(menu.answer)
+        Ok(menu.row)
     }
 
     /// Asks to select one of the rows, or to type another answer, which `check` may reject.
@@ -108,9 +105,9 @@ impl Prompter<'_> {
         rows: &[String],
         check: AnswerCheck<'_>,
     ) -> Result<String, PromptError> {
-        let mut menu = Menu::new(question, rows, 0).or_typed(check);
+        let mut menu = Widget::new(question, rows, 0).or_typed(None, check);
         self.ask(&mut menu).await?;
-        Ok(menu.text().to_owned())
+        Ok(menu.text)
     }
 
     /// Asks for one of a few options. Typing does not filter them, so that no key leaves one alone for Enter to take.
@@ -120,9 +117,9 @@ impl Prompter<'_> {
         options: &[&str],
     ) -> Result<usize, PromptError> {
         let rows: Vec<String> = options.iter().map(ToString::to_string).collect();
-        let mut menu = Menu::new(question, &rows, 0);
+        let mut menu = Widget::new(question, &rows, 0);
         self.ask(&mut menu).await?;
-        Ok(menu.answer)
+        Ok(menu.row)
     }
 
     /// Asks for a line of text until `check` accepts it. An empty line is the default.
@@ -132,9 +129,9 @@ impl Prompter<'_> {
         default: Option<&str>,
         check: AnswerCheck<'_>,
     ) -> Result<String, PromptError> {
-        let mut input = TextInput::new(question, default, check);
+        let mut input = Widget::new(question, &[], 0).or_typed(default, check);
         self.ask(&mut input).await?;
-        Ok(input.answer)
+        Ok(input.text)
     }
 
     /// Asks for yes or no, as a word and Enter; Enter alone is `default`, Esc is no unless it goes back. What was typed
@@ -177,8 +174,8 @@ impl Prompter<'_> {
         Ok(editor::edit(command, initial)?)
     }
 
-    async fn ask(&self, widget: &mut dyn Widget) -> Result<(), PromptError> {
-        self.check(widget.question())?;
+    async fn ask(&self, widget: &mut Widget<'_>) -> Result<(), PromptError> {
+        self.check(widget.question)?;
         let theme = Theme::new(self.color);
         match (!self.is_plain).then(Modes::raw) {
             Some(Ok(modes)) => event_loop::ask(modes, widget, self.deadline, &theme).await,

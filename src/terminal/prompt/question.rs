@@ -29,7 +29,6 @@ pub(crate) struct Question {
     pub(super) goes_back: bool,
     pub(super) former: Option<String>,
     pub(super) hint: Option<Cow<'static, str>>,
-    pub(super) source: Option<&'static str>,
     pub(super) noun: &'static str,
     /// Whether it asks for a go-ahead: what was typed before it was drawn is thrown away.
     pub(super) confirms: bool,
@@ -51,7 +50,6 @@ impl Question {
             goes_back: false,
             former: None,
             hint: None,
-            source: None,
             noun: "rows",
             confirms: false,
         }
@@ -70,12 +68,6 @@ impl Question {
     /// Adds a line below the question, such as what its keys do.
     pub(crate) fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.hint = Some(hint.into());
-        self
-    }
-
-    /// Says where the default of a secret comes from ("the sandbox's inbox"): a plain terminal must not show the secret.
-    pub(crate) fn taken_from(mut self, source: &'static str) -> Self {
-        self.source = Some(source);
         self
     }
 
@@ -137,15 +129,11 @@ impl From<io::Error> for PromptError {
 /// The time at which a question expires. The service's clock is read again each time, because it may be moved.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline<'a> {
-    at: Timestamp,
-    clock: &'a dyn Fn() -> Timestamp,
+    pub(crate) at: Timestamp,
+    pub(crate) clock: &'a dyn Fn() -> Timestamp,
 }
 
-impl<'a> Deadline<'a> {
-    pub(crate) fn new(at: Timestamp, clock: &'a dyn Fn() -> Timestamp) -> Self {
-        Self { at, clock }
-    }
-
+impl Deadline<'_> {
     /// The time left: zero once the deadline has passed.
     pub(super) fn left(&self) -> SignedDuration {
         let left = self.at.duration_since((self.clock)());

@@ -2,9 +2,7 @@
 
 use std::io::{self, Write};
 
-use console::Term;
-
-use super::theme::columns_of;
+use console::{Term, measure_text_width};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
@@ -38,7 +36,7 @@ pub(super) struct Frame {
 /// Moves to the first row of `old`, whose lines a terminal that became narrower has wrapped into several rows.
 fn to_top(old: &Frame, columns: usize) -> String {
     let columns = columns.max(1);
-    let rows_of = |line: &String| columns_of(line).div_ceil(columns).max(1);
+    let rows_of = |line: &String| measure_text_width(line).div_ceil(columns).max(1);
     let rows = |lines: &[String]| lines.iter().map(rows_of).sum::<usize>();
     let above = match old.cursor {
         Some((row, column)) => rows(&old.lines[..row]) + column / columns,
@@ -51,12 +49,8 @@ fn to_top(old: &Frame, columns: usize) -> String {
     }
 }
 
-fn repaint(old: Option<&Frame>, new: &Frame, columns: usize) -> String {
-    // Hide the cursor while it moves.
-    let mut out = "\x1b[?25l".to_owned();
-    if let Some(old) = old {
-        out += &to_top(old, columns);
-    }
+fn paint(new: &Frame) -> String {
+    let mut out = String::new();
     for (row, line) in new.lines.iter().enumerate() {
         out += if row == 0 { "" } else { "\r\n" };
         out += line;
@@ -89,21 +83,15 @@ pub(super) struct Screen {
 
 impl Screen {
     pub(super) fn show(&mut self, frame: Frame, size: Size) -> io::Result<()> {
-        let shown = self.shown.as_ref();
-        if shown.is_some_and(|(shown, at)| *shown == frame && *at == size) {
-            return Ok(());
-        }
-        let out = match shown {
+        let before = match &self.shown {
+            Some((shown, at)) if *shown == frame && *at == size => return Ok(()),
+            // Cleared: a line that a narrower terminal broke would be joined to the next one when it becomes wider.
+            Some((shown, _)) => to_top(shown, size.columns) + "\x1b[J",
             // Bracketed paste: the terminal marks what was pasted.
-            None => format!("\x1b[?2004h{}", repaint(None, &frame, size.columns)),
-            // Overwritten, a line that a narrower terminal broke would be joined to the next one when it becomes wider.
-            Some((shown, at)) if at.columns != size.columns => {
-                let top = to_top(shown, size.columns);
-                format!("{top}\x1b[J{}", repaint(None, &frame, size.columns))
-            }
-            Some((shown, _)) => repaint(Some(shown), &frame, size.columns),
+            None => "\x1b[?2004h".to_owned(),
         };
-        write(&out)?;
+        // Hide the cursor while it moves.
+        write(&format!("\x1b[?25l{before}{}", paint(&frame)))?;
         self.shown = Some((frame, size));
         Ok(())
     }
@@ -168,10 +156,10 @@ mod tests {
 
     #[test]
     fn a_frame_clears_what_it_does_not_cover_and_puts_the_cursor_in_place() {
-        let out = repaint(None, &frame(&["? Name", "› Ada"], Some((0, 6))), 80);
+        let out = paint(&frame(&["? Name", "› Ada"], Some((0, 6))));
         assert_eq!(
             out,
-            "\x1b[?25l? Name\x1b[K\r\n› Ada\x1b[K\x1b[J\x1b[1A\r\x1b[6C\x1b[?25h"
+            "? Name\x1b[K\r\n› Ada\x1b[K\x1b[J\x1b[1A\r\x1b[6C\x1b[?25h"
         );
     }
 }

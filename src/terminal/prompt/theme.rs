@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use console::{Style, measure_text_width, truncate_str};
+use console::{Style, measure_text_width};
 use dialoguer::theme::{ColorfulTheme, Theme as _};
 use jiff::SignedDuration;
 
 use super::question::countdown;
-use crate::terminal::output::wrap;
+use crate::terminal::output::{cut, wrap};
 
 const INDENT: usize = 2;
 
@@ -15,27 +15,18 @@ pub(super) struct Theme {
     styles: ColorfulTheme,
 }
 
-/// Cuts `text` to `columns` and marks the cut with `…`. Handles wide characters and colors.
-pub(super) fn fit(text: &str, columns: usize) -> String {
-    truncate_str(text, columns, "…").into_owned()
-}
-
-pub(super) fn columns_of(text: &str) -> usize {
-    measure_text_width(text)
-}
-
 /// A question with the time left, in at most `columns`. The question is shortened before the time.
 pub(super) fn title(text: &str, left: Option<SignedDuration>, columns: usize) -> String {
     let Some(left) = left.map(countdown) else {
-        return fit(text, columns);
+        return cut(text, columns);
     };
     let mut end = format!(" ({left} left)");
     // Keep four columns of the question, so that it can be recognized.
     if end.len() + 4 > columns {
         end = format!(" {left}");
     }
-    let text = fit(text, columns.saturating_sub(end.len()));
-    fit(&(text + &end), columns)
+    let text = cut(text, columns.saturating_sub(end.len()));
+    cut(&(text + &end), columns)
 }
 
 impl Theme {
@@ -44,10 +35,9 @@ impl Theme {
         let style = || Style::new().for_stderr().force_styling(color);
         let mark = |style: Style, mark: &str| style.apply_to(mark.to_owned());
         let styles = ColorfulTheme {
-            // Dim instead of the theme's bright black, which is the background on some palettes.
-            defaults_style: style().cyan(),
             prompt_style: style().bold(),
             prompt_prefix: mark(style().yellow(), "?"),
+            // Dim instead of the theme's bright black, which is the background on some palettes.
             prompt_suffix: mark(style().dim(), "›"),
             success_prefix: mark(style().green(), "✔"),
             success_suffix: mark(style().dim(), "·"),
@@ -56,9 +46,7 @@ impl Theme {
             hint_style: style().dim(),
             values_style: style().green(),
             active_item_style: style().cyan(),
-            inactive_item_style: style(),
             active_item_prefix: mark(style().green(), "❯"),
-            inactive_item_prefix: mark(style(), " "),
             ..ColorfulTheme::default()
         };
         Self { styles }
@@ -76,40 +64,32 @@ impl Theme {
         left: Option<SignedDuration>,
         columns: usize,
     ) -> String {
-        let line = |text: &str| drawn(|out| self.styles.format_select_prompt(out, text));
-        // The columns that the theme adds around a text of one column.
-        let marks = columns_of(&line(" ")) - 1;
-        line(&title(text, left, columns.saturating_sub(marks)))
-    }
-
-    /// A row of a menu, marked with `❯` if `active`.
-    pub(super) fn row(&self, row: &str, active: bool) -> String {
-        drawn(|out| self.styles.format_select_prompt_item(out, row, active))
+        let title = title(text, left, columns.saturating_sub("? › ".chars().count()));
+        drawn(|out| self.styles.format_select_prompt(out, &title))
     }
 
     /// The marked row of a menu. If it is wider than `columns`, it takes up to `most` lines.
     pub(super) fn marked_row(&self, row: &str, columns: usize, most: usize) -> Vec<String> {
         let room = columns.saturating_sub(INDENT);
-        if columns_of(row) <= room || most < 2 {
-            return vec![self.row(&fit(row, room), true)];
+        let mut lines = vec![cut(row, room)];
+        if measure_text_width(row) > room && most > 1 {
+            let room = room.saturating_sub(INDENT);
+            lines = broken(row, room);
+            if lines.len() > most {
+                lines.truncate(most);
+                lines[most - 1] = cut(&format!("{} …", lines[most - 1]), room);
+            }
         }
-        let mut lines = broken(row, room.saturating_sub(INDENT));
-        if lines.len() > most {
-            lines.truncate(most);
-            let last = format!("{} …", lines[most - 1]);
-            lines[most - 1] = fit(&last, room.saturating_sub(INDENT));
-        }
+        let first = drawn(|out| self.styles.format_select_prompt_item(out, &lines[0], true));
         let style = &self.styles.active_item_style;
-        below(self.row(&lines[0], true), &lines[1..], 2 * INDENT, style)
+        below(first, &lines[1..], 2 * INDENT, style)
     }
 
     /// `✘ message`, wrapped to `columns`.
     pub(super) fn problem(&self, text: &str, columns: usize) -> Vec<String> {
-        let line = |text: &str| drawn(|out| self.styles.format_error(out, text));
-        let indent = columns_of(&line(""));
-        let lines = broken(text, columns.saturating_sub(indent));
-        let style = &self.styles.error_style;
-        below(line(&lines[0]), &lines[1..], indent, style)
+        let lines = broken(text, columns.saturating_sub(INDENT));
+        let first = drawn(|out| self.styles.format_error(out, &lines[0]));
+        below(first, &lines[1..], INDENT, &self.styles.error_style)
     }
 
     /// `✔ Name · Ada`: what stays on the screen. An answer without room on the line goes below it.
@@ -118,16 +98,12 @@ impl Theme {
         let line =
             |answer: &str| drawn(|out| styles.format_input_prompt_selection(out, question, answer));
         let whole = line(answer);
-        if columns_of(&whole) <= columns {
+        if measure_text_width(&whole) <= columns {
             return vec![whole];
         }
         let lines = broken(answer, columns.saturating_sub(INDENT));
-        below(
-            fit(&line(""), columns),
-            &lines,
-            INDENT,
-            &styles.values_style,
-        )
+        let first = cut(&line(""), columns);
+        below(first, &lines, INDENT, &styles.values_style)
     }
 
     pub(super) fn hints(&self, text: &str, columns: usize) -> Vec<String> {
@@ -153,7 +129,7 @@ fn drawn(format: impl FnOnce(&mut String) -> fmt::Result) -> String {
 fn broken(text: &str, columns: usize) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let lines = wrap(&words.join(" "), columns.max(1)).into_iter();
-    lines.map(|line| fit(&line, columns.max(1))).collect()
+    lines.map(|line| cut(&line, columns.max(1))).collect()
 }
 
 fn below(first: String, others: &[String], indent: usize, style: &Style) -> Vec<String> {
@@ -203,7 +179,7 @@ mod tests {
             for columns in 20..70 {
                 let lines = theme.problem(text, columns);
                 assert!(
-                    lines.iter().all(|line| columns_of(line) <= columns),
+                    lines.iter().all(|line| measure_text_width(line) <= columns),
                     "{lines:?}"
                 );
                 let said = console::strip_ansi_codes(&lines.join(" ")).into_owned();

@@ -47,10 +47,10 @@ impl BookingRow {
     fn of(booking: &Booking, known: &Booking, now: Timestamp) -> Self {
         let status = booking.status();
         let is_overdue = booking.waits_until().is_some_and(|until| until <= now);
-        let (tone, word) = match is_overdue {
-            true => (Tone::Bad, "overdue"),
-            false => (tone_of(&status), status.word()),
-        };
+        let (mut tone, mut word) = (tone_of(&status), status.word());
+        if is_overdue {
+            (tone, word) = (Tone::Bad, "overdue");
+        }
         let party = known.value().get("party_size");
         BookingRow {
             guest: known.guest().unwrap_or_default(),

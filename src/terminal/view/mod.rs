@@ -61,20 +61,14 @@ fn numbered(
 ) -> Page {
     let mut page = Page::default();
     let rows: Vec<_> = rows.collect();
-    if rows.is_empty() {
-        return page;
-    }
     let says_more = rows.iter().any(|(_, also)| also.is_some());
-    let rows = rows
-        .into_iter()
-        .enumerate()
-        .map(|(row, (mut cells, also))| {
-            cells.insert(0, TableCell::from(format!("@{}", row + 1)));
-            if says_more {
-                cells.push(TableCell::from(also.unwrap_or_default()));
-            }
-            cells
-        });
+    let rows = rows.into_iter().zip(1..).map(|((mut cells, also), row)| {
+        cells.insert(0, TableCell::from(format!("@{row}")));
+        if says_more {
+            cells.push(TableCell::from(also.unwrap_or_default()));
+        }
+        cells
+    });
     let also: &[&str] = if says_more { &["also"] } else { &[] };
     let headers = [&[""], headers, also].concat();
     let pipe = pipe.iter().copied().chain(pipe.len()..headers.len() - 1);

@@ -77,32 +77,25 @@ pub(super) fn commands(
 
 fn answers(booking: &Booking, dialect: &Dialect) -> Vec<String> {
     let (id, action) = (booking.id(), booking.next_action());
-    let flags = match dialect.pause(action) {
-        Pause::Otp => vec!["--otp CODE".to_owned()],
-        Pause::Payment => vec![
-            "--psp-response @answer.json".to_owned(),
-            "--psp-abort".to_owned(),
-        ],
+    let command = |flags: &str| shell::command("continue", id, flags);
+    let flags: &[&str] = match dialect.pause(action) {
+        Pause::Otp => &["--otp CODE"],
+        Pause::Payment => &["--psp-response @answer.json", "--psp-abort"],
         Pause::Other => {
             let asked = asked_fields(action).into_iter();
             let flags = asked.map(|field| format!("-F {}=VALUE", shell::word(&field.name)));
             let flags = flags.collect::<Vec<_>>().join(" ");
             if !flags.is_empty() {
-                vec![flags]
-            } else if booking.deadline_value().is_some() {
-                // Only a payment has a deadline of its own (spec, Booking).
-                vec![
-                    "--psp-response @answer.json".to_owned(),
-                    "--psp-abort".to_owned(),
-                    "-F key=VALUE".to_owned(),
-                ]
-            } else {
-                vec!["--otp CODE".to_owned(), "-F key=VALUE".to_owned()]
+                return vec![command(&flags)];
+            }
+            // Only a payment has a deadline of its own (spec, Booking).
+            match booking.deadline_value() {
+                Some(_) => &["--psp-response @answer.json", "--psp-abort", "-F key=VALUE"],
+                None => &["--otp CODE", "-F key=VALUE"],
             }
         }
     };
-    let command = |flags: &String| shell::command("continue", id, flags);
-    flags.iter().map(command).collect()
+    flags.iter().map(|flags| command(flags)).collect()
 }
 
 /// The same booking at another time, and a search for other slots around the requested one, if booking again is safe.

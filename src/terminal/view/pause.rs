@@ -135,22 +135,17 @@ pub(super) fn pause<'a>(
 fn amount<'a>(fields: &mut Fields<'a>, action: &'a Value, certainty: Certainty) -> Option<String> {
     let amount = action.get("amount")?;
     let currency = action.get("currency").filter(|it| it.is_string());
-    let text = if amount.is_object() || amount.is_array() {
-        raw(amount, certainty)?
-    } else {
-        let named = currency.and_then(Value::as_str);
-        let text = money(amount, named, certainty)?;
-        let is_known = is_unit_known(amount, named.unwrap_or_default(), certainty);
-        let unknown = if is_known {
-            ""
-        } else {
-            ", in a unit that the service does not state"
-        };
-        text + unknown
-    };
-    fields.took(amount);
-    if let Some(currency) = currency.filter(|_| !amount.is_object()) {
-        fields.took(currency);
+    if !is_scalar(amount) {
+        fields.took(amount);
+        return raw(amount, certainty);
+    }
+    let named = currency.and_then(Value::as_str);
+    let mut text = money(amount, named, certainty)?;
+    if !is_unit_known(amount, named.unwrap_or_default(), certainty) {
+        text += ", in a unit that the service does not state";
+    }
+    for shown in [amount].into_iter().chain(currency) {
+        fields.took(shown);
     }
     Some(text)
 }

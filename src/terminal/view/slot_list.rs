@@ -7,15 +7,7 @@ use crate::service::documents::slot::Slot;
 use crate::terminal::output::{Page, TableCell};
 
 pub(crate) fn slots_page(slots: &[Slot], reader: TermsReader) -> Page {
-    let headers = [
-        "when",
-        "min",
-        "seating",
-        "price",
-        "card",
-        "cancellation",
-        "slot",
-    ];
+    let headers = "when min seating price card cancellation slot".split(' ');
     let rows = slots.iter().map(|slot| {
         let details = SlotDetails::of(slot, reader);
         let local = slot.local();
@@ -36,7 +28,7 @@ pub(crate) fn slots_page(slots: &[Slot], reader: TermsReader) -> Page {
         ];
         (cells, details.also)
     });
-    numbered(&headers, &[6, 0, 1, 2, 3, 4, 5], rows)
+    numbered(&headers.collect::<Vec<_>>(), &[6, 0, 1, 2, 3, 4, 5], rows)
 }
 
 /// What a slot says beside its id and its time, for people.

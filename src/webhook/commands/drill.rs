@@ -10,6 +10,7 @@ use crate::json::plain;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::documents::booking::Booking;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
+use crate::terminal::view::capitalised;
 use crate::webhook::drill::plan::Subject;
 use crate::webhook::drill::{DrillCheck, Finding, Ledger, Report};
 use crate::webhook::handler::{Handler, endpoint};
@@ -88,13 +89,12 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     } else if report.failed > 0 && booking.is_none() {
         context.out.note("The sample bookings do not exist at the service. If your handler reads them, pass --booking ID.");
     }
-    Ok(
-        if report.failed == 0 && state_checked == args.state_url.is_some() {
-            Exit::Done
-        } else {
-            Exit::PartialBatch
-        },
-    )
+    let is_done = report.failed == 0 && state_checked == args.state_url.is_some();
+    Ok(if is_done {
+        Exit::Done
+    } else {
+        Exit::PartialBatch
+    })
 }
 
 /// Runs the checks. If even a valid event gets no response, that is the error (15).
@@ -157,7 +157,7 @@ impl Draw for Report {
         page.table(headers, rows.collect(), vec![]);
         for finding in self.checks.iter().filter(|it| !it.faults.is_empty()) {
             let (check, faults) = (finding.check, finding.faults.join("; "));
-            page.line(format!("{check}: {faults}. {}", sentence(finding.why)));
+            page.line(format!("{check}: {faults}. {}.", capitalised(finding.why)));
         }
         page.line(format!("{} passed, {} failed", self.passed, self.failed));
     }
@@ -171,10 +171,4 @@ fn answers(finding: &Finding) -> String {
         count => format!("{} ×{count}", plain(&run[0])),
     });
     runs.collect::<Vec<_>>().join(", ")
-}
-
-fn sentence(why: &str) -> String {
-    let mut chars = why.chars();
-    let first = chars.next().map(|c| c.to_ascii_uppercase());
-    first.into_iter().chain(chars).chain(['.']).collect()
 }

@@ -75,14 +75,11 @@ pub(crate) fn warn_of_unknown_kinds<'a>(
     context: &Context,
     kinds: impl IntoIterator<Item = &'a String>,
 ) {
-    for kind in kinds {
-        if KINDS.contains(&kind.as_str()) {
-            continue;
-        }
+    let kinds = kinds.into_iter();
+    for kind in kinds.filter(|kind| !KINDS.contains(&kind.as_str())) {
         let known = KINDS.join(", ");
-        context.out.warn(&format!(
-            "unknown kind of event: {kind}; known kinds: {known}"
-        ));
+        let what = format!("unknown kind of event: {kind}; known kinds: {known}");
+        context.out.warn(&what);
     }
 }
 
@@ -98,23 +95,13 @@ pub(crate) fn ago(length: Duration) -> Timestamp {
 
 /// The event with this id, `@N` for a row of the last list of events, or `@last` for the newest; else the error (6).
 pub(crate) fn find(context: &Context, id: &str) -> Result<EventRow> {
-    let webhooks = context.webhooks()?;
-    let found = if id == LAST {
-        let newest = EventQuery {
-            limit: Some(1),
-            ..EventQuery::default()
-        };
-        webhooks.events(&newest)?.pop()
-    } else {
-        webhooks.event(&locate_row(context, RecentList::Events, id)?)?
-    };
+    let named = (id != LAST).then(|| locate_row(context, RecentList::Events, id));
+    let found = context.webhooks()?.event(named.transpose()?.as_deref())?;
     found.ok_or_else(|| {
         let shown = id.escape_debug();
-        Error::new(
-            Code::UnknownEvent,
-            format!("no event {shown} of this service was received on this computer"),
-        )
-        .hint("list the received events with: bookctl webhook events list")
+        let what = format!("no event {shown} of this service was received on this computer");
+        Error::new(Code::UnknownEvent, what)
+            .hint("list the received events with: bookctl webhook events list")
     })
 }
 

@@ -1,17 +1,18 @@
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use reqwest::Url;
+use serde_json::json;
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::timeout;
 
 use super::events::warn_of_unknown_kinds;
 use super::listen_view::{ListenReady, ListenSummary};
 use super::secrets::webhook_secrets;
-use super::url_takeover::UrlTakeover;
 use super::{handler, trace};
 use crate::app::{Context, bind, listen_for_signals, own_address};
 use crate::booking::arguments::header;
@@ -19,12 +20,16 @@ use crate::config::is_loopback;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::private_file::{beside, rename};
 use crate::secrets::Secret;
+use crate::service::client::Call;
 use crate::webhook::Listening;
 use crate::webhook::app::{App, MAX_SIGNATURE_AGE};
 use crate::webhook::forwarder::Schedule;
 use crate::webhook::handler::endpoint;
 use crate::webhook::listener::Listener;
 use crate::webhook::reporter::{ForwardOutcome, ListenerEvent, Totals};
+
+/// How long restoring the URL may take: Ctrl-C ends the process within 200 ms.
+const RESTORE_TIMEOUT: Duration = Duration::from_millis(150);
 
 /// Receive webhooks on this computer and forward them to your handler
 ///
@@ -74,7 +79,6 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let ready_file = args.ready_file.take().map(ReadyFile::new).transpose()?;
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
     let (socket, address) = bind(args.expose.unwrap_or(Ipv4Addr::LOCALHOST.into()), args.port)?;
-    let forward_to = args.forward_to.clone();
     let app = forward_target(context, &mut args, address, &secrets.signing)?;
     let store = context.webhooks()?;
     let _only_listener = store.lock_listener()?;
@@ -91,7 +95,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     }
     let mut ready = ListenReady {
         url: format!("http://{}/", own_address(address)),
-        forward_to: forward_to.as_ref().map(Url::to_string),
+        forward_to: app.as_ref().map(|(app, _)| app.handler.url.to_string()),
         registered: false,
         left: store.waiting()?,
         sandbox_secret: secrets.is_sandboxs.then_some(secrets.signing),
@@ -118,7 +122,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
             if let Some(file) = &ready_file {
                 file.write(&ready.url)?;
             }
-            if !context.out.is_quiet() {
+            if !context.out.quiet {
                 // A sandbox's secret is not masked: it is there to be copied.
                 context.out.show_with_secret(&ready);
             }
@@ -229,10 +233,8 @@ impl ReadyFile {
         let new = beside(&self.0, ".new");
         // A pipe in its place would block, and a link lead elsewhere.
         let _ = fs::remove_file(&new);
-        fs::File::create_new(&new)
-            .and_then(|mut file| file.write_all(address.as_bytes()))
-            .and_then(|()| rename(&new, &self.0))
-            .map_err(|error| unwritable(&self.0, error))
+        let written = fs::write(&new, address).and_then(|()| rename(&new, &self.0));
+        written.map_err(|error| unwritable(&self.0, error))
     }
 }
 
@@ -245,4 +247,56 @@ impl Drop for ReadyFile {
 fn unwritable(path: &Path, error: std::io::Error) -> Error {
     let shown = path.display();
     Error::io(format!("cannot write the ready file {shown}"), error)
+}
+
+/// A sandbox's webhook URL that is set to the listener, and the one from before.
+struct UrlTakeover {
+    ours: String,
+    previous: Option<String>,
+}
+
+impl UrlTakeover {
+    /// Sets the webhook URL to `ours`; `None` if the service is not a sandbox, whose URL is set in its dashboard.
+    async fn take(context: &Context, ours: String) -> Result<Option<Self>> {
+        if !context.is_sandbox().await {
+            return Ok(None);
+        }
+        // A listener that was killed on the same port had the same URL.
+        let previous = current_url(context).await?.filter(|url| *url != ours);
+        set_url(context, Some(&ours), true).await?;
+        Ok(Some(UrlTakeover { ours, previous }))
+    }
+
+    /// Restores the previous URL, unless somebody has set another one since.
+    async fn restore(self, context: &Context) {
+        let UrlTakeover { ours, previous } = &self;
+        let restored = async {
+            if current_url(context).await?.as_ref() == Some(ours) {
+                set_url(context, previous.as_deref(), false).await?;
+            }
+            Ok::<_, Error>(())
+        };
+        if !matches!(timeout(RESTORE_TIMEOUT, restored).await, Ok(Ok(()))) {
+            let url = previous.as_deref().unwrap_or("null");
+            context.out.warn(&format!(
+                "the sandbox's webhook URL is still {ours}; restore it with: \
+                 bookctl sandbox organization -F webhook_url={url}"
+            ));
+        }
+    }
+}
+
+async fn current_url(context: &Context) -> Result<Option<String>> {
+    let settings = context.read(Call::get("/sandbox/organization")).await?;
+    Ok(settings.document.str("webhook_url").map(str::to_owned))
+}
+
+async fn set_url(context: &Context, url: Option<&str>, stays: bool) -> Result<()> {
+    let mut settings = json!({ "webhook_url": url });
+    if stays {
+        // A listener's URL outlasts a reset: otherwise events would go nowhere until the listener notices.
+        settings["webhook_url_stays"] = json!(true);
+    }
+    let call = Call::put("/sandbox/organization", settings);
+    context.read(call).await.map(drop)
 }

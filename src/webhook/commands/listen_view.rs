@@ -9,12 +9,6 @@ use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
 use crate::webhook::reporter::{ForwardAttempt, ForwardOutcome, ListenerEvent, Totals};
 
-/// The widths of the columns, so that an app's response fits into 80 columns beside them.
-const TIME: usize = 8;
-const KIND: usize = 23;
-const BOOKING: usize = 16;
-const STATUS: usize = 15;
-
 #[derive(Serialize)]
 pub(crate) struct ListenReady {
     pub(crate) url: String,
@@ -61,13 +55,14 @@ impl Draw for ListenerEvent {
     fn draw(&self, page: &mut Page) {
         let at = self.at.to_zoned(system_zone());
         let time = at.strftime("%H:%M:%S").to_string();
-        let mut cells = vec![(time.into(), TIME)];
+        // So wide that an app's response fits into 80 columns beside them.
+        let mut cells = vec![(time.into(), 8)];
         if let Some(event) = &self.event {
             let booking = event.booking.as_deref().unwrap_or(&event.id);
             cells.extend([
-                (event.shown_kind().into(), KIND),
-                (booking.into(), BOOKING),
-                (event.status.as_deref().unwrap_or_default().into(), STATUS),
+                (event.shown_kind().into(), 23),
+                (booking.into(), 16),
+                (event.status.as_deref().unwrap_or_default().into(), 15),
             ]);
         }
         cells.push((self.result(), 0));

@@ -8,7 +8,6 @@ pub(crate) mod replay;
 pub(crate) mod secrets;
 pub(crate) mod send;
 pub(crate) mod sign;
-pub(crate) mod url_takeover;
 pub(crate) mod verify;
 
 use clap::Subcommand;
@@ -97,7 +96,7 @@ fn posting(context: &Context, what: String, to: &Url) {
 fn no_response(why: &NoReply, url: &Url) -> Error {
     let code = match why {
         NoReply::TooLate => Code::Timeout,
-        NoReply::NotReached(_) | NoReply::Broken(_) => Code::Network,
+        NoReply::Broken(_) => Code::Network,
     };
     Error::new(code, format!("no response from {url}: {why}"))
         .hint("check that your handler is running at this address and responds within 10 seconds")

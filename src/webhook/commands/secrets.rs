@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::app::input::read_stdin;
 use crate::app::{Context, sandbox_error};
 use crate::config::{Environment, Target};
 use crate::outcome::{Code, Error, Result};
@@ -10,8 +11,6 @@ use crate::sandbox::{Options, Sandbox, StoreLocation};
 use crate::secrets::Secret;
 use crate::service::client::{Call, Failure};
 use crate::terminal::prompt::Question;
-
-use crate::app::input::read_stdin;
 
 /// What a secret looks like, for whoever gave something else.
 const SHAPE: &str = "a secret is one line of ASCII characters without spaces";

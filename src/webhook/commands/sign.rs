@@ -64,10 +64,8 @@ struct Signed {
 impl Draw for Signed {
     fn draw(&self, page: &mut Page) {
         // A single cell, which is not wrapped: a line break would change the header.
-        page.columns(vec![(
-            TableCell::from(format!("{}: {}", self.header, self.value)),
-            0,
-        )]);
+        let line = format!("{}: {}", self.header, self.value);
+        page.columns(vec![(TableCell::from(line), 0)]);
     }
 }
 
@@ -99,12 +97,11 @@ pub(crate) async fn read(source: Source) -> Result<Vec<u8>> {
 }
 
 pub(crate) fn second(text: &str) -> Result<i64, String> {
-    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return text
-            .parse()
-            .map_err(|_| "the number of seconds is too large".to_owned());
-    }
-    let time = text.parse::<Timestamp>();
-    time.map(Timestamp::as_second)
-        .map_err(|_| "use seconds since 1970, or a time such as 2026-12-01T19:30:00Z".to_owned())
+    let second = if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        text.parse().ok()
+    } else {
+        text.parse().ok().map(Timestamp::as_second)
+    };
+    second
+        .ok_or_else(|| "use seconds since 1970, or a time such as 2026-12-01T19:30:00Z".to_owned())
 }

@@ -9,7 +9,7 @@ use futures_util::stream::{self, StreamExt};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::handler::{Handler, HandlerVerdict, HeaderLine, NoReply};
+use super::handler::{Handler, HandlerVerdict, NoReply};
 
 #[derive(Debug, Default)]
 pub(crate) struct DrillCheck {
@@ -34,25 +34,15 @@ pub(crate) struct Delivery {
     pub(crate) counts: bool,
 }
 
-impl Delivery {
-    /// The headers, with the signature in the one of this name.
-    pub(crate) fn headers(&self, name: &str) -> Vec<HeaderLine> {
-        let signature = self.signature.as_deref().map(|value| (name, value));
-        let headers = signature
-            .into_iter()
-            .chain([("Content-Type", "application/json")]);
-        headers
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect()
-    }
-}
-
 impl DrillCheck {
-    /// Sends the deliveries; returns the responses in the same order.
+    /// Sends the deliveries, with the signature in the header of this name; returns the responses in the same order.
     pub(crate) async fn run(&self, handler: &Handler, name: &str) -> Vec<HandlerVerdict> {
         let at_once = self.deliveries.iter().filter(|it| it.at_once).count();
         let posts = stream::iter(&self.deliveries).map(|delivery| async move {
-            handler.post(&delivery.headers(name), &delivery.body).await
+            let signature = delivery.signature.clone();
+            let mut headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
+            headers.extend(signature.map(|value| (name.to_owned(), value)));
+            handler.post(&headers, &delivery.body).await
         });
         posts.buffered(at_once.max(1)).collect().await
     }

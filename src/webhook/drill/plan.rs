@@ -25,7 +25,6 @@ pub(crate) struct Subject<'a> {
     /// A booking of the service; `None` invents one for each event.
     booking: Option<&'a Value>,
     now: Timestamp,
-    first: SampleEvent,
     pub(crate) ordered: Ordered,
 }
 
@@ -36,35 +35,28 @@ impl<'a> Subject<'a> {
         booking: Option<&'a Value>,
         now: Timestamp,
     ) -> Self {
-        let known = booking.and_then(|booking| {
-            let text = |field| booking.get(field).and_then(Value::as_str);
-            Some(Ordered {
-                id: text("id")?.to_owned(),
-                status: text("status")?.to_owned(),
-                is_invented: false,
-            })
-        });
+        let text = |field: &str| Some(booking?.get(field)?.as_str()?.to_owned());
         Subject {
             secret,
             dialect,
             booking,
             now,
-            first: SampleEvent::new("booking.confirmed", booking, dialect, now),
-            ordered: known.unwrap_or_else(|| Ordered {
-                id: new_id("bk"),
-                status: "confirmed".to_owned(),
-                is_invented: true,
-            }),
+            ordered: Ordered {
+                id: text("id").unwrap_or_else(|| new_id("bk")),
+                status: text("status").unwrap_or_else(|| "confirmed".to_owned()),
+                is_invented: booking.is_none(),
+            },
         }
     }
 
     pub(crate) fn checks(&self) -> Vec<DrillCheck> {
+        let first = self.confirmed();
         let mut checks = vec![
             DrillCheck {
                 name: "valid",
                 section: "Events 4-6",
                 why: "a valid event must get a 2xx within 10 seconds",
-                deliveries: vec![self.valid(&self.first)],
+                deliveries: vec![first.clone()],
             },
             DrillCheck {
                 name: "every_kind",
@@ -82,14 +74,11 @@ impl<'a> Subject<'a> {
                         |event| event.to_string().replace('é', "\\u00e9"),
                         |event| event.to_string() + "\n",
                     ];
-                    written
-                        .map(|written| {
-                            let mut event = self.event("booking.failed");
-                            event.document["data"]["object"]["error_message"] =
-                                json!("Café / 満席");
-                            self.with_body(&event, written(&event.document).into_bytes())
-                        })
-                        .into()
+                    let events = written.map(|written| {
+                        let event = self.failed("Café / 満席");
+                        self.with_body(&event, written(&event.document).into_bytes())
+                    });
+                    events.into()
                 },
             },
             DrillCheck {
@@ -188,7 +177,7 @@ impl<'a> Subject<'a> {
                 name: "replayed",
                 section: "Events 5",
                 why: "a delivery that was recorded an hour ago must be rejected, although its event is known",
-                deliveries: vec![self.signed_at(-3600, self.valid(&self.first))],
+                deliveries: vec![self.signed_at(-3600, first)],
             },
             DrillCheck {
                 name: "duplicate",
@@ -232,11 +221,8 @@ impl<'a> Subject<'a> {
                 section: "Limits 3",
                 why: "a body may be as large as 1 MB, the service's limit",
                 deliveries: {
-                    let mut event = self.event("booking.failed");
-                    event.document["data"]["object"]["error_message"] = json!("");
-                    let filling = "x".repeat(LARGE - event.body().len());
-                    event.document["data"]["object"]["error_message"] = json!(filling);
-                    vec![self.valid(&event)]
+                    let filling = LARGE - self.failed("").body().len();
+                    vec![self.valid(&self.failed(&"x".repeat(filling)))]
                 },
             },
             DrillCheck {
@@ -289,6 +275,12 @@ impl<'a> Subject<'a> {
     fn event(&self, kind: &str) -> SampleEvent {
         let mut event = SampleEvent::new(kind, self.booking, self.dialect, self.now);
         event.document["data"]["object"]["status"] = json!(status_of(kind));
+        event
+    }
+
+    fn failed(&self, message: &str) -> SampleEvent {
+        let mut event = self.event("booking.failed");
+        event.document["data"]["object"]["error_message"] = json!(message);
         event
     }
 

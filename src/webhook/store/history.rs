@@ -89,8 +89,9 @@ impl Webhooks {
         self.rows(&sql, values, event_row)
     }
 
-    pub(crate) fn event(&self, id: &str) -> Result<Option<EventRow>> {
-        let sql = format!("{ROW} AND e.id = ?2");
+    /// The event with this id, or the newest.
+    pub(crate) fn event(&self, id: Option<&str>) -> Result<Option<EventRow>> {
+        let sql = format!("{ROW} AND (?2 IS NULL OR e.id = ?2) ORDER BY e.number DESC LIMIT 1");
         self.read(|connection| {
             connection
                 .query_row(&sql, (&self.origin, id), event_row)
