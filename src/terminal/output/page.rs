@@ -275,8 +275,8 @@ impl Sheet<'_> {
             let shown = cell.shown();
             let blanks = least.saturating_sub(shown.width()) + 1;
             width += shown.width() + blanks;
-            start += &self.style.tint(cell.tone, &shown);
-            start.extend(std::iter::repeat_n(' ', blanks));
+            let shown = self.style.tint(cell.tone, &shown);
+            start += &format!("{shown}{:blanks$}", "");
             if indent == 0 {
                 indent = width;
             }

@@ -1,6 +1,7 @@
 //! Editing one line of text: its content, the cursor, and the part that is visible.
 
-use unicode_width::UnicodeWidthChar;
+use console::truncate_str;
+use unicode_width::UnicodeWidthStr;
 
 use crate::platform::key::Key;
 
@@ -77,45 +78,32 @@ impl Line {
 
     /// The part of the line that fits into `columns`, with the cursor, and its column. A leading `…` marks a cut.
     pub(crate) fn view(&self, columns: usize) -> (String, usize) {
-        let cell = |character: char| {
+        let shown = |text: &str| {
             if self.is_hidden {
-                ('*', 1)
+                "*".repeat(text.chars().count())
             } else {
-                (character, character.width().unwrap_or(0))
+                text.to_owned()
             }
         };
-        let cells = |text: &str| text.chars().map(cell).collect::<Vec<_>>();
-        let (before, after) = (cells(&self.text[..self.at]), cells(&self.text[self.at..]));
+        let (before, after) = self.text.split_at(self.at);
+        let mut before = shown(before);
         // The cursor needs a column after the text.
         let room = columns.saturating_sub(1);
-        let mut shown = String::new();
-        let mut used: usize = before.iter().map(|(_, width)| width).sum();
-        let mut skipped = 0;
-        if used > room {
-            shown.push('…');
-            used += 1;
-            while used > room && skipped < before.len() {
-                used -= before[skipped].1;
-                skipped += 1;
-            }
+        if before.width() > room {
+            let mut rest = before.chars();
+            while rest.as_str().width() + 1 > room && rest.next().is_some() {}
+            before = format!("…{}", rest.as_str());
         }
-        shown.extend(before[skipped..].iter().map(|(character, _)| character));
-        let cursor = used;
-        for (character, width) in after {
-            used += width;
-            if used > columns {
-                break;
-            }
-            shown.push(character);
-        }
-        (shown, cursor)
+        let cursor = before.width();
+        let after = shown(after);
+        before += &truncate_str(&after, columns.saturating_sub(cursor), "");
+        (before, cursor)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use unicode_width::UnicodeWidthStr;
 
     fn typed(text: &str) -> Line {
         let mut line = Line::default();

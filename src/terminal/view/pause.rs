@@ -14,8 +14,8 @@ use crate::service::time::text::dated;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::Page;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AskedField {
+#[derive(Clone, Debug)]
+pub(crate) struct AskedField<'a> {
     pub(crate) name: String,
     /// What the service calls it for people, if it does.
     pub(crate) label: Option<String>,
@@ -23,17 +23,14 @@ pub(crate) struct AskedField {
     pub(crate) is_typed: bool,
     /// Whether the service says that it may be left empty.
     pub(crate) is_optional: bool,
+    /// The values that its name and its label show.
+    shown: Vec<&'a Value>,
 }
 
 /// The fields in `next_action.fields`: names, or objects with a name and a label, in a list or under their names.
-pub(crate) fn asked_fields(action: Option<&Value>) -> Vec<AskedField> {
-    let members = action.map(asked_members).unwrap_or_default();
-    members.into_iter().map(|(field, _)| field).collect()
-}
-
-/// The fields that are asked, each with the values that its name and its label show.
-fn asked_members(action: &Value) -> Vec<(AskedField, Vec<&Value>)> {
-    let named: Vec<(String, Option<&Value>, &Value)> = match action.get("fields") {
+pub(crate) fn asked_fields(action: Option<&Value>) -> Vec<AskedField<'_>> {
+    let named: Vec<(String, Option<&Value>, &Value)> = match action.and_then(|it| it.get("fields"))
+    {
         Some(Value::Array(fields)) => {
             let named = fields.iter().filter_map(|field| {
                 let name = if field.is_object() {
@@ -54,20 +51,20 @@ fn asked_members(action: &Value) -> Vec<(AskedField, Vec<&Value>)> {
         }
         _ => Vec::new(),
     };
-    let members = named.into_iter().map(|(name, value, field)| {
+    let asked = named.into_iter().map(|(name, value, field)| {
         let label = field.get("label").or_else(|| field.get("title"));
         let label = label.filter(|label| label.as_str().is_some_and(|it| !it.is_empty()));
         let is = |member: &str, said: bool| field.get(member) == Some(&said.into());
         let kind = field.get("type").and_then(Value::as_str);
-        let asked = AskedField {
+        AskedField {
             name,
             label: label.map(plain),
             is_typed: matches!(kind, Some("boolean" | "bool" | "number" | "integer")),
             is_optional: is("required", false) || is("optional", true),
-        };
-        (asked, value.into_iter().chain(label).collect())
+            shown: value.into_iter().chain(label).collect(),
+        }
     });
-    members.collect()
+    asked.collect()
 }
 
 /// Adds what is needed, where it was sent, the service's own words, and when it expires.
@@ -107,14 +104,14 @@ pub(super) fn pause<'a>(
                 page.field_if("payment data", parts(request));
                 fields.took(request);
             }
-            let asked = asked_members(action);
-            let names = asked.iter().map(|(field, _)| match &field.label {
+            let asked = asked_fields(Some(action));
+            let names = asked.iter().map(|field| match &field.label {
                 Some(label) => format!("{} ({label})", field.name),
                 None => field.name.clone(),
             });
             let names = names.collect::<Vec<_>>().join(", ");
             page.field_if("fields", Some(names).filter(|names| !names.is_empty()));
-            for value in asked.into_iter().flat_map(|(_, values)| values) {
+            for value in asked.into_iter().flat_map(|field| field.shown) {
                 fields.took(value);
             }
         }
@@ -164,8 +161,10 @@ mod tests {
     #[test]
     fn the_fields_that_are_asked_are_read_as_names_as_objects_and_under_their_names() {
         let asked = |fields: Value| {
-            let fields = asked_fields(Some(&json!({ "fields": fields })));
-            let texts = fields.into_iter().map(|it| (it.name, it.label));
+            let action = json!({ "fields": fields });
+            let texts = asked_fields(Some(&action))
+                .into_iter()
+                .map(|it| (it.name, it.label));
             texts.collect::<Vec<_>>()
         };
         let seat = |label: Option<&str>| vec![("seat".to_owned(), label.map(str::to_owned))];

@@ -120,18 +120,15 @@ fn fault(is_genuine: bool, reaction: &HandlerVerdict) -> Option<String> {
         Ok(reply) => reply.status,
         Err(why) => return Some(format!("your handler did not respond: {why}")),
     };
-    match (is_genuine, status) {
-        (true, 200..=299) | (false, 400..=499) => None,
-        (true, 300..=399) => Some(format!(
-            "your handler redirected it ({status}): the service follows no redirects, and counts this as a failure"
-        )),
-        (true, 400..=499) => Some(format!("your handler rejected it ({status})")),
-        (true, _) => Some(format!("your handler failed ({status})")),
-        (false, 200..=299) => Some(format!("your handler accepted it ({status})")),
-        (false, _) => Some(format!(
-            "your handler did not reject it, but responded with {status}"
-        )),
-    }
+    let did = match (is_genuine, status) {
+        (true, 200..=299) | (false, 400..=499) => return None,
+        (true, 300..=399) => "redirected it, and the service follows no redirects",
+        (true, 400..=499) => "rejected it",
+        (true, _) => "failed",
+        (false, 200..=299) => "accepted it",
+        (false, _) => "did not reject it",
+    };
+    Some(format!("your handler {did} ({status})"))
 }
 
 impl Report {
