@@ -116,18 +116,6 @@ fn a_4xx_without_one_of_the_services_documents_leaves_a_booking_request_open() {
     }
 }
 
-/// "code … else `http_<status>`" (command line, Output 4): a refusal that nothing describes still says what it was.
-#[test]
-fn a_refusal_that_the_specification_does_not_describe_is_an_invalid_request_with_a_hint() {
-    for status in [405, 410, 418, 451] {
-        let error = show(Reply::json(status, &json!({"error": "no"})))
-            .refused(12, &format!("http_{status}"));
-        assert!(error.get("hint").is_some(), "{error}");
-    }
-    let error = show(Reply::json(451, &json!({"error": "no"}))).refused(12, "http_451");
-    has(&error, "message", "451");
-}
-
 /// One odd value does not cost the rest of a document, and is passed on as it came.
 #[test]
 fn half_a_surrogate_a_number_beyond_all_and_a_byte_order_mark_are_tolerated() {

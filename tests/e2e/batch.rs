@@ -271,40 +271,6 @@ fn the_keys_of_a_batch_stay_the_same_from_version_to_version_also_with_a_byte_or
     }
 }
 
-/// Files as spreadsheets write them: semicolons, CRLF, UTF-16, line breaks in quotes, blank columns and rows.
-#[test]
-fn a_spreadsheet_is_booked_as_it_was_saved() {
-    let served = Served::start();
-    let home = served.home();
-    let csv = "Venue_ID;datetime;party_size; customer.name ;\r\n\
-               ven_confirms;2027-01-01T19:30:00Z;2;\"Lovelace; Ada\";\r\n\
-               ;;;;\r\n\
-               ven_confirms;2027-01-02T19:30:00Z;2;Zoë Hopper;\r\n";
-    let plain = file(&home, "plain.csv", csv);
-    home.ok(["batch", &plain, "--name", "a"]);
-    let path = home.folder().join("unicode.txt");
-    let units = format!("\u{feff}{}", csv.replace(';', "\t")).replace("Lovelace\t", "Lovelace;");
-    let bytes: Vec<u8> = units.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    fs::write(&path, bytes).unwrap();
-    // The same rows under the same name are the same bookings.
-    home.ok(["batch", path.to_str().unwrap(), "--name", "a"]);
-    let guests: HashSet<String> = served
-        .bookings()
-        .iter()
-        .map(|booking| text(&booking["customer"], "name"))
-        .collect();
-    assert_eq!(
-        guests,
-        HashSet::from(["Lovelace; Ada".to_owned(), "Zoë Hopper".to_owned()])
-    );
-    assert_eq!(served.bookings().len(), 2);
-    fs::write(&path, b"venue_id\nZo\xeb\n").unwrap();
-    home.run(["batch", path.to_str().unwrap()])
-        .exits(2)
-        .says("line 2 is not UTF-8")
-        .says("CSV UTF-8");
-}
-
 /// What is wrong with the rows of a file, and where, is a table in `booking/batch/rows`.
 #[test]
 fn a_file_that_cannot_be_meant_is_refused_as_a_whole() {
@@ -317,12 +283,6 @@ fn a_file_that_cannot_be_meant_is_refused_as_a_whole() {
     );
     let error = home.refuses(&format!("batch '{wrong}'"), 2, "usage");
     assert_eq!(error["problems"].as_array().unwrap().len(), 4, "{error}");
-    // A script that made an empty file has failed before: that is no success.
-    for text in ["", "venue_id,datetime,party_size,customer.name\n"] {
-        let empty = file(&home, "empty.csv", text);
-        let empty = home.run(["batch", &empty, "-q"]).exits(2);
-        empty.says("the batch has no rows");
-    }
     let mut own = row(1, "Ada Lovelace");
     own["idempotency_key"] = json!("own");
     let twins = file(&home, "twins.jsonl", &format!("{own}\n{own}\n"));

@@ -294,15 +294,8 @@ fn a_clock_that_is_ahead_of_the_services_ends_no_retention() {
     let server = creating(|before| {
         let mut body = confirmed();
         body["id"] = json!(format!("bk_{before}"));
-        let body = body.to_string();
-        let date = match before {
-            1 => "Date: Wed, 01 Jan 2020 00:00:00 GMT\r\n",
-            _ => "",
-        };
-        Reply::Bytes(format!(
-            "HTTP/1.1 201 Created\r\n{date}Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            body.len()
-        ))
+        let date = "Date: Wed, 01 Jan 2020 00:00:00 GMT".to_owned();
+        Reply::headed(201, &[date][..usize::from(before == 1)], &body)
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let book = |guest: &str, retention: &str| {

@@ -22,13 +22,8 @@ fn booking(status: &str) -> Value {
 /// A refusal for the limit whose window is open again at once.
 fn limited_for_no_time() -> Reply {
     let body =
-        json!({"error": "rate_limited", "message": "Too many requests.", "retry_after_seconds": 0})
-            .to_string();
-    Reply::Bytes(format!(
-        "HTTP/1.1 429 Too Many\r\nRetry-After: 0\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
-         Connection: close\r\n\r\n{body}",
-        body.len()
-    ))
+        json!({"error": "rate_limited", "message": "Too many requests.", "retry_after_seconds": 0});
+    Reply::headed(429, &["Retry-After: 0".to_owned()], &body)
 }
 
 /// A service whose first answer is `first`, and that then does what it is asked.

@@ -182,22 +182,3 @@ fn a_create_whose_journal_is_held_after_it_has_sent_says_that_the_outcome_is_unk
     assert_eq!(ended.code, Some(16), "{ended}");
     ended.tells("attempts resume order-1");
 }
-
-/// Reads are sent on connections that stay open: an answer that is one behind is somebody else's booking.
-#[test]
-fn a_read_that_is_answered_with_another_booking_is_no_success() {
-    let service = Misbehaving::start(|arrived| match arrived.is_create {
-        true => Act::proper(),
-        false => Act::new(Commit::Never, Answer::Another(200, Different::Guest)),
-    });
-    let home = home(&service, false);
-    let id = text(&home.ok(booking("order-1", &[])).json(), "id");
-    for arguments in [
-        ["attempts", "resume", "order-1"],
-        ["show", &id, "--exit-status"],
-    ] {
-        let ended = home.run(arguments.iter().chain(&["--json"]));
-        assert_ne!(ended.code, Some(0), "{ended}");
-        assert!(!ended.stdout.contains("Eve Other"), "{ended}");
-    }
-}

@@ -59,15 +59,11 @@ fn what_the_service_writes_its_own_way_is_still_the_booking_that_was_asked_for()
 /// "429 waits for `Retry-After` (… only as long as `--max-wait` … allow)" (design), in an attempt that is open, too.
 #[test]
 fn an_open_attempt_that_meets_its_rate_limit_waits_it_out_and_is_settled() {
-    let limit = "HTTP/1.1 429 Slow down\r\nRetry-After: 1\r\nContent-Type: application/json\r\n";
-    let body = r#"{"error": "rate_limited", "message": "slow down", "limit": 10, "retry_after_seconds": 1}"#;
-    let limit = format!(
-        "{limit}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
-        body.len()
-    );
+    let body = json!({"error": "rate_limited", "message": "slow down", "limit": 10, "retry_after_seconds": 1});
+    let limit = Reply::headed(429, &["Retry-After: 1".to_owned()], &body);
     let server = creating(move |before| match before {
         0..3 => Reply::Close,
-        3 | 4 => Reply::Bytes(limit.clone()),
+        3 | 4 => limit.clone(),
         _ => Reply::json(200, &asked("bk_ada")),
     });
     let home = home(&server);
@@ -85,15 +81,12 @@ fn an_open_attempt_that_meets_its_rate_limit_waits_it_out_and_is_settled() {
 /// Nothing is sent then, and the run before may have booked all the same.
 #[test]
 fn an_open_attempt_that_is_held_back_by_a_known_limit_names_the_command_that_settles_it() {
-    let body = r#"{"error": "rate_limited", "message": "slow down", "limit": 10, "retry_after_seconds": 600}"#;
-    let limit = format!(
-        "HTTP/1.1 429 Slow down\r\nRateLimit-Limit: 10\r\nRetry-After: 600\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
-         Connection: close\r\n\r\n{body}",
-        body.len()
-    );
+    let body = json!({"error": "rate_limited", "message": "slow down", "limit": 10, "retry_after_seconds": 600});
+    let headers = ["RateLimit-Limit: 10", "Retry-After: 600"].map(str::to_owned);
+    let limit = Reply::headed(429, &headers, &body);
     let server = creating(move |before| match before {
         0..3 => Reply::Close,
-        _ => Reply::Bytes(limit.clone()),
+        _ => limit.clone(),
     });
     let home = home(&server);
     home.run(book(&[])).refused(16, "outcome_unknown");

@@ -69,12 +69,7 @@ fn no_more_pages_are_read_than_the_limit_needs() {
 }
 
 fn with_link(link: &str, body: &Value) -> Reply {
-    let body = body.to_string();
-    Reply::Bytes(format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nLink: <{link}>; rel=\"next\"\r\nContent-Length: {}\r\n\
-         Connection: close\r\n\r\n{body}",
-        body.len()
-    ))
+    Reply::headed(200, &[format!("Link: <{link}>; rel=\"next\"")], body)
 }
 
 #[test]
@@ -198,13 +193,10 @@ fn the_pages_before_one_that_fails_are_shown_with_one_warning() {
 fn a_search_leaves_the_last_requests_of_a_rate_limit_to_others() {
     let server = Scripted::start(|request| {
         let page = request.json()["cursor"].as_u64().unwrap_or(0) as usize;
-        let body = json!({"venues": venues(page..page + 1), "next_cursor": page + 1}).to_string();
-        Reply::Bytes(format!(
-            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nRateLimit-Limit: 10\r\nRateLimit-Remaining: {}\r\n\
-             RateLimit-Reset: 60\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            5_usize.saturating_sub(page),
-            body.len()
-        ))
+        let left = 5_usize.saturating_sub(page);
+        let limit = ["Limit: 10", "Reset: 60", &format!("Remaining: {left}")];
+        let body = json!({"venues": venues(page..page + 1), "next_cursor": page + 1});
+        Reply::headed(200, &limit.map(|it| format!("RateLimit-{it}")), &body)
     });
     home(&server)
         .ok(SEARCH)

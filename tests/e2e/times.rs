@@ -1,7 +1,7 @@
 //! What a person writes for a time, whose clock it is read from, and what of it travels.
 
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp, Zoned};
+use jiff::{Timestamp, Zoned};
 use serde_json::{Value, json};
 
 use crate::harness::{
@@ -248,45 +248,6 @@ fn a_slot_that_is_spelled_unusually_is_found_by_its_moment_and_sent_as_it_was_sp
         home.ok(book.iter().chain(&GUEST[2..]));
         assert_eq!(server.creates()[0].json()["datetime"], json!(offered));
     }
-}
-
-/// A local time of the next change of a zone's clock that skips it, or shows it twice.
-fn next_change(zone: &TimeZone, skips: bool) -> String {
-    let now = Timestamp::now();
-    let mut before = zone.to_offset(now);
-    for change in zone.following(now) {
-        let gain = change.offset().seconds() - before.seconds();
-        if (gain > 0) == skips && gain != 0 {
-            // The middle of what is skipped, or of what comes twice, on the clock that ran until then.
-            let middle = change.timestamp() + SignedDuration::from_secs(i64::from(gain) / 2);
-            let local = before.to_datetime(middle);
-            return local.strftime("%Y-%m-%d %H:%M:%S").to_string();
-        }
-        before = change.offset();
-    }
-    panic!("the clock there never changes")
-}
-
-/// "A time that a clock change skips is refused, one that it repeats needs an offset" (command line, Command tree)
-#[test]
-fn a_venues_own_clock_change_is_refused_when_booking_there() {
-    let home = Home::new();
-    for (place, zone) in [
-        ("London", "Europe/London"),
-        ("Sydney", "Australia/Sydney"),
-        ("New York", "America/New_York"),
-    ] {
-        let venues = search(&home, place);
-        let venue = text(&venues["venues"][0], "venue_id");
-        for skips in [true, false] {
-            let local = next_change(&TimeZone::get(zone).unwrap(), skips);
-            let book = format!(
-                "book {venue} --provider provider_a --at '{local}' --party 2 --name 'Ada Lovelace'"
-            );
-            home.refuses(&book, 2, "usage");
-        }
-    }
-    assert!(Served::of(&home).bookings().is_empty());
 }
 
 /// A served sandbox whose clock was moved, or a computer whose clock is wrong.

@@ -3,7 +3,6 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
 
 use reqwest::header::HeaderValue;
 use reqwest::{Client, Method, Response};
@@ -170,37 +169,6 @@ async fn idempotency_keys_that_differ_in_any_byte_are_two() {
         ids.push(booking["id"].clone());
     }
     assert_ne!(ids[0], ids[1]);
-}
-
-#[tokio::test]
-async fn eight_sandboxes_share_one_file_from_the_first_moment_on() {
-    let home = tempfile::tempdir().unwrap();
-    let path = home.path().join("sandbox.db");
-    let threads: Vec<_> = (0..8)
-        .map(|_| {
-            let database = StoreLocation::File(path.clone());
-            std::thread::spawn(move || {
-                let mut runtime = tokio::runtime::Builder::new_current_thread();
-                runtime.enable_all().build().unwrap().block_on(async {
-                    let sandbox = Served::with(Options::new(database)).await;
-                    sandbox.book("ven_confirms", Value::Null).await
-                })
-            })
-        })
-        .collect();
-    let confirmed = threads
-        .into_iter()
-        .map(|it| it.join().unwrap())
-        .inspect(|(status, _)| assert_eq!(*status, 201))
-        .filter(|(_, booking)| booking["status"] == "confirmed")
-        .count();
-    let sandbox = Served::with(Options::new(StoreLocation::File(path))).await;
-    let (_, kept) = sandbox.get("/sandbox/bookings").await;
-    assert_eq!(kept["bookings"].as_array().unwrap().len(), 8);
-    assert!(confirmed >= 3, "{confirmed}");
-    tokio::time::timeout(Duration::from_secs(5), sandbox.get("/v1/"))
-        .await
-        .unwrap();
 }
 
 #[tokio::test]

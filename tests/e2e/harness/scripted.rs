@@ -59,6 +59,17 @@ impl Reply {
         Reply::Whole(status, "application/json", body.to_string())
     }
 
+    /// A document with further headers, a line each.
+    pub(crate) fn headed(status: u16, headers: &[String], body: &Value) -> Self {
+        let body = body.to_string();
+        let headers: String = headers.iter().map(|it| format!("{it}\r\n")).collect();
+        Reply::Bytes(format!(
+            "HTTP/1.1 {status} Status\r\n{headers}Content-Type: application/json\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{body}",
+            body.len()
+        ))
+    }
+
     pub(crate) fn html() -> Self {
         let page = "<!doctype html><title>Welcome</title><h1>It works!</h1>";
         Reply::Whole(200, "text/html; charset=utf-8", page.to_owned())
