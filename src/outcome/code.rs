@@ -260,7 +260,7 @@ codes! {
         "choose another slot";
     NoAvailability = "no_availability", Outcome, Failed, Yes,
         "the venue has no slot at that time",
-        "choose another time with `bookctl slots VENUE --at DAY`";
+        "choose another time";
     ProviderError = "provider_error", Outcome, Failed, Yes,
         "the provider could not complete the booking; nothing is held at the venue",
         "book again, or choose another venue";

@@ -11,7 +11,8 @@ use crate::booking::find::{locate, pick};
 use crate::booking::{compare, finish, terms};
 use crate::journal::is_same_time;
 use crate::json::plain;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
+use crate::platform::shell;
 use crate::service::client::{Changes, with_fields};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::contact;
@@ -129,7 +130,16 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     }
     let done = |booking: &Booking| shows(booking, &asked);
     let changed = send::change(context, id, call, "change", done).await;
-    let booking = changed.map_err(|error| pick::not_found(context, id, error))?;
+    let booking = changed.map_err(|error| {
+        let venue = before.as_ref().and_then(Booking::venue_id);
+        if error.code == Code::NoAvailability
+            && let (Some(venue), Some(at)) = (venue, asked.get("datetime"))
+        {
+            let free = shell::command("slots", &venue, &shell::flag("--at", &plain(at)));
+            return error.hint(format!("to see free times: {free}"));
+        }
+        pick::not_found(context, id, error)
+    })?;
     compare::finish_compared(context, booking, WriteKind::Modify, before.as_ref(), &asked).await
 }
 
