@@ -30,15 +30,13 @@ pub(crate) struct Wait {
 pub(crate) fn near(text: &str) -> Result<SearchLocation, String> {
     let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
     let point = text.split_once(',');
-    Ok(
-        match point.filter(|it| is_number(it.0) && is_number(it.1)) {
-            None => SearchLocation::Near(text.to_owned()),
-            Some((latitude, longitude)) => SearchLocation::At {
-                latitude: degrees(latitude, 90.0)?,
-                longitude: degrees(longitude, 180.0)?,
-            },
-        },
-    )
+    let Some((latitude, longitude)) = point.filter(|it| is_number(it.0) && is_number(it.1)) else {
+        return Ok(SearchLocation::Near(text.to_owned()));
+    };
+    Ok(SearchLocation::At {
+        latitude: degrees(latitude, 90.0)?,
+        longitude: degrees(longitude, 180.0)?,
+    })
 }
 
 pub(crate) fn degrees(text: &str, most: f64) -> Result<f64, String> {

@@ -45,11 +45,8 @@ pub(crate) fn is_a_booking(asked: &Value, booking: &Booking) -> bool {
         return true;
     }
     let shows = |name: &str| {
-        let is_comparable = |asked| {
-            shown(booking, name)
-                .iter()
-                .any(|it| agree(name, asked, it).is_some())
-        };
+        let shown = shown(booking, name);
+        let is_comparable = |asked| shown.iter().any(|it| agree(name, asked, it).is_some());
         asked_for(asked, name).is_some_and(is_comparable)
     };
     !matches!(booking.status(), Status::Other(_)) && COMPARED.into_iter().any(shows)
@@ -90,11 +87,9 @@ fn shown(booking: &Booking, field: &str) -> Vec<Value> {
     if !COMPARED.contains(&field) && field != "seating_preference" {
         objects.truncate(2);
     }
-    let said = objects.iter().filter_map(Value::as_object);
-    let mut said = said
-        .map(|object| values(object, field))
-        .filter(|values| !values.is_empty());
-    said.next().unwrap_or_default()
+    let objects = objects.iter().filter_map(Value::as_object);
+    let mut said = objects.map(|object| values(object, field));
+    said.find(|values| !values.is_empty()).unwrap_or_default()
 }
 
 fn is_scalar(value: &Value) -> bool {

@@ -3,7 +3,6 @@
 use crate::outcome::{Code, Error, Result};
 use crate::terminal::prompt::{Prompter, Question};
 
-/// A confirmation of something that cannot be undone.
 pub(crate) struct Confirmation<'a> {
     /// What is about to be done, as the subject of a sentence: "cancelling".
     pub(crate) action: &'a str,

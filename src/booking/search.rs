@@ -113,7 +113,6 @@ pub(crate) async fn list_slots(context: &Context, args: SlotsArgs) -> Result<Exi
     let venue = pick::venue_or_pick(context, args.venue.as_deref()).await?;
     let (remembered, zone) = (venue.remembered.as_ref(), args.when.zone.tz.as_ref());
     let when = args.when.when();
-    offer::note_unused_zone(context, remembered, &when, zone);
     let search = offer::SlotSearch {
         context,
         venue: &venue,

@@ -30,15 +30,10 @@ pub(crate) fn kept_terms(context: &Context, booking: &Booking) -> Option<Value> 
     if !context.has_journal() {
         return None;
     }
-    let kept = context.journal().ok()?.kept(booking.id()).ok()??;
-    let terms = kept.terms?;
-    is_at(booking, terms.get("datetime")?).then_some(terms)
-}
-
-/// Whether a booking is still at this time.
-pub(crate) fn is_at(booking: &Booking, time: &Value) -> bool {
-    let stands = booking.value().get("datetime").and_then(DocumentTime::read);
-    stands.is_some() && DocumentTime::read(time) == stands
+    let terms = context.journal().ok()?.kept(booking.id()).ok()??.terms?;
+    let time = |of: &Value| DocumentTime::read(of.get("datetime")?);
+    let is_there = time(booking.value())? == time(&terms)?;
+    is_there.then_some(terms)
 }
 
 /// The cancellation terms of a booking: its own, else those of its slot, as the journal kept them.

@@ -36,9 +36,7 @@ impl Args {
     pub(crate) fn needs(&self) -> Needs {
         Needs::of(match self.action {
             None | Some(AttemptsAction::List { .. }) => ServiceNeed::None,
-            Some(AttemptsAction::Resume { .. } | AttemptsAction::Abandon { .. }) => {
-                ServiceNeed::Profile
-            }
+            Some(_) => ServiceNeed::Profile,
         })
     }
 }
@@ -97,20 +95,15 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 
 fn list(context: &Context, all: bool) -> Result<()> {
     let journal = context.journal()?;
-    let attempts = if all {
-        journal.attempts()?
+    let (attempts, none) = if all {
+        (journal.attempts()?, "No requests yet.")
     } else {
-        journal.open_attempts()?
+        (journal.open_attempts()?, "No unresolved requests.")
     };
     let keys = attempts.iter().map(|it| it.idempotency_key.as_str());
     context.remember_rows(RecentList::Attempts, keys);
     let document = Document::from(json!({ "attempts": attempts }));
     let view = DocumentView(document, |_: &Document| page(&attempts, true));
-    let none = if all {
-        "No requests yet."
-    } else {
-        "No unresolved requests."
-    };
     context.out.emit_list(&view, attempts.is_empty(), none)?;
     if context.out.is_human() && attempts.iter().any(|it| it.state == State::Unresolved) {
         let how = "Resolve one: bookctl attempts resume KEY";
@@ -128,7 +121,16 @@ async fn abandon(context: &Context, key: &str, yes: bool) -> Result<()> {
     }
     // Scripts have done without a question from the start.
     if context.prompter.interactive() && !yes {
-        confirm_abandoning(context, &attempt).await?;
+        let mut page = page(std::slice::from_ref(&attempt), false);
+        page.line(
+            "The venue may have this booking. If you abandon the request, bookctl no longer checks it, and the same \
+             booking can be made twice.",
+        );
+        context.out.show(&page);
+        let question = "Abandon this request without resolving it?";
+        let declined = "The request is still unresolved.";
+        let confirmation = Confirmation::new("abandoning a request", question, declined);
+        confirmation.ask(&context.prompter).await?;
     }
     attempt.state = context.journal()?.abandon(key)?;
     let mut runs = attempt.runs.iter();
@@ -141,20 +143,6 @@ async fn abandon(context: &Context, key: &str, yes: bool) -> Result<()> {
     let document = Document::from(json!({ "attempts": attempts }));
     let view = DocumentView(document, |_: &Document| page(&attempts, false));
     context.out.emit(&view)
-}
-
-/// Shows the attempt and what giving it up means, and asks.
-async fn confirm_abandoning(context: &Context, attempt: &Attempt) -> Result<()> {
-    let mut page = page(std::slice::from_ref(attempt), false);
-    page.line(
-        "The venue may have this booking. If you abandon the request, bookctl no longer checks it, and the same \
-         booking can be made twice.",
-    );
-    context.out.show(&page);
-    let question = "Abandon this request without resolving it?";
-    let declined = "The request is still unresolved.";
-    let confirmation = Confirmation::new("abandoning a request", question, declined);
-    confirmation.ask(&context.prompter).await
 }
 
 /// A row for each; `@N` names those of a list.

@@ -5,10 +5,8 @@ use std::time::Duration;
 
 use crate::app::Context;
 use crate::app::in_flight::{abandon_command, resume_command};
-use crate::booking::book::create::{attempt_request, create_and_tell};
-use crate::booking::book::duplicates::{Booked, ask_about};
-use crate::booking::finish::booking_view;
-use crate::booking::watch::wait::read_booking;
+use crate::booking::book::{create, duplicates};
+use crate::booking::{finish, watch::wait};
 use crate::journal::{Attempt, Claim, KeyOrigin, LiveBooking, State, another_account};
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -30,9 +28,8 @@ pub(crate) struct EarlierAttempts {
     pub(crate) booked: Vec<Booking>,
 }
 
-/// Warns of each open attempt at this service. A person is offered to resume those of the present API key first.
-///
-/// Attempts under the keys in `mine` are left out: the command itself resumes them.
+/// Warns of each open attempt at this service, but not of those under `mine`, which the command itself resumes. A person is
+/// offered to resume those of the present API key first.
 pub(crate) async fn warn_of_open_attempts(
     context: &Context,
     mine: &HashSet<String>,
@@ -55,7 +52,8 @@ pub(crate) async fn warn_of_open_attempts(
             Err(error) if error.code == Code::Declined => open.push(attempt),
             resumed => {
                 let booking = resumed?;
-                context.out.show(&booking_view(context, &booking).page());
+                let shown = finish::booking_view(context, &booking);
+                context.out.show(&shown.page());
                 booked.push(booking);
             }
         }
@@ -104,20 +102,24 @@ pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
     }
     // A settled attempt is only read. Nothing is sent that could make a booking.
     if let (State::Resolved, Some(id)) = (attempt.state, &attempt.booking_id) {
-        return read_booking(context, id).await;
+        return wait::read_booking(context, id).await;
     }
     refuse_changed(&attempt)?;
     context.before_change()?;
     let asked = attempt.asked();
     let is_own = |live: &LiveBooking| attempt.booking_id.as_deref() == Some(live.booking.id());
-    let booked = Booked::at_venues_of(context, [asked])?;
+    let booked = duplicates::Booked::at_venues_of(context, [asked])?;
     if let Some(other) = booked.for_guest_of(context, asked, is_own) {
-        let confirmed = ask_about(context, &other, "Send the request again?", false).await;
+        let confirmed =
+            duplicates::ask_about(context, &other, "Send the request again?", false).await;
         let give_up = || format!("to abandon the request: {}", abandon_command(key));
         confirmed.map_err(|error| error.hint(give_up()))?;
     }
-    let (origin, request) = (KeyOrigin::SameRequestOnly, attempt_request(&attempt));
-    let created = create_and_tell(context, key, origin, request).await;
+    let (origin, request) = (
+        KeyOrigin::SameRequestOnly,
+        create::attempt_request(&attempt),
+    );
+    let created = create::create_and_tell(context, key, origin, request).await;
     if is_shared {
         let _ = context.journal()?.release(key);
     }

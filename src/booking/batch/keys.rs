@@ -35,11 +35,8 @@ impl KeyedRow {
     }
 }
 
-/// Derives the keys of each row from the batch, the row's content and its position among equal rows. The batch is known by its
-/// name, else by the `text` of its file.
-///
-/// `embedded` is whether the batch goes to the sandbox. Its keys then differ, so that a rehearsal there does
-/// not count as the real batch.
+/// Derives the keys of each row from the batch (its name, else the `text` of its file), the row's content and its position among
+/// equal rows. In the `embedded` sandbox they differ, so that a rehearsal there does not count as the real batch.
 pub(crate) fn keyed(
     rows: Vec<BatchRow>,
     name: Option<&str>,
@@ -85,15 +82,12 @@ pub(crate) fn refuse_twins(rows: &[BatchRow], equal_rows_are_meant: bool) -> Res
     if equal_rows_are_meant || equal.is_empty() {
         return Ok(());
     }
-    let equal: Vec<String> = equal
-        .iter()
-        .map(|rows| format!("rows {rows} are equal"))
-        .collect();
-    Err(
-        Error::usage(format!("{}; nothing was sent", equal.join("; "))).hint(
-            "remove the rows that are there by mistake, or book each of them with --equal-rows",
-        ),
-    )
+    let what = format!(
+        "rows {} are equal; nothing was sent",
+        equal.join(" are equal; rows ")
+    );
+    let hint = "remove the rows that are there by mistake, or book each of them with --equal-rows";
+    Err(Error::usage(what).hint(hint))
 }
 
 /// The numbers of the rows for which something is the same, as people write them.

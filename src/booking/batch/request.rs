@@ -68,12 +68,7 @@ async fn with_slot(context: &Context, row: &Value) -> Result<Map<String, Value>>
         return Ok(asked);
     }
     let text = |field: &str| row.get(field).map(plain).unwrap_or_default();
-    let id = text("venue_id");
-    let venue = LocatedVenue {
-        remembered: context.known_venue(&id),
-        id,
-        shown: None,
-    };
+    let venue = LocatedVenue::of_id(context, text("venue_id"));
     // A number is a time since 1970. A text keeps its offset, which shows the venue's clock.
     let instant = time(row).and_then(|time| time.instant);
     let when = When::parse(&text("datetime"));

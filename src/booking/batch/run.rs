@@ -10,8 +10,7 @@ use super::rows::ranges;
 use crate::app::Context;
 use crate::app::in_flight::{BatchProgress, resume_command};
 use crate::booking::book::create::{CreatedBooking, create_booking};
-use crate::booking::book::duplicates::{Booked, ask_about, refuse_to_repeat_row};
-use crate::booking::watch::wait::{read_booking, wait_while_processing};
+use crate::booking::{book::duplicates, watch::wait};
 use crate::journal::{Attempt, Claim, KeyOrigin, LONGEST_LEASE, LiveBooking, State};
 use crate::outcome::code::exit_for_refusal;
 use crate::outcome::{Code, Error, ErrorCode, Exit, Result};
@@ -61,10 +60,9 @@ impl BatchRun<'_> {
     ///
     /// A row that an earlier run booked is not sent again; it is read only if its booking had not ended. A problem that
     /// would refuse every row ends the batch, and so do several unknown outcomes in a row and results that nobody reads.
-    /// The same batch can then be started again.
-    ///
-    /// Returns exit code 18 if a row did not end confirmed.
+    /// The same batch can then be started again. The exit code is 18 if a row did not end confirmed.
     pub(crate) async fn run(&self, emit: impl Fn(&RowResult<'_>) -> Result<bool>) -> Result<Exit> {
+        use Exit::{Config, Network, NotAllowed, RateLimited, Unauthorized, Unclassified};
         let out = &self.context.out;
         self.context.wait_for_rate_limits();
         let total = self.rows.len();
@@ -84,21 +82,20 @@ impl BatchRun<'_> {
             if exit != Exit::Done {
                 failed.push(keyed.row.number);
                 let error = result.outcome.as_ref().err();
-                let own = || {
-                    Some(format!(
-                        "row {}: {}",
-                        keyed.row.number,
-                        error?.hint.as_ref()?
-                    ))
-                };
-                hint = hint.or_else(own);
+                let own = error.and_then(|error| error.hint.as_ref());
+                hint = hint.or(own.map(|own| format!("row {}: {own}", keyed.row.number)));
             }
             if exit == Exit::OutcomeUnknown {
                 unknown_in_a_row += 1;
             } else {
                 unknown_in_a_row = 0;
             }
-            let is_last = refuses_all(exit) || unknown_in_a_row == UNKNOWN_IN_A_ROW;
+            // Whether the next row would get the same error.
+            let refuses_all = matches!(
+                exit,
+                Config | Unauthorized | NotAllowed | RateLimited | Network | Unclassified
+            );
+            let is_last = refuses_all || unknown_in_a_row == UNKNOWN_IN_A_ROW;
             let ends_here = is_last && result.outcome.is_err();
             if !ends_here {
                 self.note_progress(done);
@@ -179,10 +176,8 @@ impl BatchRun<'_> {
                 return Ok(Some(keyed));
             };
             // A row with a result needs no claim: its machine may have died before it released its own.
-            if journal
-                .attempt(&key)?
-                .is_some_and(|it| it.state == State::Resolved)
-            {
+            let attempt = journal.attempt(&key)?;
+            if attempt.is_some_and(|it| it.state == State::Resolved) {
                 return Ok(Some(keyed));
             }
             left.push_back(keyed);
@@ -202,10 +197,8 @@ impl BatchRun<'_> {
     fn release(&self, keyed: &KeyedRow) {
         if self.is_shared() {
             // If it cannot be released, its time ends.
-            let _ = self
-                .context
-                .journal()
-                .and_then(|it| it.release(&keyed.key(0)));
+            let journal = self.context.journal();
+            let _ = journal.and_then(|it| it.release(&keyed.key(0)));
         }
     }
 
@@ -244,7 +237,7 @@ impl BatchRun<'_> {
                 }
                 match journal.ended(&id)? {
                     Some(booking) => (booking, true),
-                    None => (read_booking(context, &id).await?, true),
+                    None => (wait::read_booking(context, &id).await?, true),
                 }
             }
             None => {
@@ -256,7 +249,7 @@ impl BatchRun<'_> {
             return Ok(None);
         }
         Ok(Some(match self.wait {
-            Some(longest) => wait_while_processing(context, booking, longest).await?,
+            Some(longest) => wait::wait_while_processing(context, booking, longest).await?,
             None => booking,
         }))
     }
@@ -278,19 +271,10 @@ impl BatchRun<'_> {
             return create_booking(self.context, key, KeyOrigin::Caller, request).await;
         }
         if !self.equal_rows {
-            refuse_to_repeat_row(&self.open, &request)?;
+            duplicates::refuse_to_repeat_row(&self.open, &request)?;
         }
         create_booking(self.context, key, KeyOrigin::SameRequestOnly, request).await
     }
-}
-
-/// Whether the next row would get the same error.
-fn refuses_all(exit: Exit) -> bool {
-    use Exit::{Config, Network, NotAllowed, RateLimited, Unauthorized, Unclassified};
-    matches!(
-        exit,
-        Config | Unauthorized | NotAllowed | RateLimited | Network | Unclassified
-    )
 }
 
 /// The error of an attempt whose last run was refused. Only the status of the refusal is known.
@@ -308,17 +292,13 @@ fn refusal(attempt: &Attempt) -> Option<Error> {
 pub(crate) fn known_result<'a>(context: &Context, keyed: &'a KeyedRow) -> Result<RowResult<'a>> {
     let journal = context.journal()?;
     let mut retry = 0;
-    let mut attempt = journal.attempt(&keyed.key(0))?;
-    while let Some(later) = journal.attempt(&keyed.key(retry + 1))? {
+    while journal.attempt(&keyed.key(retry + 1))?.is_some() {
         retry += 1;
-        attempt = Some(later);
     }
-    let outcome = match attempt {
+    let not_sent = || Error::new(Code::NotSent, "no request has been sent for this row");
+    let outcome = match journal.attempt(&keyed.key(retry))? {
         Some(attempt) => booked_by(context, &attempt)?,
-        None => Err(Error::new(
-            Code::NotSent,
-            "no request has been sent for this row",
-        )),
+        None => Err(not_sent()),
     };
     Ok(RowResult {
         keyed,
@@ -357,7 +337,8 @@ pub(crate) async fn ask_about_same_guests(
     own: &HashSet<String>,
     is_confirmed: bool,
 ) -> Result<()> {
-    let booked = Booked::at_venues_of(context, rows.iter().map(|keyed| &keyed.row.body))?;
+    let booked =
+        duplicates::Booked::at_venues_of(context, rows.iter().map(|keyed| &keyed.row.body))?;
     let is_own = |live: &LiveBooking| {
         live.idempotency_key
             .as_ref()
@@ -375,5 +356,5 @@ pub(crate) async fn ask_about_same_guests(
     if !more.is_empty() {
         warning.push_str(&format!("; the same holds for rows {}", ranges(more)));
     }
-    ask_about(context, &warning, "Book these rows as well?", is_confirmed).await
+    duplicates::ask_about(context, &warning, "Book these rows as well?", is_confirmed).await
 }

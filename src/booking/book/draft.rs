@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::offer::{Offer, known_zone, offered};
 use crate::app::Context;
-use crate::booking::find::locate::{LocatedVenue, locate_venue};
+use crate::booking::find::locate::LocatedVenue;
 use crate::booking::find::pick::booking_or_pick;
 use crate::json::plain;
 use crate::outcome::{Error, Result};
@@ -90,20 +90,11 @@ pub(crate) struct BookingDraft {
 impl BookingDraft {
     /// Rejects `-F` fields that the request sets itself, before anything is asked or looked up.
     pub(crate) fn check_fields(&self) -> Result<()> {
-        let any = || Some(String::new());
-        let whole = NewBooking {
-            provider: any(),
-            availability_id: any().map(Value::from),
-            customer: Customer {
-                email: any(),
-                phone: any(),
-                ..Customer::default()
-            },
-            end_user: any(),
-            payment_collection: Some(VENDOR_PAYMENT),
-            ..NewBooking::default()
-        };
-        with_fields(Value::Object(whole.body()), &self.fields).map(drop)
+        let own = json!({
+            "venue_id": "", "provider": "", "datetime": "", "availability_id": "", "party_size": 0,
+            "customer": {"name": "", "email": "", "phone": ""}, "end_user": "", "payment_collection": "",
+        });
+        with_fields(own, &self.fields).map(drop)
     }
 
     /// Takes from an earlier booking what nothing else says: the venue, the guest, the party and the seating.
@@ -117,13 +108,11 @@ impl BookingDraft {
         };
         let searches = self.vertical.is_some() || self.place.is_some();
         let options = &mut self.options;
-        if let Some(venue) = like
-            .venue_id()
-            .filter(|_| self.venue.is_none() && !searches)
-        {
-            let mut venue = locate_venue(context, &venue)?;
-            venue.shown = like.venue_name();
-            self.venue = Some(venue);
+        let takes_venue = self.venue.is_none() && !searches;
+        if let Some(venue) = like.venue_id().filter(|_| takes_venue) {
+            let shown = like.venue_name();
+            let venue = LocatedVenue::of_id(context, venue);
+            self.venue = Some(LocatedVenue { shown, ..venue });
             options.provider = options.provider.take().or_else(|| text("/provider"));
         }
         if options.name.is_none() {
@@ -171,14 +160,9 @@ impl BookingDraft {
 
     /// What it lacks: each argument, and its description.
     pub(crate) fn lacking(&self) -> Vec<(&'static str, &'static str)> {
-        let venue = if self.slot_id.is_some() {
-            "the slot is not from a list on this computer, so the venue"
-        } else {
-            "the venue"
-        };
         let (options, has_time) = (&self.options, self.slot.is_some() || self.at.is_some());
         let mut lacking = vec![
-            ("VENUE", venue, self.venue.is_some()),
+            ("VENUE", "the venue", self.venue.is_some()),
             ("--at WHEN", "the time", has_time),
             ("--party N", "the party size", options.party.is_some()),
             ("--name NAME", "the guest's name", options.name.is_some()),
@@ -223,12 +207,7 @@ impl BookingDraft {
         self.at = None;
     }
 
-    /// The booking request.
-    ///
-    /// # Errors
-    ///
-    /// `usage` (2) if the venue, the party or the guest is missing; configuration (3) if an expression of the profile
-    /// fails.
+    /// The booking request, or `usage` (2) if the venue, the party or the guest is missing.
     pub(crate) fn request(&self, adapter: &Adapter, datetime: Value) -> Result<BookingRequest> {
         let slot = self.slot.as_ref().map(Slot::id_value);
         let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;

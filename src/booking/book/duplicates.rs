@@ -93,14 +93,9 @@ pub(crate) async fn wants_second_beside_open(
 /// Refuses (16) a row of a batch if an open attempt asks for the same booking.
 pub(crate) fn refuse_to_repeat_row(open: &[Attempt], request: &BookingRequest) -> Result<()> {
     let wanted = RecordedRequest::new(&request.asked, None);
-    let mut open = open.iter();
-    match open.find(|it| it.request.is_same_wish(&wanted)) {
-        Some(same) => Err(asked_before(
-            &same.idempotency_key,
-            "give the row an idempotency_key",
-        )),
-        None => Ok(()),
-    }
+    let anew = "give the row an idempotency_key";
+    let same = open.iter().find(|it| it.request.is_same_wish(&wanted));
+    same.map_or(Ok(()), |it| Err(asked_before(&it.idempotency_key, anew)))
 }
 
 /// How many of the newest bookings are looked through, so that nobody waits for a long journal.

@@ -16,12 +16,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::arguments::{ExtraFields, JournalFlags, PATIENCE, Wait, Zone, near};
-use super::attempts::open_attempts::{offer_to_find_out, warn_of_open_attempts};
-use super::batch::rows::is_key;
-use super::find::locate::{locate_slot, locate_venue};
-use super::finish::{booking_view, finish, preview};
-use super::pause::prompts::answer_pauses;
-use super::watch::wait::wait_while_processing;
+use super::{attempts::open_attempts, find::locate, finish, pause::prompts, watch::wait};
 use crate::app::Context;
 use crate::journal::{Attempt, KeyOrigin, is_same_time};
 use crate::outcome::{Code, Error, Exit, Result};
@@ -32,10 +27,7 @@ use crate::service::documents::slot::Slot;
 use crate::service::time::document_time::{DocumentTime, as_text};
 use crate::service::time::when::When;
 use crate::terminal::output::View;
-use create::create_and_tell;
 use draft::{BookingDraft, Options};
-use duplicates::{ask_about_same_guest, repeated, wants_second_beside_open};
-use offer::{note_unused_zone, wire_time};
 
 /// Book a slot at a venue
 ///
@@ -109,15 +101,15 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     journal.apply(context)?;
     context.before_change()?;
     let own = HashSet::from([command.key.clone()]);
-    let earlier = warn_of_open_attempts(context, &own).await?;
+    let earlier = open_attempts::warn_of_open_attempts(context, &own).await?;
     loop {
         let booking = match command.book(&earlier.open, &earlier.booked).await {
-            Err(error) => offer_to_find_out(context, error).await?,
+            Err(error) => open_attempts::offer_to_find_out(context, error).await?,
             Ok(booking) => booking,
         };
         let booking = follow(context, booking, wait).await?;
         if !command.chooses_another_slot(&booking).await? {
-            return finish(context, &booking);
+            return finish::finish(context, &booking);
         }
     }
 }
@@ -135,10 +127,10 @@ async fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
     };
     draft.check_fields()?;
     if let Some(venue) = &args.venue {
-        draft.venue = Some(locate_venue(context, venue)?);
+        draft.venue = Some(locate::locate_venue(context, venue)?);
     }
     if let Some(slot) = &args.slot {
-        let (id, seen) = locate_slot(context, slot)?;
+        let (id, seen) = locate::locate_slot(context, slot)?;
         match seen {
             None => draft.slot_id = Some(id),
             Some(seen) => {
@@ -148,7 +140,7 @@ async fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
                     let hint = "leave out the venue: the slot id includes it";
                     return Err(Error::usage(what).hint(hint));
                 }
-                draft.venue = Some(locate_venue(context, venue)?);
+                draft.venue = Some(locate::locate_venue(context, venue)?);
                 let options = &mut draft.options;
                 options.provider = options.provider.take().or(seen.provider);
                 options.party = options.party.or(Some(seen.party_size));
@@ -158,9 +150,6 @@ async fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
     }
     if let Some(like) = &args.like {
         draft.fill_like(context, like).await?;
-    }
-    if let Some(when) = &draft.at {
-        note_unused_zone(context, draft.remembered(), when, draft.zone.as_ref());
     }
     Ok(draft)
 }
@@ -179,17 +168,15 @@ struct BookCommand<'a> {
 }
 
 impl BookCommand<'_> {
-    /// Completes the draft and makes the booking.
-    ///
-    /// A person who was guided is asked again for a guest that the service refuses. The changed request gets a new key.
-    ///
+    /// Completes the draft and makes the booking. A person who was guided is asked again for a guest that the service refuses.
     /// `open` are attempts that may have booked the same, `resumed` the bookings of those that were resumed just now.
     async fn book(&mut self, open: &[Attempt], resumed: &[Booking]) -> Result<Booking> {
         let context = self.context;
         if self.key_is_given
-            && let Some(request) = repeated(context, &self.draft, &self.key)?
+            && let Some(request) = duplicates::repeated(context, &self.draft, &self.key)?
         {
-            let booked = create_and_tell(context, &self.key, KeyOrigin::Caller, request).await;
+            let booked =
+                create::create_and_tell(context, &self.key, KeyOrigin::Caller, request).await;
             return booked.map_err(|error| self.explained(error));
         }
         loop {
@@ -197,20 +184,22 @@ impl BookCommand<'_> {
             let origin = if self.key_is_given {
                 KeyOrigin::Caller
             } else {
-                let may_be_second = wants_second_beside_open(context, &self.draft, open).await?;
+                let may_be_second =
+                    duplicates::wants_second_beside_open(context, &self.draft, open).await?;
                 KeyOrigin::Generated { may_be_second }
             };
             let (datetime, is_another_time) = self.find_time().await?;
             let draft = &self.draft;
             let request = draft.request(context.adapter(), datetime.clone())?;
-            ask_about_same_guest(context, &request.asked, resumed, draft.is_confirmed).await?;
+            duplicates::ask_about_same_guest(context, &request.asked, resumed, draft.is_confirmed)
+                .await?;
             if !self.is_reviewed {
                 review::review(context, draft, &datetime, is_another_time).await?;
             }
             let refuses_guest = |error: &Error| {
                 error.code == Code::PlaceholderCustomer || error.code == Code::MissingLastName
             };
-            match create_and_tell(context, &self.key, origin, request).await {
+            match create::create_and_tell(context, &self.key, origin, request).await {
                 Err(error) if refuses_guest(&error) && self.is_guided && !self.key_is_given => {
                     walk::guide(context, &mut self.draft, Some(&error)).await?;
                     self.key = new_key();
@@ -250,7 +239,7 @@ impl BookCommand<'_> {
         let Some(slot) = draft.slot.take() else {
             return Ok(false);
         };
-        let page = booking_view(context, booking).page();
+        let page = finish::booking_view(context, booking).page();
         context.out.show(&page.without_commands());
         context
             .out
@@ -274,7 +263,10 @@ impl BookCommand<'_> {
             return Err(Error::usage("no time given"));
         };
         if draft.slot_id.is_some() {
-            return Ok((wire_time(context, when, draft.known_zone())?.into(), false));
+            return Ok((
+                offer::wire_time(context, when, draft.known_zone())?.into(),
+                false,
+            ));
         }
         let offer = draft.offer(context, when).await?;
         // With its terms, which the booking itself may not repeat.
@@ -291,7 +283,7 @@ impl BookCommand<'_> {
         self.draft.refuse_missing()?;
         let (datetime, _) = self.find_time().await?;
         let request = self.draft.request(self.context.adapter(), datetime)?;
-        preview(self.context, create_call(request.body, &self.key))
+        finish::preview(self.context, create_call(request.body, &self.key))
     }
 
     /// Adds to an error what the person needs to continue.
@@ -329,7 +321,7 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
     if zone.is_none() && slot.local().is_some() && slot.local() == when.wall() {
         return Ok(offered);
     }
-    let sent = Value::from(wire_time(context, when, zone)?);
+    let sent = Value::from(offer::wire_time(context, when, zone)?);
     let is_its = is_same_time(DocumentTime::read(&sent), DocumentTime::read(&offered));
     Ok(if is_its { offered } else { sent })
 }
@@ -340,10 +332,10 @@ async fn follow(context: &Context, booking: Booking, wait: Option<Duration>) -> 
     let Some(longest) = wait.or(interactive.then_some(PATIENCE)) else {
         return Ok(booking);
     };
-    let mut booking = wait_while_processing(context, booking, longest).await?;
+    let mut booking = wait::wait_while_processing(context, booking, longest).await?;
     while interactive && booking.status() == Status::RequiresAction {
-        booking = answer_pauses(context, booking).await?;
-        booking = wait_while_processing(context, booking, longest).await?;
+        booking = prompts::answer_pauses(context, booking).await?;
+        booking = wait::wait_while_processing(context, booking, longest).await?;
     }
     Ok(booking)
 }
@@ -353,7 +345,7 @@ fn new_key() -> String {
 }
 
 fn idempotency_key(text: &str) -> Result<String, String> {
-    is_key(text)
+    super::batch::rows::is_key(text)
         .then(|| text.to_owned())
         .ok_or_else(|| "a key has 1 to 255 ASCII characters without spaces".to_owned())
 }

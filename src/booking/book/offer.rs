@@ -24,30 +24,7 @@ pub(crate) fn known_zone(venue: Option<&Venue>, flag: Option<&TimeZone>) -> Opti
     venue.and_then(Venue::timezone).or_else(|| flag.cloned())
 }
 
-/// Tells that `--tz` has no effect, because the venue's own zone is known.
-pub(crate) fn note_unused_zone(
-    context: &Context,
-    venue: Option<&Venue>,
-    when: &When,
-    flag: Option<&TimeZone>,
-) {
-    if let (Some(own), Some(flag)) = (venue.and_then(Venue::timezone), flag)
-        && own != *flag
-        && when.exact().is_none()
-    {
-        let own = own.iana_name().map(|name| format!(", {name}"));
-        context.out.note(&format!(
-            "--tz is not used: the time is in the venue's zone{}",
-            own.unwrap_or_default()
-        ));
-    }
-}
-
-/// A time as the service wants it, if no slot shows it.
-///
-/// # Errors
-///
-/// `usage` (2) if the time is the venue's, and the venue's zone is not known.
+/// A time as the service wants it, if no slot shows it; `usage` (2) if it is the venue's, and the venue's zone is not known.
 pub(crate) fn wire_time(context: &Context, when: &When, zone: Option<TimeZone>) -> Result<String> {
     let adapter = context.adapter();
     if zone.is_none() && when.needs_zone() && !adapter.local_times {
@@ -58,11 +35,7 @@ pub(crate) fn wire_time(context: &Context, when: &When, zone: Option<TimeZone>) 
     Ok(adapter.wire_time(&moment, zone.as_ref()))
 }
 
-/// The moment that `when` means.
-///
-/// # Errors
-///
-/// `usage` (2) for a time that a clock change skips or repeats.
+/// The moment that `when` means; `usage` (2) for a time that a clock change skips or repeats.
 pub(crate) fn resolve(when: &When, now: Timestamp, zone: &TimeZone) -> Result<Moment> {
     when.resolve(now, zone).map_err(Error::usage)
 }
@@ -110,9 +83,8 @@ impl Offer {
     /// The rows of the slots at exactly the requested time, of this seating if there are any. One of several that are alike
     /// stands for them.
     pub(crate) fn rows_at_wanted(&self, context: &Context, seating: Option<&str>) -> Vec<usize> {
-        let rows = self.slots.iter().enumerate();
-        let rows = rows.filter(|(_, slot)| self.is_wanted(slot));
-        let mut rows: Vec<usize> = rows.map(|(row, _)| row).collect();
+        let rows = (0..self.slots.len()).filter(|row| self.is_wanted(&self.slots[*row]));
+        let mut rows: Vec<usize> = rows.collect();
         let is_its = |row: &usize| {
             let own = self.slots[*row]
                 .value()
@@ -168,15 +140,12 @@ impl Offer {
         let (venue, wanted) = (self.venue.name(), human(&self.wanted.wire()));
         let is_unread = |slot: &&Slot| DocumentTime::read(&slot.datetime_value()).is_none();
         if let Some(slot) = self.slots.iter().find(is_unread) {
-            let mut error = Error::new(
-                Code::UnexpectedAnswer,
-                format!(
-                    "cannot find {wanted} among the slots of {venue}: the time {} is not understood; nothing was booked",
-                    slot.datetime_value()
-                ),
-            )
-            .hint(format!(
-                "to book a slot, {how} ID; to say how the service writes times, set `read.slots` with `bookctl profile set`",
+            let time = slot.datetime_value();
+            let what = format!(
+                "cannot find {wanted} among the slots of {venue}: the time {time} is not understood; nothing was booked"
+            );
+            let mut error = Error::new(Code::UnexpectedAnswer, what).hint(format!(
+                "to book a slot, {how} ID; to say how the service writes times, set `read.slots` with `bookctl profile set`"
             ));
             error.body = Some(self.document.clone());
             return error;

@@ -193,10 +193,8 @@ fn summary(context: &Context, draft: &BookingDraft, datetime: Option<&Value>) ->
 }
 
 fn details(context: &Context, draft: &BookingDraft, slot: &Slot) -> SlotDetails {
-    SlotDetails::of(
-        slot,
-        terms_reader(context, draft.options.party.unwrap_or(1)),
-    )
+    let party = draft.options.party.unwrap_or(1);
+    SlotDetails::of(slot, terms_reader(context, party))
 }
 
 /// What the booking may cost beside its price, in one line: a card or a fee.

@@ -59,7 +59,15 @@ pub(crate) async fn guide(
 ) -> Result<()> {
     // Notes about the service (such as the sandbox) come before the first question.
     context.client()?;
-    know_service(context).await?;
+    // A service that is down or refuses the key is known before the first question.
+    if context.target().service().is_some()
+        && let Err(error) = context.read(Call::get("/v1/")).await
+    {
+        let is_down = error.code == Code::Network || error.code == Code::Timeout;
+        if is_down || matches!(error.exit, Exit::Unauthorized | Exit::NotAllowed) {
+            return Err(error);
+        }
+    }
     let mut walk = Walk {
         context,
         flags: draft.clone(),
@@ -101,22 +109,6 @@ pub(crate) async fn guide(
                 }
             }
         }
-    }
-}
-
-/// Fails before the first question if the service is down, or refuses the key.
-async fn know_service(context: &Context) -> Result<()> {
-    if context.target().service().is_none() {
-        return Ok(());
-    }
-    let asked = context.read(Call::get("/v1/")).await;
-    let is_known = |error: &Error| {
-        let is_down = error.code == Code::Network || error.code == Code::Timeout;
-        is_down || matches!(error.exit, Exit::Unauthorized | Exit::NotAllowed)
-    };
-    match asked {
-        Err(error) if is_known(&error) => Err(error),
-        _ => Ok(()),
     }
 }
 

@@ -1,5 +1,3 @@
-use serde_json::Map;
-
 use super::send;
 use crate::app::Context;
 use crate::booking::arguments::ExtraFields;
@@ -71,8 +69,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Status::Cancelled => warn_of_fee(context, &booking),
         _ => {}
     }
-    let mut asked = Map::new();
-    asked.extend(args.reason.map(|it| ("reason".to_owned(), it.into())));
+    let reason = args.reason.map(|it| ("reason".to_owned(), it.into()));
+    let asked = reason.into_iter().collect();
     let compared =
         compare::finish_compared(context, booking.clone(), WriteKind::Cancel, None, &asked);
     let exit = compared.await?;

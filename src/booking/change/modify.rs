@@ -1,4 +1,4 @@
-use jiff::civil::{Date, DateTime};
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
@@ -7,7 +7,8 @@ use crate::app::Context;
 use crate::booking::arguments::{ExtraFields, Zone};
 use crate::booking::book::offer;
 use crate::booking::confirmation::Confirmation;
-use crate::booking::find::{locate, pick};
+use crate::booking::find::locate::LocatedVenue;
+use crate::booking::find::pick;
 use crate::booking::{compare, finish, terms};
 use crate::journal::is_same_time;
 use crate::json::plain;
@@ -71,11 +72,11 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     // What a flag sets already is refused before anything is read.
     with_fields(changes.body().into(), &fields)?;
     let is_open = args.at.is_none() && changes.body().is_empty() && fields.is_empty();
-    let what = Question::new(
+    let (text, flags) = (
         "What would you like to change?",
         "--at, --party or --seating",
-        "what to change",
     );
+    let what = Question::new(text, flags, "what to change");
     if is_open {
         context.prompter.check(&what)?;
     }
@@ -227,21 +228,29 @@ async fn new_time(
     zone: Option<&TimeZone>,
     party: u32,
 ) -> Result<Value> {
-    let kept = context
-        .journal()
-        .ok()
-        .and_then(|it| it.kept(booking.id()).ok()?);
-    let requested = || kept?.filled_in().0.venue_id();
+    let unknown = || offer::unknown_zone("the venue's time zone is unknown");
+    let kept = || context.journal().ok()?.kept(booking.id()).ok()?;
+    let requested = || kept()?.filled_in().0.venue_id();
     let venue = booking.venue_id().or_else(requested);
-    let venue = venue
-        .map(|venue| locate::locate_venue(context, &venue))
-        .transpose()?;
+    let venue = venue.map(|venue| LocatedVenue::of_id(context, venue));
     let remembered = venue.as_ref().and_then(|venue| venue.remembered.as_ref());
-    offer::note_unused_zone(context, remembered, when, zone);
     let known_zone = offer::known_zone(remembered, zone);
     let own = booking.value().get("datetime").and_then(DocumentTime::read);
     let when = &if when.depends_on_a_day() {
-        when.near(own_day(own, known_zone.as_ref())?)
+        // A time with an offset, or without one, shows the venue's clock; one in UTC does not.
+        let day = match &known_zone {
+            Some(zone) => own.and_then(|own| own.day_in(Some(zone))),
+            None => own.and_then(|own| own.local).map(DateTime::date),
+        };
+        when.near(day.ok_or_else(|| {
+            match &known_zone {
+                Some(_) => {
+                    Error::usage("the booking does not show its time, so its day is unknown")
+                        .hint("give the day as well, e.g. --at '2026-12-01 19:30'")
+                }
+                None => unknown(),
+            }
+        })?)
     } else {
         when.clone()
     };
@@ -253,9 +262,7 @@ async fn new_time(
     if let Some(zone) = &known_zone {
         return in_zone(zone);
     }
-    let venue = venue.ok_or_else(|| {
-        offer::unknown_zone("the booking names no venue, so the venue's time zone is unknown")
-    })?;
+    let venue = venue.ok_or_else(unknown)?;
     let provider = booking.str("provider");
     let offer = offer::offered(context, &venue, when, None, party, provider).await?;
     if let Some(slot) = offer.at_wanted() {
@@ -265,26 +272,6 @@ async fn new_time(
         return Ok(adapter.wire_time(&offer.wanted, None).into());
     }
     // Without a slot that shows it, the booking's own time shows the venue's offset.
-    match own.and_then(|own| own.offset()) {
-        Some(offset) => in_zone(&TimeZone::fixed(offset)),
-        None => Err(offer::unknown_zone(
-            "neither a slot nor the booking shows the venue's time zone",
-        )),
-    }
-}
-
-/// The day of the booking's own time on the venue's clock. A time with an offset, or without one, shows that clock; one in UTC
-/// does not.
-fn own_day(own: Option<DocumentTime>, zone: Option<&TimeZone>) -> Result<Date> {
-    let day = match zone {
-        Some(zone) => own.and_then(|own| own.day_in(Some(zone))),
-        None => own.and_then(|own| own.local).map(DateTime::date),
-    };
-    day.ok_or_else(|| match zone {
-        Some(_) => Error::usage("the booking does not show its time, so its day is unknown")
-            .hint("give the day as well, e.g. --at '2026-12-01 19:30'"),
-        None => offer::unknown_zone(
-            "the venue's time zone is unknown, and so is the day of the booking there",
-        ),
-    })
+    let offset = own.and_then(|own| own.offset()).ok_or_else(unknown)?;
+    in_zone(&TimeZone::fixed(offset))
 }

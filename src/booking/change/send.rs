@@ -22,10 +22,8 @@ pub(crate) fn refused(booking: &Booking, what: &str) -> Error {
         .hint(format!("see `{}`", show_command(id)))
 }
 
-/// Sends a modify or a cancel call; `what` is its noun.
-///
-/// If no usable answer comes, reads the booking. If `done` finds the change in it, the change was made; else its
-/// outcome is unknown (16).
+/// Sends a modify or a cancel call; `what` is its noun. If no usable answer comes, reads the booking. If `done` finds the change
+/// in it, the change was made; else its outcome is unknown (16).
 pub(crate) async fn change(
     context: &Context,
     id: &str,

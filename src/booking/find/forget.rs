@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::{locate, pick};
 use crate::app::Context;
-use crate::app::in_flight::{InFlight, resume_command};
+use crate::app::in_flight::InFlight;
 use crate::booking::confirmation::Confirmation;
 use crate::journal::{Attempt, Forgotten, Journal, KeptBooking, SearchCriteria};
 use crate::json::{Document, plain};
@@ -96,20 +96,12 @@ fn last_before(days: &Days) -> Result<Timestamp> {
     Ok(before.unwrap_or(Timestamp::MIN))
 }
 
-/// Refuses (6) what is not a booking of the journal, and (7) an attempt that needs its guest.
+/// Refuses (6) what is not a booking of the journal.
 fn check_made(context: &Context, id: &str) -> Result<()> {
-    let journal = context.journal()?;
-    if journal.made(id)? {
+    if context.journal()?.made(id)? {
         return Ok(());
     }
-    let shown = visible(id);
-    let open = journal.open_attempts()?;
-    if open.iter().any(|attempt| attempt.idempotency_key == id) {
-        let what =
-            format!("request {shown} is unresolved: it keeps its guest until you resolve it");
-        return Err(Error::new(Code::Http409, what).hint(resume_command(id)));
-    }
-    let what = format!("no booking {shown} of this service in the journal");
+    let what = format!("no booking {} of this service in the journal", visible(id));
     let lists = "to forget a guest by name: bookctl bookings forget --guest TEXT";
     Err(Error::new(Code::Http404, what).hint(lists))
 }

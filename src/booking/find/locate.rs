@@ -20,6 +20,15 @@ pub(crate) struct LocatedVenue {
 }
 
 impl LocatedVenue {
+    /// If nothing is remembered, the id alone still names the venue.
+    pub(crate) fn of_id(context: &Context, id: String) -> Self {
+        LocatedVenue {
+            remembered: context.known_venue(&id),
+            id,
+            shown: None,
+        }
+    }
+
     /// The id as the service wrote it, a text or a number: so it is sent back.
     pub(crate) fn id_value(&self) -> Value {
         match &self.remembered {
@@ -37,14 +46,7 @@ impl LocatedVenue {
 
 pub(crate) fn locate_venue(context: &Context, argument: &str) -> Result<LocatedVenue> {
     let id = locate_row(context, RecentList::Venues, argument)?;
-    // If nothing is remembered, the id alone still names the venue.
-    let remembered = context.known_venue(&id);
-    let shown = None;
-    Ok(LocatedVenue {
-        id,
-        remembered,
-        shown,
-    })
+    Ok(LocatedVenue::of_id(context, id))
 }
 
 /// The slot's id, and the slot if it was seen before.
@@ -66,20 +68,13 @@ pub(crate) fn locate_session(context: &Context, argument: &str) -> Result<String
     locate_row(context, RecentList::Sessions, argument)
 }
 
-/// Resolves an attempt argument to its idempotency key. If the journal has this key, it is a key and not a row.
+/// Resolves an attempt argument to its idempotency key.
 pub(crate) fn locate_attempt(context: &Context, argument: &str) -> Result<String> {
-    if !argument.starts_with('@') || context.journal()?.attempt(argument)?.is_some() {
-        return Ok(argument.to_owned());
-    }
     if argument != LAST {
-        return match row_number(argument) {
-            Ok(_) => locate_row(context, RecentList::Attempts, argument),
-            Err(_) => Ok(argument.to_owned()),
-        };
+        return locate_row(context, RecentList::Attempts, argument);
     }
     match context.journal()?.open_attempts()?.as_slice() {
         [only] => Ok(only.idempotency_key.clone()),
-        [] => Err(Error::usage("@last: there are no unresolved requests")),
         several => Err(
             Error::usage(format!("@last: {} requests are unresolved", several.len()))
                 .hint("list them with `bookctl attempts`, and name one by its key or @N"),
@@ -111,13 +106,9 @@ pub(crate) fn locate_row(context: &Context, list: RecentList, argument: &str) ->
     if let Some(id) = recent.listed(list, row)? {
         return Ok(id);
     }
-    let why = match recent.listed(list, 1)? {
-        _ if argument == LAST => {
-            let noun = nouns.trim_end_matches('s');
-            format!("@last: no {noun} was made or shown yet on this computer")
-        }
-        Some(_) => format!("the last list of {nouns} has no row @{row}"),
-        None => format!("no row @{row}: no list of {nouns} was shown yet, or it was empty"),
+    let why = match nouns.trim_end_matches('s') {
+        noun if argument == LAST => format!("@last: no {noun} was made or shown here yet"),
+        _ => format!("the last list of {nouns} has no row @{row}"),
     };
     Err(Error::usage(why).hint(format!("list {nouns} with `bookctl {command}`")))
 }

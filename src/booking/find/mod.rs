@@ -114,10 +114,9 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         phone: args.phone,
         email: args.email,
         venue: args.venue,
-        days: None,
         status: args.status,
         mine: args.mine.then(|| context.maker()),
-        coming: None,
+        ..SearchCriteria::default()
     };
     if let Some(days) = args.date {
         let days = days.resolve(context.now()?, &system_zone());
@@ -149,10 +148,9 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
             .note("* as requested: the service does not show it.");
     }
     if found.more {
-        context.out.note(&format!(
-            "There are more bookings than these {}. Use --limit to show more.",
-            args.limit
-        ));
+        let limit = args.limit;
+        let note = format!("There are more bookings than these {limit}. Use --limit to show more.");
+        context.out.note(&note);
     }
     Ok(Exit::Done)
 }

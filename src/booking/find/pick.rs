@@ -38,10 +38,7 @@ impl NamedBooking {
         Ok((booking, is_it))
     }
 
-    /// The requested booking.
-    ///
-    /// # Errors
-    /// `unexpected_answer` (15) if the service returned another booking.
+    /// The requested booking, or `unexpected_answer` (15) if the service returned another one.
     pub(crate) async fn booking(&mut self, context: &Context) -> Result<Booking> {
         match self.answered(context).await? {
             (booking, true) => Ok(booking),
@@ -142,20 +139,10 @@ async fn choose(context: &Context, question: Question, kept: &[KeptBooking]) -> 
 /// The id in the row that a person picks.
 async fn pick_row(context: &Context, question: Question, rows: Vec<BookingRow>) -> Result<String> {
     let mut ids: Vec<String> = rows.iter().map(|row| row.id.clone()).collect();
-    let lines = row_lines(
-        rows,
-        context.out.stderr_style().width,
-        context.service_now(),
-    );
-    let row = pick_line(context, question, &lines).await?;
-    Ok(ids.swap_remove(row))
-}
-
-/// Offers lines to pick from.
-async fn pick_line(context: &Context, question: Question, lines: &[String]) -> Result<usize> {
-    context.prompter.check(&question)?;
-    let row = context.prompter.pick(&question, lines, 0).await;
-    row.map_err(or_nothing_chosen)
+    let columns = context.out.stderr_style().width;
+    let lines = row_lines(rows, columns, context.service_now());
+    let row = context.prompter.pick(&question, &lines, 0).await;
+    Ok(ids.swap_remove(row.map_err(or_nothing_chosen)?))
 }
 
 /// The error (17) if a person leaves a list.
@@ -192,8 +179,8 @@ pub(crate) async fn venue_or_pick(
     let venues = context.recent()?.recent_venues(MOST)?;
     let lines = venues.iter().map(venue_line);
     let lines: Vec<String> = lines.map(|line| visible(&line).into_owned()).collect();
-    let row = pick_line(context, question, &lines).await?;
-    locate_venue(context, venues[row].id())
+    let row = context.prompter.pick(&question, &lines, 0).await;
+    locate_venue(context, venues[row.map_err(or_nothing_chosen)?].id())
 }
 
 /// Whether the journal has a booking with this id. A read makes no journal.
@@ -278,19 +265,15 @@ pub(super) fn part(text: &str) -> Result<String, String> {
 pub(super) fn note_nothing_found(context: &Context, sought: &SearchCriteria) -> Result<()> {
     let service = context.named_service();
     let service = service.as_deref().unwrap_or("sandbox");
-    let texts = [
-        &sought.text,
-        &sought.guest,
-        &sought.phone,
-        &sought.email,
-        &sought.venue,
-    ];
-    let texts: Vec<&str> = texts.into_iter().flatten().map(String::as_str).collect();
-    if texts.is_empty() {
+    let SearchCriteria {
+        text, guest, phone, ..
+    } = sought;
+    let texts = [text, guest, phone, &sought.email, &sought.venue].into_iter();
+    let text = texts.flatten().cloned().collect::<Vec<_>>().join(" ");
+    if text.is_empty() {
         context.out.note(&format!("No bookings found ({service})."));
         return Ok(());
     }
-    let text = texts.join(" ");
     let similar = similar_words(context, &text)?;
     let meant = meant(similar.iter().map(String::as_str));
     let meant = meant.map(|meant| format!("; {meant}")).unwrap_or_default();

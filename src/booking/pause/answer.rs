@@ -11,10 +11,8 @@ use crate::service::client::{Continuation, Failure};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::mapping::{Pause, WriteKind};
 
-/// Sends an answer once. An answer that the service may have taken is never repeated automatically.
-///
-/// If no usable answer comes back, reads the booking, whose status then decides. Returns the booking as it is now, and the
-/// error of a refused answer for which it still waits.
+/// Sends an answer once, because the service may have taken it. If no usable answer comes back, reads the booking, whose status
+/// then decides. Returns the booking as it is now, and the error of a refused answer for which it still waits.
 pub(crate) async fn send_answer(
     context: &Context,
     id: &str,
@@ -75,10 +73,8 @@ pub(crate) fn answered_otherwise(
     if booking.status() != Status::RequiresAction || asked == given {
         return None;
     }
-    let what = format!(
-        "booking {} is waiting for {asked}, not for {given}",
-        booking.id()
-    );
+    let id = booking.id();
+    let what = format!("booking {id} is waiting for {asked}, not for {given}");
     let answers = booking_view(context, booking).commands();
     let answer = answers.first().map(|answer| format!("to answer: {answer}"));
     Some(Error::new(Code::Http400, what).hint(answer.unwrap_or_default()))

@@ -5,11 +5,9 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::answer::send_answer;
-use crate::app::Context;
 use crate::app::in_flight::InFlight;
-use crate::app::input::read_file;
-use crate::booking::finish::booking_view;
-use crate::booking::watch::wait::read_booking;
+use crate::app::{Context, input};
+use crate::booking::{finish, watch::wait};
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::shell;
@@ -49,7 +47,7 @@ pub(crate) async fn answer_pauses(context: &Context, mut booking: Booking) -> Re
             Ok(answer) => answer,
             Err(PromptError::TooLate) => {
                 context.out.note("The time to answer is up.");
-                return read_booking(context, booking.id()).await;
+                return wait::read_booking(context, booking.id()).await;
             }
             Err(PromptError::Back) => return Err(left_open(&booking, is_sent)),
             Err(error) => return Err(error.into()),
@@ -65,7 +63,7 @@ pub(crate) async fn answer_pauses(context: &Context, mut booking: Booking) -> Re
             // The booking stopped waiting in the meantime. The person needs to see how it ended.
             Err(error) if error.http_status == Some(409) => {
                 context.out.note(&error.message);
-                read_booking(context, booking.id()).await?
+                wait::read_booking(context, booking.id()).await?
             }
             Err(error) => return Err(error),
         };
@@ -89,9 +87,11 @@ fn left_open(booking: &Booking, is_sent: bool) -> Error {
 }
 
 pub(crate) fn show_pause(context: &Context, booking: &Booking) {
-    context
-        .out
-        .show(&booking_view(context, booking).page().without_commands());
+    context.out.show(
+        &finish::booking_view(context, booking)
+            .page()
+            .without_commands(),
+    );
 }
 
 // The ways to answer a payment. A sandbox stands for the vendor too.
@@ -197,7 +197,7 @@ impl Asking<'_> {
             FILE => {
                 let question = payment_question("File with the vendor's response");
                 let path = prompter.text(&question, None, &|_| Ok(())).await?;
-                read_file(&path).await?
+                input::read_file(&path).await?
             }
             EDITOR => {
                 let environment = &self.context.environment;

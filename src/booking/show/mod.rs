@@ -7,7 +7,6 @@ use super::find::pick;
 use super::finish;
 use super::watch::wait;
 use crate::app::Context;
-use crate::journal::KeptBooking;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
@@ -42,6 +41,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    use Exit::{Invalid, NotFound, Refused, Service};
     if args.timeline {
         return show_timeline(context, &args.bookings, args.exit_status).await;
     }
@@ -66,13 +66,16 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 bookings.push(booking);
                 its
             }
-            // A person sees the other bookings anyway. A script gets all of them or none.
-            Err(mut error) if context.out.is_human() && is_about_one(error.exit) => {
+            // A person sees the other bookings anyway, if they can still be read. A script gets all of them or none.
+            Err(mut error) => {
+                let is_about_one = matches!(error.exit, NotFound | Refused | Invalid | Service);
+                if !is_about_one || !context.out.is_human() {
+                    return Err(error);
+                }
                 error.hint = None;
                 context.out.report(&error);
                 error.exit
             }
-            Err(error) => return Err(error),
         };
         // The first booking that is not confirmed decides.
         if exit == Exit::Done {
@@ -90,28 +93,17 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 
 /// What this computer knows of a booking where the service does not answer, with the exit code of that.
 fn known_here(context: &Context, id: &str, error: Error) -> Result<(Booking, Exit)> {
-    let kept = wait::passes(&error) && context.has_journal();
-    let kept = kept
-        .then(|| context.journal()?.kept(id))
-        .transpose()?
-        .flatten();
-    let Some(KeptBooking {
-        booking, seen_at, ..
-    }) = kept
-    else {
+    let mut kept = None;
+    if wait::passes(&error) && context.has_journal() {
+        kept = context.journal()?.kept(id)?;
+    }
+    let Some(kept) = kept else {
         return Err(error);
     };
-    let (why, seen) = (&error.message, human(&seen_at));
-    context
-        .out
-        .warn(&format!("{why}; this is what this computer saw on {seen}"));
-    Ok((booking, error.exit))
-}
-
-/// Whether the other bookings can still be read after an error with this exit code.
-fn is_about_one(exit: Exit) -> bool {
-    use Exit::{Invalid, NotFound, Refused, Service};
-    matches!(exit, NotFound | Refused | Invalid | Service)
+    let (why, seen) = (&error.message, human(&kept.seen_at));
+    let warning = format!("{why}; this is what this computer saw on {seen}");
+    context.out.warn(&warning);
+    Ok((kept.booking, error.exit))
 }
 
 /// Reads a booking, and what the command exits with: that of its status if it is judged by that. It must be the requested
@@ -172,18 +164,16 @@ async fn show_timeline(context: &Context, named: &[String], judged: bool) -> Res
     let documents = Document::from(json!(rows));
     let shown = booking.as_ref().map_or(&none, Booking::document);
     let document = Document::object(&[("booking", shown), ("timeline", &documents)]);
-    let page = |_: &Document| timeline_page(id, booking.as_ref(), &rows);
+    let page = |_: &Document| {
+        let mut page = Page::default();
+        let status = booking.as_ref().map(Booking::status);
+        let status = status.unwrap_or(Status::Other("unknown".to_owned()));
+        page.heading(tone_of(&status), status_cell(&status), id);
+        add_timeline(&mut page, &rows);
+        page
+    };
     context.out.emit(&DocumentView(document, page))?;
     Ok(exit)
-}
-
-fn timeline_page(id: &str, booking: Option<&Booking>, rows: &[history::TimelineRow]) -> Page {
-    let mut page = Page::default();
-    let status = booking.map(Booking::status);
-    let status = status.unwrap_or(Status::Other("unknown".to_owned()));
-    page.heading(tone_of(&status), status_cell(&status), id);
-    add_timeline(&mut page, rows);
-    page
 }
 
 pub(crate) fn add_timeline(page: &mut Page, rows: &[history::TimelineRow]) {

@@ -55,10 +55,10 @@ pub(crate) fn is_not_found(error: &Error) -> bool {
 }
 
 fn checked(booking: Booking, id: &str) -> Result<Booking> {
-    match same_id(booking.id(), id) {
-        true => Ok(booking),
-        false => Err(another(&booking, id)),
+    if same_id(booking.id(), id) {
+        return Ok(booking);
     }
+    Err(another(&booking, id))
 }
 
 /// The error (15) of an answer with another booking.

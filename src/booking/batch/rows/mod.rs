@@ -98,9 +98,8 @@ fn told(mistake: &Mistake) -> String {
 }
 
 /// Reads every row of a text without a byte order mark. The name of its file, or else its first character, says whether it is
-/// CSV. `local_times` is whether times without an offset are the venue's own; the time of a slot may be one anyway.
-///
-/// A file without a row is refused (2), and so is one with mistakes, with all of them.
+/// CSV. `local_times` is whether times without an offset are the venue's own; the time of a slot may be one anyway. A file without
+/// a row is refused (2), and so is one with mistakes, with all of them.
 pub(crate) fn read_rows(name: &str, text: &str, local_times: bool) -> Result<Vec<BatchRow>> {
     let name = name.to_ascii_lowercase();
     let is_json = [".jsonl", ".ndjson", ".json"]
@@ -274,15 +273,13 @@ fn checked(row: &RowFields, number: usize, local_times: bool) -> Result<BatchRow
     ];
     let mut mistakes = Vec::new();
     for (place, ((field, form), value)) in FORMS.into_iter().zip(values).enumerate() {
-        let message = match is_blank(value) {
-            true if place < REQUIRED => format!("{field} is missing"),
-            false if !is_valid(field, value) => {
-                format!(
-                    "{field} must be {form}, not {}",
-                    cut(&value.to_string(), 60)
-                )
-            }
-            _ => continue,
+        let message = if is_blank(value) && place < REQUIRED {
+            format!("{field} is missing")
+        } else if !is_blank(value) && !is_valid(field, value) {
+            let found = value.to_string();
+            format!("{field} must be {form}, not {}", cut(&found, 60))
+        } else {
+            continue;
         };
         let mut wrong = mistake(field, message);
         if !value.is_null() {
