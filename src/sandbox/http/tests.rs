@@ -94,23 +94,6 @@ fn order(venue: &str, more: Value) -> Value {
     order
 }
 
-#[tokio::test]
-async fn date_is_the_sandboxs_clock() {
-    let sandbox = Served::fresh().await;
-    sandbox.advance("2d").await;
-    let response = sandbox
-        .request("GET", "/sandbox/clock")
-        .send()
-        .await
-        .unwrap();
-    let date = response.headers()["date"].to_str().unwrap().to_owned();
-    let date = jiff::fmt::rfc2822::parse(&date).unwrap().timestamp();
-    let (_, clock) = answer(response).await;
-    assert_eq!(clock["offset_seconds"], 172_800);
-    let now: jiff::Timestamp = clock["now"].as_str().unwrap().parse().unwrap();
-    assert!(now.duration_since(date).as_secs().abs() <= 2);
-}
-
 /// The response to these bytes, until the connection closes.
 async fn raw(sandbox: &Served, bytes: String) -> String {
     let address = sandbox.base.replace("http://", "");

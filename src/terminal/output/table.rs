@@ -330,25 +330,4 @@ mod tests {
             );
         }
     }
-
-    #[test]
-    fn a_record_has_a_line_for_each_cell_after_its_header() {
-        let headers = ["", "id", "status", "venue", "party"];
-        let row = ["@4", "bk_1", "confirmed", "The Harbourmaster's Table", "2"];
-        let style = StreamStyle::decide(ColorPrefs::default(), true, 24);
-        let text = lay_out(&headers, &[row.map(Cell::from).to_vec()], &style);
-        let bare = console::strip_ansi_codes(&text).into_owned();
-        let lines: Vec<&str> = bare.lines().map(str::trim_start).collect();
-        assert_eq!(
-            lines,
-            [
-                "@4  bk_1",
-                "status confirmed",
-                "venue The",
-                "Harbourmaster's",
-                "Table",
-                "party 2"
-            ]
-        );
-    }
 }
