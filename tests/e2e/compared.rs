@@ -46,11 +46,9 @@ fn a_change_that_the_booking_does_not_show_is_a_warning_that_names_the_key_and_e
 #[test]
 fn an_older_change_does_not_show_that_this_one_was_made() {
     let server = Scripted::start(|_| {
-        let changed = "2026-11-01T10:00:00Z";
-        Reply::json(
-            200,
-            &json!({"id": "bk_1", "status": "confirmed", "provider": "a", "last_modification": changed}),
-        )
+        let mut changed = json!({"id": "bk_1", "status": "confirmed", "provider": "a"});
+        changed["last_modification"] = json!("2026-11-01T10:00:00Z");
+        Reply::json(200, &changed)
     });
     home(&server, "")
         .run(["modify", "bk_1", "--party", "4"])
@@ -211,33 +209,23 @@ fn a_time_in_utc_is_not_taken_for_the_venues_clock() {
     let slots = json!({"slots": [{"availability_id": "s", "datetime": "2026-12-01T19:30"}]});
     let server = Scripted::start(move |_| Reply::json(200, &slots));
     let home = home(&server, "local_times = true\n");
-    let oslo = &["--tz", "Europe/Oslo"][..];
-    for (at, zone, exit) in [
-        ("2026-12-01T19:30:00Z", &[][..], 2),
-        ("2026-12-01T19:30:00Z", oslo, 7),
-        ("2026-12-01T18:30:00Z", oslo, 0),
-        ("2026-12-01T19:30:00+01:00", &[], 0),
+    for (at, exit) in [
+        ("2026-12-01T19:30:00Z", 2),
+        ("2026-12-01T19:30:00Z --tz Europe/Oslo", 7),
+        ("2026-12-01T18:30:00Z --tz Europe/Oslo", 0),
+        ("2026-12-01T19:30:00+01:00", 0),
     ] {
-        let book = "book ven_1 --party 2 --name 'Ada Lovelace' --dry-run --at";
-        home.run(
-            [
-                words(book),
-                vec![at.to_owned()],
-                zone.iter().map(|it| (*it).to_owned()).collect(),
-            ]
-            .concat(),
-        )
-        .exits(exit);
+        let guest = "--party 2 --name 'Ada Lovelace' --dry-run";
+        home.run(words(format!("book ven_1 --at {at} {guest}")))
+            .exits(exit);
+    }
+    for at in ["2026-12-01T19:30:00Z", "2026-12-01T20:30:00+01:00"] {
         let row = json!({"venue_id": "ven_1", "datetime": at, "party_size": 2, "customer": {"name": "Ada Lovelace"}});
         home.feed(["batch", "-", "--name", at, "--yes"], &row.to_string())
             .exits(18);
     }
-    let booked = server
-        .requests()
-        .into_iter()
-        .filter(|it| it.path.ends_with("/bookings"));
-    let booked: Vec<Value> = booked.map(|it| it.json()).collect();
-    assert_eq!(booked.len(), 1, "{booked:?}");
+    let mut sent = server.requests().into_iter();
+    assert!(!sent.any(|it| it.path.ends_with("/bookings")));
 }
 
 #[test]

@@ -181,7 +181,7 @@ variants! {
     all_that_comes_in_a_restaurants_words_is_seen = "reservations";
 }
 
-/// Prints the table of `docs/dev/foreign-services.md`, and runs the twelve commands of `docs/connect.md`.
+/// Prints the table of `docs/dev/foreign-services.md`, and runs the commands of `docs/connect.md`.
 #[test]
 #[ignore = "needs Python for the foreign service"]
 fn nothing_is_wrong_at_services_of_strangers_and_the_hints_lead_to_a_confirmed_booking() {

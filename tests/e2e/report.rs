@@ -107,6 +107,10 @@ fn a_naive_retry_loop_is_found_to_change_its_key_and_not_to_wait() {
     let both = ["retry_with_another_key", "retry_after_ignored"];
     assert_eq!(sandbox.found(), both);
     assert!(sandbox.has_met("rate_limited"));
+    for _ in 0..2 {
+        sandbox.call("POST", "/v1/bookings", "order-1", &json!({"party_size": 2}));
+    }
+    assert_eq!(sandbox.found()[2..], ["rejected_sent_again"]);
 }
 
 #[test]
@@ -193,14 +197,12 @@ fn a_handler_that_takes_everything_is_found() {
     let handler = Scripted::start(|request| {
         // One that verifies is as it should be.
         let is_strict = request.is("POST", "/strict");
-        let status = if is_strict && request.header("booking-signature").is_none() {
-            400
-        } else {
-            200
-        };
-        Reply::json(status, &json!({}))
+        let is_unsigned = is_strict && request.header("booking-signature").is_none();
+        let is_closed = is_unsigned || request.is("POST", "/closed");
+        Reply::json(if is_closed { 400 } else { 200 }, &json!({}))
     });
     for (path, kind) in [
+        ("closed", "unsigned"),
         ("strict", "unsigned"),
         ("hook", "unsigned"),
         ("hook", "old"),
@@ -212,6 +214,7 @@ fn a_handler_that_takes_everything_is_found() {
         sandbox.book("ven_confirms", &format!("{path}-{kind}"));
         let deadline = Instant::now() + HANG;
         let expected = match (path, kind) {
+            ("closed", _) => vec!["genuine_rejected"],
             ("strict", _) => vec![],
             (_, "unsigned") => vec!["unsigned_accepted"],
             _ => vec!["unsigned_accepted", "old_accepted"],

@@ -14,16 +14,18 @@ use crate::sandbox::wire::IdKind;
 
 /// A rule: its code, title, why it matters, and its section of the specification.
 #[rustfmt::skip]
-const RULES: [(&str, &str, &str, &str); 9] = [
+const RULES: [(&str, &str, &str, &str); 11] = [
     (NO_KEY, "A booking request without an Idempotency-Key", "If its response is lost, the client cannot find out whether it booked. Sending it again books again.", "Limits, 7"),
     ("retry_with_another_key", "A booking request is repeated with another key", "The first one may have booked; with another key the guest has two tables.", "Limits, 7"),
     ("retry_after_ignored", "A request is sent before Retry-After is over", "It is rejected again, and the whole organization shares the limit.", "Limits, 2"),
+    ("rejected_sent_again", "A rejected booking request is sent again", "It is rejected again, and uses up the limit. Correct what the error names, or give up.", "Errors"),
     ("answer_sent_twice", "A one-time code or a payment answer is sent twice", "The first one may have counted: the second uses up a try or charges a card. Read the booking first.", "Continue"),
     ("polling_too_fast", "A booking is read more often than the limit allows", "300 reads in 5 minutes are one a second, for all bookings together.", "Limits, 1"),
     ("slot_for_another_party", "A slot is booked for another party than it was offered for", "The venue offered the table for another number of guests.", "Slot"),
     ("unknown_field", "A field or parameter that the service does not know", "The service ignores it, so what it was meant to do does not happen.", "Overview"),
     ("unsigned_accepted", "The handler accepts a delivery without a signature", "Anyone who knows the address can report a booking as confirmed.", "Headers"),
     ("old_accepted", "The handler accepts a delivery with an old signature", "A recorded delivery can be sent again by a stranger.", "Headers"),
+    ("genuine_rejected", "The handler rejects each delivery, although its signature is valid", "It learns nothing. Verify the raw bytes of the body, with the organization's secret.", "Headers"),
 ];
 
 /// Reads of a booking in a row from which on their pace is a client's.
@@ -103,12 +105,14 @@ pub(super) fn findings(
             .collect(),
         retried_with_another_key(sent),
         sent_too_soon(sent),
+        rejected_sent_again(sent),
         answered_twice(sent),
         polled(sent),
         booked_for_others(sent),
         unknown.map(Sent::id).collect(),
         accepted(deliveries, FaultKind::Unsigned),
         accepted(deliveries, FaultKind::Old),
+        rejected(deliveries),
     ];
     let found = RULES.into_iter().zip(shown);
     found
@@ -176,6 +180,16 @@ fn sent_too_soon(sent: &[Sent<'_>]) -> Vec<String> {
         let wait = wait.and_then(|it| it.parse().ok()).map(Duration::from_secs);
         let is_too_soon = |wait| first.pause(second).is_some_and(|pause| pause < wait);
         one.status == 429 && wait.is_some_and(is_too_soon) && name(one) == name(other)
+    })
+}
+
+fn rejected_sent_again(sent: &[Sent<'_>]) -> Vec<String> {
+    pairs(sent, |first, second| {
+        let (one, other) = (first.exchange, second.exchange);
+        let is_final = one.fault_kind().is_none() && matches!(one.status, 400..=422);
+        let key = one.idempotency_key();
+        let is_same = key.is_some() && key == other.idempotency_key() && first.body == second.body;
+        is_final && is_same && one.is_create() && other.is_create()
     })
 }
 
@@ -259,4 +273,22 @@ fn accepted(deliveries: &[SentDelivery], fault: FaultKind) -> Vec<String> {
     };
     let accepted = deliveries.iter().filter(is_accepted);
     accepted.map(|it| it.event.clone()).collect()
+}
+
+/// The events whose genuine deliveries the handler rejected, if it takes none at all.
+fn rejected(deliveries: &[SentDelivery]) -> Vec<String> {
+    let answered = |is_such: fn(u16) -> bool| {
+        deliveries.iter().filter(move |it| {
+            let mut genuine = it.attempts.iter().filter(|it| it.fault.is_none());
+            genuine.any(|it| it.status.is_some_and(is_such))
+        })
+    };
+    if answered(|status| (200..300).contains(&status))
+        .next()
+        .is_some()
+    {
+        return Vec::new();
+    }
+    let rejected = answered(|status| matches!(status, 400 | 401 | 403));
+    rejected.map(|it| it.event.clone()).collect()
 }
