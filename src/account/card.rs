@@ -10,7 +10,7 @@ use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::shell;
 use crate::service::client::session;
 use crate::service::documents::id::id;
-use crate::service::mapping::{MappingError, ReadKind, Shape};
+use crate::service::mapping::ReadKind;
 use crate::terminal::output::{DocumentView, Page, Tone};
 use crate::terminal::view::Fields;
 
@@ -60,9 +60,7 @@ pub(crate) async fn card(context: &Context, args: CardArgs) -> Result<Exit> {
         (answer, _) => answer?,
     };
     let adapter = context.adapter();
-    let (card, around) = adapter
-        .object(ReadKind::Card, Shape::Card, &answer.document)
-        .map_err(MappingError::into_error)?;
+    let (card, around) = adapter.object(ReadKind::Card, &answer.document)?;
     let page = |_: &Document| card_page(&card, &around);
     context.out.emit(&DocumentView(answer.document, page))?;
     Ok(Exit::Done)

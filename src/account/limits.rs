@@ -26,7 +26,6 @@ pub(crate) async fn run(context: &Context, (): ()) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The limits as they are now, if nobody else has used them since.
 pub(crate) fn known(context: &Context) -> Result<Vec<RateLimitRow>> {
     if !context.has_journal() {
         return Ok(Vec::new());
@@ -55,7 +54,6 @@ pub(crate) struct RateLimitRow {
     endpoint: String,
     limit: u32,
     remaining: u32,
-    /// Rounded up; 0 if it has reset already.
     resets_in_seconds: u64,
     resets_at: String,
     seen_at: String,

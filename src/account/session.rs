@@ -18,12 +18,11 @@ use crate::service::client::{Call, session};
 use crate::service::documents::certainty::Certainty;
 use crate::service::documents::contact;
 use crate::service::documents::id::{id, id_in, same_id};
-use crate::service::mapping::{MappingError, same_words};
+use crate::service::mapping::same_words;
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone, visible};
 use crate::terminal::prompt::Question;
 use crate::terminal::view::Fields;
 
-/// The state of a session that is connected (spec, Session).
 const ACTIVE: &str = "active";
 const CHECK_FIRST: &str = "check before trying again: bookctl session list";
 
@@ -142,7 +141,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Show(args) => {
             let id = locate_session(context, &args.session)?;
             let document = context.read(session::show(&id)).await?.document;
-            read_session(context, &document).map_err(MappingError::into_error)?;
+            read_session(context, &document)?;
             emit_one(context, document, &id, Exit::Network)
         }
         Command::Disconnect(args) => disconnect(context, args).await,
@@ -181,7 +180,7 @@ async fn verify(context: &Context, args: Verify) -> Result<Exit> {
 /// Whose session it is, and at which provider, as the service shows it: ` of user_7 at provider_b`.
 async fn whose(context: &Context, id: &str) -> Result<String> {
     let document = context.read(session::show(id)).await?.document;
-    let (session, _) = read_session(context, &document).map_err(MappingError::into_error)?;
+    let (session, _) = read_session(context, &document)?;
     let part = |word: &str, name: &str| {
         let text = session.get(name).map(plain);
         text.map(|text| format!(" {word} {text}"))
@@ -275,10 +274,8 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     }
     context.before_change()?;
     let mut document = send_once(context, call).await?;
-    let (session, _) = read_session(context, &document).map_err(|misread| {
-        let error = misread.into_error().exiting(Exit::OutcomeUnknown);
-        error.hint(CHECK_FIRST)
-    })?;
+    let (session, _) = read_session(context, &document)
+        .map_err(|misread| misread.exiting(Exit::OutcomeUnknown).hint(CHECK_FIRST))?;
     let id = session.get("id").map(plain).unwrap_or_default();
     let state = state_of(&session);
     if !id.is_empty() {

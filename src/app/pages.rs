@@ -13,9 +13,7 @@ use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Answer, Call, VenueQuery, session};
 use crate::service::documents::certainty::Certainty;
 use crate::service::documents::venue::Venue;
-use crate::service::mapping::{
-    List, MappingError, NextPage, ReadKind, Reading, Shape, next_page, same_words,
-};
+use crate::service::mapping::{List, NextPage, ReadKind, Reading, next_page, same_words};
 
 /// How many elements are read where nothing else is said.
 pub(crate) const DEFAULT_LIMIT: usize = 100;
@@ -32,7 +30,7 @@ pub(crate) struct Pages<T> {
     pub(crate) around: Vec<(String, String)>,
 }
 
-type PageReader<'a, T> = dyn Fn(&Document) -> Result<Reading<List<T>>, MappingError> + 'a;
+type PageReader<'a, T> = dyn Fn(&Document) -> Result<Reading<List<T>>> + 'a;
 
 pub(crate) struct Listing<'a, T> {
     pub(crate) nouns: &'static str,
@@ -285,9 +283,9 @@ pub(crate) async fn waits_for_code(context: &Context, id: &str) -> bool {
 pub(crate) fn read_session(
     context: &Context,
     document: &Document,
-) -> Result<(Value, Vec<(String, String)>), MappingError> {
+) -> Result<(Value, Vec<(String, String)>)> {
     let adapter = context.adapter();
-    adapter.object(ReadKind::Session, Shape::Session, document)
+    adapter.object(ReadKind::Session, document)
 }
 
 pub(crate) async fn find_sessions(

@@ -5,14 +5,11 @@ use crate::json::Document;
 use crate::outcome::Result;
 use crate::service::documents::booking::Booking;
 use crate::service::documents::certainty::Certainty;
-use crate::service::mapping::{MappingError, Reading};
+use crate::service::mapping::Reading;
 
 /// Takes what was read, and warns of what could not be. Where nothing could, the error (15) has the answer as its body.
-pub(crate) fn understood<T>(
-    context: &Context,
-    read: Result<Reading<T>, MappingError>,
-) -> Result<T> {
-    let reading = read.map_err(MappingError::into_error)?;
+pub(crate) fn understood<T>(context: &Context, read: Result<Reading<T>>) -> Result<T> {
+    let reading = read?;
     for warning in &reading.warnings {
         context.out.warn(warning);
     }

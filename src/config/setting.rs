@@ -33,12 +33,7 @@ pub(crate) fn setting(key: &str) -> Result<String, String> {
 }
 
 /// A change of a setting, from `KEY=VALUE`.
-#[derive(Clone, Debug)]
-pub(crate) struct Assignment {
-    /// As `config.toml` has it, such as `dialect.otp_field`.
-    pub(crate) key: String,
-    pub(crate) value: String,
-}
+pub(crate) use crate::service::mapping::Setting as Assignment;
 
 impl Assignment {
     /// Parses `KEY=VALUE`. The value is everything after the first `=`.

@@ -6,11 +6,7 @@ use crate::outcome::Result;
 use crate::secrets::{Account, Item, Vault};
 
 /// Deletes a profile's secrets for this origin and for the origin that its key was noted for, and the password of its
-/// journal. Returns whether there were any.
-///
-/// # Errors
-///
-/// If the key is known to be in a keyring that does not answer; the note of it stays then.
+/// journal. Returns whether there were any. If a keyring that has the key does not answer, the note of it stays.
 pub(crate) async fn forget_secrets(
     setup: &Startup,
     vault: &Vault,

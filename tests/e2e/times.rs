@@ -248,18 +248,6 @@ fn a_slot_that_is_spelled_unusually_is_found_by_its_moment_and_sent_as_it_was_sp
     }
 }
 
-/// A served sandbox whose clock was moved, or a computer whose clock is wrong.
-#[test]
-fn a_time_that_is_over_by_the_services_clock_is_refused_with_that_clock() {
-    let served = Served::start();
-    let home = served.home();
-    home.advance("30d");
-    home.run(["slots", "ven_confirms"])
-        .exits(12)
-        .says("must be in the future")
-        .says("check the value of --at; by the service's clock it is ");
-}
-
 /// "Without an offset it is the venue's local time where a venue is known" (command line): a slot shows the venue's offset.
 #[test]
 fn a_time_beside_a_slot_is_on_the_slots_own_clock_where_only_its_id_is_known() {

@@ -5,7 +5,6 @@ use crate::app::Context;
 use crate::json::{Document, plain};
 use crate::outcome::{Exit, Result};
 use crate::service::client::Call;
-use crate::service::mapping::MappingError;
 use crate::service::time::duration::in_units;
 use crate::terminal::output::{DocumentView, Page, Tone};
 use crate::terminal::view::Fields;
@@ -17,8 +16,7 @@ pub(crate) struct Args {}
 
 pub(crate) async fn run(context: &Context, (): ()) -> Result<Exit> {
     let answer = context.read(Call::get("/v1/")).await?;
-    let index = context.adapter().index(&answer.document);
-    let index = index.map_err(MappingError::into_error)?;
+    let index = context.adapter().index(&answer.document)?;
     let page = |_: &Document| index_page(&index, &context.target().address(), Timestamp::now());
     context.out.emit(&DocumentView(answer.document, page))?;
     Ok(Exit::Done)

@@ -9,7 +9,6 @@ use super::draft::Draft;
 use crate::outcome::{Error, Result};
 use crate::service::mapping::{Adapter, WriteKind};
 
-/// Everything but the unreserved characters (RFC 3986).
 const NOT_UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -23,7 +22,6 @@ pub(crate) struct Call {
     pub(crate) path: String,
     pub(crate) body: Option<Value>,
     pub(crate) idempotency_key: Option<String>,
-    /// Further headers, from `bookctl api -H`.
     pub(crate) headers: Vec<(String, String)>,
     /// How the body was written, for what a refusal says of it.
     pub(crate) draft: Option<Draft>,
@@ -115,7 +113,6 @@ impl Call {
         query.trim_start_matches('=').to_owned()
     }
 
-    /// `METHOD /path`, as errors show it.
     pub(crate) fn name(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
@@ -135,7 +132,6 @@ pub(crate) fn fields_of(body: &impl Serialize) -> Map<String, Value> {
     fields
 }
 
-/// A body as the service wants it.
 pub(crate) fn written(
     adapter: &Adapter,
     kind: WriteKind,

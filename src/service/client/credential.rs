@@ -28,7 +28,6 @@ pub(crate) fn header<'a>(adapter: &'a Adapter, key: &Secret) -> Option<(&'a str,
     Some((&dialect.auth_header, with_scheme(adapter, &value)))
 }
 
-/// The path of a call with the key in its query, where the service wants it there.
 pub(crate) fn path(adapter: &Adapter, key: &Secret, path: &str) -> String {
     match &adapter.transport.auth_query {
         Some(name) => {
@@ -72,7 +71,6 @@ pub(crate) fn shown_path(adapter: &Adapter, has_key: bool, call: &Call) -> Strin
     }
 }
 
-/// The headers of a call as `--dry-run` and `--verbose` show them, with the key masked.
 pub(crate) fn shown_headers(
     adapter: &Adapter,
     has_key: bool,
@@ -84,7 +82,7 @@ pub(crate) fn shown_headers(
         headers.push((adapter.dialect.auth_header.clone(), value));
     }
     if has_key {
-        headers.extend_from_slice(&adapter.transport.headers);
+        headers.extend(adapter.transport.headers.clone());
     }
     if call.body.is_some() {
         headers.push(("Content-Type".to_owned(), "application/json".to_owned()));

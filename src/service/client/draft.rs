@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::named_fields::Named;
 use crate::platform::shell;
-use crate::service::mapping::{Adapter, WriteKind, jq_key};
+use crate::service::mapping::{Adapter, Setting, WriteKind, jq_key, set_command};
 
 /// What a field holds: a field of the contract's request, and a jq expression where it wants another form.
 type Holds = (&'static str, &'static str);
@@ -17,23 +17,13 @@ const PROVIDER: Holds = ("provider", AS_IT_IS);
 // The row of a batch may have a time as it came, which is a number already.
 const SECONDS: &str = "(.datetime | if type == \"string\" then fromdateiso8601 else . end)";
 const DAY: &str = ".datetime[:10]";
-const MILLISECONDS: &str =
-    "(.datetime | if type == \"string\" then fromdateiso8601 * 1000 else . end)";
 
 /// What refusals say of a time, separated by `|`, and the form that they ask for. The first that fits counts.
-const FORMS: [(&str, &str); 7] = [
-    ("milli|epoch_ms", MILLISECONDS),
+const FORMS: [(&str, &str); 5] = [
     ("epoch|unix|seconds|timestamp", SECONDS),
-    (
-        "without|local time|yyyy-mm-ddt|yyyy-mm-dd hh",
-        ".datetime[:16]",
-    ),
-    ("utc", "(.datetime | fromdateiso8601 | todateiso8601)"),
-    (
-        "rfc 3339|rfc3339|iso 8601|iso8601|offset|date and time",
-        AS_IT_IS,
-    ),
-    ("hh:mm|hours and minutes|time of day", ".datetime[11:16]"),
+    ("without|local time|yyyy-mm-ddt", ".datetime[:16]"),
+    ("rfc 3339|rfc3339|iso 8601|iso8601|offset", AS_IT_IS),
+    ("hh:mm|time of day", ".datetime[11:16]"),
     ("yyyy-mm-dd|a date|a day", DAY),
 ];
 
@@ -56,24 +46,25 @@ fn last_of(path: &str) -> String {
 
 fn of_name(path: &str) -> Option<Holds> {
     let last = last_of(path);
-    let mut known = WORDS.iter();
-    known.find(|(word, _)| last.contains(word)).map(|it| it.1)
+    let known = WORDS.iter().find(|(word, _)| last.contains(word));
+    known.map(|it| it.1)
 }
 
 /// A field that bookctl sends by itself: its path, and the dialect's key that says so.
 #[derive(Clone, Debug)]
 struct OwnField {
-    holds: Holds,
+    name: &'static str,
     path: String,
     key: Option<&'static str>,
+    /// Whether the service does not know it.
+    is_unknown: bool,
 }
 
-/// A field that a refusal names.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct NamedField {
     path: String,
     holds: Option<Holds>,
-    /// Whether neither its name nor a refusal says what it holds.
+    /// Whether nothing was said yet of what it holds.
     is_open: bool,
     why: String,
 }
@@ -89,15 +80,15 @@ pub(crate) struct Draft {
     pub(crate) profile: Option<String>,
     own: Vec<OwnField>,
     named: Vec<NamedField>,
-    unknown: Vec<String>,
 }
 
 impl Draft {
     pub(crate) fn new(adapter: &Adapter, kind: WriteKind) -> Self {
         let own = kind.fields().iter().map(|(name, key)| OwnField {
-            holds: (*name, AS_IT_IS),
+            name,
             path: adapter.dialect.get(key).unwrap_or(name).to_owned(),
             key: adapter.dialect.get(key).map(|_| *key),
+            is_unknown: false,
         });
         Draft {
             kind,
@@ -106,7 +97,6 @@ impl Draft {
             profile: adapter.profile.clone(),
             own: own.collect(),
             named: Vec::new(),
-            unknown: Vec::new(),
         }
     }
 
@@ -117,67 +107,71 @@ impl Draft {
     /// The contract's name of the field that is sent as `path`, if the profile may name it.
     pub(crate) fn own_name(&self, path: &str) -> Option<&'static str> {
         let own = self.own.iter().find(|own| own.path == path);
-        own.map(|own| own.holds.0)
+        own.map(|own| own.name)
     }
 
     /// Leaves what was not asked for to itself, where a request has several fields.
     pub(crate) fn asked_for(mut self, asked: &Map<String, Value>) -> Self {
         if self.own.len() > 1 {
-            self.own.retain(|own| asked.contains_key(own.holds.0));
+            self.own.retain(|own| asked.contains_key(own.name));
         }
         self
     }
 
     /// Takes in what a refusal names. Returns whether the request is another one now.
-    pub(crate) fn take(&mut self, refused: &[Named]) -> bool {
+    pub(crate) fn take<'a>(&mut self, refused: impl IntoIterator<Item = &'a Named>) -> bool {
         let before = self.expression(false);
         for it in refused {
             if it.is_unknown() {
                 self.named.retain(|field| field.path != it.name);
-                self.unknown.push(it.name.clone());
-            } else if let Some(at) = self.named.iter().position(|field| field.path == it.name) {
-                self.fill(at, &it.why, false);
-            } else {
-                self.named.push(NamedField {
-                    path: it.name.clone(),
-                    ..NamedField::default()
-                });
-                self.fill(self.named.len() - 1, &it.why, true);
+                let mut own = self.own.iter_mut();
+                if let Some(own) = own.find(|own| own.path == it.name) {
+                    own.is_unknown = true;
+                }
+                continue;
+            }
+            let known = self.named.iter().position(|field| field.path == it.name);
+            let holds = self.said(it, known.map(|at| &self.named[at]));
+            let is_another = self.kind == WriteKind::Modify && of_name(&it.name).is_some()
+                || KINDS.contains(&&*last_of(&it.name));
+            let mut field = NamedField {
+                path: it.name.clone(),
+                holds,
+                is_open: known.is_none() && holds.is_none() && !is_another,
+                why: it.why.clone(),
+            };
+            match known.map(|at| &mut self.named[at]) {
+                Some(known) => {
+                    // That it is required says less than what it must be.
+                    if it.why.is_empty() || it.why.ends_with("required") {
+                        field.why.clone_from(&known.why);
+                    }
+                    *known = field;
+                }
+                None => self.named.push(field),
             }
         }
         self.expression(false) != before
     }
 
-    fn fill(&mut self, at: usize, why: &str, is_new: bool) {
-        let lower = why.to_lowercase();
-        let says = |words: &str| words.split('|').any(|it| lower.contains(it));
-        let named = of_name(&self.named[at].path);
-        let said = if let Some((_, form)) = FORMS.iter().find(|(words, _)| says(words)) {
-            Some((TIME.0, *form))
-        } else if says("number|integer") {
-            let is_time = named == Some(TIME);
-            Some(if is_time { (TIME.0, SECONDS) } else { PARTY })
-        } else if self.named[at].holds == Some(TIME)
-            && ["date", "day"].contains(&&*last_of(&self.named[at].path))
-        {
-            Some((TIME.0, DAY))
-        } else {
-            named.filter(|_| is_new)
+    /// What the refusal of a field says that it holds, or where it is new, its name.
+    fn said(&self, it: &Named, known: Option<&NamedField>) -> Option<Holds> {
+        let (why, by_name) = (it.why.to_lowercase(), of_name(&it.name));
+        let says = |words: &str| words.split('|').any(|word| why.contains(word));
+        let is_day = ["date", "day"].contains(&&*last_of(&it.name));
+        let said = match (FORMS.iter().find(|(words, _)| says(words)), known) {
+            (Some((_, form)), _) => Some((TIME.0, *form)),
+            (None, _) if says("number|integer") => Some(match by_name {
+                Some(TIME) => (TIME.0, SECONDS),
+                _ => PARTY,
+            }),
+            (None, None) => by_name,
+            (None, Some(known)) => (is_day && known.holds == Some(TIME)).then_some((TIME.0, DAY)),
         };
-        let is_ours = |it: &Holds| {
-            let mut own = self.own.iter();
-            own.any(|own| own.holds.0 == it.0) || *it == PROVIDER && self.is_search()
-        };
-        let said = said.filter(is_ours);
-        let field = &mut self.named[at];
-        let is_another = self.kind == WriteKind::Modify && named.is_some()
-            || KINDS.contains(&&*last_of(&field.path));
-        field.is_open = is_new && said.is_none() && !is_another;
-        field.holds = said;
-        // That it is required says less than what it must be.
-        if field.why.is_empty() || !why.is_empty() && !why.ends_with("required") {
-            field.why = why.to_owned();
-        }
+        said.filter(|said| {
+            let is_own = self.own.iter().any(|own| own.name == said.0);
+            is_own || *said == PROVIDER && self.is_search()
+        })
     }
 
     /// What a named field is sent with. One of which nothing is said gets the only thing that has no other place. A search is
@@ -186,19 +180,17 @@ impl Draft {
         if !field.is_open {
             return field.holds;
         }
-        let is_placed = |own: &&OwnField| {
+        let is_placed = |own: &OwnField| {
             let mut named = self.named.iter();
-            named.any(|it| it.path == own.path || it.holds.is_some_and(|it| it.0 == own.holds.0))
+            named.any(|it| it.path == own.path || it.holds.is_some_and(|it| it.0 == own.name))
         };
-        let is_unknown = |own: &OwnField| self.unknown.contains(&own.path);
-        let is_some_unknown = self.own.iter().any(is_unknown);
-        let free = self.own.iter().filter(|own| !is_placed(own));
-        let mut free = free.filter(|own| !is_some_unknown || is_unknown(own));
-        let mut open = self.named.iter().filter(|it| it.is_open);
-        match (free.next(), free.next(), open.next(), open.next()) {
-            (Some(only), None, Some(_), None) => Some(only.holds),
-            _ if self.is_search() && !with_holes => Some(TIME),
-            _ => None,
+        let is_some_unknown = self.own.iter().any(|own| own.is_unknown);
+        let is_free = |own: &&OwnField| own.is_unknown >= is_some_unknown && !is_placed(own);
+        let mut free = self.own.iter().filter(is_free);
+        let is_only = self.named.iter().filter(|it| it.is_open).count() == 1;
+        match (free.next(), free.next()) {
+            (Some(own), None) if is_only => Some((own.name, AS_IT_IS)),
+            _ => (self.is_search() && !with_holes).then_some(TIME),
         }
     }
 
@@ -216,34 +208,29 @@ impl Draft {
 
     /// The settings that make this request; none where the profile makes it already. Where other names are all that is
     /// asked for, the keys of the dialect say them. With holes, `<?>` and `NAME` stand for what only a person knows.
-    pub(crate) fn settings(&self, with_holes: bool) -> Vec<(String, String)> {
-        let key = |own: &OwnField| Some(format!("dialect.{}", own.key?));
-        let is_own = |field: &&NamedField| {
-            let held = self.held(field, with_holes);
-            let mut own = self.own.iter();
-            own.any(|own| held == Some(own.holds) && field.path == own.path)
+    pub(crate) fn settings(&self, with_holes: bool) -> Vec<Setting> {
+        let rename = |own: &OwnField, to: &str| {
+            let key = own.key?;
+            Some(Setting::new(format!("dialect.{key}"), to))
         };
-        let renamed = self.named.iter().filter(|field| !is_own(field));
-        let renamed = renamed.map(|field| {
-            let held = self.held(field, with_holes)?;
-            let own = self.own.iter().find(|own| own.holds == held)?;
-            Some((key(own)?, field.path.clone()))
+        let renamed = self.named.iter().filter_map(|field| {
+            let held = self.held(field, with_holes);
+            let own = |own: &&OwnField| held == Some((own.name, AS_IT_IS));
+            match self.own.iter().find(own) {
+                Some(own) if own.path == field.path => None,
+                own => Some(own.and_then(|own| rename(own, &field.path))),
+            }
         });
         let renamed: Option<Vec<_>> = renamed.collect();
-        let sent = self.sent(with_holes).len();
-        let lost = self
-            .own
-            .iter()
-            .filter(|own| self.unknown.contains(&own.path));
         match renamed {
-            Some(renamed) if sent == self.own.len() => renamed,
+            Some(renamed) if self.sent(with_holes).len() == self.own.len() => renamed,
             Some(renamed) if renamed.is_empty() && with_holes && !self.is_search() => {
-                let lost = lost.map(|own| Some((key(own)?, "NAME".to_owned())));
-                lost.collect::<Option<Vec<_>>>().unwrap_or_default()
+                let unknown = self.own.iter().filter(|own| own.is_unknown);
+                unknown.filter_map(|own| rename(own, "NAME")).collect()
             }
             _ => {
                 let key = format!("write.{}", self.kind.as_str());
-                vec![(key, self.expression(with_holes))]
+                vec![Setting::new(key, self.expression(with_holes))]
             }
         }
     }
@@ -254,26 +241,24 @@ impl Draft {
         let named = self.named.iter();
         let named = named.map(|it| (it.path.as_str(), self.held(it, with_holes)));
         let named: Vec<_> = named.filter(|it| with_holes || it.1.is_some()).collect();
-        let is_moved = |own: &&OwnField| {
+        let is_moved = |own: &OwnField| {
             let mut held = named.iter().filter_map(|it| it.1);
-            held.any(|it| it.0 == own.holds.0) || self.unknown.contains(&own.path)
+            own.is_unknown || held.any(|it| it.0 == own.name)
         };
         let own = self.own.iter().filter(|own| !is_moved(own));
-        let own = own.map(|own| (own.path.as_str(), Some(own.holds)));
+        let own = own.map(|own| (own.path.as_str(), Some((own.name, AS_IT_IS))));
         own.chain(named.iter().copied()).collect()
     }
 
     fn expression(&self, with_holes: bool) -> String {
         let sent = self.sent(with_holes);
-        let mut left_out: Vec<&str> = self.own.iter().map(|own| own.holds.0).collect();
-        if self.wants_provider() {
-            left_out.push(PROVIDER.0);
-        }
+        let provider = self.wants_provider().then_some(PROVIDER.0);
+        let mut left_out: Vec<&str> = self.own.iter().map(|own| own.name).collect();
+        left_out.extend(provider);
         left_out.retain(|name| !sent.iter().any(|(path, _)| path == name));
-        let mut text = if left_out.is_empty() {
-            ".".to_owned()
-        } else {
-            format!("del(.{})", left_out.join(", ."))
+        let mut text = match left_out[..] {
+            [] => ".".to_owned(),
+            _ => format!("del(.{})", left_out.join(", .")),
         };
         for (path, holds) in &sent {
             let mut value = match holds {
@@ -289,11 +274,9 @@ impl Draft {
             }
         }
         // What is not asked for is not sent either.
-        let is_filled = self
-            .named
-            .iter()
-            .any(|it| self.held(it, with_holes).is_some());
-        if self.wants_provider() || is_filled && self.kind != WriteKind::Slots {
+        let mut named = self.named.iter();
+        let is_filled = named.any(|it| self.held(it, with_holes).is_some());
+        if provider.is_some() || is_filled && self.kind != WriteKind::Slots {
             text.push_str(" | with_entries(select(.value != null))");
         }
         text
@@ -306,222 +289,19 @@ impl Draft {
             "" => format!("`{}`", it.path),
             why => format!("`{}` ({why})", it.path),
         });
-        let names: Vec<String> = names.collect();
-        let own = self.own.iter().map(|own| format!(".{}", own.holds.0));
-        let own: Vec<String> = own.collect();
-        let (names, own) = (names.join(", "), own.join(", "));
-        (!names.is_empty()).then(|| format!("{names}; the request has {own}"))
+        let names = names.collect::<Vec<_>>().join(", ");
+        let own: Vec<&str> = self.own.iter().map(|own| own.name).collect();
+        (!names.is_empty()).then(|| format!("{names}; the request has .{}", own.join(", .")))
     }
 
-    /// The command that writes the settings with their holes.
     pub(crate) fn command(&self) -> Option<String> {
-        let name = shell::word(self.profile.as_deref().unwrap_or("NAME"));
-        let settings = self.settings(true).into_iter();
-        let settings = settings.map(|(key, value)| shell::word(&format!("{key}={value}")));
+        let settings = self.settings(true);
+        let settings = settings.iter().map(|it| shell::word(&it.to_string()));
         let settings: Vec<String> = settings.collect();
-        let set = format!("bookctl profile set {name} {}", settings.join(" "));
-        (!settings.is_empty()).then_some(set)
+        let profile = self.profile.as_deref();
+        (!settings.is_empty()).then(|| set_command(profile, &settings.join(" ")))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::service::client::named_fields::named;
-    use serde_json::{Value, json};
-
-    /// What is found at a service that answers in these ways, one after the other.
-    fn found(kind: WriteKind, refusals: &[Value]) -> Draft {
-        let mut asked = Draft::new(&Adapter::default(), kind);
-        for refusal in refusals {
-            assert!(asked.take(&named(refusal)), "{refusal}: {asked:?}");
-        }
-        asked
-    }
-
-    fn settings(asked: &Draft) -> Vec<String> {
-        asked
-            .settings(false)
-            .iter()
-            .map(|(key, value)| format!("{key}={value}"))
-            .collect()
-    }
-
-    #[test]
-    fn a_service_that_names_only_its_own_fields_is_asked_by_the_dialects_keys() {
-        let required = json!({"error": "validation failed", "errors": [
-            {"source": {"pointer": "/filter/venue"}, "detail": "is required"},
-            {"source": {"pointer": "/filter/starts-at"}, "detail": "is required"},
-            {"source": {"pointer": "/filter/party-size"}, "detail": "is required"},
-        ]});
-        assert_eq!(
-            settings(&found(WriteKind::Slots, &[required])),
-            [
-                "dialect.slots_venue_field=filter.venue",
-                "dialect.slots_datetime_field=filter.starts-at",
-                "dialect.slots_party_size_field=filter.party-size",
-            ]
-        );
-        assert!(found(WriteKind::Slots, &[]).settings(false).is_empty());
-        // A key says no form, and no second field.
-        let apart = [
-            json!({"error": "x", "missing": ["on", "from"]}),
-            json!({"error": "x", "field": "on", "detail": "YYYY-MM-DD was expected"}),
-        ];
-        let settings = settings(&found(WriteKind::Slots, &apart));
-        assert!(settings[0].starts_with("write.slots="), "{settings:?}");
-    }
-
-    #[test]
-    fn a_value_has_the_form_that_the_refusal_speaks_of() {
-        let says = |name: &str, why: &str| json!({"error": "x", "field": name, "detail": why});
-        let seconds = "(.datetime | if type == \"string\" then fromdateiso8601 else . end)";
-        for (kind, refusals, expected) in [
-            (
-                WriteKind::Slots,
-                vec![
-                    json!({"error": "x", "details": [
-                        "restaurant.venue_id is required",
-                        "on is required",
-                        "from is required",
-                        "table.covers is required",
-                    ]}),
-                    says("on", "YYYY-MM-DD was expected"),
-                    says("from", "HH:MM was expected"),
-                ],
-                "slots=del(.venue_id, .datetime, .party_size) * {restaurant: {venue_id: .venue_id}} * {on: .datetime[:10]} \
-                 * {from: .datetime[11:16]} * {table: {covers: .party_size}}"
-                    .to_owned(),
-            ),
-            (
-                WriteKind::Slots,
-                vec![json!({"error": "no: start_time must be a number; provider_id is required"})],
-                format!(
-                    "slots=del(.datetime, .provider) * {{start_time: {seconds}}} * {{provider_id: .provider}} \
-                     | with_entries(select(.value != null))"
-                ),
-            ),
-            (
-                WriteKind::Slots,
-                vec![says("datetime", "expected unix seconds")],
-                format!("slots=. * {{datetime: {seconds}}}"),
-            ),
-            (
-                WriteKind::Search,
-                vec![says("party_size", "unknown field")],
-                "search=del(.party_size)".to_owned(),
-            ),
-        ] {
-            let settings = settings(&found(kind, &refusals));
-            assert_eq!(settings, [format!("write.{expected}")], "{refusals:?}");
-            let (key, value) = settings[0].split_once('=').unwrap();
-            assert!(Adapter::default().set(key, value).is_ok(), "{value}");
-        }
-    }
-
-    #[test]
-    fn what_only_a_person_knows_stands_as_a_hole() {
-        let required = json!({"error": "x", "details": ["venueId is required", "startTime is required", "partySize is required", "channel is required"]});
-        let again = json!({"error": "x", "details": ["channel must be one of web, phone"]});
-        let mut asked = found(WriteKind::Slots, &[required]);
-        while asked.take(&named(&again)) {}
-        assert_eq!(
-            asked.open().unwrap(),
-            "`channel` (must be one of web, phone); the request has .venue_id, .datetime, .party_size"
-        );
-        let holes = |asked: &Draft| asked.settings(true).pop().unwrap().1;
-        assert_eq!(
-            holes(&asked),
-            "del(.venue_id, .datetime, .party_size) * {venueId: .venue_id} * {startTime: .datetime} * \
-             {partySize: .party_size} * {channel: <?>}"
-        );
-        // What was only tried is no answer.
-        let fields = json!({"error": "x", "missing": ["window.from", "currency"]});
-        let asked = found(WriteKind::Slots, &[fields]);
-        assert!(
-            asked
-                .open()
-                .unwrap()
-                .starts_with("`window.from`, `currency`")
-        );
-        assert_eq!(holes(&asked), ". * {window: {from: <?>}} * {currency: <?>}");
-    }
-
-    #[test]
-    fn a_refused_write_comes_with_the_complete_command() {
-        let command = |kind, asked: Value, refused: Value| {
-            let adapter = Adapter {
-                profile: Some("acme".to_owned()),
-                ..Adapter::default()
-            };
-            let mut draft = Draft::new(&adapter, kind).asked_for(asked.as_object().unwrap());
-            draft.take(&named(&refused));
-            let command = draft.command().unwrap();
-            command
-                .strip_prefix("bookctl profile set acme ")
-                .unwrap()
-                .to_owned()
-        };
-        let required = |name: &str| json!({"error": format!("{name} is required")});
-        let seconds = json!({"error": "x", "field": "datetime", "detail": "expected unix seconds"});
-        let both = json!({"error": "x", "errors": [{"field": "party_size", "message": "unknown"}, {"field": "covers", "message": "is required"}]});
-        for (kind, asked, refused, expected) in [
-            (
-                WriteKind::Otp,
-                json!({"otp": "1"}),
-                required("answer.value"),
-                "dialect.otp_field=answer.value",
-            ),
-            (
-                WriteKind::Verify,
-                json!({"code": "1"}),
-                required("pin"),
-                "dialect.session_code_field=pin",
-            ),
-            (
-                WriteKind::Connect,
-                json!({}),
-                required("mobile"),
-                "dialect.session_phone_field=mobile",
-            ),
-            (
-                WriteKind::Cancel,
-                json!({}),
-                required("why"),
-                "dialect.cancel_reason_field=why",
-            ),
-            (
-                WriteKind::Modify,
-                json!({"party_size": 3}),
-                required("covers"),
-                "dialect.modify_party_size_field=covers",
-            ),
-            (
-                WriteKind::Modify,
-                json!({"party_size": 3, "datetime": "x"}),
-                both,
-                "dialect.modify_party_size_field=covers",
-            ),
-            (
-                WriteKind::Modify,
-                json!({"party_size": 3}),
-                json!({"error": "unknown field party_size"}),
-                "dialect.modify_party_size_field=NAME",
-            ),
-            (
-                WriteKind::Otp,
-                json!({}),
-                json!({"error": "x", "missing": ["a", "b"]}),
-                "'write.otp=. * {a: <?>} * {b: <?>}'",
-            ),
-            (
-                WriteKind::Modify,
-                json!({"datetime": "x"}),
-                seconds,
-                "'write.modify=. * {datetime: (.datetime | if type == \"string\" then fromdateiso8601 else . end)} | with_entries(select(.value != null))'",
-            ),
-        ] {
-            assert_eq!(command(kind, asked, refused.clone()), expected, "{refused}");
-        }
-    }
-}
+mod tests;

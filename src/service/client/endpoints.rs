@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
 use super::answer::Answer;
 use super::call::{Call, fields_of, with_fields, written};
@@ -23,7 +22,6 @@ pub(crate) enum SearchLocation {
     At { latitude: f64, longitude: f64 },
 }
 
-/// POST /v1/venues/search.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct VenueQuery {
     pub(crate) vertical: String,
@@ -33,7 +31,6 @@ pub(crate) struct VenueQuery {
     pub(crate) party_size: Option<u32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) providers: Vec<String>,
-    /// Further fields of the body (`-F`).
     #[serde(skip)]
     pub(crate) fields: Map<String, Value>,
     /// The page, by a field of the request that the answer before it led to.
@@ -48,15 +45,12 @@ impl VenueQuery {
     }
 }
 
-/// POST /v1/availability/search.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct SlotQuery {
-    /// As the service wrote it, a text or a number.
     pub(crate) venue_id: Value,
     pub(crate) datetime: String,
     pub(crate) party_size: u32,
     pub(crate) provider: Option<String>,
-    /// Further fields of the body (`-F`).
     #[serde(skip)]
     pub(crate) fields: Map<String, Value>,
     /// The page, by a field of the request that the answer before it led to.
@@ -98,15 +92,12 @@ fn search(
     Call::written(adapter, kind, path, body)?.with_fields(&fields)
 }
 
-/// POST /v1/bookings (spec, Booking: fields accepted when creating a booking).
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct NewBooking {
-    /// As the service wrote it, a text or a number.
     pub(crate) venue_id: Value,
     pub(crate) provider: Option<String>,
     /// Exactly as the slot was offered, a text or a number.
     pub(crate) datetime: Value,
-    /// As the service wrote it, a text or a number.
     pub(crate) availability_id: Option<Value>,
     pub(crate) party_size: u32,
     pub(crate) customer: Customer,
@@ -132,7 +123,6 @@ impl NewBooking {
 
 #[derive(Clone, Debug)]
 pub(crate) struct BookingRequest {
-    /// What is asked for, in the contract's shape.
     pub(crate) asked: Value,
     pub(crate) body: Value,
     /// `None` where it was sent before.
@@ -223,7 +213,6 @@ impl Continuation {
 /// The changes to a confirmed booking; each field is independent (spec, Endpoints: modify).
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Changes {
-    /// As the slot was offered, or as the service wants times.
     pub(crate) datetime: Option<Value>,
     pub(crate) party_size: Option<u32>,
     #[serde(rename = "seating_preference")]
@@ -254,7 +243,6 @@ pub(crate) fn cancel_call(
 pub(crate) mod session {
     use super::*;
 
-    /// POST /v1/sessions: texts the person a code.
     pub(crate) fn connect(
         end_user: &str,
         provider: &str,
@@ -266,7 +254,6 @@ pub(crate) mod session {
         Call::written(adapter, WriteKind::Connect, "/v1/sessions", body)
     }
 
-    /// POST /v1/sessions/{id}/verify with the code that the person received.
     pub(crate) fn verify(id: &str, code: &str, adapter: &Adapter) -> Result<Call> {
         register_secret(code);
         let path = format!("{}/verify", path(id));
@@ -281,7 +268,6 @@ pub(crate) mod session {
         Call::get(path(id))
     }
 
-    /// DELETE /v1/sessions/{id}, which destroys the saved sign-in.
     pub(crate) fn disconnect(id: &str) -> Call {
         Call::delete(path(id))
     }
@@ -320,7 +306,6 @@ fn booking_path(booking_id: &str) -> String {
 }
 
 impl Client {
-    /// Sends a read, at most three times.
     pub(crate) async fn read(&self, call: &Call) -> Result<Answer, Failure> {
         let mut tried = 0;
         loop {
@@ -329,19 +314,15 @@ impl Client {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
-            // The random bits of a fresh UUID are random enough.
-            let jitter = f64::from(Uuid::now_v7().as_fields().3[7]) / 255.0;
-            match retry::after_read(&failure, tried, jitter) {
+            match retry::after_read(&failure, tried) {
                 Some(pause) => tokio::time::sleep(pause).await,
                 None => return Err(failure),
             }
         }
     }
 
-    /// Sends a booking request, at most three times, always with the same key.
-    ///
-    /// Returns the result of the last try, and whether a failed try may have booked. The result of a later try proves
-    /// nothing about an earlier one. `shows_it` is whether the body of a refusal shows the requested booking all the same.
+    /// Sends a booking request, at most three times, always with the same key. Returns the result of the last try, and whether
+    /// a failed one may have booked. `shows_it` is whether the body of a refusal shows the requested booking all the same.
     pub(crate) async fn send_create(
         &self,
         call: &Call,

@@ -13,7 +13,7 @@ use super::answer::{Answer, Head, failure_of, read_answer, read_bounded};
 use super::call::Call;
 use super::credential::{self, shown_headers, shown_path};
 use super::failure::Failure;
-use super::rate_limit::{RateLimit, http_date};
+use super::rate_limit::{RateLimit, ShownLimit, http_date};
 use super::wire_trace::WireTrace;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Result};
@@ -22,8 +22,6 @@ use crate::platform::regular_file;
 use crate::secrets::{KeySource, Secret};
 use crate::service::mapping::Adapter;
 
-/// Two clocks that differ by more are not the same.
-const ANOTHER_CLOCK: SignedDuration = SignedDuration::from_mins(1);
 /// The time limit for connecting: an unreachable address is reported within 3 s.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(2500);
 pub(crate) type Trace = Box<dyn Fn(&str)>;
@@ -37,7 +35,6 @@ pub(crate) struct Connection {
     pub(crate) ca_file: Option<PathBuf>,
     pub(crate) adapter: Adapter,
     pub(crate) timeout: Duration,
-    /// Receives a line for each request and answer, with secrets masked.
     pub(crate) trace: Option<Trace>,
 }
 
@@ -51,8 +48,7 @@ pub(crate) struct Client {
     pub(crate) skew: Cell<Option<SignedDuration>>,
     /// Whether the last answer said that it comes from a sandbox that speaks the contract.
     pub(crate) speaks_contract: Cell<bool>,
-    /// The rate limit that the last answer showed. `Some(None)` is a success that showed none.
-    pub(crate) rate_limit: Cell<Option<Option<RateLimit>>>,
+    pub(crate) rate_limit: Cell<Option<ShownLimit>>,
 }
 
 impl Client {
@@ -102,28 +98,21 @@ impl Client {
         if let Some(key) = key {
             let adapter = &self.connection.adapter;
             if let Some((name, value)) = credential::header(adapter, key) {
-                let name = header_name(name, "dialect's auth_header")?;
-                let mut value = HeaderValue::try_from(value).map_err(|_| unsendable_key())?;
+                let (name, mut value) = header(name, &value, "").map_err(|_| unsendable_key())?;
                 value.set_sensitive(true);
                 headers.insert(name, value);
             }
             for (name, value) in &adapter.transport.headers {
-                if value.contains(key.expose()) {
-                    return Err(Failure::NotSent(format!(
-                        "headers.{name} of the profile holds the API key, which config.toml must not contain"
-                    )));
-                }
-                let value = header_value(value, "profile's header")?;
-                let name = header_name(name, "profile's header")?;
+                let (name, value) = header(name, value, "profile's header")?;
                 headers.entry(name).or_insert(value);
             }
         }
         if let Some(key) = &call.idempotency_key {
-            headers.insert("idempotency-key", header_value(key, "idempotency key")?);
+            headers.extend([header("idempotency-key", key, "idempotency key")?]);
         }
         for (name, value) in &call.headers {
-            let what = format!("header {name}");
-            headers.insert(header_name(name, &what)?, header_value(value, &what)?);
+            let (name, value) = header(name, value, &format!("header {name}"))?;
+            headers.insert(name, value);
         }
         Ok(headers)
     }
@@ -168,10 +157,6 @@ impl Client {
             if status == StatusCode::UNAUTHORIZED {
                 refusal.key_sent = Some(credential::described(adapter));
             }
-            let is_other = |skew: SignedDuration| skew.abs() > ANOTHER_CLOCK;
-            if self.skew.get().is_some_and(is_other) {
-                refusal.other_time = Some(self.service_now());
-            }
         }
         answer
     }
@@ -212,7 +197,7 @@ impl Client {
         let outcome = tokio::time::timeout(self.connection.timeout, exchange)
             .await
             .unwrap_or(Err(Failure::TimedOut(self.connection.timeout)));
-        let (status, headers, body) = outcome.inspect_err(|failure| trace.failure(failure))?;
+        let (status, headers, body) = outcome?;
         trace.answer(status.as_u16(), &body);
         self.observe_clock(&headers);
         self.speaks_contract
@@ -237,16 +222,10 @@ impl Client {
     }
 }
 
-fn header_name(name: &str, what: &str) -> Result<HeaderName, Failure> {
-    name.try_into().map_err(|_| unusable(what))
-}
-
-fn header_value(value: &str, what: &str) -> Result<HeaderValue, Failure> {
-    value.try_into().map_err(|_| unusable(what))
-}
-
-fn unusable(what: &str) -> Failure {
-    Failure::NotSent(format!("the {what} is not valid in a header"))
+fn header(name: &str, value: &str, what: &str) -> Result<(HeaderName, HeaderValue), Failure> {
+    let name = HeaderName::try_from(name).ok();
+    let header = name.zip(HeaderValue::try_from(value).ok());
+    header.ok_or_else(|| Failure::NotSent(format!("the {what} is not valid in a header")))
 }
 
 /// The error for a key that no header can hold, as one that was read together with the end of its line.
@@ -275,7 +254,6 @@ fn build(builder: reqwest::ClientBuilder) -> Result<reqwest::Client> {
     })
 }
 
-/// The size limit. A whole system's certificates are about 250 kB.
 const LARGEST_BUNDLE: u64 = 16 * 1024 * 1024;
 
 fn authorities(file: &std::path::Path) -> Result<Vec<Certificate>> {

@@ -1,5 +1,7 @@
 //! The one reader of refusals: which fields they name, in whatever form.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use crate::json::plain;
@@ -8,12 +10,11 @@ use crate::service::mapping::{is_one_of, scalars};
 /// Members of a refusal that name fields: as texts, in lists, as the names of an object, or in objects about one each.
 const NAMING: &str = "missing fields errors invalid details problems by_field violations validation_errors \
     invalid_params field_errors";
-
 /// Members of an object about one field that name it.
 const ONE: &str = "field name param parameter pointer path property";
-
-/// What is said of a field that the service does not know.
-const UNKNOWN: &str = "additional,not a field,not allowed,not expected,not permitted,unexpected,unknown,unrecogni,unsupported";
+/// What is said of a field, after its name; then what is said of one that the service does not know.
+const SAID: &str = "is required|is missing|is unknown|unknown|is not |must ";
+const UNKNOWN: &str = "additional|not a field|not allowed|not expected|not permitted|unexpected|unknown|unrecogni|unsupported";
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Named {
@@ -25,8 +26,7 @@ pub(crate) struct Named {
 impl Named {
     /// A field, if this can be the name of one.
     fn new(name: &str, why: String) -> Option<Self> {
-        let name = name.trim_start_matches('#').trim_start_matches('/');
-        let name = name.replace('/', ".");
+        let name = name.trim_start_matches(['#', '/']).replace('/', ".");
         let is_name = !name.is_empty() && name.len() < 80 && !name.contains(char::is_whitespace);
         is_name.then_some(Named { name, why })
     }
@@ -34,28 +34,22 @@ impl Named {
     /// `partySize is required`, `unknown field partySize`, or a name alone.
     fn of_sentence(text: &str) -> Option<Self> {
         let text = text.trim();
-        let noun = [" field ", " parameter ", " property "];
-        let split = noun.iter().find_map(|noun| text.split_once(noun));
-        let split = split.filter(|(_, name)| !name.contains(' '));
-        let Some((name, why)) = split.map(|it| (it.1, it.0)).or(text.split_once(' ')) else {
-            return Named::new(text, String::new());
+        let mut nouns = [" field ", " parameter ", " property "].into_iter();
+        let after = nouns.find_map(|noun| text.split_once(noun));
+        let (why, name) = match after.filter(|(_, name)| !name.contains(' ')) {
+            Some(after) => after,
+            None => {
+                let (name, why) = text.split_once(' ').unwrap_or((text, ""));
+                let is_said = SAID.split('|').any(|said| why.starts_with(said));
+                (is_said || why.is_empty()).then_some((why, name))?
+            }
         };
-        let says = [
-            "is required",
-            "is missing",
-            "is unknown",
-            "unknown",
-            "is not ",
-            "must ",
-        ];
-        let is_said = split.is_some() || says.iter().any(|says| why.starts_with(says));
-        let name = name.trim_matches(['`', '"', '\'', ':']);
-        Named::new(name, why.to_owned()).filter(|_| is_said)
+        Named::new(name.trim_matches(['`', '"', '\'', ':']), why.to_owned())
     }
 
     pub(crate) fn is_unknown(&self) -> bool {
         let why = self.why.to_lowercase();
-        UNKNOWN.split(',').any(|word| why.contains(word))
+        UNKNOWN.split('|').any(|word| why.contains(word))
     }
 }
 
@@ -64,21 +58,14 @@ pub(crate) fn named(body: &Value) -> Vec<Named> {
     let mut found = Vec::new();
     in_document(body, &mut found);
     if found.is_empty() {
-        let parts = sentences(body).flat_map(|text| text.split([':', ';', ',']));
+        let sentences = texts(body, &["error", "message", "detail", "title"]);
+        let parts = sentences.flat_map(|text| text.split([':', ';', ',']));
         let parts = parts.filter(|part| part.trim().contains(' '));
         found.extend(parts.filter_map(Named::of_sentence));
     }
-    let mut once: Vec<Named> = Vec::new();
-    for named in found {
-        if !once.iter().any(|other| other.name == named.name) {
-            once.push(named);
-        }
-    }
-    once
-}
-
-fn sentences(body: &Value) -> impl Iterator<Item = &str> {
-    texts(body, &["error", "message", "detail", "title"])
+    let mut names = HashSet::new();
+    found.retain(|it| names.insert(it.name.clone()));
+    found
 }
 
 /// The texts of a refusal under these names, then those of the object in its `error`.
@@ -90,43 +77,35 @@ pub(crate) fn texts<'a>(said: &'a Value, fields: &'a [&str]) -> impl Iterator<It
 fn in_document(body: &Value, found: &mut Vec<Named>) {
     for (key, value) in body.as_object().into_iter().flatten() {
         if is_one_of(NAMING, key) {
-            collect(value, found, 0);
+            collect(value, found);
         } else if matches!(key.as_str(), "error" | "detail") && value.is_object() {
             in_document(value, found);
-        } else if let ("field" | "param" | "parameter", Some(name)) = (key.as_str(), value.as_str())
-        {
-            let text = |it| body.get(it)?.as_str();
-            let why = ["detail", "message"].into_iter().find_map(text);
+        } else if matches!(key.as_str(), "field" | "param" | "parameter") {
+            let why = texts(body, &["detail", "message"]).next();
+            let name = value.as_str().unwrap_or_default();
             found.extend(Named::new(name, why.unwrap_or_default().to_owned()));
         }
     }
 }
 
-fn collect(value: &Value, found: &mut Vec<Named>, depth: usize) {
+fn collect(value: &Value, found: &mut Vec<Named>) {
     match value {
         Value::String(text) => found.extend(Named::of_sentence(text)),
-        Value::Array(elements) if depth < 4 => {
-            for element in elements {
-                match element {
-                    // In a list, an object without a field is about something else.
-                    Value::Object(object) => found.extend(one_field(object)),
-                    element => collect(element, found, depth + 1),
-                }
-            }
-        }
-        Value::Object(object) => {
-            if let Some(named) = one_field(object) {
-                found.push(named);
-                return;
-            }
-            for (name, why) in object {
-                if why.is_object() && is_one_of(NAMING, name) && depth < 4 {
-                    collect(why, found, depth + 1);
+        Value::Array(elements) => elements.iter().for_each(|element| match element {
+            // In a list, an object without a field is about something else.
+            Value::Object(object) => found.extend(one_field(object)),
+            element => collect(element, found),
+        }),
+        Value::Object(object) => match one_field(object) {
+            Some(named) => found.push(named),
+            None => object.iter().for_each(|(name, why)| {
+                if why.is_object() && is_one_of(NAMING, name) {
+                    collect(why, found);
                 } else {
                     found.extend(Named::new(name, joined(why)));
                 }
-            }
-        }
+            }),
+        },
         _ => {}
     }
 }
@@ -140,10 +119,9 @@ fn one_field(object: &Map<String, Value>) -> Option<Named> {
         })
     };
     let name = name_in(object).or_else(|| name_in(object.get("source")?.as_object()?))?;
-    let is_other = |key: &str| !ONE.split(' ').any(|it| it == key) && key != "source";
-    let others = object.iter().filter(|(key, _)| is_other(key));
-    let why: Vec<String> = others.map(|(_, value)| joined(value)).collect();
-    Named::new(&name, why.join(" "))
+    let mut others = object.clone();
+    others.retain(|key, _| key != "source" && !ONE.split(' ').any(|one| one == key));
+    Named::new(&name, joined(&others.into()))
 }
 
 fn joined(value: &Value) -> String {

@@ -18,9 +18,11 @@ pub(crate) struct RateLimit {
     pub(crate) resets_in: Duration,
 }
 
+/// What an answer shows of its rate limit. A success may show that there is none.
+pub(crate) type ShownLimit = Option<RateLimit>;
+
 impl RateLimit {
-    /// Reads `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds). A 429 leaves no requests,
-    /// whatever else it says.
+    /// Reads `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds). A 429 leaves no requests.
     pub(crate) fn of(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
         let limit = number(headers, "ratelimit-limit")?;
         let remaining = match status {
@@ -36,8 +38,7 @@ impl RateLimit {
     }
 }
 
-/// The value of `Retry-After` in seconds, which may be a time: then by the clock of the service (`Date`), else by this
-/// computer's.
+/// The value of `Retry-After` in seconds, which may be a time by the clock of the service (`Date`).
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<u64> {
     number(headers, RETRY_AFTER.as_str()).or_else(|| {
         let until = http_date(headers.get(RETRY_AFTER)?)?;
@@ -59,7 +60,6 @@ fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
 
 impl Call {
     /// The name of the rate limit that the call counts towards, or `None` if the specification has none for it.
-    ///
     /// Connecting and verifying a session share one, and so do both ways to read a card (spec, Limits).
     pub(crate) fn rate_limit_name(&self) -> Option<&'static str> {
         let path = self.path.split(['?', '#']).next().unwrap_or_default();

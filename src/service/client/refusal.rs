@@ -2,20 +2,19 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
 use reqwest::header::HeaderMap;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::named_fields::texts;
 use super::rate_limit::{RATE_LIMIT_WINDOW, retry_after};
 use crate::json::{Document, plain};
 use crate::outcome::code;
 use crate::secrets::redact;
+use crate::service::mapping::read::objects_within;
 use crate::service::mapping::resource::flattened;
 use crate::service::mapping::{Shape, around};
 
-/// Statuses of requests that a proxy gave up, or wants to be repeated. The service may have carried them out, whatever
-/// the body says.
+/// Statuses of requests that a proxy gave up, or wants to be repeated: the service may have carried them out.
 pub(crate) const GIVEN_UP_ON_THE_WAY: [u16; 3] = [408, 425, 499];
 
 #[derive(Debug)]
@@ -32,7 +31,6 @@ pub(crate) struct Refusal {
     pub(crate) instead: Option<String>,
     /// How a refused key was sent, for a person.
     pub(crate) key_sent: Option<String>,
-    pub(crate) other_time: Option<Timestamp>,
 }
 
 impl Refusal {
@@ -50,7 +48,6 @@ impl Refusal {
             shows_the_booking: false,
             instead: None,
             key_sent: None,
-            other_time: None,
         }
     }
 
@@ -65,7 +62,6 @@ impl Refusal {
         self.translated.as_ref().unwrap_or(&self.body)
     }
 
-    /// A 4xx without a document. It may come from a proxy.
     pub(crate) fn bare(status: u16, headers: &HeaderMap, kind: String) -> Self {
         Refusal {
             instead: Some(kind),
@@ -87,11 +83,9 @@ impl Refusal {
             _ => match self.said().value().get("error") {
                 Some(Value::String(_)) => true,
                 Some(Value::Object(error)) => {
-                    ["code", "message", "error_code"].iter().any(|field| {
-                        error
-                            .get(*field)
-                            .is_some_and(|it| it.is_string() || it.is_number())
-                    })
+                    let said = ["code", "message", "error_code"].map(|field| error.get(field));
+                    let mut said = said.into_iter().flatten();
+                    said.any(|it| it.is_string() || it.is_number())
                 }
                 _ => false,
             },
@@ -99,16 +93,11 @@ impl Refusal {
     }
 
     fn says_in_progress(&self) -> bool {
-        const WORDS: [&str; 4] = [
-            "in progress",
-            "still processing",
-            "already processing",
-            "being processed",
-        ];
+        const WORDS: &str = "in progress|still processing|already processing|being processed";
         let texts = texts(self.said().value(), &["error", "message", "detail"]);
         texts.chain(self.code.as_deref()).any(|text| {
             let text = text.to_lowercase().replace(['_', '-'], " ");
-            WORDS.iter().any(|words| text.contains(words))
+            WORDS.split('|').any(|words| text.contains(words))
         })
     }
 
@@ -153,14 +142,12 @@ impl Refusal {
             ("providers_failed", "failed"),
             ("attempts_left", "tries left"),
         ] {
-            match body.get(field) {
-                None | Some(Value::Null) => {}
-                Some(Value::Array(names)) => {
-                    let names: Vec<String> = names.iter().map(plain).collect();
-                    particulars.push((label, names.join(", ")));
-                }
-                Some(value) => particulars.push((label, plain(value))),
-            }
+            let text = match body.get(field) {
+                None | Some(Value::Null) => continue,
+                Some(Value::Array(names)) => names.iter().map(plain).collect::<Vec<_>>().join(", "),
+                Some(value) => plain(value),
+            };
+            particulars.push((label, text));
         }
         if let Some(fields) = body.get("fields").and_then(Value::as_object) {
             particulars.extend(fields.iter().map(|(name, why)| (name.as_str(), plain(why))));
@@ -196,7 +183,7 @@ impl Refusal {
     pub(crate) fn unsaid(&self, said: &str) -> Vec<String> {
         let body = flattened(&self.body);
         let mut beside = Vec::new();
-        documents_in(&body, &mut beside);
+        objects_within(&body, &|it| Shape::Booking.fits(it), &mut beside);
         let status = self.status.to_string();
         let is_new = |text: &str| {
             Some(text) != self.code.as_deref() && text != status && !contains_words(said, text)
@@ -218,13 +205,4 @@ fn contains_words(said: &str, text: &str) -> bool {
     said.match_indices(text).any(|(at, found)| {
         !joins(said[..at].chars().next_back()) && !joins(said[at + found.len()..].chars().next())
     })
-}
-
-fn documents_in<'a>(value: &'a Value, found: &mut Vec<&'a Map<String, Value>>) {
-    match value {
-        Value::Object(object) if Shape::Booking.fits(object) => found.push(object),
-        Value::Object(object) => object.values().for_each(|it| documents_in(it, found)),
-        Value::Array(elements) => elements.iter().for_each(|it| documents_in(it, found)),
-        _ => {}
-    }
 }

@@ -7,11 +7,8 @@ use super::failure::Failure;
 /// The most tries of a read, and of a booking request in one run. All tries have the same idempotency key.
 const TRIES: u32 = 3;
 
-/// The pause before the same request is sent again, after try number `tried` (from 1) of a booking request. With `None` it
-/// ends: whether a booking exists may be unknown.
-///
-/// A refusal is final. Temporary failures are retried, which the key makes safe (spec, Limits 7). An address that does
-/// not accept connections is not retried, because the person has already waited for it.
+/// The pause before the same request is sent again, after try number `tried` (from 1) of a booking request. Temporary
+/// failures are retried, which the key makes safe (spec, Limits 7); not an address that timed out: the person has waited.
 pub(crate) fn after_create(failure: &Failure, tried: u32) -> Option<Duration> {
     let passing = match failure {
         Failure::NotReached { timed_out, .. } => !timed_out,
@@ -21,26 +18,22 @@ pub(crate) fn after_create(failure: &Failure, tried: u32) -> Option<Duration> {
         Failure::Refused(refusal) => refusal.status >= 500 && !refusal.proves_nothing_was_done(),
         _ => false,
     };
-    next(passing, tried, 1.0)
+    next(passing, tried)
 }
 
 /// The same after a failed read: a broken connection or an unexplained 5xx may be temporary.
-///
-/// `jitter`, from 0 to 1, spreads the retries of clients that failed at the same moment.
-pub(crate) fn after_read(failure: &Failure, tried: u32, jitter: f64) -> Option<Duration> {
+pub(crate) fn after_read(failure: &Failure, tried: u32) -> Option<Duration> {
     let passing = match failure {
         Failure::NoAnswer(_) => true,
         Failure::Unreadable { status, .. } => *status >= 500,
         Failure::Refused(refusal) => refusal.status >= 500 && refusal.code.is_none(),
         _ => false,
     };
-    next(passing, tried, jitter)
+    next(passing, tried)
 }
 
-fn next(passing: bool, tried: u32, jitter: f64) -> Option<Duration> {
-    let longest = Duration::from_millis(150 << tried);
-    let pause = longest.mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0);
-    (passing && tried < TRIES).then_some(pause)
+fn next(passing: bool, tried: u32) -> Option<Duration> {
+    (passing && tried < TRIES).then(|| Duration::from_millis(150 << tried))
 }
 
 #[cfg(test)]
@@ -93,18 +86,16 @@ mod tests {
             (refused(499, unexplained), false, false),
             (refused(400, explained), false, false),
         ] {
-            let again = [after_create(&failure, 1), after_read(&failure, 1, 0.5)];
+            let again = [after_create(&failure, 1), after_read(&failure, 1)];
             assert_eq!(again.map(|it| it.is_some()), [create, read], "{failure:?}");
         }
     }
 
     #[test]
-    fn there_are_three_tries_each_pause_is_twice_the_one_before_and_those_of_reads_are_spread() {
+    fn there_are_three_tries_and_each_pause_is_twice_the_one_before() {
         let broken = Failure::NoAnswer("reset".into());
         let pauses = [Some(300), Some(600), None].map(|it| it.map(Duration::from_millis));
         assert_eq!([1, 2, 3].map(|tried| after_create(&broken, tried)), pauses);
-        let spread = [0.0, 1.0].map(|jitter| after_read(&broken, 1, jitter));
-        assert_eq!(spread, [150, 300].map(|it| Some(Duration::from_millis(it))));
-        assert_eq!(after_read(&broken, 3, 1.0), None);
+        assert_eq!([1, 2, 3].map(|tried| after_read(&broken, tried)), pauses);
     }
 }

@@ -6,7 +6,6 @@ use super::named_fields::{Named, named, texts};
 use super::refusal::Refusal;
 use crate::platform::shell;
 use crate::service::mapping::WriteKind;
-use crate::service::time::text::human;
 
 /// What to do about a refusal (400 or 422) of what was asked: the complete command, with the names that it says.
 pub(crate) fn way_on(refusal: &Refusal, call: &Call) -> Option<String> {
@@ -19,30 +18,30 @@ pub(crate) fn way_on(refusal: &Refusal, call: &Call) -> Option<String> {
         return None;
     }
     let named = named(said);
-    let is_sent = |field: &str| {
-        let pointer = format!("/{}", field.replace('.', "/"));
+    let is_sent = |it: &&Named| {
+        let pointer = format!("/{}", it.name.replace('.', "/"));
         call.body
             .as_ref()
-            .and_then(|body| body.pointer(&pointer))
-            .is_some()
+            .is_some_and(|body| body.pointer(&pointer).is_some())
     };
     let flag = |it: &Named| flag_of(&draft, draft.own_name(&it.name).unwrap_or(&it.name));
-    let unsent = || named.iter().filter(|it| !is_sent(&it.name));
-    if let Some(flag) = unsent().find_map(flag) {
+    let mut unsent = named.iter().filter(|it| !is_sent(it));
+    if let Some(flag) = unsent.clone().find_map(flag) {
         return Some(format!("add {flag}, which the service requires"));
     }
-    let (values, field) = (values_to_correct(refusal, &named, &flag), unsent().next());
-    let field = field.map(|it| it.name.clone());
-    let is_ours = |it: &Named| !is_sent(&it.name) || draft.own_name(&it.name).is_some();
-    let ours: Vec<Named> = named.into_iter().filter(is_ours).collect();
-    if !draft.has_expression && draft.take(&ours) {
-        let name = shell::word(draft.profile.as_deref().unwrap_or("NAME"));
-        return match draft.is_search() {
-            true => Some(format!(
-                "to find out what the service asks for: bookctl profile learn {name}"
-            )),
-            false => draft.command(),
-        };
+    let (values, field) = (
+        values_to_correct(&named, flag),
+        unsent.next().map(|it| &it.name),
+    );
+    let is_ours = |it: &&Named| !is_sent(it) || draft.own_name(&it.name).is_some();
+    let ours: Vec<&Named> = named.iter().filter(is_ours).collect();
+    if !draft.has_expression && draft.take(ours) {
+        if draft.is_search() {
+            let name = shell::word(draft.profile.as_deref().unwrap_or("NAME"));
+            let what = "to find out what the service asks for";
+            return Some(format!("{what}: bookctl profile learn {name}"));
+        }
+        return draft.command();
     }
     let Some(field) = field else {
         return values;
@@ -57,58 +56,44 @@ pub(crate) fn way_on(refusal: &Refusal, call: &Call) -> Option<String> {
     if draft.is_row {
         return Some(format!("add the field {field} to the row"));
     }
-    let mut names = field.split('.');
-    let first = names.next().unwrap_or_default().to_owned();
-    let key = names.fold(first, |key, name| format!("{key}[{name}]"));
-    let field = shell::word(&format!("{key}=VALUE"));
-    Some(format!("add the field: -F {field}"))
+    let (first, rest) = field.split_once('.').unwrap_or((field, ""));
+    let inner = rest.split_terminator('.').map(|name| format!("[{name}]"));
+    let field = format!("{first}{}=VALUE", inner.collect::<String>());
+    Some(format!("add the field: -F {}", shell::word(&field)))
 }
 
-const FLAGS: [(&str, &str); 12] = [
-    ("datetime", "--at"),
-    ("party_size", "--party"),
-    ("seating_preference", "--seating"),
-    ("customer.name", "--name"),
-    ("customer.email", "--email"),
-    ("customer.phone", "--phone"),
-    ("phone", "--phone"),
-    ("availability_id", "--slot"),
-    ("location", "--near"),
-    ("provider", "--provider"),
-    ("end_user", "--end-user"),
-    ("reason", "--reason"),
-];
-
 /// The flag of a field; in a batch's row the field itself.
-fn flag_of(draft: &Draft, field: &str) -> Option<&'static str> {
-    let (name, flag) = FLAGS.into_iter().find(|it| it.0 == field)?;
-    let is_one = flag != "--reason" || draft.kind == WriteKind::Cancel;
-    is_one.then_some(if draft.is_row { name } else { flag })
+fn flag_of(draft: &Draft, field: &str) -> Option<String> {
+    let flag = match field {
+        "datetime" => "--at",
+        "party_size" => "--party",
+        "seating_preference" => "--seating",
+        "customer.name" => "--name",
+        "customer.email" => "--email",
+        "customer.phone" | "phone" => "--phone",
+        "availability_id" => "--slot",
+        "location" => "--near",
+        "provider" => "--provider",
+        "end_user" => "--end-user",
+        "reason" if draft.kind == WriteKind::Cancel => "--reason",
+        _ => return None,
+    };
+    Some(if draft.is_row { field } else { flag }.to_owned())
 }
 
 /// Which values to correct, if the refusal names fields that have flags: `check the value of --party`.
-fn values_to_correct(
-    refusal: &Refusal,
-    named: &[Named],
-    flag: &impl Fn(&Named) -> Option<&'static str>,
-) -> Option<String> {
-    let flags: Vec<&str> = named.iter().map(flag).collect::<Option<_>>()?;
-    if let ([flag], [it]) = (&flags[..], named)
-        && let Some(value) = it.why.strip_prefix("must be ")
-        && !value.contains(' ')
-        && flag.starts_with("--")
-    {
-        return Some(format!("pass {}", shell::flag(flag, value)));
+fn values_to_correct(named: &[Named], flag: impl Fn(&Named) -> Option<String>) -> Option<String> {
+    let flags: Vec<String> = named.iter().map(flag).collect::<Option<_>>()?;
+    match (&flags[..], named) {
+        ([], _) => None,
+        ([flag], [it]) => match it.why.strip_prefix("must be ") {
+            Some(value) if !value.contains(' ') && flag.starts_with("--") => {
+                Some(format!("pass {}", shell::flag(flag, value)))
+            }
+            _ => Some(format!("check the value of {flag}")),
+        },
+        _ => Some(format!("check the values of {}", flags.join(", "))),
     }
-    let values = if flags.len() == 1 { "value" } else { "values" };
-    let time = refusal
-        .other_time
-        .filter(|_| flags.contains(&"--at") || flags.contains(&"datetime"));
-    let time = time.map_or(String::new(), |time| {
-        let time = human(&time.strftime("%FT%TZ").to_string());
-        format!("; by the service's clock it is {time}")
-    });
-    (!flags.is_empty()).then(|| format!("check the {values} of {}{time}", flags.join(", ")))
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::call::Call;
-use super::failure::Failure;
 use crate::secrets::{register_secret, register_secrets_in};
 use crate::service::mapping::Dialect;
 
@@ -32,12 +31,6 @@ impl WireTrace<'_> {
         let Some(sink) = self.sink else { return };
         sink(&format!("< {status}"));
         sink(&format!("< {}", without_webhook_secret(body)));
-    }
-
-    pub(crate) fn failure(&self, failure: &Failure) {
-        if let Some(sink) = self.sink {
-            sink(&format!("< no response: {failure}"));
-        }
     }
 }
 

@@ -96,8 +96,7 @@ impl Booking {
         })
     }
 
-    /// A booking whose answer has another shape: `value` is the booking in the contract's. Returns `None` if the `id` or
-    /// `status` is missing there.
+    /// A booking whose answer has another shape: `value` is the booking in the contract's.
     pub(crate) fn translated(
         document: Document,
         value: Value,

@@ -1,8 +1,6 @@
 //! What a person types for an email address, a phone number and a party size.
 
-/// Parses an email address. The error is a sentence for the person.
-///
-/// Only what is certainly a slip is refused: the service decides about the rest.
+/// Parses an email address. Only what is certainly a slip is refused: the service decides about the rest.
 pub(crate) fn email(text: &str) -> Result<String, String> {
     let parts = text.rsplit_once('@');
     let is_address = parts.is_some_and(|(name, domain)| {

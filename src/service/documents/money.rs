@@ -5,11 +5,9 @@ use serde_json::Value;
 use super::certainty::Certainty;
 use crate::json::plain;
 
-/// An amount with its currency, for people: `12.50 EUR`. Returns `None` for what is no number.
-///
-/// A whole number is in the currency's minor unit where the contract is known to hold. Elsewhere it may be either unit,
-/// so it is written as it came, with the currency in brackets: `7300 (USD)`. A number with a decimal point, also as text,
-/// is never in minor units.
+/// An amount with its currency, for people: `12.50 EUR`. Returns `None` for what is no number. A whole
+/// number is in the currency's minor unit where the contract is known to hold. Elsewhere it may be either unit, so it is
+/// written as it came, with the currency in brackets: `7300 (USD)`. A number with a decimal point is never in minor units.
 pub(crate) fn money(
     amount: &Value,
     currency: Option<&str>,

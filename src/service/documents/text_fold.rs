@@ -2,10 +2,8 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-/// The text in lower case and without accents and apostrophes, so that `creperie` finds `Crêperie`, `muller` finds
-/// `MÜLLER`, and `obrien` finds `O’Brien`.
-///
-/// Both sides of a comparison have to be folded. The result is not for display.
+/// The text in lower case and without accents and apostrophes, so that `creperie` finds `Crêperie`, and `obrien` finds
+/// `O’Brien`. Both sides of a comparison have to be folded.
 pub(crate) fn fold(text: &str) -> String {
     if text.is_ascii() {
         let mut folded = text.to_ascii_lowercase();

@@ -11,9 +11,7 @@ use crate::service::documents::id::token;
 /// How many objects deep the booking is looked for. Arrays do not count.
 const DEEPEST: usize = 4;
 
-/// The object that is the booking, or has its id, and those around it, from the inside out, in the contract's names.
-///
-/// A profile's expression may drop fields, and a service may write the venue or the guest beside the booking.
+/// The object that is the booking or has its id, and those around it, from the inside out, in the contract's names. A profile's expression may drop fields, and a service may write the venue or the guest beside the booking.
 pub(crate) fn as_it_came(booking: &Booking) -> Vec<Value> {
     let value = flattened(booking.document());
     let by_shape = one(&value, Shape::Booking).ok();

@@ -1,6 +1,7 @@
 //! The names that the service's specification leaves open, in exactly one place.
 
 use reqwest::header::{HeaderName, HeaderValue};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::names::same_words;
@@ -10,7 +11,8 @@ use super::transport::{OWN, names};
 macro_rules! dialect {
     ($($field:ident = $default:literal, $meaning:literal;)*) => {
         /// The open names; each has a default and can be set per profile under `[profiles.NAME.dialect]`.
-        #[derive(Clone, Debug)]
+        #[derive(Clone, Debug, Serialize)]
+        #[serde(into = "Map<String, Value>")]
         pub(crate) struct Dialect {
             $(#[doc = $meaning] pub(crate) $field: String,)*
         }
@@ -116,13 +118,10 @@ impl Dialect {
             .name(key)
             .ok_or_else(|| "is not a key of the dialect".to_owned())?;
         let is_header = |name: &str| HeaderName::try_from(name).is_ok();
-        let signature = signature_header(name);
         let why = match key {
-            "auth_scheme" if HeaderValue::from_str(name).is_err() => {
-                return Err("cannot be used in a header".to_owned());
-            }
-            "auth_scheme" => None,
-            _ if name.trim().is_empty() => return Err("is empty".to_owned()),
+            "auth_scheme" if HeaderValue::from_str(name).is_ok() => None,
+            "auth_scheme" => Some("it cannot be used in a header"),
+            _ if name.trim().is_empty() => Some("it is empty"),
             "auth_header" if !is_header(name) => Some("it is not a valid header name"),
             "auth_header" if names(OWN, name) => {
                 Some("every request has that header for something else")
@@ -133,10 +132,8 @@ impl Dialect {
             }
             key if key.ends_with("_field") => Path::refusal(name),
             _ if name.chars().any(char::is_control) => Some("it has a control character"),
-            "service_name" if !is_header(&signature) => {
-                return Err(format!(
-                    "cannot be {name:?}: {signature:?} is not a valid header name"
-                ));
+            "service_name" if !is_header(&signature_header(name)) => {
+                Some("with `-Signature` it is not a valid header name")
             }
             _ => None,
         };
@@ -161,6 +158,13 @@ impl Dialect {
 
     pub(crate) fn signature_header(&self) -> String {
         signature_header(&self.service_name)
+    }
+}
+
+/// The names that differ from the defaults.
+impl From<Dialect> for Map<String, Value> {
+    fn from(dialect: Dialect) -> Self {
+        dialect.own_names()
     }
 }
 

@@ -33,7 +33,6 @@ pub(crate) struct ListAt {
     pub(crate) has_objects: bool,
 }
 
-/// The names of lists that hold something else beside the objects that a document is about.
 pub(crate) const BESIDE: &str = "_links aggregations categories debug errors facets filters images links messages \
     notices photos providers providers_failed tags warnings";
 
@@ -76,8 +75,6 @@ struct Place<'a> {
     values: Vec<&'a Value>,
     /// How many elements the innermost list around it has.
     elements: usize,
-    /// The path of the object that has it as a member, and the object if it is the only one there.
-    parent: Option<(String, Option<&'a Map<String, Value>>)>,
 }
 
 type Objects<'a> = Vec<&'a Map<String, Value>>;
@@ -87,7 +84,6 @@ pub(crate) fn shallowest(document: &Value, shape: Shape) -> Search<'_> {
         path: String::new(),
         values: vec![document],
         elements: 0,
-        parent: None,
     }];
     for _ in 0..=DEEPEST {
         let mut places: Vec<(Place<'_>, Objects<'_>)> = Vec::new();
@@ -102,7 +98,6 @@ pub(crate) fn shallowest(document: &Value, shape: Shape) -> Search<'_> {
                         path: format!("{}[]", place.path),
                         elements: values.len(),
                         values,
-                        parent: None,
                     });
                 }
                 let objects = place.values.iter().filter_map(|it| it.as_object());
@@ -115,11 +110,18 @@ pub(crate) fn shallowest(document: &Value, shape: Shape) -> Search<'_> {
         if places.iter().any(|(_, objects)| objects.iter().any(fits)) {
             places.iter_mut().for_each(|it| it.1.retain(fits));
             places.retain(|(_, objects)| !objects.is_empty());
-            return judge(&places);
+            let named = |path: &str| if path.is_empty() { "." } else { path }.to_owned();
+            return match &places[..] {
+                [(place, objects)] => Search::Found(Found {
+                    place: named(&place.path),
+                    elements: place.elements.max(objects.len()),
+                    objects: objects.clone(),
+                }),
+                _ => Search::Ambiguous(places.iter().map(|it| named(&it.0.path)).collect()),
+            };
         }
         for (place, objects) in places {
             let mut at: HashMap<&str, usize> = HashMap::new();
-            let only = objects.first().copied().filter(|_| objects.len() == 1);
             let members = objects.into_iter().flatten();
             for (key, value) in members.filter(|(_, it)| it.is_object() || it.is_array()) {
                 let at = *at.entry(key).or_insert_with(|| {
@@ -127,7 +129,6 @@ pub(crate) fn shallowest(document: &Value, shape: Shape) -> Search<'_> {
                         path: below(&place.path, key),
                         values: Vec::new(),
                         elements: place.elements,
-                        parent: Some((place.path.clone(), only)),
                     });
                     level.len() - 1
                 });
@@ -136,33 +137,6 @@ pub(crate) fn shallowest(document: &Value, shape: Shape) -> Search<'_> {
         }
     }
     Search::Nothing
-}
-
-/// Takes the objects that fit if they all stand at one place.
-fn judge<'a>(places: &[(Place<'a>, Objects<'a>)]) -> Search<'a> {
-    let named = |path: &str| if path.is_empty() { "." } else { path }.to_owned();
-    if let [(place, objects)] = places {
-        return Search::Found(Found {
-            place: named(&place.path),
-            elements: place.elements.max(objects.len()),
-            objects: objects.clone(),
-        });
-    }
-    // An object that holds nothing but such objects is a list with keys.
-    let parent = places.first().and_then(|(place, _)| place.parent.as_ref());
-    if let Some((path, Some(keyed))) = parent
-        && keyed.len() == places.len()
-        && places
-            .iter()
-            .all(|(place, _)| place.parent.as_ref().is_some_and(|it| it.0 == *path))
-    {
-        return Search::Found(Found {
-            place: format!("{}.*", named(path)),
-            elements: keyed.len(),
-            objects: places.iter().flat_map(|it| it.1.clone()).collect(),
-        });
-    }
-    Search::Ambiguous(places.iter().map(|(place, _)| named(&place.path)).collect())
 }
 
 #[cfg(test)]
@@ -188,7 +162,6 @@ mod tests {
                venues[]          | 2 | 2 | {"venues": [VENUE, VENUE]}
                data.results[]    | 1 | 2 | {"data": {"results": [VENUE, 3]}}
                data[].attributes | 1 | 1 | {"data": [{"type": "venue", "attributes": VENUE}]}
-               venues.*          | 2 | 2 | {"venues": {"a": VENUE, "b": VENUE}}
                a.b.c.d           | 1 | 1 | {"a": {"b": {"c": {"d": VENUE}}}}
                top[]             | 1 | 1 | {"top": [VENUE], "more": {"deeper": [VENUE]}}"#,
         ) {

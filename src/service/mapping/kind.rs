@@ -3,7 +3,8 @@
 macro_rules! kinds {
     ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal, $meaning:literal;)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+        #[serde(rename_all = "lowercase")]
         pub(crate) enum $name {
             $(#[doc = $meaning] $variant,)*
         }

@@ -30,7 +30,8 @@ pub(crate) fn elements<'a>(
                 elements: list.len(),
             });
         }
-        let kind = if list.is_empty() {
+        let is_empty = list.is_empty();
+        let kind = if is_empty {
             &mut empty
         } else {
             &mut unreadable
@@ -56,24 +57,19 @@ pub(crate) fn elements<'a>(
     }
     // None, only where no element came that could be one.
     let lists = lists(value);
-    let (full, empties): (Vec<_>, Vec<_>) = lists.iter().partition(|list| list.elements > 0);
-    let with_objects = || full.iter().filter(|list| list.has_objects);
     if let Some(place) = empty {
-        let others: Vec<_> = with_objects()
-            .map(|it| (it.place.clone(), it.elements))
-            .collect();
+        let others = lists.iter().filter(|list| list.has_objects);
+        let others = others.map(|it| (it.place.clone(), it.elements));
+        let others: Vec<_> = others.collect();
         return match others[..] {
             [] => Ok(unread(place, 0)),
             _ => Err(elsewhere(nouns, place, &others)),
         };
     }
-    let named = full
-        .iter()
-        .find(|list| Some(list.place.as_str()) == unreadable);
-    let list = named
-        .or(with_objects().next())
-        .or(full.first())
-        .or(empties.first());
+    let list = lists.iter().min_by_key(|list| {
+        let is_named = Some(list.place.as_str()) == unreadable;
+        (!is_named, !list.has_objects, list.elements == 0)
+    });
     list.map(|list| unread(&list.place, list.elements))
         .ok_or_else(|| format!("the response has no list of {nouns}"))
 }

@@ -1,41 +1,22 @@
-//! An answer that came and is not understood, and what a profile can say about it.
+//! The error of a response that is not understood, with what a profile can say about it.
 
 use super::kind::ReadKind;
 use crate::json::Document;
 use crate::outcome::{Code, Error};
 
-#[derive(Debug)]
-pub(crate) struct MappingError {
-    /// What was found instead, as a sentence.
-    pub(crate) why: String,
-    /// The settings of a profile that say how to read such a document.
-    settings: String,
-    document: Box<Document>,
+/// `why` is what was found instead, as a sentence, and `settings` those of a profile that say how to read such a document.
+pub(super) fn misread(why: String, settings: &str, document: &Document) -> Error {
+    let mut error = Error::new(Code::UnexpectedAnswer, why).hint(format!(
+        "if the service names it differently, set {settings} with `bookctl profile set`; `bookctl api` shows the \
+         whole answer"
+    ));
+    error.body = Some(document.clone());
+    error
 }
 
-impl MappingError {
-    /// `why` is the predicate of a sentence about the expression.
-    pub(crate) fn of_expression(kind: ReadKind, why: &str, document: &Document) -> Self {
-        let name = kind.as_str();
-        let why = format!("the profile's expression read.{name} {why}");
-        Self::new(why, format!("`read.{name}`"), document)
-    }
-
-    pub(crate) fn new(why: String, settings: String, document: &Document) -> Self {
-        MappingError {
-            why,
-            settings,
-            document: Box::new(document.clone()),
-        }
-    }
-
-    pub(crate) fn into_error(self) -> Error {
-        let settings = self.settings;
-        let mut error = Error::new(Code::UnexpectedAnswer, self.why).hint(format!(
-            "if the service names it differently, set {settings} with `bookctl profile set`; `bookctl api` shows the \
-             whole answer"
-        ));
-        error.body = Some(*self.document);
-        error
-    }
+/// `why` is the predicate of a sentence about the expression.
+pub(super) fn of_expression(kind: ReadKind, why: &str, document: &Document) -> Error {
+    let name = kind.as_str();
+    let why = format!("the profile's expression read.{name} {why}");
+    misread(why, &format!("`read.{name}`"), document)
 }

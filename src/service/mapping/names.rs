@@ -19,8 +19,6 @@ pub(crate) fn is_one_of(names: &str, name: &str) -> bool {
 }
 
 /// The key of an object that is `name`, or else the only one that consists of the same words.
-///
-/// Returns `None` where two such keys exist: neither of them is certain.
 pub(crate) fn key_of<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     if let Some((key, _)) = object.get_key_value(name) {
         return Some(key);

@@ -107,18 +107,8 @@ impl<'a> Outline<'a> {
     }
 
     /// The beginning of the expression that reads such a document: holes stand for the names that only a person knows.
-    /// `missing` are the fields that are not found in a document that is otherwise read; without any, none is.
-    pub(crate) fn skeleton(&self, kind: ReadKind, missing: &[&str]) -> String {
+    pub(crate) fn skeleton(&self, kind: ReadKind) -> String {
         let (place, object) = self.found(kind);
-        if !missing.is_empty() {
-            let set = missing.iter().map(|it| format!(".{it} = .{HOLE}"));
-            let set = set.collect::<Vec<_>>().join(" | ");
-            return match (place, kind.is_list()) {
-                ("", _) => set,
-                (place, true) => format!("{place} |= ({set})"),
-                (place, false) => format!("{place} | {set}"),
-            };
-        }
         let field = |name| match object.and_then(|it| key_of(it, name)) {
             Some(key) if key == name => key.to_owned(),
             Some(key) => format!("{name}: {}", jq_key(key)),
@@ -246,7 +236,7 @@ mod tests {
         ) {
             let slot = r#"{"ref": "a", "from": "19:30"}"#;
             let document = document.replace("SLOT", slot).parse().unwrap();
-            let skeleton = Outline::of(&document).skeleton(ReadKind::Slots, &[]);
+            let skeleton = Outline::of(&document).skeleton(ReadKind::Slots);
             let expected = format!(
                 "{{slots: [{place} | {{availability_id: .<?>, datetime: .<?>, card_terms: .<?>, \
                  cancellation_terms: .<?>}}]}}"
@@ -258,7 +248,7 @@ mod tests {
     #[test]
     fn a_skeleton_has_the_names_that_came_and_holes_for_the_others() {
         let booking = json!({"data": {"ref": "b", "Status": "x", "provider": "p", "visit": {"id": 1}}, "meta": {"id": "r"}});
-        let skeleton = Outline::of(&booking).skeleton(ReadKind::Booking, &[]);
+        let skeleton = Outline::of(&booking).skeleton(ReadKind::Booking);
         assert!(
             skeleton.starts_with(".data | {id: .<?>, status: .Status, provider, datetime: .<?>"),
             "{skeleton}"
@@ -267,9 +257,5 @@ mod tests {
             json!({"venues": [{"venue_id": 1, "title": "x", "photos": [{"a": 1}, {"a": 2}]}]});
         let missing = missing(ReadKind::Venues, &[venues["venues"][0].clone()]);
         assert_eq!(missing, ["name", "provider", "timezone", "address"]);
-        assert_eq!(
-            Outline::of(&venues).skeleton(ReadKind::Venues, &missing[..2]),
-            ".venues[] |= (.name = .<?> | .provider = .<?>)"
-        );
     }
 }

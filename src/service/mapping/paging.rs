@@ -16,8 +16,7 @@ pub(crate) enum NextPage {
     Unknown,
 }
 
-/// Names of members that hold the next page's address, cursor or number. Their words without `next` are the request's
-/// field.
+/// Names of members that hold the next page's address, cursor or number, and without `next` the request's field.
 const NEXT: &str = "next next_page next_url next_link next_cursor next_page_token next_token next_offset end_cursor";
 /// Names of objects that describe the page, beside the list itself.
 const AROUND: &str =
@@ -27,8 +26,7 @@ const LINKS: &str = "links _links";
 const ADDRESS: &str = "next_url next_link";
 const MORE: &str = "has_more has_next has_next_page more";
 
-/// The next page, if the answer or its `Link` header names one. `None` means that this is the last page, or that nothing
-/// says otherwise.
+/// The next page, if the answer or its `Link` header names one.
 pub(crate) fn next_page(document: &Value, link: Option<&str>) -> Option<NextPage> {
     if let Some(address) = link.and_then(next_of_link) {
         return Some(NextPage::At(address));
@@ -93,10 +91,6 @@ fn is_address(text: &str) -> bool {
 /// `cursor` for `next_cursor`, `pageToken` for `nextPageToken`.
 fn request_field(name: &str) -> String {
     let prefixes = ["next_", "next-", "next", "end_"];
-    // A name in capitals is the only one of its style that says nothing about the request's.
-    let lower = name.to_lowercase();
-    let is_in_capitals = !name.chars().any(char::is_lowercase);
-    let name = if is_in_capitals { &lower } else { name };
     let word = prefixes.iter().find_map(|it| name.strip_prefix(it));
     let word = word.unwrap_or(name);
     let mut letters = word.chars();

@@ -22,15 +22,10 @@ impl Path {
         if text.chars().any(char::is_control) {
             return Some("it has a control character");
         }
-        match Path::parse(text) {
-            None => Some(
-                "a part between its dots is empty; a path is names with dots between them, such as data.results",
-            ),
-            Some(path) if path.0.iter().any(|name| is_syntax(name)) => Some(
-                "a path is names with dots between them, such as data.results; a read.KIND or write.KIND expression takes jq",
-            ),
-            Some(_) => None,
-        }
+        let is_path = |path: Path| !path.0.iter().any(|name| is_syntax(name));
+        (!Path::parse(text).is_some_and(is_path)).then_some(
+            "a path is names with dots between them, such as data.results; a read.KIND or write.KIND expression takes jq",
+        )
     }
 
     pub(crate) fn get<'a>(&self, value: &'a Value) -> Option<&'a Value> {

@@ -1,8 +1,10 @@
 //! Everything that a profile says about how its service differs from the contract.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use jiff::tz::TimeZone;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::dialect::Dialect;
@@ -12,14 +14,16 @@ use crate::json::parsed;
 use crate::platform::{jq, shell};
 use crate::service::time::moment::Moment;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Adapter {
-    pub(crate) dialect: Dialect,
+    /// The profile that says all this, for the commands that change it.
+    #[serde(skip)]
+    pub(crate) profile: Option<String>,
     /// Whether times without an offset are the venue's own, in requests as well.
     pub(crate) local_times: bool,
+    #[serde(flatten)]
     pub(crate) transport: Transport,
-    /// The profile that says all this, for the commands that change it.
-    pub(crate) profile: Option<String>,
+    pub(crate) dialect: Dialect,
     pub(crate) read: BTreeMap<ReadKind, MappingExpression>,
     pub(crate) write: BTreeMap<WriteKind, MappingExpression>,
 }
@@ -47,19 +51,8 @@ impl Adapter {
         }
     }
 
-    /// The expressions as they were written, by `read.KIND` and `write.KIND`.
-    pub(crate) fn expressions(&self) -> impl Iterator<Item = (String, &str)> {
-        let read = self.read.iter();
-        let read = read.map(|(kind, it)| (format!("read.{}", kind.as_str()), it));
-        let write = self.write.iter();
-        let write = write.map(|(kind, it)| (format!("write.{}", kind.as_str()), it));
-        read.chain(write)
-            .map(|(key, it)| (key, it.0.source.as_str()))
-    }
-
     pub(crate) fn set_command(&self, settings: &str) -> String {
-        let name = self.profile.as_deref().unwrap_or("NAME");
-        format!("bookctl profile set {} {settings}", shell::word(name))
+        set_command(self.profile.as_deref(), settings)
     }
 
     /// A moment as this service wants it in a request: without an offset, on the venue's clock where its zone is known, or
@@ -74,8 +67,40 @@ impl Adapter {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Setting {
+    /// As `config.toml` has it, such as `dialect.otp_field`.
+    pub(crate) key: String,
+    pub(crate) value: String,
+}
+
+impl Setting {
+    pub(crate) fn new(key: impl Into<String>, value: impl Into<String>) -> Self {
+        let (key, value) = (key.into(), value.into());
+        Setting { key, value }
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.key, self.value)
+    }
+}
+
+pub(crate) fn set_command(profile: Option<&str>, settings: &str) -> String {
+    let name = shell::word(profile.unwrap_or("NAME"));
+    format!("bookctl profile set {name} {settings}")
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(into = "String")]
 pub(crate) struct MappingExpression(jq::Expression);
+
+impl From<MappingExpression> for String {
+    fn from(it: MappingExpression) -> Self {
+        it.0.source
+    }
+}
 
 impl MappingExpression {
     pub(crate) fn compile(source: &str) -> Result<Self, String> {

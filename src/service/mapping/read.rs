@@ -7,11 +7,12 @@ use serde_json::{Map, Value};
 use super::around::around;
 use super::kind::ReadKind;
 use super::locate::{counted, elements, one};
-use super::misread::MappingError;
+use super::misread::{misread, of_expression};
 use super::profile_adapter::Adapter;
 use super::resource::flattened;
 use super::shape::{Shape, with_contract_names};
 use crate::json::Document;
+use crate::outcome::{Error, Result};
 use crate::service::documents::booking::Booking;
 use crate::service::documents::money::in_main_units;
 use crate::service::documents::slot::Slot;
@@ -46,7 +47,7 @@ impl Adapter {
         &self,
         document: Document,
         after_write: bool,
-    ) -> Result<Reading<Booking>, MappingError> {
+    ) -> Result<Reading<Booking>> {
         let mut warnings = Vec::new();
         if let Some(translated) = self.translate(ReadKind::Booking, &document) {
             let read = translated.and_then(|value| {
@@ -64,18 +65,12 @@ impl Adapter {
                         "read.booking {why}; the booking was found by its shape"
                     ));
                 }
-                Err(why) => {
-                    return Err(MappingError::of_expression(
-                        ReadKind::Booking,
-                        &why,
-                        &document,
-                    ));
-                }
+                Err(why) => return Err(of_expression(ReadKind::Booking, &why, &document)),
             }
         }
         let value = flattened(&document);
-        let misread = |why: String| unreadable(ReadKind::Booking, &why, &document);
-        let found = one(&value, Shape::Booking).map_err(misread)?;
+        let unread = |why: String| unreadable(ReadKind::Booking, &why, &document);
+        let found = one(&value, Shape::Booking).map_err(unread)?;
         let read = contract(found, Shape::Booking, false);
         let item = if read == *document.value() {
             Booking::from_document(document.clone())
@@ -83,29 +78,25 @@ impl Adapter {
             Booking::translated(document.clone(), read, around(&value, &[found]))
         };
         item.map(|item| Reading { item, warnings })
-            .ok_or_else(|| misread("it has no `id` and `status`".to_owned()))
+            .ok_or_else(|| unread("it has no `id` and `status`".to_owned()))
     }
 
-    /// Reads the index, in the contract's names as far as the profile knows them.
-    pub(crate) fn index(&self, document: &Document) -> Result<Value, MappingError> {
+    pub(crate) fn index(&self, document: &Document) -> Result<Value> {
         let translated = self.translate(ReadKind::Index, document);
         translated
             .unwrap_or_else(|| Ok(document.value().clone()))
-            .map_err(|why| MappingError::of_expression(ReadKind::Index, &why, document))
+            .map_err(|why| of_expression(ReadKind::Index, &why, document))
     }
 
-    pub(crate) fn venues(&self, document: &Document) -> Result<Reading<List<Venue>>, MappingError> {
+    pub(crate) fn venues(&self, document: &Document) -> Result<Reading<List<Venue>>> {
         self.list(ReadKind::Venues, document, Venue::from_value)
     }
 
-    pub(crate) fn slots(&self, document: &Document) -> Result<Reading<List<Slot>>, MappingError> {
+    pub(crate) fn slots(&self, document: &Document) -> Result<Reading<List<Slot>>> {
         self.list(ReadKind::Slots, document, Slot::from_value)
     }
 
-    pub(crate) fn sessions(
-        &self,
-        document: &Document,
-    ) -> Result<Reading<List<Value>>, MappingError> {
+    pub(crate) fn sessions(&self, document: &Document) -> Result<Reading<List<Value>>> {
         self.list(ReadKind::Sessions, document, Some)
     }
 
@@ -113,9 +104,10 @@ impl Adapter {
     pub(crate) fn object(
         &self,
         kind: ReadKind,
-        shape: Shape,
         document: &Document,
-    ) -> Result<(Value, Vec<(String, String)>), MappingError> {
+    ) -> Result<(Value, Vec<(String, String)>)> {
+        let is_card = kind == ReadKind::Card;
+        let shape = if is_card { Shape::Card } else { Shape::Session };
         let (value, is_translated) = self.source(kind, document)?;
         if !is_translated {
             let found = one(&value, shape);
@@ -126,7 +118,7 @@ impl Adapter {
             Some(object) => Ok((with_contract_names(object, shape), Vec::new())),
             None => {
                 let why = format!("does not give {}", shape.mark());
-                Err(MappingError::of_expression(kind, &why, document))
+                Err(of_expression(kind, &why, document))
             }
         }
     }
@@ -144,10 +136,10 @@ impl Adapter {
         Some(OpenBookings { bookings, unread })
     }
 
-    /// The bookings anywhere in a refusal, but for those of the list of unfinished ones (spec, Errors).
     pub(crate) fn bookings_within(&self, refusal: &Document) -> Vec<Booking> {
         let mut found = Vec::new();
-        objects_within(refusal.value(), &mut found);
+        let is_booking = |object: &Map<String, Value>| Shape::Booking.is_usable(object);
+        objects_within(refusal.value(), &is_booking, &mut found);
         found.into_iter().filter_map(booking_of).collect()
     }
 
@@ -156,7 +148,7 @@ impl Adapter {
         kind: ReadKind,
         document: &Document,
         make: impl Fn(Value) -> Option<T>,
-    ) -> Result<Reading<List<T>>, MappingError> {
+    ) -> Result<Reading<List<T>>> {
         let (shape, own_field) = match kind {
             ReadKind::Venues => (Shape::Venue, &self.dialect.venues_field),
             ReadKind::Slots => (Shape::Slot, &self.dialect.slots_field),
@@ -164,26 +156,26 @@ impl Adapter {
         };
         let (value, is_translated) = self.source(kind, document)?;
         let name = kind.as_str();
-        let settings = || format!("`{name}_field` or `read.{name}`");
-        let misread = |why| MappingError::new(why, settings(), document);
+        let settings = format!("`{name}_field` or `read.{name}`");
+        let unread = |why| misread(why, &settings, document);
         let field = if is_translated { name } else { own_field };
-        let found = elements(&value, shape, field).map_err(misread)?;
+        let found = elements(&value, shape, field).map_err(unread)?;
         let read = found.objects.iter();
         let items: Vec<T> = read
             .filter_map(|object| make(contract(object, shape, is_translated)))
             .collect();
-        let (place, unread) = (found.place, found.elements - items.len());
+        let (place, count) = (found.place, found.elements - items.len());
         let mut warnings = Vec::new();
-        if unread > 0 {
+        if count > 0 {
             if items.is_empty() {
-                return Err(misread(format!(
+                return Err(unread(format!(
                     "the response has {} at `{place}`, and none of them has {}",
-                    counted(unread),
+                    counted(count),
                     shape.mark()
                 )));
             }
             warnings.push(format!(
-                "{unread} of {} {} cannot be read: {} is missing",
+                "{count} of {} {} cannot be read: {} is missing",
                 found.elements,
                 shape.nouns().1,
                 shape.mark()
@@ -216,14 +208,10 @@ impl Adapter {
     }
 
     /// What a document is read from, and whether an expression gave it, which writes the contract's names.
-    fn source<'a>(
-        &self,
-        kind: ReadKind,
-        document: &'a Document,
-    ) -> Result<(Cow<'a, Value>, bool), MappingError> {
+    fn source<'a>(&self, kind: ReadKind, document: &'a Document) -> Result<(Cow<'a, Value>, bool)> {
         match self.translate(kind, document) {
             Some(Ok(value)) => Ok((Cow::Owned(value), true)),
-            Some(Err(why)) => Err(MappingError::of_expression(kind, &why, document)),
+            Some(Err(why)) => Err(of_expression(kind, &why, document)),
             None => Ok((flattened(document), false)),
         }
     }
@@ -241,10 +229,10 @@ fn contract(object: &Map<String, Value>, shape: Shape, is_own: bool) -> Value {
     value
 }
 
-fn unreadable(kind: ReadKind, why: &str, document: &Document) -> MappingError {
+fn unreadable(kind: ReadKind, why: &str, document: &Document) -> Error {
     let name = kind.as_str();
     let why = format!("the response cannot be read as a {name}: {why}");
-    MappingError::new(why, format!("`read.{name}`"), document)
+    misread(why, &format!("`read.{name}`"), document)
 }
 
 /// A booking that stands beside what a document is about.
@@ -254,18 +242,19 @@ fn booking_of(object: &Map<String, Value>) -> Option<Booking> {
     Booking::translated(document, value, Vec::new())
 }
 
-fn objects_within<'a>(value: &'a Value, found: &mut Vec<&'a Map<String, Value>>) {
-    match value {
-        Value::Object(object) => {
-            if Shape::Booking.is_usable(object) {
-                found.push(object);
-            }
-            let members = object.iter().filter(|(name, _)| *name != "open_bookings");
-            members.for_each(|(_, inner)| objects_within(inner, found));
-        }
-        Value::Array(elements) => elements.iter().for_each(|it| objects_within(it, found)),
-        _ => {}
+/// The objects anywhere in a refusal, but for those of the list of unfinished bookings (spec, Errors).
+pub(crate) fn objects_within<'a>(
+    value: &'a Value,
+    is_it: &dyn Fn(&Map<String, Value>) -> bool,
+    found: &mut Vec<&'a Map<String, Value>>,
+) {
+    if let Value::Object(object) = value {
+        found.extend(Some(object).filter(|it| is_it(it)));
+        let members = object.iter().filter(|(name, _)| *name != "open_bookings");
+        members.for_each(|(_, inner)| objects_within(inner, is_it, found));
     }
+    let elements = value.as_array().into_iter().flatten();
+    elements.for_each(|it| objects_within(it, is_it, found));
 }
 
 #[cfg(test)]
@@ -274,7 +263,7 @@ mod tests {
     use crate::service::documents::rows;
     use serde_json::json;
 
-    fn booking(document: Value) -> Result<Booking, MappingError> {
+    fn booking(document: Value) -> Result<Booking> {
         let reading = Adapter::default().booking(document.into(), false)?;
         Ok(reading.item)
     }
@@ -322,7 +311,11 @@ mod tests {
                {"object": "error", "id": "e", "status": "failed"}   | nothing in it"#,
         ) {
             let misread = booking(document.parse().unwrap()).unwrap_err();
-            assert!(misread.why.contains(why), "{document}: {}", misread.why);
+            assert!(
+                misread.message.contains(why),
+                "{document}: {}",
+                misread.message
+            );
         }
     }
 
@@ -374,8 +367,8 @@ mod tests {
             match venues(document.parse().unwrap()) {
                 Ok(read) => assert!(read.item.items.is_empty() && why.is_empty(), "{document}"),
                 Err(misread) => {
-                    let said = !why.is_empty() && misread.why.contains(why);
-                    assert!(said, "{document}: {}", misread.why);
+                    let said = !why.is_empty() && misread.message.contains(why);
+                    assert!(said, "{document}: {}", misread.message);
                 }
             }
         }

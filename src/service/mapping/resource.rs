@@ -10,8 +10,8 @@ const INNER: &str = "attributes";
 const LINKS: &str = "relationships";
 const BESIDE: &str = "included";
 
-/// The document with the members of each `attributes` in the object around it, and what its relationships name in
-/// `included` beside them.
+/// The document with the members of each `attributes` in the object around it, and in the place of `included` what
+/// relationships name there.
 pub(crate) fn flattened(document: &Document) -> Cow<'_, Value> {
     // Most documents have none, and are not copied.
     if !document.text().contains(INNER) {
@@ -19,19 +19,13 @@ pub(crate) fn flattened(document: &Document) -> Cow<'_, Value> {
     }
     let value = document.value();
     let beside = value.get(BESIDE).and_then(Value::as_array);
-    let beside = beside.into_iter().flatten().map(|it| (it, false));
-    let mut included = Included(beside.collect());
+    let mut included = Included {
+        objects: beside.map_or(&[], Vec::as_slice),
+        is_used: false,
+    };
     let mut flat = flat(value, &mut included);
-    if let Value::Object(object) = &mut flat
-        && included.0.iter().any(|(_, is_used)| *is_used)
-    {
-        let rest = included.0.iter().filter(|(_, is_used)| !is_used);
-        let rest = rest.map(|(value, _)| self::flat(value, &mut Included(Vec::new())));
-        let rest: Vec<Value> = rest.collect();
+    if let Some(object) = flat.as_object_mut().filter(|_| included.is_used) {
         object.remove(BESIDE);
-        if !rest.is_empty() {
-            object.insert(BESIDE.to_owned(), rest.into());
-        }
     }
     if flat == *value {
         return Cow::Borrowed(value);
@@ -39,8 +33,12 @@ pub(crate) fn flattened(document: &Document) -> Cow<'_, Value> {
     Cow::Owned(flat)
 }
 
-/// The objects that stand beside what the document is about, and whether each was named.
-struct Included<'a>(Vec<(&'a Value, bool)>);
+/// The objects that stand beside what the document is about, and whether any was named.
+#[derive(Default)]
+struct Included<'a> {
+    objects: &'a [Value],
+    is_used: bool,
+}
 
 impl Included<'_> {
     fn named(&mut self, link: &Value) -> Option<Value> {
@@ -52,11 +50,10 @@ impl Included<'_> {
 
     fn one(&mut self, id: &Value) -> Option<Value> {
         let name = |of: &Value| Some((of.get("type")?.clone(), of.get("id")?.clone()));
-        let wanted = name(id)?;
-        let mut found = self.0.iter_mut();
-        let (found, is_used) = found.find(|(it, _)| name(it) == Some(wanted.clone()))?;
-        *is_used = true;
-        let mut found = flat(found, &mut Included(Vec::new()));
+        let wanted = Some(name(id)?);
+        let found = self.objects.iter().find(|it| name(it) == wanted)?;
+        self.is_used = true;
+        let mut found = flat(found, &mut Included::default());
         found.as_object_mut()?.remove("type");
         Some(found)
     }
@@ -66,15 +63,16 @@ fn flat(value: &Value, included: &mut Included<'_>) -> Value {
     match value {
         Value::Object(object) => {
             let mut merged = Map::new();
+            let has_id = object.contains_key("id");
             for (key, value) in object {
                 match value {
-                    Value::Object(inner) if key == INNER && object.contains_key("id") => {
+                    Value::Object(inner) if key == INNER && has_id => {
                         for (key, value) in inner {
-                            let value = || flat(value, &mut Included(Vec::new()));
+                            let value = || flat(value, &mut Included::default());
                             merged.entry(key.clone()).or_insert_with(value);
                         }
                     }
-                    Value::Object(links) if key == LINKS && object.contains_key("id") => {
+                    Value::Object(links) if key == LINKS && has_id => {
                         let mut rest = links.clone();
                         rest.retain(|name, link| match included.named(link) {
                             Some(named) => {
@@ -117,14 +115,10 @@ mod tests {
         assert_eq!(
             flattened(json!({
                 "data": [{"id": 7, "relationships": {"card_terms": link(1), "gone": link(9)}}],
-                "included": [
-                    {"type": "t", "id": 1, "attributes": {"text": "x"}},
-                    {"type": "u", "id": 1, "attributes": {"text": "y"}},
-                ],
+                "included": [{"type": "t", "id": 1, "attributes": {"text": "x"}}],
             })),
             json!({
                 "data": [{"id": 7, "card_terms": {"id": 1, "text": "x"}, "relationships": {"gone": link(9)}}],
-                "included": [{"type": "u", "id": 1, "text": "y"}],
             })
         );
         for same in [

@@ -68,8 +68,7 @@ impl Shape {
         }
     }
 
-    /// The names of the fields that bookctl knows of this kind. Those that the specification leaves open are read in
-    /// any style (`partySize`).
+    /// The fields that bookctl knows of this kind, which are read in any style (`partySize`).
     pub(crate) fn fields(self) -> impl Iterator<Item = &'static str> {
         let names = match self {
             Shape::Venue => {

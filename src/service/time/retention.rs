@@ -8,14 +8,12 @@ use serde::Deserialize;
 
 use super::duration;
 
-/// How long after a booking request the journal keeps the guest's data. With 0 it is deleted as soon as the request
-/// has ended.
+/// How long after a booking request the journal keeps the guest's data; with 0, until the request has ended.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(try_from = "String")]
 pub(crate) struct Retention(Duration);
 
 impl Retention {
-    /// Parses a length such as `90d`. `0` keeps nothing.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         duration::period(text).map(Retention)
     }

@@ -1,5 +1,6 @@
 //! Datetimes and spans of time as people read them.
 
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
 
@@ -19,8 +20,7 @@ pub(crate) fn human(datetime: &str) -> String {
     }
 }
 
-/// When something happened, always with seconds, so that a column of such times is even. A text that is no instant is
-/// returned unchanged.
+/// When something happened, always with seconds, so that a column of such times is even.
 pub(crate) fn to_the_second(at: &str) -> String {
     match at.parse::<Timestamp>() {
         Ok(at) => at.strftime("%a %-d %b %Y, %T (UTC)").to_string(),
@@ -28,25 +28,27 @@ pub(crate) fn to_the_second(at: &str) -> String {
     }
 }
 
-/// Local time at the venue, without the offset: for lists. `None` if `datetime` cannot be parsed.
-pub(crate) fn local(datetime: &str) -> Option<String> {
+/// What the clock at the venue shows, with or without an offset. `None` if `datetime` cannot be parsed.
+fn wall(datetime: &str) -> Option<DateTime> {
     let when = When::parse(datetime).ok()?;
-    let zoned = when.exact().map(|moment| moment.zoned.datetime());
-    zoned.or(when.wall()).map(local_text)
+    let exact = when.exact().map(|moment| moment.zoned.datetime());
+    exact.or(when.wall())
 }
 
-/// The same for a row: the weekday, the day and the time, with the year where it is not that of `now`. What is not understood
-/// stands as it came.
+pub(crate) fn local(datetime: &str) -> Option<String> {
+    wall(datetime).map(local_text)
+}
+
+/// The same for a row: the weekday, the day and the time, with the year where it is not that of `now`.
 pub(crate) fn listed(datetime: &str, now: Timestamp) -> String {
-    let when = When::parse(datetime).ok();
-    let exact = |when: &When| when.exact().map(|moment| moment.zoned.datetime());
-    let Some(local) = when.and_then(|when| exact(&when).or(when.wall())) else {
+    let Some(local) = wall(datetime) else {
         return datetime.to_owned();
     };
     let is_this_year = local.year() == now.to_zoned(TimeZone::UTC).year();
     let year = if is_this_year { "" } else { " %Y" };
-    let format = format!("%a %-d %b{year} %H:%M");
-    local.strftime(&format).to_string()
+    local
+        .strftime(&format!("%a %-d %b{year} %H:%M"))
+        .to_string()
 }
 
 /// A datetime of a document for people, followed by the time in the reader's own zone where the two clocks differ:

@@ -4,9 +4,8 @@
 const LONGEST_INPUT: usize = 200;
 const LONGEST_QUOTE: usize = 60;
 
-/// Reads `text`, which `read` gets trimmed and in lower case. `kind` is what it should be, such as "a time".
-///
-/// The error is one sentence: "`13pm` is not a time: …; try …".
+/// Reads `text`, which `read` gets trimmed and in lower case. `kind` is what it should be, such as "a time". The error
+/// is one sentence: "`13pm` is not a time: …; try …".
 pub(crate) fn read<T>(
     text: &str,
     kind: &str,

@@ -81,8 +81,9 @@ pub(crate) fn zone(text: &str) -> Result<TimeZone, String> {
         _ => match TimeZone::get(name) {
             Ok(zone) if !zone.is_unknown() => Ok(zone),
             _ => {
-                let known: Vec<String> = tz::db().available().map(|it| it.to_string()).collect();
-                let meant = did_you_mean(&name.replace(' ', "_"), known.iter().map(String::as_str));
+                let known: Vec<_> = tz::db().available().collect();
+                let meant =
+                    did_you_mean(&name.replace(' ', "_"), known.iter().map(|it| it.as_str()));
                 let advice = meant.unwrap_or_else(|| format!("try {EXAMPLE}"));
                 Err(format!("unknown time zone; {advice}"))
             }

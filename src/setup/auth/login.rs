@@ -102,30 +102,23 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
         let warning = "BOOKCTL_API_KEY is set and overrides the stored key";
         context.out.warn(warning);
     }
-    match &file.default_profile {
-        Some(current) if *current == name => {}
-        None if key.is_some() => {
-            context
-                .out
-                .note(&format!("commands use profile {name} from now on"));
-        }
-        _ => {
-            let name = shell::word(&name);
-            context.out.note(&format!(
-                "to use it, pass --profile {name}, or make it the default with: bookctl profile use {name}"
-            ));
-        }
+    if file.default_profile.is_none() && key.is_some() {
+        let note = format!("commands use profile {name} from now on");
+        context.out.note(&note);
+    } else if file.default_profile.as_ref() != Some(&name) {
+        let name = shell::word(&name);
+        context.out.note(&format!(
+            "to use it, pass --profile {name}, or make it the default with: bookctl profile use {name}"
+        ));
     }
     Ok(Exit::Done)
 }
 
-/// Reads the password of the profile's shared journal from standard input, and stores it for the journal's address.
 async fn store_journal_password(setup: &Startup, vault: &Vault, storage: Storage) -> Result<Exit> {
     let file = ConfigFile::read(&setup.paths.config_file)?;
     let name = setup.named_profile().or(file.default_profile.clone());
-    let Some(name) = name else {
-        return Err(Error::usage("no profile was named").hint("pass --profile NAME"));
-    };
+    let unnamed = || Error::usage("no profile was named").hint("pass --profile NAME");
+    let name = name.ok_or_else(unnamed)?;
     let url = file.profile(&name)?.journal.as_deref().ok_or_else(|| {
         Error::config(format!("profile {name} has no shared journal")).hint(format!(
             "name it first: bookctl profile set {name} journal=postgresql://USER@HOST/DATABASE"
@@ -206,18 +199,19 @@ async fn try_key(
     }
 }
 
-/// The profile and its address, from flags and the environment, or from prompts.
 async fn choose_service(
     setup: &Startup,
     args: &Args,
     file: &ConfigFile,
 ) -> Result<(String, BaseUrl)> {
     let from_environment = Environment::text(setup.environment.base_url.as_ref());
-    let url = match (&args.base_url, &from_environment) {
-        (Some(url), _) => Some(BaseUrl::parse(url, "--base-url")?),
-        (None, Some(url)) => Some(BaseUrl::parse(url, "BOOKCTL_BASE_URL")?),
-        (None, None) => None,
-    };
+    let flag = args.base_url.as_ref().map(|url| (url, "--base-url"));
+    let given = flag.or(from_environment
+        .as_ref()
+        .map(|url| (url, "BOOKCTL_BASE_URL")));
+    let url = given
+        .map(|(url, from)| BaseUrl::parse(url, from))
+        .transpose()?;
     let named = setup.named_profile();
     if let Some(name) = &named {
         if let Some(profile) = file.profiles.get(name) {
@@ -240,11 +234,10 @@ async fn choose_service(
         Some(url) => url,
         None => ask_base_url(setup).await?,
     };
-    let name = match named {
-        Some(name) => name,
-        None => ask_name(setup, file, &url).await?,
-    };
-    Ok((name, url))
+    match named {
+        Some(name) => Ok((name, url)),
+        None => Ok((ask_name(setup, file, &url).await?, url)),
+    }
 }
 
 async fn ask_base_url(setup: &Startup) -> Result<BaseUrl> {
@@ -308,14 +301,19 @@ async fn read_secrets(
     let wants_secret = args.webhook_secret_stdin;
     let wants_key = args.key_stdin || is_new || !wants_secret;
     if !(args.key_stdin || wants_secret) || setup.stdin_is_terminal {
+        let ask = async |text: &str, flag, what| {
+            let question = Question::new(text, flag, what).hidden();
+            let text = setup.prompter.text(&question, None, &one_line).await?;
+            Ok::<_, Error>(Secret::new(text))
+        };
         let mut given = (None, None);
         if wants_key {
             let text = format!("API key for {origin}");
-            given.0 = Some(ask(setup, &text, "--key-stdin", "API key").await?);
+            given.0 = Some(ask(&text, "--key-stdin", "API key").await?);
         }
         if wants_secret {
             let (text, flag) = ("Webhook secret", "--webhook-secret-stdin");
-            given.1 = Some(ask(setup, text, flag, "webhook secret").await?);
+            given.1 = Some(ask(text, flag, "webhook secret").await?);
         }
         return Ok(given);
     }
@@ -340,15 +338,4 @@ async fn read_secrets(
 fn one_line(text: &str) -> Result<(), String> {
     let typed = Secret::typed(text).map(drop);
     typed.ok_or_else(|| SHAPE.to_owned())
-}
-
-async fn ask(
-    setup: &Startup,
-    text: &str,
-    flag: &'static str,
-    what: &'static str,
-) -> Result<Secret> {
-    let question = Question::new(text, flag, what).hidden();
-    let text = setup.prompter.text(&question, None, &one_line).await?;
-    Ok(Secret::new(text))
 }

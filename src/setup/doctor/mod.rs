@@ -106,7 +106,8 @@ fn broken_configuration(setup: &Startup, error: &Error) -> String {
     match ConfigFile::read(file) {
         Err(error) if ownership::check(file).is_err() => error.hint.clone().unwrap_or_default(),
         Err(_) => {
-            let editor = if cfg!(windows) {
+            let on_windows = cfg!(windows);
+            let editor = if on_windows {
                 "notepad"
             } else {
                 "${EDITOR:-vi}"
@@ -128,7 +129,6 @@ fn shared_journal(setup: &Startup, shared: &SharedJournal) -> Check {
     examined(open, &format!("{}: ", shared.address))
 }
 
-/// Checks the journal of this machine, without creating one.
 fn local_journal(setup: &Startup) -> Check {
     let path = &setup.paths.journal;
     if !path.exists() {
@@ -166,10 +166,8 @@ pub(crate) struct Check {
     name: &'static str,
     state: CheckState,
     detail: String,
-    /// What to do, as a command if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     fix: Option<String>,
-    /// The exit code if this is a problem.
     #[serde(skip)]
     exit: Exit,
 }
@@ -200,7 +198,6 @@ impl Check {
         }
     }
 
-    /// A problem whose fix is the error's hint.
     fn failed(name: &'static str, error: &Error) -> Self {
         Check {
             fix: error.hint.clone(),

@@ -14,13 +14,11 @@ use crate::secrets::{Secret, Storage, Vault, look_up};
 use crate::service::client::{Answer, Call, Client, Failure};
 use crate::service::time::duration::in_units;
 
-/// The time limit of a request without `--timeout`.
 const LIMIT: Duration = Duration::from_secs(3);
 const WAIT: &str = "pass --max-wait 5m to wait until then";
 /// The largest clock difference without a warning. Signatures and deadlines depend on the clock.
 const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_secs(30);
 
-/// The key that requests carry, and where it comes from.
 type KeyAndSource = (Secret, &'static str);
 
 /// Checks the keyring, and finds the key of the service; that is an error if it cannot be read.

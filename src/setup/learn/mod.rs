@@ -5,18 +5,19 @@ pub(crate) mod reads;
 pub(crate) mod report;
 pub(crate) mod searches;
 
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+use serde_json::Value;
 
 pub(crate) use reads::MOST_CALLS;
+use report::Refused;
 pub(crate) use report::{Came, LearnReport};
-use report::{Certain, Refused};
 
 use crate::app::Context;
-use crate::config::Target;
 use crate::json::Document;
-use crate::outcome::{Error, Result};
+use crate::outcome::{Code, Error, Result};
 use crate::service::documents::slot::Slot;
-use crate::service::mapping::{Adapter, ReadKind, Shape, signing_service};
+use crate::service::mapping::{Adapter, ReadKind, Setting, signing_service};
 use crate::webhook::Event;
 use reads::{LearnCall, Reads};
 
@@ -37,108 +38,105 @@ pub(crate) async fn look(
     options: &LearnOptions,
     recorded: Vec<Came>,
 ) -> Result<LearnReport> {
-    let mut report = LearnReport {
+    let report = LearnReport {
+        profile: context.adapter().profile.clone(),
         is_check: options.is_check,
         ..LearnReport::default()
     };
-    if let Target::Remote(service) = context.target() {
-        report.profile = service.profile.clone();
-    }
-    let mut reads = Reads::new(context);
-    let index = key::index(&mut reads, &mut report, options).await?;
+    let mut reads = Reads {
+        context,
+        options,
+        report,
+        left: BTreeMap::new(),
+    };
+    let index = key::index(&mut reads).await?;
     let mut came = vec![Came::new(ReadKind::Index, index)];
-    if let Some(venues) = searches::venues(&mut reads, &mut report, options).await? {
-        let slots = searches::slots(&mut reads, &mut report, &venues).await?;
+    if let Some(venues) = searches::venues(&mut reads).await? {
+        let slots = searches::slots(&mut reads, &venues).await?;
         came.push(Came::new(ReadKind::Venues, venues));
         came.extend(slots.map(|it| Came::new(ReadKind::Slots, it)));
     }
     let journal = reads.context.journal();
     let ids = journal.and_then(|it| it.booking_ids(BOOKINGS));
-    let ids = ids.unwrap_or_default().into_iter();
-    let bookings = ids.map(|id| (ReadKind::Booking, LearnCall::Booking(id)));
-    let sessions = (ReadKind::Sessions, LearnCall::Sessions);
-    for (kind, read) in std::iter::once(sessions).chain(bookings) {
+    let bookings = ids.unwrap_or_default().into_iter();
+    let mut others = vec![(ReadKind::Sessions, LearnCall::Sessions)];
+    others.extend(bookings.map(|id| (ReadKind::Booking, LearnCall::Booking(id))));
+    for (kind, read) in others {
         match reads.send(&read).await? {
             Ok(value) => came.push(Came::new(kind, value)),
-            Err(rejected) => {
-                let (kind, why) = (kind.as_str(), &rejected.error.message);
-                report.notes.push(format!("not looked at: {kind}: {why}"));
+            Err(error) => {
+                let note = format!("not looked at: {}: {}", kind.as_str(), error.message);
+                reads.report.notes.push(note);
             }
         }
     }
-    report.calls = reads.sent;
     came.extend(recorded);
-    if !came.iter().any(|it| it.kind == ReadKind::Booking) {
-        let none = "no booking was made there yet: pass a recorded one with --example booking=FILE";
-        report.notes.push(none.to_owned());
-    }
-    let adapter = context.adapter().clone();
+    let (adapter, mut report) = (reads.context.adapter(), reads.report);
     for it in &came {
-        report.settings.extend(of_form(&adapter, it));
-        report.show(&adapter, it, items(&adapter, it));
+        report.settings.extend(of_form(adapter, it));
+        report.show(it, items(adapter, it));
     }
     Ok(report)
 }
 
-fn of_form(adapter: &Adapter, came: &Came) -> Option<Certain> {
+/// The setting that the form of a document shows, and the profile does not say yet.
+fn of_form(adapter: &Adapter, came: &Came) -> Option<Setting> {
     let mut names = came.headers.iter().map(|(name, _)| name);
     if let Some(service) = names.find_map(|name| signing_service(name)) {
         let is_known = service.eq_ignore_ascii_case(&adapter.dialect.service_name);
-        let why = format!("the delivery is signed in `{service}-Signature`");
-        return (!is_known).then(|| Certain::new("dialect.service_name", service, why));
+        return (!is_known).then(|| Setting::new("dialect.service_name", service));
     }
     if came.kind != ReadKind::Slots || adapter.local_times {
         return None;
     }
     let slots = adapter.slots(&came.value.clone().into()).ok()?.item.items;
     let is_local = |it: &Slot| it.local().is_some() && it.instant(None).is_none();
-    let why = "the times of the slots came without an offset";
-    (!slots.is_empty() && slots.iter().all(is_local))
-        .then(|| Certain::new("local_times", "true", why))
+    let are_local = !slots.is_empty() && slots.iter().all(is_local);
+    are_local.then(|| Setting::new("local_times", "true"))
 }
 
 /// What bookctl reads of a document today, in the contract's names; or why it is not read.
-fn items(adapter: &Adapter, came: &Came) -> Result<Vec<Value>, String> {
+fn items(adapter: &Adapter, came: &Came) -> Result<Vec<Value>> {
+    let unread = |why: &str| Error::new(Code::UnexpectedAnswer, why);
     let document = Document::from(came.value.clone());
-    let object = |shape| adapter.object(came.kind, shape, &document).map(|it| it.0);
     let one = match came.kind {
         ReadKind::Venues | ReadKind::Slots | ReadKind::Sessions => {
-            let list = adapter.list(came.kind, &document, Some);
-            return list.map(|it| it.item.items).map_err(|it| it.why);
+            return Ok(adapter.list(came.kind, &document, Some)?.item.items);
         }
-        ReadKind::Index => adapter.index(&document),
-        ReadKind::Booking => {
-            let booking = adapter.booking(document, false);
-            booking.map(|it| it.item.value().clone())
-        }
-        ReadKind::Session => object(Shape::Session),
-        ReadKind::Card => object(Shape::Card),
+        ReadKind::Index => adapter.index(&document)?,
+        ReadKind::Booking => adapter.booking(document, false)?.item.value().clone(),
+        ReadKind::Session | ReadKind::Card => adapter.object(came.kind, &document)?.0,
         ReadKind::Error => {
             let said = adapter.refusal(&document);
             let said = said.unwrap_or_else(|| came.value.clone());
-            return match said.get("error") {
-                Some(Value::String(_) | Value::Object(_)) => Ok(vec![said]),
-                _ => Err("nothing in it is named `error`".to_owned()),
-            };
+            if !said
+                .get("error")
+                .is_some_and(|it| it.is_string() || it.is_object())
+            {
+                return Err(unread("nothing in it is named `error`"));
+            }
+            said
         }
         ReadKind::Event => {
-            let header = |name: &str| came.header(name).map(str::to_owned);
+            let header = |wanted: &str| {
+                let mut headers = came.headers.iter();
+                let found = headers.find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+                found.map(|(_, value)| value.clone())
+            };
             let event = Event::read(came.value.to_string().as_bytes(), adapter, header);
-            return match event.warning(adapter) {
-                Some(warning) => Err(warning),
-                None if event.booking.is_none() => Err("no booking was found in it".to_owned()),
-                None => Ok(vec![
-                    json!({"id": event.id, "type": event.kind, "data": true}),
-                ]),
+            return match (event.warning(adapter), &event.booking) {
+                (Some(warning), _) => Err(unread(&warning)),
+                (None, None) => Err(unread("no booking was found in it")),
+                (None, Some(_)) => Ok(Vec::new()),
             };
         }
     };
-    one.map(|it| vec![it]).map_err(|misread| misread.why)
+    Ok(vec![one])
 }
 
-fn with(own: &Adapter, settings: &[Certain]) -> Result<Adapter> {
+fn with(own: &Adapter, settings: &[Setting]) -> Result<Adapter> {
     let mut adapter = own.clone();
-    for Certain { key, value, .. } in settings {
+    for Setting { key, value } in settings {
         let set = adapter.set(key, value);
         set.map_err(|why| Error::config(format!("{key} {why}")))?;
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::{LearnOptions, LearnReport};
 use crate::app::Context;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Result};
@@ -34,18 +35,8 @@ impl LearnCall {
     }
 }
 
-/// Why there is no document. Without an HTTP status it was not asked for.
-pub(crate) struct Rejected {
-    pub(crate) error: Error,
-    /// The header `WWW-Authenticate`.
-    pub(crate) challenge: Option<String>,
-}
-
-impl Rejected {
-    pub(crate) fn body(&self) -> &Value {
-        let body = self.error.body.as_ref();
-        body.map_or(&Value::Null, Document::value)
-    }
+pub(crate) fn body(error: &Error) -> &Value {
+    error.body.as_ref().map_or(&Value::Null, Document::value)
 }
 
 /// Whether another call keeps at least half of what a rate limit left at the first call for others, after `sent` calls.
@@ -55,36 +46,27 @@ fn has_room(first: u32, sent: u32) -> bool {
 
 pub(crate) struct Reads<'a> {
     pub(crate) context: &'a mut Context,
-    pub(crate) sent: usize,
+    pub(crate) options: &'a LearnOptions,
+    pub(crate) report: LearnReport,
     /// What each rate limit left at the first call, and how many calls followed.
-    left: BTreeMap<&'static str, (u32, u32)>,
+    pub(crate) left: BTreeMap<&'static str, (u32, u32)>,
 }
 
-impl<'a> Reads<'a> {
-    pub(crate) fn new(context: &'a mut Context) -> Self {
-        Reads {
-            context,
-            sent: 0,
-            left: BTreeMap::new(),
-        }
-    }
-
-    /// Sends a read. It is an error if the service cannot be reached, or there is no key.
-    pub(crate) async fn send(&mut self, read: &LearnCall) -> Result<Result<Value, Rejected>> {
+impl Reads<'_> {
+    /// Sends a read. Returns the document, or why there is none; without an HTTP status it was not asked for.
+    pub(crate) async fn send(&mut self, read: &LearnCall) -> Result<Result<Value>> {
         let call = read.call(self.context.adapter())?;
         let limit = call.rate_limit_name();
         let left = limit.and_then(|name| self.left.get(name));
         let is_spent = left.is_some_and(|(first, sent)| !has_room(*first, *sent));
-        if self.sent >= MOST_CALLS || is_spent {
+        if self.report.calls >= MOST_CALLS || is_spent {
             let spent = "no call is left, or the rate limit leaves too little";
-            let (error, challenge) = (Error::new(Code::RateLimited, spent), None);
-            return Ok(Err(Rejected { error, challenge }));
+            return Ok(Err(Error::new(Code::RateLimited, spent)));
         }
         self.context.admit(&call, Duration::ZERO).await?;
-        self.sent += 1;
+        self.report.calls += 1;
         let client = self.context.client()?;
-        let sent = client.send_raw(&call).await;
-        let (head, answer) = sent.map_err(|failure| failure.into_error(&call))?;
+        let answer = client.send(&call).await;
         let remaining = client.rate_limit.get().flatten().map(|it| it.remaining);
         if let Some(name) = limit {
             // Without a header nothing limits but the count of calls.
@@ -93,16 +75,8 @@ impl<'a> Reads<'a> {
         }
         self.context.record_rate_limit(&call);
         match answer {
-            Ok(document) => Ok(Ok(document.value().clone())),
-            Err(failure @ Failure::Refused(_)) => {
-                let mut headers = head.headers.into_iter();
-                let challenge =
-                    headers.find(|(name, _)| name.eq_ignore_ascii_case("www-authenticate"));
-                Ok(Err(Rejected {
-                    error: failure.into_error(&call),
-                    challenge: challenge.map(|(_, value)| value),
-                }))
-            }
+            Ok(answer) => Ok(Ok(answer.document.value().clone())),
+            Err(failure @ Failure::Refused(_)) => Ok(Err(failure.into_error(&call))),
             Err(failure) => Err(failure.into_error(&call)),
         }
     }

@@ -4,9 +4,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::json::plain;
-use crate::outcome::Exit;
+use crate::outcome::{Exit, Result};
 use crate::platform::shell;
-use crate::service::mapping::{Adapter, Outline, ReadKind, missing};
+use crate::service::mapping::{Outline, ReadKind, Setting, missing, set_command};
 use crate::terminal::output::{Draw, Page, Tone};
 
 pub(crate) struct Came {
@@ -24,33 +24,8 @@ impl Came {
             headers: Vec::new(),
         }
     }
-
-    pub(crate) fn header(&self, wanted: &str) -> Option<&str> {
-        let mut headers = self.headers.iter();
-        let found = headers.find(|(name, _)| name.eq_ignore_ascii_case(wanted));
-        found.map(|(_, value)| value.as_str())
-    }
 }
 
-/// A setting that the service has shown to be right.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Certain {
-    pub(crate) key: String,
-    pub(crate) value: String,
-    pub(crate) why: String,
-}
-
-impl Certain {
-    pub(crate) fn new(key: impl Into<String>, value: &str, why: impl Into<String>) -> Self {
-        let (key, why) = (key.into(), why.into());
-        let value = value.to_owned();
-        Certain { key, value, why }
-    }
-
-    pub(crate) fn assignment(&self) -> String {
-        format!("{}={}", self.key, self.value)
-    }
-}
 #[derive(Debug, Serialize)]
 pub(crate) struct Refused {
     pub(crate) why: String,
@@ -61,12 +36,9 @@ pub(crate) struct Refused {
 #[derive(Debug, Serialize)]
 pub(crate) struct Shown {
     kind: &'static str,
-    read: bool,
+    pub(crate) read: bool,
     why: Option<String>,
-    /// Fields of the contract that are not found in it.
     missing: Vec<&'static str>,
-    /// Fields that the profile's own expression no longer finds.
-    lost: Vec<&'static str>,
     /// The kinds of the values at each path, in the order in which they came.
     paths: Map<String, Value>,
     setting: Option<String>,
@@ -78,8 +50,7 @@ pub(crate) struct LearnReport {
     pub(crate) profile: Option<String>,
     pub(crate) calls: usize,
     pub(crate) documents: Vec<Shown>,
-    /// What is certain, and not yet said in the profile.
-    pub(crate) settings: Vec<Certain>,
+    pub(crate) settings: Vec<Setting>,
     pub(crate) refused: Vec<Refused>,
     /// What nobody has to correct.
     pub(crate) notes: Vec<String>,
@@ -88,130 +59,92 @@ pub(crate) struct LearnReport {
     pub(crate) is_check: bool,
     #[serde(skip)]
     pub(crate) is_read_only: bool,
-    /// Whether a person has seen the documents already.
-    #[serde(skip)]
-    pub(crate) is_seen: bool,
 }
 
 impl LearnReport {
-    /// Takes in a document with what is read of it. Of several of a kind, one that is not read counts.
-    pub(crate) fn show(
-        &mut self,
-        adapter: &Adapter,
-        came: &Came,
-        items: Result<Vec<Value>, String>,
-    ) {
-        let outline = Outline::of(&came.value);
-        let key = format!("read.{}", came.kind.as_str());
-        let is_own = adapter.expressions().any(|(known, _)| known == key);
-        let why = items.as_ref().err().cloned();
+    /// Takes in a document. Of several of a kind, one that is not read counts.
+    pub(crate) fn show(&mut self, came: &Came, items: Result<Vec<Value>>) {
+        let (kind, outline) = (came.kind.as_str(), Outline::of(&came.value));
+        let why = items.as_ref().err().map(|error| error.message.clone());
         let objects = items.unwrap_or_default();
         // An empty list shows no field.
-        let missing = if objects.is_empty() {
-            Vec::new()
-        } else {
-            missing(came.kind, &objects)
-        };
-        let is_null = |name: &&str| objects.iter().any(|it| it.get(*name) == Some(&Value::Null));
-        // A slot may be without terms.
-        let is_lost = |name: &&str| is_own && came.kind != ReadKind::Slots && is_null(name);
-        let lost = missing.iter().copied().filter(is_lost).collect();
-        let has_holes = why.is_some() || !missing.is_empty() && !is_own;
+        let mut missing = missing(came.kind, &objects);
+        missing.retain(|_| !objects.is_empty());
         // A delivery names its settings itself.
-        let setting = (has_holes && came.kind != ReadKind::Event)
-            .then(|| format!("{key}={}", outline.skeleton(came.kind, &missing)));
+        let has_holes = why.is_some() && came.kind != ReadKind::Event;
+        let setting = has_holes.then(|| format!("read.{kind}={}", outline.skeleton(came.kind)));
         let paths = outline.paths.into_iter();
         let paths = paths.map(|(path, kinds)| (path, kinds.join(" or ").into()));
         let shown = Shown {
-            kind: came.kind.as_str(),
+            kind,
             read: why.is_none(),
             why,
             missing,
-            lost,
             paths: paths.collect(),
             setting,
         };
-        match self.documents.iter_mut().find(|it| it.kind == shown.kind) {
+        match self.documents.iter_mut().find(|it| it.kind == kind) {
             Some(known) if known.read && !shown.read => *known = shown,
             Some(_) => {}
             None => self.documents.push(shown),
         }
     }
 
-    /// Whether the service differs from what the profile says. A field that never was there is no difference.
-    fn is_drifted(&self) -> bool {
-        let differs = |it: &Shown| !it.read || !it.lost.is_empty();
-        !self.settings.is_empty() || !self.refused.is_empty() || self.documents.iter().any(differs)
+    fn is_read(&self) -> bool {
+        self.refused.is_empty() && self.documents.iter().all(|it| it.read)
     }
 
+    /// Ends with 3 where a check finds that the service differs from what the profile says.
     pub(crate) fn exit(&self) -> Exit {
-        if self.is_check && self.is_drifted() {
+        let fits = self.settings.is_empty() && self.is_read();
+        if self.is_check && !fits {
             Exit::Config
         } else {
             Exit::Done
         }
     }
 
-    fn set_command(&self, setting: &str) -> String {
-        let name = shell::word(self.profile.as_deref().unwrap_or("NAME"));
-        format!("bookctl profile set {name} {}", shell::word(setting))
-    }
-
-    fn heading(&self, page: &mut Page) {
-        let name = match &self.profile {
-            Some(name) => format!("profile {name}"),
-            None => "the service".to_owned(),
-        };
-        let is_read = self.refused.is_empty() && self.documents.iter().all(|it| it.read);
-        if let Some(file) = &self.written {
-            page.heading(Tone::Good, "wrote", file);
-        } else if self.is_check && self.is_drifted() {
-            page.heading(Tone::Warn, "does not fit", name);
-        } else if !is_read {
-            page.heading(Tone::Warn, "not all is read", name);
-        } else {
-            let is_known = self.settings.is_empty();
-            page.heading(Tone::Good, if is_known { "fits" } else { "read" }, name);
+    fn command(&self, page: &mut Page, setting: Option<&String>) {
+        if let Some(setting) = setting {
+            page.command(set_command(self.profile.as_deref(), &shell::word(setting)));
         }
     }
 
     fn document(&self, page: &mut Page, shown: &Shown) {
+        let Shown { kind, paths, .. } = shown;
         match &shown.why {
-            None => page.labelled(Tone::Good, "read", shown.kind),
-            Some(why) => page.labelled(Tone::Warn, "not read", format!("{}: {why}", shown.kind)),
+            None => page.labelled(Tone::Good, "read", *kind),
+            Some(why) => page.labelled(Tone::Warn, "not read", format!("{kind}: {why}")),
         };
         if !shown.missing.is_empty() {
             page.line(format!("    not found: {}", shown.missing.join(", ")));
         }
-        if !shown.lost.is_empty() {
-            let lost = shown.lost.join(", ");
-            page.line(format!("    read.{} finds no longer: {lost}", shown.kind));
+        let width = paths.keys().map(String::len).max().unwrap_or(0).min(48);
+        for (path, kinds) in paths.iter().filter(|_| !self.is_check || !shown.read) {
+            page.line(format!("    {path:width$}  {}", plain(kinds)));
         }
-        if !self.is_check || !shown.read {
-            let widths = shown.paths.keys().map(String::len);
-            let width = widths.max().unwrap_or(0).min(48);
-            for (path, kinds) in &shown.paths {
-                page.line(format!("    {path:width$}  {}", plain(kinds)));
-            }
-        }
-        if let Some(setting) = &shown.setting {
-            page.command(self.set_command(setting));
-        }
+        self.command(page, shown.setting.as_ref());
     }
 }
 
 impl Draw for LearnReport {
     fn draw(&self, page: &mut Page) {
-        self.heading(page);
+        let name = self.profile.as_ref();
+        let name = name.map_or("the service".to_owned(), |name| format!("profile {name}"));
+        match &self.written {
+            Some(file) => page.heading(Tone::Good, "wrote", file),
+            None if self.exit() != Exit::Done => page.heading(Tone::Warn, "does not fit", name),
+            None if !self.is_read() => page.heading(Tone::Warn, "not all is read", name),
+            None if self.settings.is_empty() => page.heading(Tone::Good, "fits", name),
+            None => page.heading(Tone::Good, "read", name),
+        };
         page.field("sent", format!("{} reads, nothing else", self.calls));
-        for shown in self.documents.iter().filter(|it| !self.is_seen || !it.read) {
+        for shown in &self.documents {
             self.document(page, shown);
         }
         for Refused { why, setting } in &self.refused {
             page.labelled(Tone::Warn, "refused", why);
-            if let Some(setting) = setting {
-                page.command(self.set_command(setting));
-            }
+            self.command(page, setting.as_ref());
         }
         let of_documents = self.documents.iter().map(|it| &it.setting);
         let commands = of_documents.chain(self.refused.iter().map(|it| &it.setting));
@@ -222,9 +155,8 @@ impl Draw for LearnReport {
         for note in &self.notes {
             page.labelled(Tone::Dim, "note", note);
         }
-        for setting in self.settings.iter().filter(|_| !self.is_seen) {
-            page.labelled(Tone::Good, "certain", setting.why.as_str());
-            page.line(format!("    {} = {}", setting.key, setting.value));
+        for setting in &self.settings {
+            page.labelled(Tone::Good, "certain", setting.to_string());
         }
         let Some(name) = self.profile.as_deref().map(shell::word) else {
             return;

@@ -3,9 +3,9 @@
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Map, Value};
 
-use super::reads::{LearnCall, Reads, Rejected};
-use super::{Certain, LearnOptions, LearnReport, Refused, with};
-use crate::outcome::Result;
+use super::reads::{LearnCall, Reads, body};
+use super::{LearnReport, Refused, with};
+use crate::outcome::{Error, Result};
 use crate::service::client::{Draft, SearchLocation, SlotQuery, VenueQuery, named};
 use crate::service::mapping::WriteKind;
 
@@ -14,20 +14,20 @@ const PLACES: [&str; 3] = ["New York", "London", "Paris"];
 const NO_VENUE: &str =
     "no venue was found to look at; name a place that the service knows with --near";
 
-/// Sends a search in the form that its refusals ask for.
 async fn ask(
     reads: &mut Reads<'_>,
     draft: &mut Draft,
     read: impl Fn(&Draft) -> LearnCall,
-) -> Result<Result<Value, Rejected>> {
+) -> Result<Result<Value>> {
     let own = reads.context.adapter().clone();
     let reply = loop {
-        reads.context.use_adapter(with(&own, &settings(draft))?);
+        let adapter = with(&own, &draft.settings(false))?;
+        reads.context.use_adapter(adapter);
         match reads.send(&read(draft)).await? {
-            Err(rejected)
-                if matches!(rejected.error.http_status, Some(400 | 404 | 409 | 422))
+            Err(error)
+                if matches!(error.http_status, Some(400 | 404 | 409 | 422))
                     && !draft.has_expression
-                    && draft.take(&named(rejected.body())) => {}
+                    && draft.take(&named(body(&error))) => {}
             reply => break reply,
         }
     };
@@ -35,49 +35,30 @@ async fn ask(
     Ok(reply)
 }
 
-fn noun(draft: &Draft) -> &'static str {
-    match draft.kind {
-        WriteKind::Search => "the venue search",
-        _ => "the availability search",
-    }
-}
-
-fn settings(draft: &Draft) -> Vec<Certain> {
-    let why = format!("{} asks for it", noun(draft));
-    let settings = draft.settings(false).into_iter();
-    settings
-        .map(|(key, value)| Certain::new(key, &value, why.as_str()))
-        .collect()
-}
-
 impl LearnReport {
     /// A search that was not answered, with the setting that has holes for what only a person knows.
-    fn refuse(&mut self, draft: &Draft, rejected: &Rejected) {
-        let mut why = format!("{}: {}", noun(draft), rejected.error.message);
-        if rejected.error.http_status.is_none() {
-            self.notes.push(why);
-            return;
+    fn refuse(&mut self, draft: &Draft, error: &Error) {
+        let mut why = format!("{}: {}", draft.kind.as_str(), error.message);
+        if error.http_status.is_none() {
+            return self.notes.push(why);
         }
-        let open = draft.open();
-        if let Some(names) = &open {
+        let names = draft.open();
+        if let Some(names) = &names {
             why.push_str(&format!("; only you know the value of {names}"));
         }
-        let setting = open.and_then(|_| draft.settings(true).pop());
-        let setting = setting.map(|(key, value)| format!("{key}={value}"));
+        let setting = names.and_then(|_| draft.settings(true).pop());
+        let setting = setting.map(|it| it.to_string());
         self.refused.push(Refused { why, setting });
     }
 }
 
 /// Searches venues at the named place, or at the first one that has any.
-pub(crate) async fn venues(
-    reads: &mut Reads<'_>,
-    report: &mut LearnReport,
-    options: &LearnOptions,
-) -> Result<Option<Value>> {
+pub(crate) async fn venues(reads: &mut Reads<'_>) -> Result<Option<Value>> {
     let own = reads.context.adapter().clone();
     let mut draft = Draft::new(&own, WriteKind::Search);
+    let options = reads.options;
     let near = options.near.as_deref();
-    let (mut answer, mut refused) = (None, None);
+    let (mut answer, mut failed) = (None, None);
     for place in near.map_or(PLACES.to_vec(), |near| vec![near]) {
         let query = |_: &Draft| {
             LearnCall::Venues(VenueQuery {
@@ -99,45 +80,35 @@ pub(crate) async fn venues(
                     break;
                 }
             }
-            Err(rejected) => refused = Some((place, rejected)),
+            Err(error) => failed = Some(error),
         }
     }
-    if answer.is_some() {
-        if draft.is_certain() {
-            report.settings.extend(settings(&draft));
-        }
-    } else if let Some((place, rejected)) = refused {
-        let message = rejected.error.message.to_lowercase();
-        let is_unknown = message.contains("location") || message.contains(&place.to_lowercase());
+    let report = &mut reads.report;
+    let is_of_place = |error: &Error| error.message.to_lowercase().contains("location");
+    match (&answer, failed) {
+        (Some(_), _) if draft.is_certain() => report.settings.extend(draft.settings(false)),
         // A place that is not known somewhere says nothing against the profile.
-        if is_unknown && near.is_none() {
-            let why = format!("{}: {}", noun(&draft), rejected.error.message);
-            report.notes.extend([why, NO_VENUE.to_owned()]);
-        } else {
-            report.refuse(&draft, &rejected);
+        (None, Some(error)) if near.is_none() && is_of_place(&error) => {
+            report
+                .notes
+                .extend([error.message.clone(), NO_VENUE.to_owned()]);
         }
+        (None, Some(error)) => report.refuse(&draft, &error),
+        _ => {}
     }
     Ok(answer)
 }
 
 /// Searches slots of the first venue that was found.
-pub(crate) async fn slots(
-    reads: &mut Reads<'_>,
-    report: &mut LearnReport,
-    found: &Value,
-) -> Result<Option<Value>> {
+pub(crate) async fn slots(reads: &mut Reads<'_>, found: &Value) -> Result<Option<Value>> {
     let own = reads.context.adapter().clone();
     let venues = own.venues(&found.clone().into());
-    let venue = match &venues {
-        Ok(venues) => venues.item.items.first().ok_or(NO_VENUE),
-        Err(_) => Err("slots were not asked for: they need a venue that can be read"),
-    };
-    let venue = match venue {
-        Ok(venue) => venue,
-        Err(note) => {
-            report.notes.push(note.to_owned());
-            return Ok(None);
-        }
+    let venue = venues.as_ref().map(|venues| venues.item.items.first());
+    let Ok(Some(venue)) = venue else {
+        let unread = "slots were not asked for: they need a venue that can be read";
+        let note = venue.map_or(unread, |_| NO_VENUE);
+        reads.report.notes.push(note.to_owned());
+        return Ok(None);
     };
     let query = |day: i64| {
         move |draft: &Draft| {
@@ -155,27 +126,25 @@ pub(crate) async fn slots(
     let mut draft = Draft::new(&own, WriteKind::Slots);
     let document = match ask(reads, &mut draft, query(1)).await? {
         Ok(document) => document,
-        Err(rejected) => {
-            report.refuse(&draft, &rejected);
+        Err(error) => {
+            reads.report.refuse(&draft, &error);
             return Ok(None);
         }
     };
-    let settings = settings(&draft);
+    let settings = draft.settings(false);
     // What was filled in is certain where it makes a difference: another day has other slots.
-    let is_tested = settings.is_empty()
-        || ask(reads, &mut draft, query(2))
-            .await?
-            .is_ok_and(|other| other != document);
+    let is_tested = settings.is_empty() || {
+        let other = ask(reads, &mut draft, query(2)).await?;
+        other.is_ok_and(|other| other != document)
+    };
     if is_tested && draft.is_certain() {
-        report.settings.extend(settings);
+        reads.report.settings.extend(settings);
         return Ok(Some(document));
     }
-    report.refused.push(Refused {
-        why: "the availability search answers another day alike, or takes one value in two fields, so that its fields \
-              are not certain; correct the expression before you use it"
-            .to_owned(),
-        setting: settings.first().map(Certain::assignment),
-    });
+    let why = "slots: another day is answered alike, or two fields have one value, so correct the fields before you use them";
+    let setting = settings.first().map(ToString::to_string);
+    let why = why.to_owned();
+    reads.report.refused.push(Refused { why, setting });
     Ok(None)
 }
 

@@ -4,12 +4,12 @@ use super::change::known;
 use crate::app::input::read_file;
 use crate::app::{Context, Startup};
 use crate::booking::confirmation::Confirmation;
-use crate::config::{Assignment, edit};
+use crate::config::edit;
 use crate::json::parsed;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::{private_file, shell};
 use crate::service::documents::plural;
-use crate::service::mapping::ReadKind;
+use crate::service::mapping::{ReadKind, set_command};
 use crate::setup::learn::{Came, LearnOptions, LearnReport, MOST_CALLS, look};
 use crate::terminal::output::View;
 
@@ -54,10 +54,7 @@ pub(crate) struct Args {
 
 fn example(text: &str) -> Result<(ReadKind, String), String> {
     let (name, file) = text.split_once('=').ok_or("write it as KIND=FILE")?;
-    let kind = ReadKind::parse(name).ok_or_else(|| {
-        let kinds = ReadKind::TABLE.iter().map(|(_, name, _)| *name);
-        format!("the kinds are {}", kinds.collect::<Vec<_>>().join(", "))
-    })?;
+    let kind = ReadKind::parse(name).ok_or("the kinds are those of `bookctl help mapping`")?;
     Ok((kind, file.to_owned()))
 }
 
@@ -67,8 +64,8 @@ pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
     setup.options.profile = Some(args.name.clone());
     let config_file = setup.paths.config_file.clone();
     let mut context = Context::new(setup)?;
-    let address = context.target().address();
     if !args.yes && !args.check {
+        let address = context.target().address();
         let confirmation = Confirmation {
             action: "learning",
             question: format!("Send at most {MOST_CALLS} reads to {address}?"),
@@ -87,13 +84,26 @@ pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
         look(&mut context, &options, recorded).await?
     };
     if !args.check && !report.settings.is_empty() {
-        write(&context, &args, &mut report, &config_file).await?;
+        match &args.out {
+            Some(out) => write_command(&args.name, &mut report, out)?,
+            None => write(&context, &args, &mut report, &config_file).await?,
+        }
     }
     context.out.emit(&report)?;
     Ok(report.exit())
 }
 
-/// Writes what is certain to the profile, or the command that does so to a file.
+fn write_command(name: &str, report: &mut LearnReport, out: &Path) -> Result<()> {
+    let settings = report.settings.iter();
+    let settings = settings.map(|it| shell::word(&it.to_string()));
+    let settings = settings.collect::<Vec<_>>().join(" ");
+    std::fs::write(out, set_command(Some(name), &settings) + "\n")
+        .map_err(|error| Error::io(format!("cannot write {}", out.display()), error))?;
+    report.written = Some(out.display().to_string());
+    Ok(())
+}
+
+/// Writes what is certain to the profile, and keeps the old file.
 async fn write(
     context: &Context,
     args: &Args,
@@ -101,32 +111,19 @@ async fn write(
     config_file: &Path,
 ) -> Result<()> {
     let name = &args.name;
-    if let Some(out) = &args.out {
-        let mut command = format!("bookctl profile set {}", shell::word(name));
-        for setting in &report.settings {
-            command.push_str(&format!(" {}", shell::word(&setting.assignment())));
-        }
-        std::fs::write(out, command + "\n")
-            .map_err(|error| Error::io(format!("cannot write {}", out.display()), error))?;
-        report.written = Some(out.display().to_string());
-        return Ok(());
-    }
     if !args.yes {
         context.out.show(&report.page());
+        let settings = plural(report.settings.len(), "setting", "settings");
         let confirmation = Confirmation {
             action: "writing the profile",
-            question: format!(
-                "Write {} to profile {name}?",
-                plural(report.settings.len(), "setting", "settings")
-            ),
+            question: format!("Write {settings} to profile {name}?"),
             declined: "nothing was written",
         };
         confirmation.ask(&context.prompter).await?;
     }
     let backup = PathBuf::from(format!("{}.bak", config_file.display()));
     let before = private_file::read(config_file).ok().flatten();
-    let before = before.unwrap_or_default();
-    private_file::update(&backup, |_| Ok(Some(before))).map_err(|error| {
+    private_file::update(&backup, |_| Ok(Some(before.unwrap_or_default()))).map_err(|error| {
         let what = format!("cannot write {}", backup.display());
         Error::caused(Code::Config, what, error)
     })?;
@@ -136,18 +133,23 @@ async fn write(
             draft.set(name, "read_only", true)?;
             report.is_read_only = true;
         }
-        for setting in &report.settings {
-            let (key, value) = (setting.key.clone(), setting.value.clone());
-            Assignment { key, value }.set(draft, name)?;
-        }
-        Ok(())
+        let mut settings = report.settings.iter();
+        settings.try_for_each(|it| it.set(draft, name))
     })?;
-    report.is_seen = !args.yes;
+    if !args.yes {
+        // The person has seen these already.
+        report.documents.retain(|it| !it.read);
+        report.settings.clear();
+    }
     report.written = Some(config_file.display().to_string());
     Ok(())
 }
 
 async fn recorded(args: &Args) -> Result<Vec<Came>> {
+    let json = |file: &str, text: &str| {
+        let unusable = |error| format!("{file} cannot be used: it is not JSON: {error}");
+        parsed(text).map_err(|error| Error::usage(unusable(error)))
+    };
     let mut recorded = Vec::new();
     for (kind, file) in &args.example {
         recorded.push(Came::new(*kind, json(file, &read_file(file).await?)?));
@@ -155,22 +157,14 @@ async fn recorded(args: &Args) -> Result<Vec<Came>> {
     for file in &args.delivery {
         let text = read_file(file).await?.replace("\r\n", "\n");
         // As `curl -i` and many proxies write it, or a body alone.
-        let (head, body) = if text.trim_start().starts_with('{') {
-            ("", text.as_str())
-        } else {
-            text.split_once("\n\n").unwrap_or_default()
-        };
+        let is_body = text.trim_start().starts_with('{');
+        let parts = text.split_once("\n\n").filter(|_| !is_body);
+        let (head, body) = parts.unwrap_or(("", &text));
         let mut delivery = Came::new(ReadKind::Event, json(file, body)?);
-        for (name, value) in head.lines().filter_map(|line| line.split_once(':')) {
-            let header = (name.trim().to_owned(), value.trim().to_owned());
-            delivery.headers.push(header);
-        }
+        let headers = head.lines().filter_map(|line| line.split_once(':'));
+        let headers = headers.map(|(name, value)| (name.trim().into(), value.trim().into()));
+        delivery.headers.extend(headers);
         recorded.push(delivery);
     }
     Ok(recorded)
-}
-
-fn json(file: &str, text: &str) -> Result<serde_json::Value> {
-    parsed(text)
-        .map_err(|error| Error::usage(format!("{file} cannot be used: it is not JSON: {error}")))
 }

@@ -4,18 +4,18 @@ pub(crate) mod change;
 pub(crate) mod learn;
 pub(crate) mod template;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Subcommand;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::app::Startup;
 use crate::config::{ConfigFile, Environment, Profile, SANDBOX_PROFILE, edit};
 use crate::json::plain;
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
+use crate::service::mapping::Adapter;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
 
 /// Manage profiles: the services bookctl can connect to
@@ -105,40 +105,17 @@ struct Settings {
     ca_file: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     retention: Option<String>,
-    local_times: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    auth_query: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    auth_user: Option<String>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    headers: BTreeMap<String, String>,
-    dialect: Map<String, Value>,
-    read: BTreeMap<String, String>,
-    write: BTreeMap<String, String>,
+    #[serde(flatten)]
+    adapter: Adapter,
 }
 
 impl Settings {
     fn of(profile: &Profile) -> Self {
-        let adapter = &profile.adapter;
-        let transport = &adapter.transport;
-        let expressions = |table: &str| {
-            let own = adapter.expressions().filter_map(|(key, source)| {
-                let kind = key.strip_prefix(table)?.to_owned();
-                Some((kind, source.to_owned()))
-            });
-            own.collect()
-        };
         Settings {
             read_only: profile.read_only == Some(true),
             ca_file: profile.ca_file.clone(),
             retention: profile.retention.map(|it| it.to_string()),
-            local_times: adapter.local_times,
-            auth_query: transport.auth_query.clone(),
-            auth_user: transport.auth_user.clone(),
-            headers: transport.headers.iter().cloned().collect(),
-            dialect: adapter.dialect.own_names(),
-            read: expressions("read."),
-            write: expressions("write."),
+            adapter: profile.adapter.clone(),
         }
     }
 
@@ -150,10 +127,8 @@ impl Settings {
             match value {
                 Value::Null | Value::Bool(false) => {}
                 Value::Object(table) => {
-                    let all = table.iter();
-                    found.extend(
-                        all.map(|(name, value)| format!("{key}.{name} = {}", plain(value))),
-                    );
+                    let set = |it: (&String, _)| format!("{key}.{} = {}", it.0, plain(it.1));
+                    found.extend(table.iter().map(set));
                 }
                 value => found.push(format!("{key} = {}", plain(value))),
             }

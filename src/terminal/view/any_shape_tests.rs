@@ -150,14 +150,14 @@ proptest! {
         let adapter = Adapter::default();
         let venue = manner.apply(&venue());
         let document = manner.wrapped(json!({"found": [venue]}));
-        let read = adapter.venues(&document).map_err(|it| TestCaseError::fail(it.why))?;
+        let read = adapter.venues(&document).map_err(|it| TestCaseError::fail(it.message.clone()))?;
         let venues = read.item.items;
         prop_assert_eq!(venues.len(), 1);
         shows(&venues_page(&venues), &venue)?;
 
         let slot = manner.apply(&slot());
         let document = manner.wrapped(json!([slot]));
-        let read = adapter.slots(&document).map_err(|it| TestCaseError::fail(it.why))?;
+        let read = adapter.slots(&document).map_err(|it| TestCaseError::fail(it.message.clone()))?;
         let slots = read.item.items;
         prop_assert_eq!(slots.len(), 1);
         let (certainty, now) = (Certainty::Specification, jiff::Timestamp::UNIX_EPOCH);
@@ -170,7 +170,7 @@ proptest! {
         let value = manner.apply(&booking());
         let document = manner.wrapped(value.clone());
         let read = Adapter::default().booking(document, false);
-        let booking = read.map_err(|it| TestCaseError::fail(it.why))?.item;
+        let booking = read.map_err(|it| TestCaseError::fail(it.message.clone()))?.item;
         prop_assert_eq!(booking.status(), Status::RequiresAction);
         let view = BookingView {
             booking: &booking,

@@ -146,34 +146,32 @@ impl Failure {
 
     /// The error where nothing can have been changed.
     fn of_a_read(&self, said: String) -> Error {
-        const UNCHANGED: &str = "check the base URL and the network; nothing was changed";
-        let (code, what, hint) = match self {
+        let of = |code: Code, what: String| Error::new(code, what).hint(code.entry().next);
+        let hint = match self {
             Failure::NotSent(_) => {
                 return Error::new(Code::Network, format!("cannot send the request: {said}"));
             }
+            Failure::NoAnswer(_) => {
+                return of(
+                    Code::Network,
+                    format!("the service did not respond: {said}"),
+                );
+            }
             Failure::TimedOut(_) => return Error::new(Code::Timeout, said),
+            Failure::NoKey(_) => return of(Code::NoKey, said),
+            Failure::NotReached { .. } => return of(Code::Network, said),
             Failure::Unreadable { status, .. } if *status >= 500 => {
                 let code = ErrorCode::of_refusal(None, *status);
                 let hint = "nothing was changed; try again later";
                 return Error::of(code, Exit::Service, said).hint(hint);
             }
-            Failure::NoKey(_) => (Code::NoKey, said, Code::NoKey.entry().next),
-            Failure::NotReached { .. } => (Code::Network, said, UNCHANGED),
-            Failure::NoAnswer(_) => {
-                let what = format!("the service did not respond: {said}");
-                (Code::Network, what, UNCHANGED)
-            }
-            Failure::Unusable(_) => {
-                let hint = "ask for less, or check the base URL; nothing was changed";
-                (Code::UnexpectedAnswer, said, hint)
-            }
+            Failure::Unusable(_) => "ask for less, or check the base URL; nothing was changed",
             Failure::Redirected { .. } => {
-                let hint = "set the base URL to the final address; bookctl never sends a key to another one";
-                (Code::UnexpectedAnswer, said, hint)
+                "set the base URL to the final address; bookctl never sends a key to another one"
             }
-            _ => (Code::UnexpectedAnswer, said, NOT_THE_SERVICE),
+            _ => NOT_THE_SERVICE,
         };
-        Error::new(code, what).hint(hint)
+        Error::new(Code::UnexpectedAnswer, said).hint(hint)
     }
 }
 

@@ -78,10 +78,8 @@ fn at(local: DateTime, zone: &TimeZone) -> Result<Moment, String> {
     ))
 }
 
-/// Whether `zone`'s clock has yet to show `local`, or to skip it.
-///
-/// This compares local times, whatever clock changes lie in between. Only a time that is shown twice can still come
-/// although the clock has already shown a later one.
+/// Whether `zone`'s clock has yet to show `local`, or to skip it. Only a time that is shown twice can still come although the
+/// clock has already shown a later one.
 fn is_to_come(local: DateTime, now: Timestamp, zone: &TimeZone) -> bool {
     let again = match zone.to_ambiguous_timestamp(local).offset() {
         AmbiguousOffset::Fold { after, .. } => after.to_timestamp(local).is_ok_and(|t| t > now),
@@ -90,7 +88,6 @@ fn is_to_come(local: DateTime, now: Timestamp, zone: &TimeZone) -> bool {
     again || zone.to_datetime(now) < local
 }
 
-/// The instant `length` after `now`, in whole seconds.
 pub(crate) fn after(now: Timestamp, length: Duration, zone: &TimeZone) -> Result<Moment, String> {
     now.checked_add(length)
         .and_then(|then| Timestamp::from_second(then.as_second()))

@@ -30,8 +30,7 @@ pub(crate) use super::moment::Moment;
 pub(crate) use words::When;
 
 impl When {
-    /// The time of the command. It is a minute ahead, because a service refuses a time that has passed when the request
-    /// arrives.
+    /// A minute ahead, because a service refuses a time that has passed when the request arrives.
     pub(crate) fn now() -> When {
         When::Elapsed(Duration::from_secs(60))
     }
@@ -66,8 +65,7 @@ impl When {
         matches!(self, When::Local(Day::Soonest | Day::Weekday(_), _))
     }
 
-    /// The same time of day on this date if the text names no day, or on the nearest such weekday; else the time as it was
-    /// written.
+    /// The same time of day on this date if the text names no day, or on the nearest such weekday.
     pub(crate) fn near(&self, date: Date) -> When {
         match self {
             When::Local(Day::Soonest, time) => When::Local(Day::Date(date), *time),
@@ -78,8 +76,7 @@ impl When {
         }
     }
 
-    /// The instant at `now` in `zone`. It may be in the past if the text names its day; only the service decides
-    /// whether that is allowed.
+    /// The instant at `now` in `zone`. It may be in the past if the text names its day: the service decides about that.
     pub(crate) fn resolve(&self, now: Timestamp, zone: &TimeZone) -> Result<Moment, String> {
         match self {
             When::Exact(moment) => Ok(moment.clone()),

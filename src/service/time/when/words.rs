@@ -23,7 +23,6 @@ type ParsedWords<'t, 'a, T> = Result<Option<(T, &'t [&'a str])>, String>;
 #[derive(Clone, Debug)]
 pub(crate) enum When {
     Exact(Moment),
-    /// This much time from now.
     Elapsed(Duration),
     Local(Day, Time),
 }
@@ -247,7 +246,6 @@ fn time_of_day(digits: &str, half: &str) -> Option<Time> {
     Time::new(hour, two(minute)?, two(second)?, 0).ok()
 }
 
-/// `None` is UTC by its name.
 fn read_offset(word: &str) -> Result<Option<Offset>, String> {
     match word {
         "z" | "utc" => Ok(None),

@@ -1,0 +1,199 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::service::client::named_fields::named;
+
+/// What is found at a service that answers in these ways, one after the other.
+fn found(kind: WriteKind, refusals: &[Value]) -> Draft {
+    let mut asked = Draft::new(&Adapter::default(), kind);
+    for refusal in refusals {
+        assert!(asked.take(&named(refusal)), "{refusal}: {asked:?}");
+    }
+    asked
+}
+
+fn settings(asked: &Draft) -> Vec<String> {
+    asked
+        .settings(false)
+        .iter()
+        .map(ToString::to_string)
+        .collect()
+}
+
+#[test]
+fn a_service_that_names_only_its_own_fields_is_asked_by_the_dialects_keys() {
+    let required = json!({"error": "validation failed", "errors": [
+        {"source": {"pointer": "/filter/venue"}, "detail": "is required"},
+        {"source": {"pointer": "/filter/starts-at"}, "detail": "is required"},
+        {"source": {"pointer": "/filter/party-size"}, "detail": "is required"},
+    ]});
+    assert_eq!(
+        settings(&found(WriteKind::Slots, &[required])),
+        [
+            "dialect.slots_venue_field=filter.venue",
+            "dialect.slots_datetime_field=filter.starts-at",
+            "dialect.slots_party_size_field=filter.party-size",
+        ]
+    );
+    assert!(found(WriteKind::Slots, &[]).settings(false).is_empty());
+    // A key says no form, and no second field.
+    let apart = [
+        json!({"error": "x", "missing": ["on", "from"]}),
+        json!({"error": "x", "field": "on", "detail": "YYYY-MM-DD was expected"}),
+    ];
+    let settings = settings(&found(WriteKind::Slots, &apart));
+    assert!(settings[0].starts_with("write.slots="), "{settings:?}");
+}
+
+#[test]
+fn a_value_has_the_form_that_the_refusal_speaks_of() {
+    let says = |name: &str, why: &str| json!({"error": "x", "field": name, "detail": why});
+    let seconds = "(.datetime | if type == \"string\" then fromdateiso8601 else . end)";
+    for (kind, refusals, expected) in [
+        (
+            WriteKind::Slots,
+            vec![
+                json!({"error": "x", "details": [
+                    "restaurant.venue_id is required",
+                    "on is required",
+                    "from is required",
+                    "table.covers is required",
+                ]}),
+                says("on", "YYYY-MM-DD was expected"),
+                says("from", "HH:MM was expected"),
+            ],
+            "slots=del(.venue_id, .datetime, .party_size) * {restaurant: {venue_id: .venue_id}} * {on: .datetime[:10]} \
+             * {from: .datetime[11:16]} * {table: {covers: .party_size}}"
+                .to_owned(),
+        ),
+        (
+            WriteKind::Slots,
+            vec![json!({"error": "no: start_time must be a number; provider_id is required"})],
+            format!(
+                "slots=del(.datetime, .provider) * {{start_time: {seconds}}} * {{provider_id: .provider}} \
+                 | with_entries(select(.value != null))"
+            ),
+        ),
+        (
+            WriteKind::Slots,
+            vec![says("datetime", "expected unix seconds")],
+            format!("slots=. * {{datetime: {seconds}}}"),
+        ),
+        (
+            WriteKind::Search,
+            vec![says("party_size", "unknown field")],
+            "search=del(.party_size)".to_owned(),
+        ),
+    ] {
+        let settings = settings(&found(kind, &refusals));
+        assert_eq!(settings, [format!("write.{expected}")], "{refusals:?}");
+        let (key, value) = settings[0].split_once('=').unwrap();
+        assert!(Adapter::default().set(key, value).is_ok(), "{value}");
+    }
+}
+
+#[test]
+fn what_only_a_person_knows_stands_as_a_hole() {
+    let required = json!({"error": "x", "details": ["venueId is required", "startTime is required", "partySize is required", "channel is required"]});
+    let again = json!({"error": "x", "details": ["channel must be one of web, phone"]});
+    let mut asked = found(WriteKind::Slots, &[required]);
+    while asked.take(&named(&again)) {}
+    assert_eq!(
+        asked.open().unwrap(),
+        "`channel` (must be one of web, phone); the request has .venue_id, .datetime, .party_size"
+    );
+    let holes = |asked: &Draft| asked.settings(true).pop().unwrap().value;
+    assert_eq!(
+        holes(&asked),
+        "del(.venue_id, .datetime, .party_size) * {venueId: .venue_id} * {startTime: .datetime} * \
+         {partySize: .party_size} * {channel: <?>}"
+    );
+    // What was only tried is no answer.
+    let fields = json!({"error": "x", "missing": ["window.from", "currency"]});
+    let asked = found(WriteKind::Slots, &[fields]);
+    assert!(
+        asked
+            .open()
+            .unwrap()
+            .starts_with("`window.from`, `currency`")
+    );
+    assert_eq!(holes(&asked), ". * {window: {from: <?>}} * {currency: <?>}");
+}
+
+#[test]
+fn a_refused_write_comes_with_the_complete_command() {
+    let command = |kind, asked: Value, refused: Value| {
+        let adapter = Adapter {
+            profile: Some("acme".to_owned()),
+            ..Adapter::default()
+        };
+        let mut draft = Draft::new(&adapter, kind).asked_for(asked.as_object().unwrap());
+        draft.take(&named(&refused));
+        let command = draft.command().unwrap();
+        command
+            .strip_prefix("bookctl profile set acme ")
+            .unwrap()
+            .to_owned()
+    };
+    let required = |name: &str| json!({"error": format!("{name} is required")});
+    let seconds = json!({"error": "x", "field": "datetime", "detail": "expected unix seconds"});
+    let both = json!({"error": "x", "errors": [{"field": "party_size", "message": "unknown"}, {"field": "covers", "message": "is required"}]});
+    for (kind, asked, refused, expected) in [
+        (
+            WriteKind::Otp,
+            json!({"otp": "1"}),
+            required("answer.value"),
+            "dialect.otp_field=answer.value",
+        ),
+        (
+            WriteKind::Verify,
+            json!({"code": "1"}),
+            required("pin"),
+            "dialect.session_code_field=pin",
+        ),
+        (
+            WriteKind::Connect,
+            json!({}),
+            required("mobile"),
+            "dialect.session_phone_field=mobile",
+        ),
+        (
+            WriteKind::Cancel,
+            json!({}),
+            required("why"),
+            "dialect.cancel_reason_field=why",
+        ),
+        (
+            WriteKind::Modify,
+            json!({"party_size": 3}),
+            required("covers"),
+            "dialect.modify_party_size_field=covers",
+        ),
+        (
+            WriteKind::Modify,
+            json!({"party_size": 3, "datetime": "x"}),
+            both,
+            "dialect.modify_party_size_field=covers",
+        ),
+        (
+            WriteKind::Modify,
+            json!({"party_size": 3}),
+            json!({"error": "unknown field party_size"}),
+            "dialect.modify_party_size_field=NAME",
+        ),
+        (
+            WriteKind::Otp,
+            json!({}),
+            json!({"error": "x", "missing": ["a", "b"]}),
+            "'write.otp=. * {a: <?>} * {b: <?>}'",
+        ),
+        (
+            WriteKind::Modify,
+            json!({"datetime": "x"}),
+            seconds,
+            "'write.modify=. * {datetime: (.datetime | if type == \"string\" then fromdateiso8601 else . end)} | with_entries(select(.value != null))'",
+        ),
+    ] {
+        assert_eq!(command(kind, asked, refused.clone()), expected, "{refused}");
+    }
+}
