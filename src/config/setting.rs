@@ -17,17 +17,15 @@ const PLAIN: &str =
 
 /// The key of a setting as `config.toml` has it: those of the dialect can stand without `dialect.` in front.
 pub(crate) fn setting(key: &str) -> Result<String, String> {
-    let names: Vec<&str> = Dialect::TABLE.iter().map(|it| it.0).collect();
+    let is_name = |name: &str| Dialect::TABLE.iter().any(|it| it.0 == name);
     match key.split_once('.').unwrap_or(("", key)) {
         ("headers", _) => Ok(key.to_owned()),
         ("read", kind) if ReadKind::parse(kind).is_some() => Ok(key.to_owned()),
         ("write", kind) if WriteKind::parse(kind).is_some() => Ok(key.to_owned()),
         ("", name) if PLAIN.split(", ").any(|it| it == name) => Ok(key.to_owned()),
-        ("" | "dialect", name) if names.contains(&name) => Ok(format!("dialect.{name}")),
+        ("" | "dialect", name) if is_name(name) => Ok(format!("dialect.{name}")),
         _ => Err(format!(
-            "a profile has no setting {key}; the settings are {PLAIN}, headers.NAME, read.KIND, write.KIND and {}; \
-             `bookctl help mapping` lists the kinds",
-            names.join(", ")
+            "a profile has no setting {key}; the settings are {PLAIN}, headers.NAME and those that `bookctl help mapping` lists"
         )),
     }
 }

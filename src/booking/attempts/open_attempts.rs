@@ -187,7 +187,7 @@ async fn claimed(context: &Context, key: &str, mut attempt: Attempt) -> Result<A
 /// The attempt under `key`, if it went to the service that this command talks to.
 pub(crate) fn find_attempt(context: &Context, key: &str) -> Result<Attempt> {
     let attempt = context.journal()?.attempt(key)?.ok_or_else(|| {
-        let what = format!("no attempt {} in the journal", key.escape_debug());
+        let what = format!("no request {} in the journal", key.escape_debug());
         Error::new(Code::Http404, what).hint("list unresolved requests with `bookctl attempts`")
     })?;
     let origin = context.target().address();

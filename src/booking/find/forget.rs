@@ -101,8 +101,11 @@ fn check_made(context: &Context, id: &str) -> Result<()> {
     if context.journal()?.made(id)? {
         return Ok(());
     }
-    let what = format!("no booking {} of this service in the journal", visible(id));
-    let lists = "to forget a guest by name: bookctl bookings forget --guest TEXT";
+    let what = format!(
+        "this computer knows no booking {} of this service",
+        visible(id)
+    );
+    let lists = "to delete a guest by name: bookctl bookings forget --guest TEXT";
     Err(Error::new(Code::Http404, what).hint(lists))
 }
 
