@@ -8,35 +8,12 @@ use crate::outcome::{Exit, Result};
 use crate::secrets::reveal;
 use crate::service::client::Call;
 
-/// List all bookings in the sandbox, newest first; --json has the oldest first
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:\n  \
-    bookctl sandbox bookings\n  \
-    bookctl sandbox bookings --jq '.bookings | length'")]
-pub(crate) struct BookingsArgs {
+pub(crate) struct Args {
     /// Only those of this organization
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
 }
-
-/// List text messages with one-time codes, newest first
-#[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:\n  \
-    bookctl sandbox inbox\n  \
-    bookctl sandbox inbox --jq '.messages[0].code'")]
-pub(crate) struct InboxArgs {
-    /// Only those of this organization
-    #[arg(long, value_name = "ID")]
-    organization: Option<String>,
-}
-
-/// List the sandbox's API keys and what each is for
-#[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:\n  \
-    bookctl sandbox keys\n  \
-    BOOKCTL_PROFILE=sandbox BOOKCTL_API_KEY=sk_test_sandbox \\\n    \
-      bookctl search dining --near London --at 'tomorrow 19:30'")]
-pub(crate) struct KeysArgs {}
 
 pub(crate) const BOOKINGS: &[AnswerColumn] = &[
     ("id", |it| cell(it, "id")),
@@ -75,12 +52,12 @@ const KEYS: &[AnswerColumn] = &[
     ("scopes", |it| cell(it, "scopes")),
 ];
 
-pub(crate) async fn bookings(context: &Context, args: BookingsArgs) -> Result<Exit> {
+pub(crate) async fn bookings(context: &Context, args: Args) -> Result<Exit> {
     let path = of_organization("/sandbox/bookings", args.organization.as_deref());
     list(context, path, "bookings", BOOKINGS).await
 }
 
-pub(crate) async fn inbox(context: &Context, args: InboxArgs) -> Result<Exit> {
+pub(crate) async fn inbox(context: &Context, args: Args) -> Result<Exit> {
     let path = of_organization("/sandbox/inbox", args.organization.as_deref());
     list(context, path, "messages", MESSAGES).await
 }

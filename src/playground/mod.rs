@@ -31,12 +31,25 @@ pub(crate) enum Command {
     Serve(serve::Args),
     Run(run::Args),
     Open(open::Args),
-    Inbox(lists::InboxArgs),
+    /// List text messages with one-time codes, newest first
+    #[command(after_help = "Examples:\n  \
+        bookctl sandbox inbox\n  \
+        bookctl sandbox inbox --jq '.messages[0].code'")]
+    Inbox(lists::Args),
     Requests(requests::Args),
     Report(report::Args),
     Clock(clock::Args),
-    Keys(lists::KeysArgs),
-    Bookings(lists::BookingsArgs),
+    /// List the sandbox's API keys and what each is for
+    #[command(after_help = "Examples:\n  \
+        bookctl sandbox keys\n  \
+        BOOKCTL_PROFILE=sandbox BOOKCTL_API_KEY=sk_test_sandbox \\\n    \
+          bookctl search dining --near London --at 'tomorrow 19:30'")]
+    Keys,
+    /// List all bookings in the sandbox, newest first; --json has the oldest first
+    #[command(after_help = "Examples:\n  \
+        bookctl sandbox bookings\n  \
+        bookctl sandbox bookings --jq '.bookings | length'")]
+    Bookings(lists::Args),
     Organization(organization::Args),
     Faults(faults::Args),
     Deliveries(deliveries::Args),
@@ -57,7 +70,7 @@ impl Command {
                 service: ServiceNeed::ProfileUnchecked,
                 is_server: args.is_server(),
             },
-            Command::Keys(_) => Needs::of(ServiceNeed::OwnSandbox),
+            Command::Keys => Needs::of(ServiceNeed::OwnSandbox),
             _ => Needs::of(ServiceNeed::ProfileUnchecked),
         }
     }
@@ -68,7 +81,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Serve(args) => serve::run(context, args).await,
         Command::Run(args) => run::run(context, args).await,
         Command::Open(_) => open::run(context).await,
-        Command::Keys(_) => lists::keys(context).await,
+        Command::Keys => lists::keys(context).await,
         Command::Bookings(args) => lists::bookings(context, args).await,
         Command::Organization(args) => organization::run(context, args).await,
         Command::Faults(args) => faults::run(context, args).await,

@@ -53,7 +53,8 @@ pub(crate) async fn start(
     let sandbox = Sandbox::open(options).map_err(|error| sandbox_error(&error))?;
     if let Some(file) = files.fixtures {
         let file = FixtureFile::read(file).await?;
-        sandbox.load(file.document.clone()).map_err(|body| {
+        let loaded = sandbox.load(file.document.clone()).await;
+        loaded.map_err(|body| {
             let broken = || Error::config(format!("the fixtures cannot be loaded: {body}"));
             file.refused(&body).unwrap_or_else(broken)
         })?;

@@ -22,16 +22,12 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 const CONCURRENCY: usize = 8;
 /// Longest time between two looks for due events.
 const CHECK: Duration = Duration::from_secs(1);
-/// How often it is looked whether another process has moved the clock. A look at an unchanged file takes microseconds.
-const CLOCK_CHECK: Duration = Duration::from_millis(100);
 
 /// Delivers due events every `interval` of the sandbox's clock, and when the clock was moved, for as long as it is polled.
 pub(crate) async fn run(store: &Store, interval: Duration) {
     let check = interval.min(CHECK);
     let mut checks = interval_at(tokio::time::Instant::now() + check, check);
     checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut looks = tokio::time::interval(CLOCK_CHECK);
-    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut moves = store.clock_moves();
     // A command on the sandbox, such as the one that moves the clock, ends within a second and has to begin nothing.
     let mut is_staying = false;
@@ -49,11 +45,6 @@ pub(crate) async fn run(store: &Store, interval: Duration) {
                 worker.busy.clear();
             }
             Ok(()) = moves.changed(), if is_staying => {}
-            _ = looks.tick() => {
-                // Notices that the clock was moved.
-                let _ = store.now();
-                continue;
-            }
             Some(done) = worker.in_flight.join_next() => {
                 match done {
                     Ok((delivery, attempt)) => worker.record(delivery, attempt).await,
@@ -93,12 +84,12 @@ impl DeliveryWorker<'_> {
         let busy = self.busy.clone();
         let taken = self
             .store
-            .write(move |tx| Ok(tx.take_due_deliveries(most, busy.clone())?));
+            .write(move |tx| Ok(tx.take_due_deliveries(most, busy)?));
         for delivery in taken.await.unwrap_or_default() {
             self.busy.insert(delivery.due.booking);
             let client = self.client();
             self.in_flight.spawn(async move {
-                let fault = delivery.fault.as_ref().map(|it| it.kind);
+                let fault = delivery.fault;
                 let mut attempt = match fault {
                     Some(FaultKind::Drop) => DeliveryAttempt::failed("a fault dropped the webhook"),
                     Some(FaultKind::Duplicate) => {
@@ -140,14 +131,13 @@ async fn attempt(client: Option<Client>, delivery: &PendingDelivery) -> Delivery
     };
     let mut attempt = DeliveryAttempt::default();
     let body = &delivery.due.body;
-    let fault = delivery.fault.as_ref().map(|it| it.kind);
-    let hours = i64::from(fault == Some(FaultKind::Old));
+    let hours = i64::from(delivery.fault == Some(FaultKind::Old));
     let signed_at = Timestamp::now() - SignedDuration::from_hours(hours);
     let signature = sign(&delivery.secret, signed_at, body.as_bytes());
     let mut request = client
         .post(&delivery.url)
         .header("content-type", "application/json");
-    if fault != Some(FaultKind::Unsigned) {
+    if delivery.fault != Some(FaultKind::Unsigned) {
         request = request.header("booking-signature", signature);
     }
     let request = request

@@ -69,11 +69,14 @@ impl Sandbox {
 
     /// Adds a document's venues and bookings to [`LIVE_KEY`]'s organization, before the sandbox is served. The error is the
     /// body with which `POST /sandbox/fixtures` refuses it.
-    pub(crate) fn load(&self, fixtures: Map<String, Value>) -> Result<(), Value> {
-        let load =
-            move |tx: &store::Tx<'_>| http::load_into(tx, Organization::MAIN, fixtures.clone());
-        let loaded = self.store.write_now(load);
-        loaded.map(|_| ()).map_err(|error| error.answer().1)
+    pub(crate) async fn load(&self, fixtures: Map<String, Value>) -> Result<(), Value> {
+        let load = self
+            .store
+            .write(move |tx| http::load_into(tx, Organization::MAIN, fixtures));
+        tokio::select! {
+            loaded = load => loaded.map(drop).map_err(|error| error.answer().1),
+            () = self.store.commit_writes() => Ok(()),
+        }
     }
 
     /// The secret that signs the deliveries of [`LIVE_KEY`]'s organization.

@@ -15,7 +15,7 @@ city = "Bath"
 latitude = 51.38
 longitude = -2.36
 timezone = "Europe/London"
-slots = { from = "18:00", to = "21:00", every_minutes = 60, capacity = 1, seating = "window" }
+slots = { from = "18:00", to = "21:00", every_minutes = 60, capacity = 1, seating = ["window"] }
 "#;
 
 fn load(home: &Home, file: &str) -> Value {

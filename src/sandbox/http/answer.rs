@@ -7,8 +7,8 @@ use super::endpoints::Endpoint;
 use super::reply::HandlerResult;
 use super::request::{Request, RequestContext};
 use super::{SandboxService, bookings, faults};
-use crate::sandbox::rules::access::{self, KeyKind, TEST_ALLOWANCE};
-use crate::sandbox::rules::api_error::{AccessScope, ApiError};
+use crate::sandbox::rules::access::{self, BOOKINGS_CREATE, KeyKind, TEST_ALLOWANCE};
+use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::rate_limit::RateLimitStatus;
 use crate::sandbox::store::Tx;
 
@@ -17,10 +17,13 @@ pub(super) async fn answer(
     endpoint: &'static Endpoint,
     request: Request,
 ) -> Response {
-    match faults::take(service, endpoint.method, &request).await {
+    let mut response = match faults::take(service, endpoint, &request).await {
         Some(fault) => faults::meet(fault, serve(service, endpoint, request)).await,
         None => serve(service, endpoint, request).await,
-    }
+    };
+    // For the log of requests.
+    response.extensions_mut().insert(endpoint);
+    response
 }
 
 async fn serve(
@@ -80,19 +83,17 @@ fn check_and_run(
         organization,
     };
     access::admit(&context.key, &context.organization, endpoint.scope)?;
-    let is_of_sessions = matches!(
-        endpoint.scope,
-        Some(AccessScope::SessionsRead | AccessScope::SessionsWrite)
-    );
+    let is_of_sessions = endpoint.scope.is_some_and(|it| it.starts_with("sessions:"));
     if is_of_sessions && context.key.kind != KeyKind::Live {
         return Err(ApiError::LIVE_KEY_REQUIRED);
     }
     if limits && let Some(rate_limit) = endpoint.rate_limit {
-        counted
-            .insert(tx.count_request(&context.organization.id, rate_limit)?)
-            .check()?;
+        let status = counted.insert(tx.count_request(&context.organization.id, rate_limit)?);
+        if status.is_over {
+            return Err(ApiError::rate_limited(status.limit, status.reset));
+        }
     }
-    if endpoint.scope == Some(AccessScope::BookingsCreate)
+    if endpoint.scope == Some(BOOKINGS_CREATE)
         && let Some(reply) = bookings::replay(&context)?
     {
         return Ok(reply);

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::reply::{HandlerResult, Reply};
 use super::request::RequestContext;
 use super::sessions::require_session;
-use super::venues::{choose_slot, known_venue, with_held};
+use super::venues::{choose_slot, known_venue};
 use crate::sandbox::rules::access::KeyKind;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::StoredBooking;
@@ -19,7 +19,7 @@ use crate::sandbox::rules::provider_response::{GeneratedCodes, payment, respond}
 use crate::sandbox::rules::state::Ask;
 use crate::sandbox::rules::transition::{BookingEvent, step};
 use crate::sandbox::seed::{OfferedSlot, SeedVenue, local_time};
-use crate::sandbox::store::{Tx, one_time_code, reference};
+use crate::sandbox::store::{Tx, next_number, one_time_code, reference};
 use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
 
@@ -80,7 +80,7 @@ pub(super) fn replay(context: &RequestContext<'_>) -> Result<Option<Reply>, ApiE
 pub(super) fn create(context: &RequestContext<'_>) -> HandlerResult {
     let tx = context.tx;
     let now = tx.now;
-    let request = CreateRequest::of(&context.request.fields()?, now)?;
+    let request = CreateRequest::of(&context.request.body, now)?;
     let venue = known_venue(context, &request.venue_id)?;
     let venue = venue.as_ref();
     let provider = request.provider(venue)?;
@@ -92,7 +92,10 @@ pub(super) fn create(context: &RequestContext<'_>) -> HandlerResult {
     request.check_payment(&context.organization, venue, provider)?;
 
     let slot = match offered {
-        Some(slot) => Some(with_held(context, slot)?),
+        Some(slot) => {
+            let held = tx.held(&context.organization.id, &slot.id)?;
+            Some((slot, held))
+        }
         None => choose_slot(context, venue, request.at, |_| true)?,
     };
     let state = respond(
@@ -107,15 +110,16 @@ pub(super) fn create(context: &RequestContext<'_>) -> HandlerResult {
     let guest = (request.customer, request.party_size);
     let slot = slot.map(|(slot, _)| slot);
     let booking = StoredBooking {
-        number: tx.new_number(),
+        number: next_number(),
         organization: context.organization.id.clone(),
         is_test: context.key.kind == KeyKind::Test,
-        end_user: request.end_user,
+        end_user: request.body.end_user,
         pays_by_vendor: request.pays_by_vendor,
-        webhook_url: request.webhook_url,
+        webhook_url: request.body.webhook_url,
         ..StoredBooking::placed(venue, provider, &at, slot, guest, state, now)
     };
-    let document = tx.create_booking(&booking)?;
+    let url = context.organization.webhook_url.as_deref();
+    let document = tx.create_booking(&booking, url)?;
     send_code(tx, &booking, venue)?;
     if let Some(key) = context.request.idempotency_key() {
         tx.save_idempotency_key(&key, &booking)?;
@@ -145,7 +149,7 @@ pub(super) fn send_code(
 }
 
 pub(super) fn continue_(context: &RequestContext<'_>) -> HandlerResult {
-    let answer = ContinueRequest::read(&context.request.fields()?)?;
+    let answer = ContinueRequest::read(&context.request.body)?;
     let booking = find_booking(context)?;
     let venue = context.tx.venue(&booking.organization, &booking.venue_id)?;
     let payment = payment(venue.as_deref());
@@ -158,7 +162,7 @@ pub(super) fn continue_(context: &RequestContext<'_>) -> HandlerResult {
 
 pub(super) fn modify(context: &RequestContext<'_>) -> HandlerResult {
     let tx = context.tx;
-    let request = ModifyRequest::read(&context.request.fields()?, tx.now)?;
+    let request = ModifyRequest::read(&context.request.body, tx.now)?;
     let booking = find_booking(context)?;
     let venue = tx.venue(&booking.organization, &booking.venue_id)?;
     let venue = venue.as_deref();
@@ -220,7 +224,7 @@ pub(super) fn cancel(context: &RequestContext<'_>) -> HandlerResult {
         #[expect(dead_code, reason = "checked but not stored")]
         reason: Option<String>,
     }
-    fields::read::<Body>(&context.request.fields()?)?;
+    fields::read::<Body>(&context.request.body)?;
     let booking = find_booking(context)?;
     let provider = booking.provider;
     apply(context, booking, &BookingEvent::Cancel { provider })

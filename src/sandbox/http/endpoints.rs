@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::reply::{HandlerResult, Reply};
 use super::request::RequestContext;
 use super::{bookings, sessions, venues};
-use crate::sandbox::rules::api_error::AccessScope;
+use crate::sandbox::rules::access::BOOKINGS_CREATE;
 use crate::sandbox::rules::rate_limit::EndpointLimit;
 
 pub(crate) struct Endpoint {
@@ -13,47 +13,29 @@ pub(crate) struct Endpoint {
     pub(crate) path: &'static str,
     pub(crate) summary: &'static str,
     /// What the key must be allowed, and what the organization must have paid for with it.
-    pub(crate) scope: Option<AccessScope>,
+    pub(crate) scope: Option<&'static str>,
     pub(crate) rate_limit: Option<EndpointLimit>,
     pub(crate) answer: fn(&RequestContext<'_>) -> HandlerResult,
 }
 
-const fn endpoint(
-    method: &'static str,
-    path: &'static str,
-    summary: &'static str,
-    scope: Option<AccessScope>,
-    rate_limit: Option<EndpointLimit>,
-    answer: fn(&RequestContext<'_>) -> HandlerResult,
-) -> Endpoint {
-    Endpoint {
-        method,
-        path,
-        summary,
-        scope,
-        rate_limit,
-        answer,
-    }
-}
-
-/// Every endpoint, in the order of the specification.
+/// Every endpoint, in the order of the specification. Those with the same limit share it.
 #[rustfmt::skip]
 pub(crate) const ENDPOINTS: &[Endpoint] = &[
-    endpoint("GET", "/v1/", "Name, version, server time and the endpoints", None, None, index),
-    endpoint("POST", "/v1/venues/search", "Search venues of a vertical", Some(AccessScope::VenuesRead), Some(EndpointLimit::VENUE_SEARCH), venues::search),
-    endpoint("POST", "/v1/availability/search", "Read the bookable slots of a venue", Some(AccessScope::VenuesRead), Some(EndpointLimit::AVAILABILITY_SEARCH), venues::slots),
-    endpoint("POST", "/v1/bookings", "Create a booking", Some(AccessScope::BookingsCreate), Some(EndpointLimit::BOOKING_CREATE), bookings::create),
-    endpoint("GET", "/v1/bookings/{booking_id}", "Read a booking", Some(AccessScope::BookingsRead), Some(EndpointLimit::BOOKING_READ), bookings::read),
-    endpoint("POST", "/v1/bookings/{booking_id}/continue", "Answer what a booking waits for", Some(AccessScope::BookingsWrite), Some(EndpointLimit::BOOKING_CONTINUE), bookings::continue_),
-    endpoint("POST", "/v1/bookings/{booking_id}/modify", "Change a confirmed booking", Some(AccessScope::BookingsWrite), Some(EndpointLimit::BOOKING_MODIFY), bookings::modify),
-    endpoint("POST", "/v1/bookings/{booking_id}/cancel", "Cancel a booking", Some(AccessScope::BookingsWrite), Some(EndpointLimit::BOOKING_CANCEL), bookings::cancel),
-    endpoint("POST", "/v1/sessions", "Connect a guest's provider account", Some(AccessScope::SessionsWrite), Some(EndpointLimit::SESSION), sessions::connect),
-    endpoint("POST", "/v1/sessions/{id}/verify", "Send the code that the guest received", Some(AccessScope::SessionsWrite), Some(EndpointLimit::SESSION), sessions::verify),
-    endpoint("GET", "/v1/sessions", "List sessions", Some(AccessScope::SessionsRead), None, sessions::list),
-    endpoint("GET", "/v1/sessions/{id}", "Read a session", Some(AccessScope::SessionsRead), None, sessions::read),
-    endpoint("DELETE", "/v1/sessions/{id}", "Disconnect a session", Some(AccessScope::SessionsWrite), None, sessions::disconnect),
-    endpoint("GET", "/v1/sessions/{id}/card", "Whether the session's account has a card", Some(AccessScope::SessionsRead), Some(EndpointLimit::CARD), sessions::card),
-    endpoint("GET", "/v1/sessions/card", "Whether a guest's account has a card", Some(AccessScope::SessionsRead), Some(EndpointLimit::CARD), sessions::card_of_person),
+    Endpoint { method: "GET", path: "/v1/", summary: "Name, version, server time and the endpoints", scope: None, rate_limit: None, answer: index },
+    Endpoint { method: "POST", path: "/v1/venues/search", summary: "Search venues of a vertical", scope: Some("venues:read"), rate_limit: Some(EndpointLimit("venue_search", 25)), answer: venues::search },
+    Endpoint { method: "POST", path: "/v1/availability/search", summary: "Read the bookable slots of a venue", scope: Some("venues:read"), rate_limit: Some(EndpointLimit("availability_search", 60)), answer: venues::slots },
+    Endpoint { method: "POST", path: "/v1/bookings", summary: "Create a booking", scope: Some(BOOKINGS_CREATE), rate_limit: Some(EndpointLimit("booking_create", 10)), answer: bookings::create },
+    Endpoint { method: "GET", path: "/v1/bookings/{booking_id}", summary: "Read a booking", scope: Some("bookings:read"), rate_limit: Some(EndpointLimit("booking_read", 300)), answer: bookings::read },
+    Endpoint { method: "POST", path: "/v1/bookings/{booking_id}/continue", summary: "Answer what a booking waits for", scope: Some("bookings:write"), rate_limit: Some(EndpointLimit("booking_continue", 20)), answer: bookings::continue_ },
+    Endpoint { method: "POST", path: "/v1/bookings/{booking_id}/modify", summary: "Change a confirmed booking", scope: Some("bookings:write"), rate_limit: Some(EndpointLimit("booking_modify", 20)), answer: bookings::modify },
+    Endpoint { method: "POST", path: "/v1/bookings/{booking_id}/cancel", summary: "Cancel a booking", scope: Some("bookings:write"), rate_limit: Some(EndpointLimit("booking_cancel", 30)), answer: bookings::cancel },
+    Endpoint { method: "POST", path: "/v1/sessions", summary: "Connect a guest's provider account", scope: Some("sessions:write"), rate_limit: Some(EndpointLimit("session", 20)), answer: sessions::connect },
+    Endpoint { method: "POST", path: "/v1/sessions/{id}/verify", summary: "Send the code that the guest received", scope: Some("sessions:write"), rate_limit: Some(EndpointLimit("session", 20)), answer: sessions::verify },
+    Endpoint { method: "GET", path: "/v1/sessions", summary: "List sessions", scope: Some("sessions:read"), rate_limit: None, answer: sessions::list },
+    Endpoint { method: "GET", path: "/v1/sessions/{id}", summary: "Read a session", scope: Some("sessions:read"), rate_limit: None, answer: sessions::read },
+    Endpoint { method: "DELETE", path: "/v1/sessions/{id}", summary: "Disconnect a session", scope: Some("sessions:write"), rate_limit: None, answer: sessions::disconnect },
+    Endpoint { method: "GET", path: "/v1/sessions/{id}/card", summary: "Whether the session's account has a card", scope: Some("sessions:read"), rate_limit: Some(EndpointLimit("card", 30)), answer: sessions::card },
+    Endpoint { method: "GET", path: "/v1/sessions/card", summary: "Whether a guest's account has a card", scope: Some("sessions:read"), rate_limit: Some(EndpointLimit("card", 30)), answer: sessions::card_of_person },
 ];
 
 /// `GET /v1/`: name, version, server time and this table.

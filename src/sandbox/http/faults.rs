@@ -11,6 +11,7 @@ use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
 
 use super::SandboxService;
+use super::endpoints::Endpoint;
 use super::reply::Reply;
 use super::request::Request;
 use crate::sandbox::rules::fault::{Fault, FaultKind};
@@ -18,7 +19,7 @@ use crate::sandbox::rules::fault::{Fault, FaultKind};
 /// Takes the oldest fault that matches the request, which then has one use less.
 pub(super) async fn take(
     service: &SandboxService,
-    method: &'static str,
+    endpoint: &'static Endpoint,
     request: &Request,
 ) -> Option<Fault> {
     // An error of the store is left to the request itself to report.
@@ -28,7 +29,19 @@ pub(super) async fn take(
     }
     let path = request.uri.path().to_owned();
     let organization = request.key().ok().map(|it| it.organization);
-    let taken = store.write(move |tx| Ok(tx.take_fault(organization.as_deref(), method, &path)?));
+    let limit = endpoint.rate_limit.filter(|_| service.options.limits);
+    let taken = store.write(move |tx| {
+        let is_over = match organization.as_deref().zip(limit) {
+            Some((organization, limit)) => tx.rate_limit(organization, limit)?.1.is_over,
+            None => false,
+        };
+        // A request over its rate limit is not handled, so there is nothing to drop after that.
+        let meets = |it: &Fault| {
+            it.meets_request(endpoint.method, &path)
+                && !(is_over && it.kind == FaultKind::DropAfter)
+        };
+        Ok(tx.take_fault(organization.as_deref(), meets)?)
+    });
     taken.await.ok()?
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::body::to_bytes;
+use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
@@ -42,7 +42,8 @@ pub(super) async fn receive(
                 if body.len() > request::BODY_LIMIT {
                     ApiError::BODY_TOO_LARGE.into_response()
                 } else {
-                    let request = Request::from_parts(parts, body.into());
+                    let mut request = Request::from_parts(parts, Body::empty());
+                    request.extensions_mut().insert(body);
                     next.run(request).await
                 }
             }

@@ -1,6 +1,7 @@
 //! A request as its handler reads it.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 
 use axum::RequestExt;
 use axum::body::{Body, Bytes, to_bytes};
@@ -39,11 +40,11 @@ pub(crate) struct Request {
     pub(crate) id: String,
     pub(super) uri: Uri,
     headers: HeaderMap,
-    body: Bytes,
+    pub(super) body: Bytes,
 }
 
 impl<S: Send + Sync> FromRequest<S> for Request {
-    type Rejection = ApiError;
+    type Rejection = Infallible;
 
     async fn from_request(
         mut request: axum::extract::Request,
@@ -51,12 +52,13 @@ impl<S: Send + Sync> FromRequest<S> for Request {
     ) -> Result<Self, Self::Rejection> {
         let params = request.extract_parts::<RawPathParams>().await.ok();
         let id = params.and_then(|it| Some(it.iter().next()?.1.to_owned()));
-        let (parts, body) = request.into_parts();
+        let (mut parts, _) = request.into_parts();
         Ok(Self {
             id: id.unwrap_or_default(),
+            // It was read before, whatever is asked for.
+            body: parts.extensions.remove().unwrap_or_default(),
             uri: parts.uri,
             headers: parts.headers,
-            body: read(body).await?,
         })
     }
 }

@@ -9,15 +9,15 @@ use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::{self, FieldErrors};
 use crate::sandbox::rules::session::{SESSION_PROVIDER, Session, SessionState};
 use crate::sandbox::seed::Provider;
-use crate::sandbox::store::one_time_code;
+use crate::sandbox::store::{next_number, one_time_code};
 use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::listed::SessionDocument;
 
 pub(super) fn connect(context: &RequestContext<'_>) -> HandlerResult {
     let tx = context.tx;
-    let (body, organization) = (context.request.fields()?, &context.organization.id);
-    let (number, code) = (tx.new_number(), one_time_code());
-    let session = Session::connect(&body, number, organization, code, tx.now)?;
+    let (body, organization) = (&context.request.body, &context.organization.id);
+    let (number, code) = (next_number(), one_time_code());
+    let session = Session::connect(body, number, organization, code, tx.now)?;
     tx.save_session(&session)?;
     let text = format!("{} is your code to connect your account.", session.code);
     let about = (IdKind::Session, session.number);
@@ -38,9 +38,9 @@ struct VerifyBody {
 
 pub(super) fn verify(context: &RequestContext<'_>) -> HandlerResult {
     let tx = context.tx;
-    let body = context.request.fields()?;
+    let body: VerifyBody = fields::read(&context.request.body)?;
     let mut errors = FieldErrors::default();
-    let code = errors.required("code", fields::read::<VerifyBody>(&body)?.code);
+    let code = errors.required("code", body.code);
     let code = errors.finish(code)?;
     let (session, outcome) = find(context)?.verify(code.trim(), tx.now);
     tx.save_session(&session)?;
@@ -53,10 +53,8 @@ pub(super) fn list(context: &RequestContext<'_>) -> HandlerResult {
     let end_user = context.request.query("end_user");
     let mut errors = FieldErrors::default();
     let has_any = has_sessions(context, &mut errors);
-    let state = context
-        .request
-        .query("state")
-        .map(|it| SessionState::parse(&it));
+    let state = context.request.query("state");
+    let state = state.map(|it| serde_json::from_value::<SessionState>(it.into()).ok());
     if state == Some(None) {
         errors.add("state", "must be pending, active, expired or lapsed");
     }

@@ -26,9 +26,8 @@ struct VenueList<'a> {
 }
 
 pub(super) fn search(context: &RequestContext<'_>) -> HandlerResult {
-    let body = context.request.fields()?;
     let own = context.tx.own_venues(Some(&context.organization.id))?;
-    let search = VenueSearch::read(&body, &own)?;
+    let search = VenueSearch::read(&context.request.body, &own)?;
     let (answering, failed) = search.ask(&context.organization)?;
     let area = &search.around;
     let mut found: Vec<_> = venues()
@@ -77,7 +76,7 @@ struct AvailabilityQuery {
 /// Lists the slots of the venue's local day that are neither past nor full. Of several providers, the request need name none.
 pub(super) fn slots(context: &RequestContext<'_>) -> HandlerResult {
     let tx = context.tx;
-    let body: AvailabilityQuery = fields::read(&context.request.fields()?)?;
+    let body: AvailabilityQuery = fields::read(&context.request.body)?;
     let mut errors = FieldErrors::default();
     let venue_id = errors.required("venue_id", body.venue_id);
     let at = errors.future_moment("datetime", body.datetime, tx.now);
@@ -105,7 +104,9 @@ pub(super) fn slots(context: &RequestContext<'_>) -> HandlerResult {
         }
     }
     let slots = free.iter();
-    let slots: Vec<_> = slots.map(|it| SlotDocument::of(it, party_size)).collect();
+    let slots: Vec<_> = slots
+        .map(|slot| SlotDocument { slot, party_size })
+        .collect();
     Reply::ok(&json!({
         "object": "list",
         "venue_id": venue.id,
@@ -124,7 +125,7 @@ pub(super) fn choose_slot(
 ) -> rusqlite::Result<Option<(OfferedSlot, u32)>> {
     let mut full = None;
     for slot in slots_at(venue, at).filter(wanted) {
-        let (slot, held) = with_held(context, slot)?;
+        let held = context.tx.held(&context.organization.id, &slot.id)?;
         if has_room(&slot, held) {
             return Ok(Some((slot, held)));
         }
@@ -141,12 +142,4 @@ pub(super) fn slot_of(
     let is_preferred = |slot: &OfferedSlot| slot.seating.as_deref() == seating;
     let preferred = slots_at(venue, at).find(is_preferred);
     preferred.or_else(|| slots_at(venue, at).next())
-}
-
-pub(super) fn with_held(
-    context: &RequestContext<'_>,
-    slot: OfferedSlot,
-) -> rusqlite::Result<(OfferedSlot, u32)> {
-    let held = context.tx.held(&context.organization.id, &slot.id)?;
-    Ok((slot, held))
 }

@@ -1,12 +1,15 @@
 //! The API keys, and the checks of a request's key ("Authentication").
 
-use super::api_error::{AccessScope, ApiError};
+use serde::Serialize;
+
+use super::api_error::ApiError;
 use super::organization::{CheckStatus, Organization};
 
 /// How many confirmed bookings an organization's test keys have free ("Limits", 4).
 pub(crate) const TEST_ALLOWANCE: u32 = 3;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum KeyKind {
     Live,
     Test,
@@ -14,42 +17,23 @@ pub(crate) enum KeyKind {
     Beta,
 }
 
-impl KeyKind {
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Live => "live",
-            Self::Test => "test",
-            Self::Beta => "beta",
-        }
-    }
-}
-
-const EVERY_SCOPE: &[AccessScope] = &[
-    AccessScope::VenuesRead,
-    AccessScope::BookingsRead,
-    AccessScope::BookingsCreate,
-    AccessScope::BookingsWrite,
-    AccessScope::SessionsRead,
-    AccessScope::SessionsWrite,
-];
-const READ_SCOPES: &[AccessScope] = &[
-    AccessScope::VenuesRead,
-    AccessScope::BookingsRead,
-    AccessScope::SessionsRead,
-];
+pub(crate) const BOOKINGS_CREATE: &str = "bookings:create";
+#[rustfmt::skip]
+const EVERY_SCOPE: &[&str] = &["venues:read", "bookings:read", BOOKINGS_CREATE, "bookings:write", "sessions:read", "sessions:write"];
+const READ_SCOPES: &[&str] = &["venues:read", "bookings:read", "sessions:read"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ApiKey {
     pub(crate) secret: String,
     pub(crate) kind: KeyKind,
     pub(crate) organization: String,
-    pub(crate) scopes: &'static [AccessScope],
+    pub(crate) scopes: &'static [&'static str],
     pub(crate) purpose: &'static str,
 }
 
 pub(crate) const LIVE_KEY: &str = "sk_live_sandbox";
 
-type Row = (&'static str, KeyKind, &'static [AccessScope], &'static str);
+type Row = (&'static str, KeyKind, &'static [&'static str], &'static str);
 
 /// The keys of the organizations that every sandbox has.
 #[rustfmt::skip]
@@ -120,37 +104,31 @@ pub(crate) fn identify(
     authorization: Option<&str>,
     elsewhere: impl FnOnce() -> Option<String>,
 ) -> Result<ApiKey, ApiError> {
-    let no_key =
-        |what: &str| ApiError::unauthorized(format!("No key: {what} (Authentication, 2)."));
-    let is_scheme = |word: &str| word.eq_ignore_ascii_case("bearer");
-    let header = authorization.map(str::trim).filter(|it| !it.is_empty());
-    let Some(header) = header else {
-        let missing = "Authorization is missing";
-        return Err(match elsewhere() {
-            None => no_key(missing),
-            Some(place) => no_key(&format!("{missing}, and a key came in {place}: {SEND}")),
-        });
-    };
-    let Some((scheme, key)) = header.split_once(' ') else {
-        return Err(if is_scheme(header) {
-            no_key("nothing follows the word Bearer")
-        } else {
-            no_key(&format!("the word Bearer is missing: {SEND}"))
-        });
-    };
-    if !is_scheme(scheme) {
-        return Err(no_key(&format!(
-            "the scheme is {scheme}, and must be Bearer"
-        )));
-    }
-    let secret = key.trim();
-    self::key(secret).ok_or_else(|| match secret.split(' ').next() {
-        Some(first) if is_scheme(first) => no_key("the word Bearer came twice"),
-        _ if secret.starts_with("whsec_") => {
-            no_key("a webhook secret came, which signs deliveries; a key begins with sk_")
+    let header = authorization.unwrap_or_default().trim();
+    let (scheme, secret) = header.split_once(' ').unwrap_or((header, ""));
+    let secret = secret.trim();
+    let is_bearer = |word: &str| word.eq_ignore_ascii_case("bearer");
+    let what = match key(secret).filter(|_| is_bearer(scheme)) {
+        Some(key) => return Ok(key),
+        None if scheme.is_empty() => match elsewhere() {
+            None => "Authorization is missing".to_owned(),
+            Some(place) => format!("Authorization is missing, and a key came in {place}: {SEND}"),
+        },
+        None if secret.is_empty() && is_bearer(scheme) => {
+            "nothing follows the word Bearer".to_owned()
         }
-        _ => unknown(secret),
-    })
+        None if secret.is_empty() => format!("the word Bearer is missing: {SEND}"),
+        None if !is_bearer(scheme) => format!("the scheme is {scheme}, and must be Bearer"),
+        None if secret.split(' ').next().is_some_and(is_bearer) => {
+            "the word Bearer came twice".to_owned()
+        }
+        None if secret.starts_with("whsec_") => {
+            "a webhook secret came, which signs deliveries; a key begins with sk_".to_owned()
+        }
+        None => return Err(unknown(secret)),
+    };
+    let reason = format!("No key: {what} (Authentication, 2).");
+    Err(ApiError::unauthorized(reason))
 }
 
 const SEND: &str = "send Authorization: Bearer and the key";
@@ -164,7 +142,7 @@ pub(crate) fn unknown(secret: &str) -> ApiError {
 pub(crate) fn admit(
     key: &ApiKey,
     organization: &Organization,
-    scope: Option<AccessScope>,
+    scope: Option<&str>,
 ) -> Result<(), ApiError> {
     if key.kind == KeyKind::Beta {
         return Err(ApiError::WRONG_KEY_ENVIRONMENT);
@@ -184,7 +162,7 @@ pub(crate) fn admit(
 pub(crate) fn check_plan(
     key: &ApiKey,
     organization: &Organization,
-    scope: Option<AccessScope>,
+    scope: Option<&str>,
     used: impl FnOnce() -> Result<u32, ApiError>,
 ) -> Result<(), ApiError> {
     if key.kind == KeyKind::Live && scope.is_some() {
@@ -195,10 +173,7 @@ pub(crate) fn check_plan(
             return Err(ApiError::billing_required());
         }
     }
-    if !matches!(
-        scope,
-        Some(AccessScope::VenuesRead | AccessScope::BookingsCreate)
-    ) {
+    if !matches!(scope, Some("venues:read" | BOOKINGS_CREATE)) {
         return Ok(());
     }
     if organization.entitlement_check == CheckStatus::Unavailable {

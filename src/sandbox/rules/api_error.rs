@@ -5,29 +5,6 @@ use serde_json::{Map, Value, json};
 use super::state::{BookingErrorCode, BookingStatus};
 use crate::sandbox::seed::Provider;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AccessScope {
-    VenuesRead,
-    BookingsRead,
-    BookingsCreate,
-    BookingsWrite,
-    SessionsRead,
-    SessionsWrite,
-}
-
-impl AccessScope {
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::VenuesRead => "venues:read",
-            Self::BookingsRead => "bookings:read",
-            Self::BookingsCreate => "bookings:create",
-            Self::BookingsWrite => "bookings:write",
-            Self::SessionsRead => "sessions:read",
-            Self::SessionsWrite => "sessions:write",
-        }
-    }
-}
-
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ApiError {
     /// One of the constants below: status, text, code (empty if there is none) and reason.
@@ -91,8 +68,7 @@ impl ApiError {
         Self::Told(403, body, "The key's organization is suspended (Authentication, 6).".to_owned())
     }
 
-    pub(crate) fn insufficient_scope(scope: AccessScope) -> Self {
-        let scope = scope.as_str();
+    pub(crate) fn insufficient_scope(scope: &str) -> Self {
         let reason = format!("The key lacks the scope {scope} (Authentication, 3).");
         Self::Told(403, json!({"error": "insufficient_scope", "required_scope": scope}), reason)
     }

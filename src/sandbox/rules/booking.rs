@@ -38,8 +38,7 @@ pub(crate) struct StoredBooking {
     pub(crate) is_test: bool,
     pub(crate) provider: Provider,
     pub(crate) venue_id: String,
-    /// The name of a fixture's venue; the others are in a table.
-    pub(crate) venue_name: Option<String>,
+    pub(crate) venue_name: String,
     /// In the venue's zone, as the wire shows it.
     pub(crate) datetime: String,
     pub(crate) party_size: u8,
@@ -75,7 +74,7 @@ impl StoredBooking {
             is_test: false,
             provider,
             venue_id: venue.id.clone(),
-            venue_name: venue.is_own.then(|| venue.name.clone()),
+            venue_name: venue.name.clone(),
             datetime: local_time(at),
             party_size,
             customer,

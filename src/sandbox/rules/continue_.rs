@@ -24,13 +24,13 @@ struct ContinueBody {
 }
 
 impl ContinueRequest {
-    pub(crate) fn read(body: &Map<String, Value>) -> Result<Self, ApiError> {
+    pub(crate) fn read(body: &[u8]) -> Result<Self, ApiError> {
         let answers: ContinueBody = fields::read(body)?;
         if answers.psp_abort == Some(false) {
             return Err(ApiError::invalid("psp_abort", "must be true"));
         }
         match (answers.otp, answers.psp_response, answers.psp_abort) {
-            (None, None, None) => Ok(Self::Details(body.clone())),
+            (None, None, None) => Ok(Self::Details(fields::parse_body(body)?)),
             (Some(otp), None, None) => Ok(Self::Otp(otp.trim().to_owned())),
             (None, Some(response), None) => Ok(Self::PspResponse(response)),
             (None, None, Some(_)) => Ok(Self::PspAbort),

@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
 use super::api_error::ApiError;
 use super::booking::StoredCustomer;
@@ -13,18 +12,16 @@ use crate::sandbox::seed::{OfferedSlot, Provider, Scenario, SeedVenue, Vertical}
 #[derive(Debug)]
 pub(crate) struct CreateRequest {
     pub(crate) venue_id: String,
-    provider: Option<String>,
     pub(crate) at: Timestamp,
-    availability_id: Option<String>,
     pub(crate) party_size: u8,
     pub(crate) customer: StoredCustomer,
-    pub(crate) end_user: Option<String>,
-    pub(crate) webhook_url: Option<String>,
     pub(crate) pays_by_vendor: bool,
+    /// The fields that need no check.
+    pub(crate) body: CreateBody,
 }
 
-#[derive(Deserialize)]
-struct CreateBody {
+#[derive(Debug, Deserialize)]
+pub(crate) struct CreateBody {
     venue_id: Option<String>,
     provider: Option<String>,
     datetime: Option<String>,
@@ -32,12 +29,12 @@ struct CreateBody {
     #[serde(default, deserialize_with = "fields::whole")]
     party_size: Option<i64>,
     customer: Option<Guest>,
-    end_user: Option<String>,
-    webhook_url: Option<String>,
+    pub(crate) end_user: Option<String>,
+    pub(crate) webhook_url: Option<String>,
     payment_collection: Option<String>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 struct Guest {
     name: Option<String>,
     email: Option<String>,
@@ -45,13 +42,13 @@ struct Guest {
 }
 
 impl CreateRequest {
-    pub(crate) fn of(body: &Map<String, Value>, now: Timestamp) -> Result<Self, ApiError> {
-        let body: CreateBody = fields::read(body)?;
-        let guest = body.customer.unwrap_or_default();
+    pub(crate) fn of(body: &[u8], now: Timestamp) -> Result<Self, ApiError> {
+        let mut body: CreateBody = fields::read(body)?;
+        let guest = body.customer.take().unwrap_or_default();
         let payment_collection = body.payment_collection.as_deref();
         let mut errors = FieldErrors::default();
-        let venue_id = errors.required("venue_id", body.venue_id);
-        let at = errors.future_moment("datetime", body.datetime, now);
+        let venue_id = errors.required("venue_id", body.venue_id.take());
+        let at = errors.future_moment("datetime", body.datetime.take(), now);
         let party_size = errors.required_party_size(body.party_size);
         let name = errors.required("customer.name", guest.name);
         if payment_collection.is_some_and(|it| it != "vendor_external") {
@@ -61,24 +58,21 @@ impl CreateRequest {
         let (((venue_id, at), party_size), name) = errors.finish(required)?;
         Ok(Self {
             venue_id,
-            provider: body.provider,
             at,
-            availability_id: body.availability_id,
             party_size,
             customer: StoredCustomer {
                 name,
                 email: guest.email,
                 phone: guest.phone,
             },
-            end_user: body.end_user,
-            webhook_url: body.webhook_url,
             pays_by_vendor: payment_collection.is_some(),
+            body,
         })
     }
 
     /// The provider of the booking: the one named, else the venue's only one.
     pub(crate) fn provider(&self, venue: &SeedVenue) -> Result<Provider, ApiError> {
-        match &self.provider {
+        match &self.body.provider {
             Some(name) => serving(venue, name),
             None => venue.sole_provider().ok_or(ApiError::PROVIDER_NEEDED),
         }
@@ -97,7 +91,7 @@ impl CreateRequest {
     /// The slot of the availability id, if the request has one. It must belong to this venue and start
     /// at the requested time.
     pub(crate) fn offered_slot(&self, venue: &SeedVenue) -> Result<Option<OfferedSlot>, ApiError> {
-        let Some(id) = &self.availability_id else {
+        let Some(id) = &self.body.availability_id else {
             return Ok(None);
         };
         let slot = venue.offered(id).ok_or_else(|| {
@@ -129,7 +123,10 @@ impl CreateRequest {
 
     /// The person whose active session the booking needs, if it needs one.
     pub(crate) fn needs_session(&self, provider: Provider) -> Option<&str> {
-        self.end_user.as_deref().filter(|_| provider == Provider::B)
+        self.body
+            .end_user
+            .as_deref()
+            .filter(|_| provider == Provider::B)
     }
 }
 

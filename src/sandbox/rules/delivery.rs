@@ -7,22 +7,7 @@ use serde_json::{Map, Value};
 
 use super::fault::FaultKind;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DeliveryState {
-    Pending,
-    Delivered,
-    Abandoned,
-}
-
-impl DeliveryState {
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Delivered => "delivered",
-            Self::Abandoned => "abandoned",
-        }
-    }
-}
+pub(crate) const ABANDONED: &str = "abandoned";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DeliveryAttempt {
@@ -62,17 +47,17 @@ pub(crate) fn after(
     attempt: &DeliveryAttempt,
     failures: u32,
     now: Timestamp,
-) -> (DeliveryState, Option<Timestamp>) {
+) -> (&'static str, Option<Timestamp>) {
     if matches!(attempt.status, Some(200..=299)) {
-        return (DeliveryState::Delivered, None);
+        return ("delivered", None);
     }
     let pause = match failures {
         0 | 1 => SignedDuration::from_secs(30),
         2 => SignedDuration::from_mins(2),
         3 => SignedDuration::from_mins(10),
-        _ => return (DeliveryState::Abandoned, None),
+        _ => return (ABANDONED, None),
     };
-    (DeliveryState::Pending, Some(now + pause))
+    ("pending", Some(now + pause))
 }
 
 /// The signature header of an attempt: `t=<unix_seconds>,v1=<hex>` over `<t>.<body>`.

@@ -23,13 +23,17 @@ pub(crate) fn parse_body(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
 }
 
 /// Reads the fields of a body of the service. The error names the first of a wrong type.
-pub(crate) fn read<T: DeserializeOwned>(body: &Map<String, Value>) -> Result<T, ApiError> {
-    // The path is worth its price only where something is wrong.
-    T::deserialize(body).or_else(|_| {
-        serde_path_to_error::deserialize(body).map_err(|error| {
-            let field = error.path().to_string();
-            ApiError::wrong_type(&field, &error.inner().to_string())
-        })
+pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+    // To look for the mistake is worth its price only where there is one. A list would be read as the values of the fields.
+    let text = std::str::from_utf8(body).unwrap_or_default().trim_start();
+    if text.starts_with('{')
+        && let Ok(read) = serde_json::from_str(text)
+    {
+        return Ok(read);
+    }
+    serde_path_to_error::deserialize(&parse_body(body)?).map_err(|error| {
+        let field = error.path().to_string();
+        ApiError::wrong_type(&field, &error.inner().to_string())
     })
 }
 

@@ -67,13 +67,7 @@ pub(crate) struct BookingFixture {
     pub(crate) error_code: Option<BookingErrorCode>,
     pub(crate) end_user: Option<String>,
     pub(crate) seating_preference: Option<String>,
-    pub(crate) payment_collection: Option<PaymentCollection>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum PaymentCollection {
-    VendorExternal,
+    pub(crate) payment_collection: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -222,6 +216,7 @@ impl BookingFixture {
             (self.id.is_some() && self.number().is_none(), "id", "must be bk_0 and 12 of 0-9 and a-z without i, l, o and u, as bk_0000000000001"),
             (!(1..=20).contains(&self.party_size), "party_size", "must be 1 to 20"),
             (is_blank(&self.customer.name), "customer.name", "must not be blank"),
+            (self.payment_collection.as_deref().is_some_and(|it| it != "vendor_external"), "payment_collection", "must be vendor_external"),
             (self.error_code.is_some() && !takes_error, "error_code", "is for a failed or a confirmed booking alone"),
         ]
         .into_iter()
@@ -314,7 +309,7 @@ mod tests {
             ("/venues/0/slots/capcity", json!(1)),
             ("/venues/0/slots/capacity", json!(0)),
             ("/venues/0/slots/days", json!([])),
-            ("/venues/0/slots/seating", json!(["a", 1])),
+            ("/venues/0/slots/seating", json!("a")),
             ("/bookings/0/id", json!("bk_1")),
             ("/bookings/0/datetime", json!("soon")),
             ("/bookings/0/party_size", json!(0)),

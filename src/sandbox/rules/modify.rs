@@ -28,7 +28,7 @@ struct ModifyBody {
 }
 
 impl ModifyRequest {
-    pub(crate) fn read(body: &Map<String, Value>, now: Timestamp) -> Result<Self, ApiError> {
+    pub(crate) fn read(body: &[u8], now: Timestamp) -> Result<Self, ApiError> {
         let body: ModifyBody = fields::read(body)?;
         let (datetime, seating) = (body.datetime, body.seating_preference);
         let mut errors = FieldErrors::default();

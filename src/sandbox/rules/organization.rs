@@ -89,19 +89,15 @@ impl Organization {
                 .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
         };
         let is_wrong_url = merged.webhook_url.as_deref().is_some_and(|it| !is_web(it));
-        for (is_wrong, field, why) in [
-            (merged.id != self.id, "id", "cannot be changed"),
-            (is_wrong_url, "webhook_url", "must be an http or https URL"),
-            (
-                merged.webhook_secret.is_empty(),
-                "webhook_secret",
-                "must not be empty",
-            ),
-        ] {
-            if is_wrong {
-                return Err(ApiError::invalid(field, why));
-            }
+        if merged.id != self.id {
+            Err(ApiError::invalid("id", "cannot be changed"))
+        } else if is_wrong_url {
+            let demand = "must be an http or https URL";
+            Err(ApiError::invalid("webhook_url", demand))
+        } else if merged.webhook_secret.is_empty() {
+            Err(ApiError::invalid("webhook_secret", "must not be empty"))
+        } else {
+            Ok(merged)
         }
-        Ok(merged)
     }
 }

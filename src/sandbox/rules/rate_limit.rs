@@ -2,26 +2,11 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::api_error::ApiError;
-
 const WINDOW: SignedDuration = SignedDuration::from_mins(5);
 
-/// Its name, and how many requests a window allows.
+/// Its budget's name, and how many requests a window allows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EndpointLimit(pub(crate) &'static str, pub(crate) u32);
-
-impl EndpointLimit {
-    pub(crate) const VENUE_SEARCH: Self = Self("venue_search", 25);
-    pub(crate) const AVAILABILITY_SEARCH: Self = Self("availability_search", 60);
-    pub(crate) const BOOKING_CREATE: Self = Self("booking_create", 10);
-    pub(crate) const BOOKING_CONTINUE: Self = Self("booking_continue", 20);
-    pub(crate) const BOOKING_READ: Self = Self("booking_read", 300);
-    pub(crate) const BOOKING_MODIFY: Self = Self("booking_modify", 20);
-    pub(crate) const BOOKING_CANCEL: Self = Self("booking_cancel", 30);
-    /// Connecting and verifying a session.
-    pub(crate) const SESSION: Self = Self("session", 20);
-    pub(crate) const CARD: Self = Self("card", 30);
-}
 
 /// A window, which opens with its first request, and how many requests it has counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,16 +22,6 @@ pub(crate) struct RateLimitStatus {
     /// Seconds until the window resets, rounded up.
     pub(crate) reset: u64,
     pub(crate) is_over: bool,
-}
-
-impl RateLimitStatus {
-    pub(crate) fn check(self) -> Result<(), ApiError> {
-        if self.is_over {
-            Err(ApiError::rate_limited(self.limit, self.reset))
-        } else {
-            Ok(())
-        }
-    }
 }
 
 /// Counts a request. Returns the window afterwards, and the state of the rate limit.

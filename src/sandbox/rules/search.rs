@@ -1,7 +1,6 @@
 //! The request to search venues, and the providers that answer it ("Venues").
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
 use super::api_error::ApiError;
 use super::fields::{self, FieldErrors};
@@ -100,7 +99,7 @@ impl SearchArea {
 }
 
 impl VenueSearch {
-    pub(crate) fn read(body: &Map<String, Value>, own: &[SeedVenue]) -> Result<Self, ApiError> {
+    pub(crate) fn read(body: &[u8], own: &[SeedVenue]) -> Result<Self, ApiError> {
         let body: SearchBody = fields::read(body)?;
         let missing = body.missing();
         if !missing.is_empty() {

@@ -2,7 +2,6 @@
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use super::api_error::ApiError;
 use super::fields::{self, FieldErrors};
@@ -37,16 +36,10 @@ pub(crate) enum SessionState {
     Lapsed,
 }
 
-impl SessionState {
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        serde_json::from_value(text.into()).ok()
-    }
-}
-
 impl Session {
     /// The session that a body asks for, pending until the code is entered.
     pub(crate) fn connect(
-        body: &Map<String, Value>,
+        body: &[u8],
         number: i64,
         organization: &str,
         code: String,

@@ -73,15 +73,6 @@ pub(crate) enum Ask {
 }
 
 impl PauseState {
-    /// The same after a wrong code.
-    pub(crate) fn with_left(&self, attempts: u8) -> Self {
-        let mut pause = self.clone();
-        if let Ask::Otp { attempts_left, .. } = &mut pause.ask {
-            *attempts_left = attempts;
-        }
-        pause
-    }
-
     /// Whether the time to answer is over. A payment approval is late at its deadline; any other pause
     /// ends after *more* than its 20 minutes.
     pub(crate) fn is_over(&self, now: Timestamp) -> bool {

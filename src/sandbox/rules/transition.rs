@@ -33,42 +33,19 @@ pub(crate) struct PaymentOutcome {
     pub(crate) late: BookingErrorCode,
 }
 
-/// The webhook events, by name ("Events", 2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EventKind {
-    Created,
-    RequiresAction,
-    Processing,
-    Confirmed,
-    Failed,
-    Cancelled,
-    Modified,
-}
+/// The webhook events that report no status ("Events", 2).
+pub(crate) const CREATED: &str = "booking.created";
+const MODIFIED: &str = "booking.modified";
 
-impl EventKind {
-    /// The type in event documents, such as `booking.confirmed`.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "booking.created",
-            Self::RequiresAction => "booking.requires_action",
-            Self::Processing => "booking.processing",
-            Self::Confirmed => "booking.confirmed",
-            Self::Failed => "booking.failed",
-            Self::Cancelled => "booking.cancelled",
-            Self::Modified => "booking.modified",
-        }
-    }
-
-    /// The event that reports that a booking has entered a status. None reports that it expired ("Events", 3).
-    pub(crate) const fn of_status(status: BookingStatus) -> Option<Self> {
-        match status {
-            BookingStatus::RequiresAction => Some(Self::RequiresAction),
-            BookingStatus::Processing => Some(Self::Processing),
-            BookingStatus::Confirmed => Some(Self::Confirmed),
-            BookingStatus::Failed => Some(Self::Failed),
-            BookingStatus::Cancelled => Some(Self::Cancelled),
-            BookingStatus::Expired => None,
-        }
+/// The webhook event that reports that a booking has entered a status. None reports that it expired ("Events", 3).
+pub(crate) const fn webhook_of(status: BookingStatus) -> Option<&'static str> {
+    match status {
+        BookingStatus::RequiresAction => Some("booking.requires_action"),
+        BookingStatus::Processing => Some("booking.processing"),
+        BookingStatus::Confirmed => Some("booking.confirmed"),
+        BookingStatus::Failed => Some("booking.failed"),
+        BookingStatus::Cancelled => Some("booking.cancelled"),
+        BookingStatus::Expired => None,
     }
 }
 
@@ -76,14 +53,14 @@ impl EventKind {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Transition {
     pub(crate) state: BookingState,
-    pub(crate) webhook: Option<EventKind>,
+    pub(crate) webhook: Option<&'static str>,
     pub(crate) denial: Option<ApiError>,
 }
 
 impl Transition {
     fn to(state: BookingState) -> Self {
         Self {
-            webhook: EventKind::of_status(state.status()),
+            webhook: webhook_of(state.status()),
             state,
             denial: None,
         }
@@ -153,7 +130,7 @@ pub(crate) fn step(state: &BookingState, event: &BookingEvent, now: Timestamp) -
             (Provider::B | Provider::C, _) => stay().denied(ApiError::MODIFY_UNSUPPORTED),
             (Provider::A, Err(refusal)) => stay().denied(refusal.clone()),
             (Provider::A, Ok(())) => Transition {
-                webhook: Some(EventKind::Modified),
+                webhook: Some(MODIFIED),
                 ..stay()
             },
         },
@@ -183,9 +160,15 @@ fn continue_paused(
             let next = if attempts_left == 0 {
                 Transition::failed(BookingErrorCode::OtpAttemptsExceeded)
             } else {
-                Transition::stay(&BookingState::RequiresAction(
-                    pause.with_left(attempts_left),
-                ))
+                let mut pause = pause.clone();
+                if let Ask::Otp {
+                    attempts_left: left,
+                    ..
+                } = &mut pause.ask
+                {
+                    *left = attempts_left;
+                }
+                Transition::stay(&BookingState::RequiresAction(pause))
             };
             next.denied(ApiError::invalid_otp(attempts_left))
         }

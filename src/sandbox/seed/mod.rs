@@ -10,11 +10,9 @@ mod scenario;
 mod slot;
 mod venues;
 
-pub(crate) use city::{Currency, Money, country_of, timezone};
+pub(crate) use city::{Currency, country_of, timezone};
 pub(crate) use offer::{SlotPlan, Vertical};
 pub(crate) use place::{SeedPlace, names_city, resolve_place, within_reach};
 pub(crate) use scenario::Scenario;
-pub(crate) use slot::{
-    CancellationTerms, CardTerms, OfferedSlot, chance, local_time, number_of, slots_at, slots_on,
-};
+pub(crate) use slot::{OfferedSlot, chance, local_time, number_of, slots_at, slots_on};
 pub(crate) use venues::{Provider, SeedVenue, venue, venues};

@@ -1,7 +1,7 @@
 //! What a venue offers, as a fixture describes it. The seeded venues are made in the same way.
 
 use jiff::civil::{Date, DateTime, Time, time};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::city::{City, Currency, Money};
 use super::scenario::Scenario;
@@ -31,9 +31,9 @@ pub(crate) struct SlotPlan {
     pub(crate) duration_minutes: u32,
     pub(crate) price: Option<Money>,
     /// The seatings to choose from; empty if there is no choice.
-    #[serde(default, deserialize_with = "texts")]
+    #[serde(default)]
     pub(crate) seating: Vec<String>,
-    pub(crate) card_terms: Option<CardDemand>,
+    pub(crate) card_terms: Option<CardTerms>,
     pub(crate) cancellation_terms: Option<CancellationFee>,
 }
 
@@ -49,14 +49,18 @@ pub(crate) enum Weekday {
     Sun,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+/// As a fixture demands them; a slot shows them with what the fixture leaves out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct CardDemand {
+pub(crate) struct CardTerms {
     /// If it is not said, a card is required where an amount is held on it.
     pub(crate) required: Option<bool>,
+    /// In minor units.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hold_amount: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) currency: Option<Currency>,
-    /// The terms as a sentence, where they have one of their own.
+    /// The terms as a sentence.
     pub(crate) text: Option<String>,
 }
 
@@ -78,20 +82,6 @@ fn every_day() -> Vec<Weekday> {
 
 const fn usual_duration() -> u32 {
     90
-}
-
-fn texts<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "expected a text, or a list of texts")]
-    enum Texts {
-        One(String),
-        Several(Vec<String>),
-    }
-    Ok(match Option::deserialize(source)? {
-        None => Vec::new(),
-        Some(Texts::One(text)) => vec![text],
-        Some(Texts::Several(texts)) => texts,
-    })
 }
 
 impl SlotPlan {
@@ -151,7 +141,7 @@ impl SlotPlan {
 
     /// Holds an amount on a card, which a cancellation within 24 hours of the visit forfeits.
     fn charge(&mut self, Money { amount, currency }: Money) {
-        self.card_terms = Some(CardDemand {
+        self.card_terms = Some(CardTerms {
             required: Some(true),
             hold_amount: Some(amount),
             currency: Some(currency),

@@ -3,37 +3,37 @@
 use jiff::civil::{Date, DateTime};
 use jiff::fmt::temporal::DateTimePrinter;
 use jiff::{Timestamp, ToSpan, Zoned};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::city::{Currency, Money};
-use super::offer::{CancellationFee, CardDemand, Vertical};
+use super::offer::{CancellationFee, CardTerms, Vertical};
 use super::venues::SeedVenue;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct OfferedSlot {
-    /// The `availability_id`, from which the whole slot can be found again.
+    /// From it, the whole slot can be found again.
+    #[serde(rename = "availability_id")]
     pub(crate) id: String,
     /// The start, in the venue's zone.
+    #[serde(serialize_with = "as_local_time")]
     pub(crate) datetime: Zoned,
     pub(crate) duration_minutes: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seating: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) price: Option<Money>,
     /// Dining slots have both terms, others neither.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) card_terms: Option<CardTerms>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cancellation_terms: Option<CancellationTerms>,
     /// How many bookings the slot holds, at least one.
+    #[serde(skip)]
     pub(crate) capacity: u32,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct CardTerms {
-    pub(crate) required: bool,
-    /// The amount held on the card, in minor units.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) hold_amount: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) currency: Option<Currency>,
-    pub(crate) text: String,
+fn as_local_time<S: Serializer>(at: &Zoned, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&local_time(at))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -112,15 +112,15 @@ impl SeedVenue {
             duration_minutes: offer.duration_minutes,
             seating,
             price: offer.price,
-            card_terms: card.map(CardDemand::terms),
+            card_terms: card.map(CardTerms::whole),
             cancellation_terms: fee.map(|it| it.terms(start)),
             capacity: offer.capacity,
         }
     }
 }
 
-impl CardDemand {
-    fn terms(self) -> CardTerms {
+impl CardTerms {
+    fn whole(self) -> Self {
         let hold = money(self.hold_amount, self.currency);
         let required = self.required.unwrap_or(hold.is_some());
         let usual = || match (required, hold) {
@@ -130,11 +130,11 @@ impl CardDemand {
             (true, None) => "A card is needed to keep the table; nothing is held on it.".to_owned(),
             (false, None) => "No card is needed.".to_owned(),
         };
-        CardTerms {
-            required,
+        Self {
+            required: Some(required),
             hold_amount: hold.map(|it| it.amount),
             currency: hold.map(|it| it.currency),
-            text: self.text.unwrap_or_else(usual),
+            text: Some(self.text.unwrap_or_else(usual)),
         }
     }
 }
@@ -299,7 +299,10 @@ mod tests {
         let paid = slots_at(venue("ven_payment").unwrap(), at).next().unwrap();
         let (card, cancellation) = (paid.card_terms.unwrap(), paid.cancellation_terms.unwrap());
         let held = "A card is needed; 23.00 EUR per guest is held on it until the visit.";
-        assert_eq!((card.text.as_str(), card.hold_amount), (held, Some(2_300)));
+        assert_eq!(
+            (card.text.as_deref(), card.hold_amount),
+            (Some(held), Some(2_300))
+        );
         let until = cancellation.free_until.as_deref();
         assert_eq!(until, Some("2037-11-27T19:30:00+00:00"));
     }

@@ -6,17 +6,37 @@ use rusqlite::{Result, Row};
 use super::tx::{Tx, from_json, json, moment};
 use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::state::BookingStatus;
-use crate::sandbox::rules::transition::{EventKind, Transition};
+use crate::sandbox::rules::transition::{CREATED, Transition, webhook_of};
 use crate::sandbox::wire::booking::BookingDocument;
 
 impl Tx<'_> {
-    /// Returns the document of the new booking.
-    pub(crate) fn create_booking(&self, booking: &StoredBooking) -> Result<String> {
+    /// Returns the document of the new booking. `url` is its organization's for webhooks.
+    pub(crate) fn create_booking(
+        &self,
+        booking: &StoredBooking,
+        url: Option<&str>,
+    ) -> Result<String> {
         let document = self.save_booking(booking)?;
-        let entered = EventKind::of_status(booking.state.status());
-        let kinds = [EventKind::Created].into_iter().chain(entered);
-        self.record_events(booking, kinds, self.now)?;
+        let entered = webhook_of(booking.state.status());
+        let kinds = [CREATED].into_iter().chain(entered);
+        self.record_events(booking, kinds, self.now, url)?;
         Ok(document)
+    }
+
+    /// Adds a booking with its events, in place of an earlier one of its number. The events are delivered to nobody: they
+    /// happened before the app was there.
+    pub(crate) fn put_booking(&self, booking: &StoredBooking) -> Result<()> {
+        for sql in [
+            "DELETE FROM attempts WHERE event IN (SELECT number FROM events WHERE booking = ?)",
+            "DELETE FROM deliveries WHERE event IN (SELECT number FROM events WHERE booking = ?)",
+            "DELETE FROM events WHERE booking = ?",
+            "DELETE FROM messages WHERE booking = ?",
+            "DELETE FROM idempotency_keys WHERE booking = ?",
+            "DELETE FROM bookings WHERE number = ?",
+        ] {
+            self.run(sql, [booking.number])?;
+        }
+        self.create_booking(booking, None).map(drop)
     }
 
     pub(crate) fn apply(
@@ -28,7 +48,9 @@ impl Tx<'_> {
         booking.state = transition.state;
         booking.updated_at = at;
         self.save_booking(booking)?;
-        self.record_events(booking, transition.webhook, at)
+        let organization = self.organization(&booking.organization)?;
+        let url = organization.and_then(|it| it.webhook_url);
+        self.record_events(booking, transition.webhook, at, url.as_deref())
     }
 
     pub(crate) fn booking(&self, organization: &str, number: i64) -> Result<Option<StoredBooking>> {

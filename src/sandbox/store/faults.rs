@@ -2,9 +2,9 @@
 
 use rusqlite::{Result, Row};
 
-use super::number::{next_number, random};
+use super::number::next_number;
 use super::tx::{Tx, from_json, json};
-use crate::sandbox::rules::fault::{Fault, Times, WEBHOOK};
+use crate::sandbox::rules::fault::{Fault, Times};
 
 impl Tx<'_> {
     pub(crate) fn add_fault(&self, fault: &Fault) -> Result<i64> {
@@ -15,11 +15,6 @@ impl Tx<'_> {
             row,
         )?;
         Ok(number)
-    }
-
-    /// The seed of a rate whose request names none.
-    pub(crate) fn new_seed(&self) -> u32 {
-        random()
     }
 
     pub(crate) fn faults(&self) -> Result<Vec<(i64, Fault)>> {
@@ -41,20 +36,8 @@ impl Tx<'_> {
         Ok(deleted > 0)
     }
 
+    /// The oldest fault of the organization that `meets` lets through. It then has one use less.
     pub(crate) fn take_fault(
-        &self,
-        organization: Option<&str>,
-        method: &str,
-        path: &str,
-    ) -> Result<Option<Fault>> {
-        self.take(organization, |it| it.meets_request(method, path))
-    }
-
-    pub(super) fn take_webhook_fault(&self, organization: &str) -> Result<Option<Fault>> {
-        self.take(Some(organization), |it| it.on == WEBHOOK)
-    }
-
-    fn take(
         &self,
         organization: Option<&str>,
         meets: impl Fn(&Fault) -> bool,

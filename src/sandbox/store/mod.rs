@@ -8,7 +8,6 @@ mod bookings;
 mod changes;
 mod deliveries;
 mod faults;
-mod fixtures;
 mod number;
 mod open;
 mod organizations;
@@ -16,22 +15,21 @@ mod queue;
 mod sessions;
 mod tx;
 
-use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, oneshot, watch};
 
 pub(crate) use changes::{ChangeFeed, ChangeTopic, ChangedRow, Tip};
 pub(crate) use deliveries::{PendingDelivery, SentDelivery};
-pub(crate) use number::{one_time_code, reference};
+pub(crate) use number::{next_number, one_time_code, random, reference};
 pub(crate) use open::{OpenError, StoreLocation, explain, is_of_another_version};
 pub(crate) use tx::Tx;
 
 use super::rules::api_error::ApiError;
 use crate::platform::sqlite;
-use queue::{Job, PendingWrite};
+use queue::Job;
 use tx::{Clock, Handle};
 
 /// The size in bytes from which the log is checkpointed when the store is dropped. A checkpoint takes two syncs, so
@@ -41,7 +39,7 @@ const LARGE_LOG: u64 = 192 * 1024;
 pub(crate) struct Store {
     handle: Mutex<Handle>,
     file: Option<PathBuf>,
-    queue: Mutex<Vec<Box<dyn Job>>>,
+    queue: Mutex<Vec<Job>>,
     arrival: Notify,
     /// The clock as last read, for [`Store::recent_now`].
     clock: watch::Sender<Clock>,
@@ -52,10 +50,7 @@ impl Store {
     pub(crate) fn open(database: &StoreLocation) -> Result<Self, OpenError> {
         let connection = open::connect(database)?;
         Ok(Self {
-            handle: Mutex::new(Handle {
-                connection,
-                is_emptied: Cell::default(),
-            }),
+            handle: Mutex::new(Handle::new(connection)),
             file: match database {
                 StoreLocation::File(path) => Some(path.clone()),
                 StoreLocation::Memory => None,
@@ -85,10 +80,10 @@ impl Store {
     }
 
     /// Reads at once, without the changes that are due.
-    pub(crate) fn look<T>(
+    pub(crate) fn look<T, E: From<rusqlite::Error>>(
         &self,
-        read: impl FnOnce(&Tx<'_>) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<T> {
+        read: impl FnOnce(&Tx<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
         read(&Tx::begin(&self.lock())?)
     }
 
@@ -113,7 +108,7 @@ impl Store {
     /// [`Store::write`], which applies the change first.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
-        work: impl Fn(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
+        work: impl FnOnce(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
         {
             let handle = self.lock();
@@ -126,27 +121,25 @@ impl Store {
         self.write(work).await
     }
 
-    /// Applies due changes, then runs `work` in a transaction, and returns its result after the commit.
-    /// An error commits what was written before it; only [`ApiError::Broken`] rolls back. If the work of another caller
-    /// breaks in the same transaction, `work` runs again in the next.
+    /// Applies due changes, then runs `work` in a transaction, and returns its result after the commit. An error commits
+    /// what was written before it; only [`ApiError::Broken`] rolls back, which other callers of that transaction get too.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
-        work: impl Fn(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
+        work: impl FnOnce(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let (job, answer) = PendingWrite::job(work);
-        self.waiting().push(job);
+        let (sender, mut outcome) = oneshot::channel();
+        let (done, committed) = oneshot::channel();
+        let work = Box::new(move |tx: &Tx<'_>| match work(tx) {
+            Err(broken @ ApiError::Broken(_)) => Err(broken),
+            outcome => {
+                let _ = sender.send(outcome);
+                Ok(())
+            }
+        });
+        self.waiting().push(Job { work, done });
         self.arrival.notify_one();
-        answer.await.unwrap_or_else(|_| Err(stopped()))
-    }
-
-    /// The same at once, before anything else uses the store.
-    pub(crate) fn write_now<T: Send + 'static>(
-        &self,
-        work: impl Fn(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
-    ) -> Result<T, ApiError> {
-        let (job, mut answer) = PendingWrite::job(work);
-        queue::commit(&self.lock(), vec![job]);
-        answer.try_recv().unwrap_or_else(|_| Err(stopped()))
+        committed.await.map_err(stopped)??;
+        outcome.try_recv().map_err(stopped)?
     }
 
     /// Runs the queued writes, for as long as it is polled.
@@ -158,10 +151,7 @@ impl Store {
             let jobs = std::mem::take(&mut *self.waiting());
             let handle = self.lock();
             queue::commit(&handle, jobs);
-            // If it cannot be read, the next request says so.
-            if let Ok(clock) = Clock::read(&handle.connection) {
-                self.remember_clock(clock);
-            }
+            self.remember_clock(handle.clock.get());
         }
     }
 
@@ -183,7 +173,7 @@ impl Store {
         self.handle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Vec<Box<dyn Job>>> {
+    fn waiting(&self) -> MutexGuard<'_, Vec<Job>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -194,7 +184,7 @@ impl Drop for Store {
     }
 }
 
-fn stopped() -> ApiError {
+fn stopped<E>(_: E) -> ApiError {
     ApiError::Broken("the store has stopped".to_owned())
 }
 

@@ -12,7 +12,7 @@ static LAST: AtomicI64 = AtomicI64::new(0);
 /// A number that grows with the time of creation: the milliseconds of real time, then 21 bits that
 /// start at random in each millisecond and count up. It is real time because the sandbox's clock can
 /// be reset, and a number must never be used again.
-pub(super) fn next_number() -> i64 {
+pub(crate) fn next_number() -> i64 {
     const RANDOM_BITS: u32 = 21;
     let millis = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -23,7 +23,7 @@ pub(super) fn next_number() -> i64 {
     } else {
         last + 1
     };
-    // The store calls this under its lock, so that no other number was taken meanwhile.
+    // It is called under the store's lock, so that no other number was taken meanwhile.
     LAST.store(next, Ordering::Relaxed);
     next
 }
@@ -52,7 +52,7 @@ pub(crate) fn reference(prefix: &str) -> String {
 }
 
 /// 32 random bits: the end of a hash under a key that is drawn anew. Only the first key of a thread is asked of the system.
-pub(super) fn random() -> u32 {
+pub(crate) fn random() -> u32 {
     RandomState::new().hash_one(()) as u32
 }
 

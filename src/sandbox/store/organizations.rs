@@ -1,31 +1,40 @@
-//! The tables of organizations' settings, of the venues that they found, and of what they used of their rate limits.
+//! The tables of organizations' settings, of their venues, and of what they used of their rate limits.
+
+use std::borrow::Cow;
 
 use rusqlite::{Result, Row};
 
 use super::number::next_number;
 use super::tx::{Tx, from_json, json, moment};
+use crate::sandbox::rules::fixtures::VenueFixture;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::rules::rate_limit::{EndpointLimit, RateLimitStatus, RateWindow, count};
-use crate::sandbox::seed::SeedVenue;
+use crate::sandbox::seed::{self, SeedVenue};
 use crate::sandbox::wire::IdKind;
 
 impl Tx<'_> {
+    /// The rate limit with a request more, and its window then.
+    pub(crate) fn rate_limit(
+        &self,
+        organization: &str,
+        rate_limit: EndpointLimit,
+    ) -> Result<(RateWindow, RateLimitStatus)> {
+        let sql = "SELECT opened_at, used FROM rate_windows WHERE organization = ? AND budget = ?";
+        let window = self.first(sql, (organization, rate_limit.0), |row| {
+            Ok(RateWindow {
+                opened_at: moment(row.get("opened_at")?)?,
+                used: row.get("used")?,
+            })
+        })?;
+        Ok(count(rate_limit, window, self.now))
+    }
+
     pub(crate) fn count_request(
         &self,
         organization: &str,
         rate_limit: EndpointLimit,
     ) -> Result<RateLimitStatus> {
-        let window = self.first(
-            "SELECT opened_at, used FROM rate_windows WHERE organization = ? AND budget = ?",
-            (organization, rate_limit.0),
-            |row| {
-                Ok(RateWindow {
-                    opened_at: moment(row.get("opened_at")?)?,
-                    used: row.get("used")?,
-                })
-            },
-        )?;
-        let (window, status) = count(rate_limit, window, self.now);
+        let (window, status) = self.rate_limit(organization, rate_limit)?;
         let opened_at = window.opened_at.as_millisecond();
         let row = (organization, rate_limit.0, opened_at, window.used);
         self.run(
@@ -112,6 +121,32 @@ impl Tx<'_> {
             .map(drop)
     }
 
+    /// The venue of this id: one that every sandbox has, else one of the organization's own.
+    pub(crate) fn venue(
+        &self,
+        organization: &str,
+        id: &str,
+    ) -> Result<Option<Cow<'static, SeedVenue>>> {
+        if let Some(venue) = seed::venue(id) {
+            return Ok(Some(Cow::Borrowed(venue)));
+        }
+        let sql = "SELECT entry FROM fixture_venues WHERE organization = ? AND venue_id = ?";
+        let own = self.first(sql, [organization, id], venue)?;
+        Ok(own.map(Cow::Owned))
+    }
+
+    pub(crate) fn own_venues(&self, organization: Option<&str>) -> Result<Vec<SeedVenue>> {
+        let sql = "SELECT entry FROM fixture_venues \
+                   WHERE ?1 IS NULL OR organization = ?1 ORDER BY number";
+        self.all(sql, [organization], venue)
+    }
+
+    pub(crate) fn put_venue(&self, organization: &str, id: &str, entry: &str) -> Result<()> {
+        let sql = "INSERT INTO fixture_venues (organization, venue_id, entry) VALUES (?, ?, ?) \
+                   ON CONFLICT (organization, venue_id) DO UPDATE SET entry = excluded.entry";
+        self.run(sql, [organization, id, entry]).map(drop)
+    }
+
     pub(crate) fn learn_venue(&self, organization: &str, venue: &SeedVenue) -> Result<()> {
         if !is_always_known(venue) {
             let row = [organization, &venue.id];
@@ -136,4 +171,8 @@ fn organization(row: &Row<'_>) -> Result<Organization> {
 
 const fn is_always_known(venue: &SeedVenue) -> bool {
     venue.scenario.is_some() || venue.is_own
+}
+
+fn venue(row: &Row<'_>) -> Result<SeedVenue> {
+    from_json(row, "entry").map(VenueFixture::venue)
 }

@@ -6,78 +6,37 @@ use super::number::count_on;
 use super::tx::{Handle, Tx};
 use crate::sandbox::rules::api_error::ApiError;
 
-pub(super) trait Job: Send {
-    /// Does the work; returns false if it has to be rolled back. It runs again if another job has to be.
-    fn run(&mut self, handle: &Handle) -> bool;
-
-    /// Sends the result to the caller: that of the work, or the error of the transaction.
-    fn answer(self: Box<Self>, failure: Option<ApiError>);
+pub(super) struct Job {
+    /// Does it. An error rolls back the whole transaction.
+    pub(super) work: Box<dyn FnOnce(&Tx<'_>) -> Result<(), ApiError> + Send>,
+    /// Learns that the transaction is committed, or why not.
+    pub(super) done: oneshot::Sender<Result<(), ApiError>>,
 }
 
-pub(super) struct PendingWrite<T, F> {
-    work: F,
-    outcome: Option<Result<T, ApiError>>,
-    writer: oneshot::Sender<Result<T, ApiError>>,
-}
-
-impl<T, F> PendingWrite<T, F>
-where
-    T: Send + 'static,
-    F: Fn(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
-{
-    pub(super) fn job(work: F) -> (Box<dyn Job>, oneshot::Receiver<Result<T, ApiError>>) {
-        let (writer, answer) = oneshot::channel();
-        let job = Self {
-            work,
-            outcome: None,
-            writer,
-        };
-        (Box::new(job), answer)
-    }
-}
-
-impl<T, F> Job for PendingWrite<T, F>
-where
-    T: Send,
-    F: Fn(&Tx<'_>) -> Result<T, ApiError> + Send,
-{
-    fn run(&mut self, handle: &Handle) -> bool {
-        self.outcome = Some(
-            Tx::up_to_date(handle)
-                .map_err(ApiError::from)
-                .and_then(|tx| (self.work)(&tx)),
-        );
-        !matches!(self.outcome, Some(Err(ApiError::Broken(_))))
-    }
-
-    fn answer(self: Box<Self>, failure: Option<ApiError>) {
-        if let Some(outcome) = failure.map(Err).or(self.outcome) {
-            // The caller may have gone away meanwhile.
-            let _ = self.writer.send(outcome);
-        }
-    }
-}
-
-/// Runs the jobs in one transaction, then sends the results. If one of them has to be rolled back, all are, and the
-/// others run again without it: that is rare, and a savepoint for each job would let SQLite copy every page once more.
-pub(super) fn commit(handle: &Handle, mut jobs: Vec<Box<dyn Job>>) {
-    while !jobs.is_empty() {
-        let failure = match run_all(handle, &mut jobs) {
-            Ok(Some(broken)) => {
-                jobs.remove(broken).answer(None);
-                continue;
+/// Runs the jobs in one transaction. If one of them breaks, all of them have failed: only the store itself breaks.
+pub(super) fn commit(handle: &Handle, jobs: Vec<Job>) {
+    let (work, done): (Vec<_>, Vec<_>) = jobs.into_iter().map(|it| (it.work, it.done)).unzip();
+    let committed = transact(handle, |handle| {
+        let mut tx = Tx::up_to_date(handle)?;
+        for work in work {
+            // The one before may have moved the clock.
+            if tx.clock != handle.clock.get() {
+                tx = Tx::up_to_date(handle)?;
             }
-            Ok(None) => None,
-            Err(error) => Some(ApiError::from(error)),
-        };
-        for job in jobs.drain(..) {
-            job.answer(failure.clone());
+            work(&tx)?;
         }
+        Ok(())
+    });
+    for done in done {
+        // The caller may have gone away meanwhile.
+        let _ = done.send(committed.clone());
     }
 }
 
-/// Commits the jobs, unless one of them has to be rolled back: returns its place.
-fn run_all(handle: &Handle, jobs: &mut [Box<dyn Job>]) -> rusqlite::Result<Option<usize>> {
+fn transact(
+    handle: &Handle,
+    work: impl FnOnce(&Handle) -> Result<(), ApiError>,
+) -> Result<(), ApiError> {
     let connection = &handle.connection;
     // An ephemeral store is a transaction already, which no other process sees.
     let is_shared = connection.is_autocommit();
@@ -98,14 +57,11 @@ fn run_all(handle: &Handle, jobs: &mut [Box<dyn Job>]) -> rusqlite::Result<Optio
     } else {
         Ok(())
     };
-    let done = counted.and_then(|()| {
-        let broken = jobs.iter_mut().position(|job| !job.run(handle));
-        if broken.is_none() {
-            run(commit)?;
-        }
-        Ok(broken)
-    });
-    if !matches!(done, Ok(None)) {
+    let worked = counted.map_err(ApiError::from);
+    let done = worked
+        .and_then(|()| work(handle))
+        .and_then(|()| Ok(run(commit)?));
+    if done.is_err() {
         // Fails where SQLite has rolled back already.
         let _ = connection.execute_batch(roll_back);
     } else if handle.is_emptied.take() {
@@ -117,44 +73,41 @@ fn run_all(handle: &Handle, jobs: &mut [Box<dyn Job>]) -> rusqlite::Result<Optio
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-
     use super::*;
     use crate::sandbox::store::StoreLocation;
     use crate::sandbox::store::open::connect;
 
     #[test]
-    fn a_write_that_breaks_is_rolled_back_and_the_others_are_committed_once() {
-        let handle = Handle {
-            connection: connect(&StoreLocation::Memory).unwrap(),
-            is_emptied: Cell::default(),
-        };
-        let (jobs, mut answers): (Vec<_>, Vec<_>) = ["one", "broken", "two", "broken", "three"]
-            .into_iter()
-            .map(|name| {
-                PendingWrite::job(move |tx: &Tx<'_>| {
+    fn a_write_that_breaks_leaves_nothing_of_its_transaction() {
+        let handle = Handle::new(connect(&StoreLocation::Memory).unwrap());
+        let written = |names: &[&'static str]| {
+            let jobs = names.iter().copied().map(|name| {
+                let (done, committed) = oneshot::channel();
+                let work = Box::new(move |tx: &Tx<'_>| {
                     tx.sql("INSERT INTO organizations VALUES (hex(randomblob(8)), ?)")?
                         .execute([name])?;
                     match name {
                         "broken" => Err(ApiError::Broken(name.to_owned())),
-                        _ => Ok(name),
+                        _ => Ok(()),
                     }
-                })
-            })
-            .unzip();
-        commit(&handle, jobs);
-        let answers = answers.iter_mut().map(|it| it.try_recv().unwrap());
-        let broken = Err(ApiError::Broken("broken".to_owned()));
-        let expected = [Ok("one"), broken.clone(), Ok("two"), broken, Ok("three")];
-        assert_eq!(answers.collect::<Vec<_>>(), expected);
+                });
+                (Job { work, done }, committed)
+            });
+            let (jobs, committed): (Vec<_>, Vec<_>) = jobs.unzip();
+            commit(&handle, jobs);
+            let committed = committed.into_iter();
+            committed
+                .map(|mut it| it.try_recv().unwrap().is_ok())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(written(&["one"]), [true]);
+        assert_eq!(written(&["two", "broken", "three"]), [false; 3]);
+        assert_eq!(written(&["four"]), [true]);
+        let rows = "SELECT group_concat(settings) FROM (SELECT settings FROM organizations ORDER BY settings)";
         let rows: String = handle
             .connection
-            .query_row(
-                "SELECT group_concat(settings) FROM (SELECT settings FROM organizations ORDER BY settings)",
-                (),
-                |row| row.get(0),
-            )
+            .query_row(rows, (), |row| row.get(0))
             .unwrap();
-        assert_eq!(rows, "one,three,two");
+        assert_eq!(rows, "four,one");
     }
 }

@@ -8,12 +8,23 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Result, R
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::number::next_number;
 use crate::sandbox::rules::transition::{BookingEvent, step};
 
 pub(super) struct Handle {
     pub(super) connection: Connection,
+    /// The clock as last read.
+    pub(super) clock: Cell<Clock>,
     pub(super) is_emptied: Cell<bool>,
+}
+
+impl Handle {
+    pub(super) fn new(connection: Connection) -> Self {
+        Self {
+            connection,
+            clock: Cell::default(),
+            is_emptied: Cell::default(),
+        }
+    }
 }
 
 /// Reads and writes the database as of `now`. Each table has its methods in a file of its own.
@@ -32,7 +43,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    pub(super) fn read(connection: &Connection) -> Result<Self> {
+    fn read(connection: &Connection) -> Result<Self> {
         connection
             .prepare_cached("SELECT offset_ms, frozen_at FROM clock")?
             .query_row((), |row| {
@@ -57,6 +68,7 @@ impl<'a> Tx<'a> {
     /// At the present time: of a transaction if one has begun, else for reading.
     pub(super) fn begin(handle: &'a Handle) -> Result<Self> {
         let clock = Clock::read(&handle.connection)?;
+        handle.clock.set(clock);
         Ok(Self {
             handle,
             now: moment(clock.now())?,
@@ -67,9 +79,7 @@ impl<'a> Tx<'a> {
     /// The same after the changes that were due by then.
     pub(super) fn up_to_date(handle: &'a Handle) -> Result<Self> {
         let tx = Self::begin(handle)?;
-        if tx.has_due_bookings()? {
-            tx.apply_due_bookings()?;
-        }
+        tx.apply_due_bookings()?;
         Ok(tx)
     }
 
@@ -108,10 +118,6 @@ impl<'a> Tx<'a> {
         Ok(())
     }
 
-    pub(crate) fn new_number(&self) -> i64 {
-        next_number()
-    }
-
     /// A number that changes when another process has written to the file.
     pub(crate) fn data_version(&self) -> Result<i64> {
         self.sql("PRAGMA data_version")?
@@ -129,6 +135,7 @@ impl<'a> Tx<'a> {
              DELETE FROM attempts; DELETE FROM faults; DELETE FROM fixture_venues; \
              UPDATE clock SET offset_ms = 0, frozen_at = NULL",
         )?;
+        Self::begin(self.handle)?;
         self.keep_urls(&before)
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{IdKind, WireTime};
 use crate::sandbox::rules::booking::{Modification, StoredBooking, StoredCustomer};
 use crate::sandbox::rules::state::{Ask, BookingErrorCode, BookingStatus, PauseState};
-use crate::sandbox::seed::{self, Provider};
+use crate::sandbox::seed::Provider;
 
 #[derive(Serialize)]
 pub(crate) struct BookingDocument<'a> {
@@ -71,7 +71,7 @@ impl<'a> BookingDocument<'a> {
             status: booking.state.status(),
             provider: booking.provider,
             venue_id: &booking.venue_id,
-            venue_name: venue_name(booking),
+            venue_name: &booking.venue_name,
             datetime: &booking.datetime,
             party_size: booking.party_size,
             customer: &booking.customer,
@@ -141,7 +141,7 @@ fn next_action(pause: &PauseState, booking: &StoredBooking) -> Value {
             "currency": currency,
             "psp_request": {
                 "approval_id": approval_id,
-                "merchant": venue_name(booking),
+                "merchant": booking.venue_name,
                 "amount": amount,
                 "currency": currency,
             },
@@ -163,10 +163,4 @@ fn payment_message(party_size: u8) -> String {
             format!("Have the payment for {guests} guests approved by the payment vendor.")
         }
     }
-}
-
-fn venue_name(booking: &StoredBooking) -> &str {
-    let seeded = || seed::venue(&booking.venue_id).map(|it| it.name.as_str());
-    let name = booking.venue_name.as_deref().or_else(seeded);
-    name.unwrap_or(&booking.venue_id)
 }

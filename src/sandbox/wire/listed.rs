@@ -5,9 +5,7 @@ use serde::Serialize;
 
 use super::{IdKind, WireTime};
 use crate::sandbox::rules::session::{SESSION_PROVIDER, Session, SessionState};
-use crate::sandbox::seed::{
-    CancellationTerms, CardTerms, Money, OfferedSlot, Provider, SeedVenue, Vertical, local_time,
-};
+use crate::sandbox::seed::{OfferedSlot, Provider, SeedVenue, Vertical};
 
 #[derive(Serialize)]
 pub(crate) struct VenueDocument<'a> {
@@ -56,33 +54,10 @@ impl<'a> VenueDocument<'a> {
 
 #[derive(Serialize)]
 pub(crate) struct SlotDocument<'a> {
-    availability_id: &'a str,
-    datetime: String,
-    party_size: u8,
-    duration_minutes: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seating: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    price: Option<Money>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    card_terms: Option<&'a CardTerms>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cancellation_terms: Option<&'a CancellationTerms>,
-}
-
-impl<'a> SlotDocument<'a> {
-    pub(crate) fn of(slot: &'a OfferedSlot, party_size: u8) -> Self {
-        Self {
-            availability_id: &slot.id,
-            datetime: local_time(&slot.datetime),
-            party_size,
-            duration_minutes: slot.duration_minutes,
-            seating: slot.seating.as_deref(),
-            price: slot.price,
-            card_terms: slot.card_terms.as_ref(),
-            cancellation_terms: slot.cancellation_terms.as_ref(),
-        }
-    }
+    #[serde(flatten)]
+    pub(crate) slot: &'a OfferedSlot,
+    /// That the slot was asked for.
+    pub(crate) party_size: u8,
 }
 
 /// The session document. It contains neither the phone number nor the code.

@@ -8,7 +8,7 @@ use crate::sandbox::http::reply::{HandlerResult, Reply};
 use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fault::{Fault, covers};
-use crate::sandbox::store::Tx;
+use crate::sandbox::store::{Tx, random};
 use crate::sandbox::wire::IdKind;
 
 #[derive(Serialize)]
@@ -39,7 +39,7 @@ pub(super) fn add(tx: &Tx<'_>, request: &Request) -> HandlerResult {
         let mut endpoints = ENDPOINTS.iter();
         endpoints.any(|it| it.method == method && covers(it.path, path))
     };
-    let mut fault = Fault::read(&request.fields()?, is_served, tx.new_seed())?;
+    let mut fault = Fault::read(&request.fields()?, is_served, random())?;
     if let Some(name) = &fault.organization {
         fault.organization = Some(super::organization::named(tx, name)?.id);
     }

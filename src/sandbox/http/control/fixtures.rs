@@ -17,7 +17,6 @@ use crate::sandbox::rules::provider_response::pause;
 use crate::sandbox::rules::state::{
     BookingErrorCode, BookingState, BookingStatus, PROCESSING_TIME,
 };
-use crate::sandbox::rules::transition::EventKind;
 use crate::sandbox::seed::{OfferedSlot, SeedVenue, number_of};
 use crate::sandbox::store::Tx;
 use crate::sandbox::wire::booking::BookingDocument;
@@ -74,9 +73,7 @@ pub(crate) fn load_into(
         tx.put_venue(organization, &venue.id, &body["venues"][place].to_string())?;
     }
     for (booking, venue) in &bookings {
-        let latest = EventKind::of_status(booking.state.status());
-        let kinds: Vec<_> = std::iter::once(EventKind::Created).chain(latest).collect();
-        tx.put_booking(booking, &kinds)?;
+        tx.put_booking(booking)?;
         send_code(tx, booking, venue)?;
     }
     let venues: Vec<&str> = venues.iter().map(|it| it.id.as_str()).collect();

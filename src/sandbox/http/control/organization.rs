@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use crate::sandbox::http::reply::{HandlerResult, Reply};
 use crate::sandbox::http::request::Request;
-use crate::sandbox::rules::access::{KeyKind, built_in_keys, keys_of};
-use crate::sandbox::rules::api_error::{AccessScope, ApiError};
+use crate::sandbox::rules::access::{BOOKINGS_CREATE, KeyKind, built_in_keys, keys_of};
+use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::typed;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::store::Tx;
@@ -64,10 +64,12 @@ pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 fn document(organization: &Organization) -> Value {
     let mut keys = Map::new();
     for key in keys_of(&organization.id) {
-        let may_write = key.scopes.contains(&AccessScope::BookingsCreate);
+        let may_write = key.scopes.contains(&BOOKINGS_CREATE);
         let field = match key.kind {
             KeyKind::Live if !may_write => "readonly",
-            kind => kind.as_str(),
+            KeyKind::Live => "live",
+            KeyKind::Test => "test",
+            KeyKind::Beta => "beta",
         };
         keys.insert(field.to_owned(), json!(key.secret));
     }
@@ -88,9 +90,9 @@ pub(super) fn keys(tx: &Tx<'_>, _request: &Request) -> HandlerResult {
     let keys = built_in_keys().chain(added).map(|key| {
         json!({
             "key": key.secret,
-            "kind": key.kind.as_str(),
+            "kind": key.kind,
             "organization": key.organization,
-            "scopes": key.scopes.iter().copied().map(AccessScope::as_str).collect::<Vec<_>>(),
+            "scopes": key.scopes,
             "purpose": key.purpose,
         })
     });

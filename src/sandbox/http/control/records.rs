@@ -96,37 +96,27 @@ fn venue(venue: &SeedVenue) -> Value {
     json!({"venue_id": venue.id, "name": venue.name, "providers": providers})
 }
 
-/// The organization that the query of a call of this process names.
-fn organization_of(
-    service: &SandboxService,
-    request: &Request,
-) -> Result<Option<String>, ApiError> {
-    let Some(name) = request.query("organization") else {
-        return Ok(None);
-    };
-    let found = service.store.look(|tx| tx.organization_named(&name))?;
-    let found = found.ok_or(ApiError::ORGANIZATION_UNKNOWN)?;
-    Ok(Some(found.id))
-}
-
 /// What the requests and deliveries never met, and which rules they broke.
 pub(super) fn report(
     service: &Arc<SandboxService>,
     request: &Request,
 ) -> Result<Response, ApiError> {
-    let organization = organization_of(service, request)?;
-    let organization = organization.as_deref();
     let log = service.exchanges.as_ref().ok_or(ApiError::NO_REQUESTS)?;
-    let deliveries = service.store.look(|tx| tx.sent_deliveries(organization))?;
-    let report = Report::of(log, &deliveries, organization);
-    Ok(Reply::ok(&report).into_response())
+    service.store.look(|tx| {
+        let organization = organization_asked(tx, request)?;
+        let organization = organization.as_deref();
+        let deliveries = tx.sent_deliveries(organization)?;
+        let report = Report::of(log, &deliveries, organization);
+        Ok(Reply::ok(&report).into_response())
+    })
 }
 
 pub(super) fn requests(
     service: &Arc<SandboxService>,
     request: &Request,
 ) -> Result<Response, ApiError> {
-    let organization = organization_of(service, request)?;
+    let asked = |tx: &Tx<'_>| organization_asked(tx, request);
+    let organization = service.store.look(asked)?;
     let filter = Filter::read(organization, |name| request.query(name))?;
     let kept = service.exchanges.as_ref().map(|it| it.list(&filter));
     let requests: Vec<_> = kept.iter().flatten().map(|it| it.document()).collect();

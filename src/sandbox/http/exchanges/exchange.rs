@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use axum::body::Bytes;
-use axum::http::{HeaderMap, HeaderName, Method, request, response};
+use axum::http::{HeaderMap, Method, request, response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::secrets::Secrets;
+use crate::sandbox::http::endpoints::Endpoint;
 use crate::sandbox::http::reply::RefusalReason;
 use crate::sandbox::rules::access::{self, masked};
 use crate::sandbox::rules::fault::{Fault, FaultKind};
@@ -36,13 +37,16 @@ pub(crate) struct Exchange {
     pub(crate) status: u16,
     pub(crate) request: HttpMessage,
     pub(crate) response: HttpMessage,
+    /// `None` if no endpoint got it.
+    pub(in super::super) endpoint: Option<&'static Endpoint>,
     refusal: Option<String>,
     fault: Option<Fault>,
 }
 
 #[derive(Default)]
 pub(crate) struct HttpMessage {
-    pub(super) headers: Vec<(HeaderName, String)>,
+    /// A line for each: `name: value`.
+    headers: String,
     /// The first 64 KB.
     pub(in super::super) body: Bytes,
     /// How many bytes the whole body has.
@@ -51,12 +55,15 @@ pub(crate) struct HttpMessage {
 
 impl HttpMessage {
     fn of(headers: &HeaderMap) -> Self {
-        let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
-        let headers = headers.iter();
+        let mut lines = String::with_capacity(256);
+        for (name, value) in headers {
+            let value = String::from_utf8_lossy(value.as_bytes());
+            for part in [name.as_str(), ": ", &value, "\n"] {
+                lines.push_str(part);
+            }
+        }
         Self {
-            headers: headers
-                .map(|(name, value)| (name.clone(), text(value.as_bytes())))
-                .collect(),
+            headers: lines,
             ..Self::default()
         }
     }
@@ -69,16 +76,13 @@ impl HttpMessage {
     }
 
     pub(in super::super) fn header(&self, name: &str) -> Option<&str> {
-        let (_, value) = self.headers.iter().find(|(known, _)| known == name)?;
+        let (_, value) = self.headers().find(|(known, _)| *known == name)?;
         Some(value)
     }
 
-    fn size(&self) -> usize {
-        let headers = self.headers.iter();
-        let headers: usize = headers
-            .map(|(name, value)| name.as_str().len() + value.len())
-            .sum();
-        headers + self.body.len()
+    pub(super) fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
+        let lines = self.headers.lines();
+        lines.filter_map(|line| line.split_once(": "))
     }
 }
 
@@ -98,6 +102,7 @@ impl Exchange {
             status: 0,
             request: HttpMessage::of(&request.headers),
             response: HttpMessage::default(),
+            endpoint: None,
             refusal: None,
             fault: None,
         }
@@ -108,13 +113,15 @@ impl Exchange {
         self.response.headers = HttpMessage::of(&head.headers).headers;
         self.refusal = head.extensions.remove().map(|RefusalReason(why)| why);
         self.fault = head.extensions.remove();
+        self.endpoint = head.extensions.remove();
         if self.fault_kind() != Some(FaultKind::DropBefore) {
             self.status = head.status.as_u16();
         }
     }
 
     pub(super) fn size(&self) -> usize {
-        size_of::<Self>() + self.target.len() + self.request.size() + self.response.size()
+        let size = |it: &HttpMessage| it.headers.capacity() + it.body.len();
+        size_of::<Self>() + self.target.len() + size(&self.request) + size(&self.response)
     }
 
     pub(in super::super) fn fault_kind(&self) -> Option<FaultKind> {
@@ -170,7 +177,7 @@ impl Exchange {
     }
 
     pub(crate) fn document(&self) -> ExchangeDocument {
-        let secrets = Secrets::of(&self.request.headers, &self.target, &self.request.body);
+        let secrets = Secrets::of(self.request.headers(), &self.target, &self.request.body);
         let fault = self.fault.as_ref();
         // A fault may meet a request that is refused anyway.
         let said = fault.map(|it| it.in_words(self.response.length));
@@ -244,25 +251,23 @@ pub(crate) struct MessageDocument {
 impl HttpMessage {
     fn document(&self, secrets: &Secrets) -> MessageDocument {
         let mut headers = Map::new();
-        for (name, value) in &self.headers {
-            let value = secrets.header(name.as_str(), value);
-            let value = match headers.get(name.as_str()).and_then(Value::as_str) {
+        for (name, value) in self.headers() {
+            let value = secrets.header(name, value);
+            let value = match headers.get(name).and_then(Value::as_str) {
                 Some(before) => format!("{before}, {value}"),
                 None => value,
             };
-            headers.insert(name.to_string(), value.into());
+            headers.insert(name.to_owned(), value.into());
         }
         let truncated = self.length > self.body.len();
-        // A body that is cut may end in the middle of a character.
-        let whole = match std::str::from_utf8(&self.body) {
-            Err(error) if truncated && error.error_len().is_none() => {
-                self.body.slice(..error.valid_up_to())
-            }
-            _ => self.body.clone(),
-        };
-        let (body, encoding) = match std::str::from_utf8(&whole) {
+        let text = std::str::from_utf8(&self.body).or_else(|error| match error.error_len() {
+            // A body that is cut may end in the middle of a character.
+            None if truncated => std::str::from_utf8(&self.body[..error.valid_up_to()]),
+            _ => Err(error),
+        });
+        let (body, encoding) = match text {
             Ok(text) => (secrets.hide(text), None),
-            Err(_) => (STANDARD.encode(&whole), Some("base64")),
+            Err(_) => (STANDARD.encode(&self.body), Some("base64")),
         };
         MessageDocument {
             headers,

@@ -107,21 +107,14 @@ impl ExchangeDocument {
         let query = self.query.as_ref();
         let query = query.map_or(String::new(), |it| format!("?{it}"));
         let url = format!("{origin}{}{query}", self.path);
+        let mut request = message.har();
         let pairs = Url::parse(&url).map(|it| {
-            let pairs = it.query_pairs();
             let pair = |(name, value)| json!({"name": name, "value": value});
-            pairs.map(pair).collect::<Vec<_>>()
+            it.query_pairs().map(pair).collect::<Vec<_>>()
         });
-        let mut request = json!({
-            "method": self.method,
-            "url": url,
-            "httpVersion": "HTTP/1.1",
-            "cookies": [],
-            "headers": message.named_headers(),
-            "queryString": pairs.unwrap_or_default(),
-            "headersSize": -1,
-            "bodySize": message.length,
-        });
+        request["queryString"] = json!(pairs.unwrap_or_default());
+        request["method"] = json!(self.method);
+        request["url"] = json!(url);
         if message.length > 0 {
             // HAR has no other place for the encoding of what is sent.
             let comment = [message.encoding.unwrap_or_default(), message.cut()].concat();
@@ -134,27 +127,25 @@ impl ExchangeDocument {
 
     fn har_response(&self) -> Value {
         let message = &self.response;
-        let mut content = json!({
+        let status = StatusCode::from_u16(self.status).ok();
+        let mut response = message.har();
+        response["status"] = json!(self.status);
+        response["statusText"] = json!(
+            status
+                .and_then(|it| it.canonical_reason())
+                .unwrap_or_default()
+        );
+        response["redirectURL"] = json!("");
+        response["content"] = json!({
             "size": message.length,
             "mimeType": message.mime(),
             "text": message.body,
             "comment": message.cut(),
         });
         if let Some(encoding) = message.encoding {
-            content["encoding"] = json!(encoding);
+            response["content"]["encoding"] = json!(encoding);
         }
-        let status = StatusCode::from_u16(self.status).ok();
-        json!({
-            "status": self.status,
-            "statusText": status.and_then(|it| it.canonical_reason()).unwrap_or_default(),
-            "httpVersion": "HTTP/1.1",
-            "cookies": [],
-            "headers": message.named_headers(),
-            "content": content,
-            "redirectURL": "",
-            "headersSize": -1,
-            "bodySize": message.length,
-        })
+        response
     }
 }
 
@@ -172,10 +163,16 @@ impl MessageDocument {
         mime.unwrap_or("application/octet-stream")
     }
 
-    fn named_headers(&self) -> Vec<Value> {
+    /// What requests and responses have alike.
+    fn har(&self) -> Value {
         let headers = self.headers.iter();
-        headers
-            .map(|(name, value)| json!({"name": name, "value": value}))
-            .collect()
+        let headers = headers.map(|(name, value)| json!({"name": name, "value": value}));
+        json!({
+            "httpVersion": "HTTP/1.1",
+            "cookies": [],
+            "headers": headers.collect::<Value>(),
+            "headersSize": -1,
+            "bodySize": self.length,
+        })
     }
 }

@@ -24,12 +24,9 @@ struct LogEntries {
     size: usize,
     last: i64,
     changes: u32,
-    /// Of each key, what its requests met that are no longer kept, and the first that did.
-    earlier: HashMap<String, HashMap<String, i64>>,
+    /// What requests of a key met that are no longer kept, and the first that did.
+    earlier: HashMap<(String, String), i64>,
 }
-
-/// Codes in a response are the service's, unless a fault made it.
-const MOST_CODES: usize = 256;
 
 impl ExchangeLog {
     /// An empty one. Numbers begin with the time, so that they are not used again after a restart.
@@ -56,7 +53,11 @@ impl ExchangeLog {
             && let Some(oldest) = kept.exchanges.pop_front()
         {
             kept.size -= oldest.size();
-            kept.note(&oldest);
+            let key = oldest.key().filter(|_| oldest.status != 401);
+            for code in oldest.met() {
+                let met = (key.unwrap_or_default().to_owned(), code.to_owned());
+                kept.earlier.entry(met).or_insert(oldest.number);
+            }
         }
         exchange
     }
@@ -66,17 +67,14 @@ impl ExchangeLog {
         self.lock().changes += 1;
     }
 
-    /// What is kept, oldest first; and of the organizations, what earlier requests met first.
+    /// What is kept, oldest first; and what earlier requests met first.
     pub(in super::super) fn all(&self) -> (Vec<Arc<Exchange>>, Vec<MetBefore>) {
         let kept = self.lock();
-        let mut earlier = Vec::new();
-        for (key, met) in &kept.earlier {
+        let earlier = kept.earlier.iter().map(|((key, code), first)| {
             let organization = access::key(key).map(|it| it.organization);
-            let organization = organization.unwrap_or_default();
-            let met = met.iter();
-            earlier.extend(met.map(|(code, first)| (organization.clone(), code.clone(), *first)));
-        }
-        (kept.exchanges.iter().cloned().collect(), earlier)
+            (organization, code.clone(), *first)
+        });
+        (kept.exchanges.iter().cloned().collect(), earlier.collect())
     }
 
     pub(in super::super) fn list(&self, filter: &Filter) -> Vec<Arc<Exchange>> {
@@ -97,25 +95,7 @@ impl ExchangeLog {
 }
 
 /// An organization, the code of a situation, and the number of the first request that met it.
-pub(in super::super) type MetBefore = (String, String, i64);
-
-impl LogEntries {
-    /// Remembers what a request met that is dropped.
-    fn note(&mut self, exchange: &Exchange) {
-        let key = exchange.key().unwrap_or_default();
-        if !self.earlier.contains_key(key) && self.earlier.len() < MOST {
-            self.earlier.insert(key.to_owned(), HashMap::new());
-        }
-        let Some(earlier) = self.earlier.get_mut(key) else {
-            return;
-        };
-        for code in exchange.met() {
-            if !earlier.contains_key(code) && earlier.len() < MOST_CODES {
-                earlier.insert(code.to_owned(), exchange.number);
-            }
-        }
-    }
-}
+pub(in super::super) type MetBefore = (Option<String>, String, i64);
 
 pub(in super::super) struct Filter {
     limit: usize,

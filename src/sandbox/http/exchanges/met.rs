@@ -4,9 +4,9 @@
 use serde::Deserialize;
 
 use super::exchange::Exchange;
-use crate::sandbox::http::endpoints::{ENDPOINTS, Endpoint};
-use crate::sandbox::rules::api_error::{AccessScope, ApiError};
-use crate::sandbox::rules::fault::{FaultKind, covers};
+use crate::sandbox::rules::access::BOOKINGS_CREATE;
+use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::fault::FaultKind;
 
 /// A booking request without a key: a finding, which outlives the request in the log.
 pub(in super::super) const NO_KEY: &str = "no_idempotency_key";
@@ -38,17 +38,10 @@ struct Action<'a> {
 }
 
 impl Exchange {
-    pub(in super::super) fn endpoint(&self) -> Option<&'static Endpoint> {
-        let path = self.path();
-        let fits = |it: &&Endpoint| self.method == it.method && covers(it.path, path);
-        // A path without parameters comes first, as in the router.
-        let found = ENDPOINTS.iter().filter(fits);
-        found.min_by_key(|it| it.path.contains('{'))
-    }
-
     /// Whether it asked for a booking, with a key that the sandbox knows.
     pub(in super::super) fn is_create(&self) -> bool {
-        self.status != 401 && self.method == "POST" && self.path() == "/v1/bookings"
+        let scope = self.endpoint.and_then(|it| it.scope);
+        self.status != 401 && scope == Some(BOOKINGS_CREATE)
     }
 
     pub(in super::super) fn idempotency_key(&self) -> Option<&str> {
@@ -68,7 +61,7 @@ impl Exchange {
 
     /// The codes of what it met. An endpoint's is its summary.
     pub(in super::super) fn met(&self) -> Vec<&str> {
-        let endpoint = self.endpoint();
+        let endpoint = self.endpoint;
         let is_lost = self.is_in_doubt() && self.status < 500;
         let is_done = matches!(self.status, 200..=299) && !self.service_answer().is_empty();
         let is_done = is_done && !is_lost;
@@ -89,7 +82,7 @@ impl Exchange {
         let is_booking = endpoint.is_some_and(|it| it.path.starts_with("/v1/bookings"));
         let is_plain = (self.method == "GET" || self.status == 201) && self.is_confirmed();
         if !is_lost && (!is_done || is_booking && !is_plain) {
-            self.told(endpoint, &mut met);
+            self.told(&mut met);
         }
         met
     }
@@ -102,7 +95,7 @@ impl Exchange {
         first.windows(confirmed.len()).any(|it| it == confirmed)
     }
 
-    fn told<'a>(&'a self, endpoint: Option<&Endpoint>, met: &mut Vec<&'a str>) {
+    fn told<'a>(&'a self, met: &mut Vec<&'a str>) {
         let told: Told<'_> = serde_json::from_slice(&self.response.body).unwrap_or_default();
         if self.status >= 400 {
             if self.status >= 500 {
@@ -124,7 +117,7 @@ impl Exchange {
             });
             return;
         }
-        if endpoint.is_some_and(|it| it.scope == Some(AccessScope::BookingsCreate)) {
+        if self.is_create() {
             match (self.status, told.status) {
                 (200, _) => met.push("repeated_create"),
                 (_, Some("failed")) => met.push("failed_after_201"),

@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 use super::exchange::Exchange;
 use crate::sandbox::http::endpoints::Endpoint;
 use crate::sandbox::http::page;
-use crate::sandbox::rules::api_error::AccessScope;
 use crate::sandbox::rules::fields::nearest;
 use crate::sandbox::seed;
 
@@ -19,11 +18,11 @@ static DOCUMENT: LazyLock<Value> =
 impl Exchange {
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        let Some(endpoint) = self.endpoint() else {
+        let Some(endpoint) = self.endpoint else {
             return notes;
         };
         // A request without a key of the sandbox's was not looked at.
-        if endpoint.scope == Some(AccessScope::BookingsCreate) && self.status != 401 {
+        if self.is_create() {
             notes.extend(self.repeated());
         }
         if let Ok(Value::Object(fields)) = serde_json::from_slice(&self.request.body) {

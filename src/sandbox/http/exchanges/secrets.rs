@@ -1,7 +1,6 @@
 //! Keys, tokens, cookies and passwords of an exchange. They are masked wherever they stand: in their header or parameter,
 //! and in any other text of the exchange that repeats them.
 
-use axum::http::HeaderName;
 use serde_json::Value;
 
 use crate::sandbox::rules::access::masked;
@@ -23,10 +22,14 @@ fn is_secret(name: &str) -> bool {
 pub(super) struct Secrets(Vec<String>);
 
 impl Secrets {
-    pub(super) fn of(headers: &[(HeaderName, String)], target: &str, body: &[u8]) -> Self {
+    pub(super) fn of<'a>(
+        headers: impl Iterator<Item = (&'a str, &'a str)>,
+        target: &str,
+        body: &[u8],
+    ) -> Self {
         let mut found = Vec::new();
         for (name, value) in headers {
-            if is_secret(name.as_str()) {
+            if is_secret(name) {
                 let (_, secret) = after_scheme(value);
                 found.push(secret.to_owned());
                 // Of a cookie the value alone.

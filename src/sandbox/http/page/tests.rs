@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 use super::*;
 use crate::sandbox::http::control;
 use crate::sandbox::http::endpoints::ENDPOINTS;
-use crate::sandbox::rules::api_error::AccessScope;
 use crate::sandbox::rules::rate_limit::EndpointLimit;
 use crate::sandbox::rules::state::ERROR_CODES;
 
@@ -68,8 +67,7 @@ fn it_tells_the_scope_and_the_limit_of_every_endpoint_and_of_nothing_else() {
             endpoint.path
         );
         assert_eq!(operation["summary"], endpoint.summary);
-        let scope = endpoint.scope.map(AccessScope::as_str);
-        assert_eq!(operation["x-required-scope"].as_str(), scope);
+        assert_eq!(operation["x-required-scope"].as_str(), endpoint.scope);
         let limit = endpoint
             .rate_limit
             .map(|EndpointLimit(_, it)| u64::from(it));

@@ -12,21 +12,38 @@ use crate::sandbox::rules::fault::FaultKind;
 use crate::sandbox::store::SentDelivery;
 use crate::sandbox::wire::IdKind;
 
-/// A rule: its code, title, why it matters, and its section of the specification.
+/// Its code, title, why it matters, its section of the specification, and the requests that show it: of the last three, the events.
+type Rule = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    fn(&Seen<'_>) -> Vec<String>,
+);
+
 #[rustfmt::skip]
-const RULES: [(&str, &str, &str, &str); 11] = [
-    (NO_KEY, "A booking request without an Idempotency-Key", "If its response is lost, the client cannot find out whether it booked. Sending it again books again.", "Limits, 7"),
-    ("retry_with_another_key", "A booking request is repeated with another key", "The first one may have booked; with another key the guest has two tables.", "Limits, 7"),
-    ("retry_after_ignored", "A request is sent before Retry-After is over", "It is rejected again, and the whole organization shares the limit.", "Limits, 2"),
-    ("rejected_sent_again", "A rejected booking request is sent again", "It is rejected again, and uses up the limit. Correct what the error names, or give up.", "Errors"),
-    ("answer_sent_twice", "A one-time code or a payment answer is sent twice", "The first one may have counted: the second uses up a try or charges a card. Read the booking first.", "Continue"),
-    ("polling_too_fast", "A booking is read more often than the limit allows", "300 reads in 5 minutes are one a second, for all bookings together.", "Limits, 1"),
-    ("slot_for_another_party", "A slot is booked for another party than it was offered for", "The venue offered the table for another number of guests.", "Slot"),
-    ("unknown_field", "A field or parameter that the service does not know", "The service ignores it, so what it was meant to do does not happen.", "Overview"),
-    ("unsigned_accepted", "The handler accepts a delivery without a signature", "Anyone who knows the address can report a booking as confirmed.", "Headers"),
-    ("old_accepted", "The handler accepts a delivery with an old signature", "A recorded delivery can be sent again by a stranger.", "Headers"),
-    ("genuine_rejected", "The handler rejects each delivery, although its signature is valid", "It learns nothing. Verify the raw bytes of the body, with the organization's secret.", "Headers"),
+const RULES: [Rule; 11] = [
+    (NO_KEY, "A booking request without an Idempotency-Key", "If its response is lost, the client cannot find out whether it booked. Sending it again books again.", "Limits, 7", |seen| seen.met.get(NO_KEY).cloned().unwrap_or_default()),
+    ("retry_with_another_key", "A booking request is repeated with another key", "The first one may have booked; with another key the guest has two tables.", "Limits, 7", retried_with_another_key),
+    ("retry_after_ignored", "A request is sent before Retry-After is over", "It is rejected again, and the whole organization shares the limit.", "Limits, 2", sent_too_soon),
+    ("rejected_sent_again", "A rejected booking request is sent again", "It is rejected again, and uses up the limit. Correct what the error names, or give up.", "Errors", rejected_sent_again),
+    ("answer_sent_twice", "A one-time code or a payment answer is sent twice", "The first one may have counted: the second uses up a try or charges a card. Read the booking first.", "Continue", answered_twice),
+    ("polling_too_fast", "A booking is read more often than the limit allows", "300 reads in 5 minutes are one a second, for all bookings together.", "Limits, 1", polled),
+    ("slot_for_another_party", "A slot is booked for another party than it was offered for", "The venue offered the table for another number of guests.", "Slot", booked_for_others),
+    ("unknown_field", "A field or parameter that the service does not know", "The service ignores it, so what it was meant to do does not happen.", "Overview", with_unknown_fields),
+    ("unsigned_accepted", "The handler accepts a delivery without a signature", "Anyone who knows the address can report a booking as confirmed.", "Headers", |seen| accepted(seen, FaultKind::Unsigned)),
+    ("old_accepted", "The handler accepts a delivery with an old signature", "A recorded delivery can be sent again by a stranger.", "Headers", |seen| accepted(seen, FaultKind::Old)),
+    ("genuine_rejected", "The handler rejects each delivery, although its signature is valid", "It learns nothing. Verify the raw bytes of the body, with the organization's secret.", "Headers", rejected),
 ];
+
+/// What the rules look at.
+pub(super) struct Seen<'a> {
+    /// In the order in which they came.
+    pub(super) sent: &'a [Sent<'a>],
+    pub(super) deliveries: &'a [SentDelivery],
+    /// The requests that met a situation, those among them that are no longer kept.
+    pub(super) met: &'a HashMap<&'a str, Vec<String>>,
+}
 
 /// Reads of a booking in a row from which on their pace is a client's.
 const POLLS: usize = 10;
@@ -35,6 +52,7 @@ const POLLS: usize = 10;
 pub(super) struct Sent<'a> {
     pub(super) exchange: &'a Exchange,
     pub(super) organization: Option<String>,
+    pub(super) met: Vec<&'a str>,
     body: Value,
 }
 
@@ -43,6 +61,7 @@ impl<'a> Sent<'a> {
         Self {
             exchange,
             organization: exchange.organization(),
+            met: exchange.met(),
             body: serde_json::from_slice(&exchange.request.body).unwrap_or_default(),
         }
     }
@@ -70,71 +89,40 @@ impl<'a> Sent<'a> {
     /// The code or the approval that it gives, if it gives one that the service may have taken.
     fn answer(&self) -> Option<&Value> {
         let path = self.exchange.path();
-        let field = if path.ends_with("/continue") {
-            ["otp", "psp_response"]
-        } else if path.ends_with("/verify") {
-            ["code", "code"]
-        } else {
-            return None;
-        };
+        let is_answer = path.ends_with("/continue") || path.ends_with("/verify");
         let was_read = !matches!(self.exchange.status, 401..=404 | 413 | 429);
-        let given = field.iter().find_map(|it| self.body.get(it));
-        given.filter(|_| was_read)
+        let fields = ["otp", "psp_response", "code"].iter();
+        let mut given = fields.filter_map(|it| self.body.get(it));
+        given.next().filter(|_| is_answer && was_read)
     }
 }
 
-/// The findings, in the order of the rules. `earlier` is the first request without a key of those that are no longer kept.
-pub(super) fn findings(
-    sent: &[Sent<'_>],
-    deliveries: &[SentDelivery],
-    earlier: Option<i64>,
-) -> Vec<Finding> {
-    let without_key = sent
+/// The findings, in the order of the rules.
+pub(super) fn findings(seen: &Seen<'_>) -> Vec<Finding> {
+    let found = RULES
         .iter()
-        .filter(|it| it.exchange.is_create() && it.exchange.idempotency_key().is_none());
-    let without_key = without_key.map(Sent::id);
-    let unknown = sent.iter().filter(|it| {
-        let notes = it.exchange.notes();
-        notes.iter().any(|note| note.starts_with("unknown "))
-    });
-    let shown = [
-        earlier
-            .map(|it| IdKind::Request.id(it))
-            .into_iter()
-            .chain(without_key)
-            .collect(),
-        retried_with_another_key(sent),
-        sent_too_soon(sent),
-        rejected_sent_again(sent),
-        answered_twice(sent),
-        polled(sent),
-        booked_for_others(sent),
-        unknown.map(Sent::id).collect(),
-        accepted(deliveries, FaultKind::Unsigned),
-        accepted(deliveries, FaultKind::Old),
-        rejected(deliveries),
-    ];
-    let found = RULES.into_iter().zip(shown);
-    found
-        .filter(|(_, requests)| !requests.is_empty())
-        .map(|((code, title, why, section), requests)| Finding {
-            code: code.to_owned(),
-            title: title.to_owned(),
-            why: why.to_owned(),
-            section: section.to_owned(),
-            requests,
-        })
-        .collect()
+        .map(|(code, title, why, section, shows)| Finding {
+            code: (*code).to_owned(),
+            title: (*title).to_owned(),
+            why: (*why).to_owned(),
+            section: (*section).to_owned(),
+            requests: shows(seen),
+        });
+    found.filter(|it| !it.requests.is_empty()).collect()
+}
+
+fn with_unknown_fields(seen: &Seen<'_>) -> Vec<String> {
+    let is_unknown = |note: &String| note.starts_with("unknown ");
+    let sent = seen.sent.iter();
+    let sent = sent.filter(|it| it.exchange.notes().iter().any(is_unknown));
+    sent.map(Sent::id).collect()
 }
 
 /// Each of the pairs once, in order.
-fn pairs<'a, 'b: 'a>(
-    sent: &'a [Sent<'b>],
-    shows: impl Fn(&Sent<'b>, &Sent<'b>) -> bool,
-) -> Vec<String> {
+fn pairs(seen: &Seen<'_>, shows: impl Fn(&Sent<'_>, &Sent<'_>) -> bool) -> Vec<String> {
     let mut numbers = Vec::new();
-    for (place, first) in sent.iter().enumerate() {
-        let mut later = sent[place + 1..].iter();
+    for (place, first) in seen.sent.iter().enumerate() {
+        let mut later = seen.sent[place + 1..].iter();
         if let Some(second) = later.find(|it| first.precedes(it) && shows(first, it)) {
             numbers.extend([first.exchange.number, second.exchange.number]);
         }
@@ -147,17 +135,18 @@ fn pairs<'a, 'b: 'a>(
         .collect()
 }
 
-fn retried_with_another_key(sent: &[Sent<'_>]) -> Vec<String> {
+fn retried_with_another_key(seen: &Seen<'_>) -> Vec<String> {
     // What was sent again with its own key was found out, whatever else was sent.
     let is_repeated = |first: &Sent<'_>| {
         let key = first.exchange.idempotency_key();
-        let same = sent
+        let same = seen
+            .sent
             .iter()
             .filter(|it| it.organization == first.organization && it.body == first.body)
             .filter(|it| it.exchange.idempotency_key() == key);
         same.count() > 1
     };
-    pairs(sent, |first, second| {
+    pairs(seen, |first, second| {
         let (one, other) = (first.exchange, second.exchange);
         // A client that does not wait for a response that is held back has given it up.
         let is_given_up =
@@ -172,10 +161,10 @@ fn retried_with_another_key(sent: &[Sent<'_>]) -> Vec<String> {
     })
 }
 
-fn sent_too_soon(sent: &[Sent<'_>]) -> Vec<String> {
-    pairs(sent, |first, second| {
+fn sent_too_soon(seen: &Seen<'_>) -> Vec<String> {
+    pairs(seen, |first, second| {
         let (one, other) = (first.exchange, second.exchange);
-        let name = |it: &Exchange| it.endpoint().map(|it| it.summary);
+        let name = |it: &Exchange| it.endpoint.map(|it| it.summary);
         let wait = one.response.header("retry-after");
         let wait = wait.and_then(|it| it.parse().ok()).map(Duration::from_secs);
         let is_too_soon = |wait| first.pause(second).is_some_and(|pause| pause < wait);
@@ -183,8 +172,8 @@ fn sent_too_soon(sent: &[Sent<'_>]) -> Vec<String> {
     })
 }
 
-fn rejected_sent_again(sent: &[Sent<'_>]) -> Vec<String> {
-    pairs(sent, |first, second| {
+fn rejected_sent_again(seen: &Seen<'_>) -> Vec<String> {
+    pairs(seen, |first, second| {
         let (one, other) = (first.exchange, second.exchange);
         let is_final = one.fault_kind().is_none() && matches!(one.status, 400..=422);
         let key = one.idempotency_key();
@@ -193,8 +182,8 @@ fn rejected_sent_again(sent: &[Sent<'_>]) -> Vec<String> {
     })
 }
 
-fn answered_twice(sent: &[Sent<'_>]) -> Vec<String> {
-    pairs(sent, |first, second| {
+fn answered_twice(seen: &Seen<'_>) -> Vec<String> {
+    pairs(seen, |first, second| {
         // One that was rejected did not count, and the client knows it.
         let may_count = first.exchange.status < 400 || first.exchange.is_in_doubt();
         let is_same = first.answer().is_some() && first.answer() == second.answer();
@@ -203,18 +192,16 @@ fn answered_twice(sent: &[Sent<'_>]) -> Vec<String> {
 }
 
 /// Reads of an unfinished booking with nothing else about it in between.
-fn polled(sent: &[Sent<'_>]) -> Vec<String> {
+fn polled(seen: &Seen<'_>) -> Vec<String> {
     let mut found = Vec::new();
     let mut runs: HashMap<String, Vec<&Sent<'_>>> = HashMap::new();
-    for it in sent {
+    for it in seen.sent {
         let Some(booking) = it.exchange.booking() else {
             continue;
         };
         let run = runs.entry(booking).or_default();
-        let waits = it.exchange.met();
-        let waits = waits
-            .iter()
-            .any(|it| ["processing", "otp", "confirm_details", "payment_approval"].contains(it));
+        let waiting = ["processing", "otp", "confirm_details", "payment_approval"];
+        let waits = waiting.iter().any(|code| it.met.contains(code));
         let goes_on = run.last().is_none_or(|last| last.precedes(it));
         if it.exchange.method != "GET" || !waits || !goes_on {
             run.clear();
@@ -231,12 +218,12 @@ fn polled(sent: &[Sent<'_>]) -> Vec<String> {
     found
 }
 
-fn booked_for_others(sent: &[Sent<'_>]) -> Vec<String> {
+fn booked_for_others(seen: &Seen<'_>) -> Vec<String> {
     // Of each slot, the parties that it was offered for, and the last search that did.
     type Slot<'a> = (Option<&'a str>, String);
     let mut offers: HashMap<Slot<'_>, (HashSet<i64>, String)> = HashMap::new();
     let mut found = Vec::new();
-    for it in sent {
+    for it in seen.sent {
         let organization = it.organization.as_deref();
         if it.exchange.path() == "/v1/availability/search" && it.exchange.status == 200 {
             let answer: Value =
@@ -266,29 +253,26 @@ fn booked_for_others(sent: &[Sent<'_>]) -> Vec<String> {
 }
 
 /// The events that the handler took although it should not have.
-fn accepted(deliveries: &[SentDelivery], fault: FaultKind) -> Vec<String> {
+fn accepted(seen: &Seen<'_>, fault: FaultKind) -> Vec<String> {
     let is_accepted = |it: &&SentDelivery| {
         let mut attempts = it.attempts.iter();
         attempts.any(|it| it.fault == Some(fault) && matches!(it.status, Some(200..=299)))
     };
-    let accepted = deliveries.iter().filter(is_accepted);
+    let accepted = seen.deliveries.iter().filter(is_accepted);
     accepted.map(|it| it.event.clone()).collect()
 }
 
 /// The events whose genuine deliveries the handler rejected, if it takes none at all.
-fn rejected(deliveries: &[SentDelivery]) -> Vec<String> {
+fn rejected(seen: &Seen<'_>) -> Vec<String> {
     let answered = |is_such: fn(u16) -> bool| {
-        deliveries.iter().filter(move |it| {
+        seen.deliveries.iter().filter(move |it| {
             let mut genuine = it.attempts.iter().filter(|it| it.fault.is_none());
             genuine.any(|it| it.status.is_some_and(is_such))
         })
     };
-    if answered(|status| (200..300).contains(&status))
-        .next()
-        .is_some()
-    {
+    if answered(|it| (200..300).contains(&it)).next().is_some() {
         return Vec::new();
     }
-    let rejected = answered(|status| matches!(status, 400 | 401 | 403));
+    let rejected = answered(|it| matches!(it, 400 | 401 | 403));
     rejected.map(|it| it.event.clone()).collect()
 }

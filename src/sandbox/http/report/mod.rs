@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use self::findings::{Sent, findings};
-use super::exchanges::{ExchangeLog, NO_KEY};
+use self::findings::{Seen, Sent, findings};
+use super::exchanges::ExchangeLog;
 use crate::sandbox::rules::fault::FaultKind;
 use crate::sandbox::store::SentDelivery;
 use crate::sandbox::wire::IdKind;
@@ -56,59 +56,54 @@ impl Report {
         organization: Option<&str>,
     ) -> Self {
         let (kept, earlier) = log.all();
-        let mut sent: Vec<Sent<'_>> = kept.iter().map(|it| Sent::of(it)).collect();
-        sent.retain(|it| {
-            organization.is_none_or(|wanted| it.organization.as_deref() == Some(wanted))
-        });
+        let is_wanted =
+            |owner: Option<&str>| organization.is_none_or(|wanted| owner == Some(wanted));
+        let sent = kept.iter().map(|it| Sent::of(it));
+        let mut sent: Vec<_> = sent
+            .filter(|it| is_wanted(it.organization.as_deref()))
+            .collect();
         sent.sort_by_key(|it| it.exchange.came);
-        let mut met: HashMap<String, Vec<String>> = HashMap::new();
-        let mut earlier_without_key = None;
-        for (owner, code, number) in earlier {
-            if organization.is_some_and(|wanted| wanted != owner) {
-                continue;
-            }
-            if code == NO_KEY {
-                earlier_without_key = Some(number);
-            }
-            met.entry(code)
-                .or_default()
-                .push(IdKind::Request.id(number));
+        let mut met: HashMap<&str, Vec<String>> = HashMap::new();
+        for (_, code, number) in earlier.iter().filter(|it| is_wanted(it.0.as_deref())) {
+            let id = IdKind::Request.id(*number);
+            met.entry(code).or_default().push(id);
         }
         let mut processing = HashSet::new();
         for it in &sent {
-            let codes = it.exchange.met();
-            for code in &codes {
-                met.entry((*code).to_owned()).or_default().push(it.id());
+            for code in &it.met {
+                met.entry(code).or_default().push(it.id());
             }
             let Some(booking) = it.exchange.booking() else {
                 continue;
             };
-            if codes.contains(&"processing") {
+            if it.met.contains(&"processing") {
                 processing.insert(booking);
             } else if it.exchange.method == "GET" && processing.remove(&booking) {
-                met.entry("processed".to_owned()).or_default().push(it.id());
+                met.entry("processed").or_default().push(it.id());
             }
         }
         for (code, event) in deliveries.iter().flat_map(of_delivery) {
-            met.entry(code.to_owned()).or_default().push(event);
+            met.entry(code).or_default().push(event);
         }
-        let situations = situations::rows().map(|(key, code, title, section, why, how)| {
+        let findings = findings(&Seen {
+            sent: &sent,
+            deliveries,
+            met: &met,
+        });
+        let mut remarks = given_up(&sent);
+        let situations = situations::all().map(|(key, situation)| {
             let mut requests = met.remove(key).unwrap_or_default();
             requests.truncate(SHOWN);
             Situation {
-                code,
-                title,
-                section: section.to_owned(),
-                why: why.to_owned(),
-                how,
                 met: !requests.is_empty(),
-                remark: remark(key, &sent),
+                remark: remarks.remove(key),
                 requests,
+                ..situation
             }
         });
         Self {
             situations: situations.collect(),
-            findings: findings(&sent, deliveries, earlier_without_key),
+            findings,
         }
     }
 }
@@ -136,26 +131,26 @@ fn of_delivery(delivery: &SentDelivery) -> impl Iterator<Item = (&'static str, S
     found.map(move |(_, code)| (code, event.clone()))
 }
 
-/// What the wire suggests and cannot prove: that a client gave up.
-fn remark(code: &str, sent: &[Sent<'_>]) -> Option<String> {
-    let is_of_doubt = matches!(
-        code,
-        "server_error" | "lost_response" | "cut_response" | "garbage"
-    );
-    let is_given_up = |it: &&Sent<'_>| {
+/// What the wire suggests and cannot prove: that a client gave up after a response of the network's.
+fn given_up<'a>(sent: &[Sent<'a>]) -> HashMap<&'a str, String> {
+    let mut remarks = HashMap::new();
+    for (place, it) in sent.iter().enumerate() {
         let key = it.exchange.idempotency_key();
-        let again = |other: &Sent<'_>| {
-            other.exchange.came > it.exchange.came
-                && other.organization == it.organization
-                && other.exchange.idempotency_key() == key
+        let is_again = |other: &Sent<'_>| {
+            other.organization == it.organization && other.exchange.idempotency_key() == key
         };
-        it.exchange.is_create()
-            && it.exchange.met().contains(&code)
-            && !(key.is_some() && sent.iter().any(again))
-    };
-    let given_up = sent.iter().filter(|_| is_of_doubt).find(is_given_up)?;
-    let id = given_up.id();
-    Some(format!(
-        "After {id}, no request followed with its key: the client may have given up."
-    ))
+        let goes_on = key.is_some() && sent[place + 1..].iter().any(is_again);
+        if !it.exchange.is_create() || !it.exchange.is_in_doubt() || goes_on {
+            continue;
+        }
+        for code in ["server_error", "lost_response", "cut_response", "garbage"] {
+            if it.met.contains(&code) {
+                let id = it.id();
+                remarks.entry(code).or_insert(format!(
+                    "After {id}, no request followed with its key: the client may have given up."
+                ));
+            }
+        }
+    }
+    remarks
 }
