@@ -67,9 +67,12 @@ pub(crate) async fn booking_or_pick(
         return Ok(NamedBooking { id, read: None });
     };
     let id = locate_booking(context, argument)?;
-    let is_new = !is_known(context, &id);
-    let can_choose = is_new && context.prompter.interactive() && context.has_journal();
-    let read = if is_new && id.trim().contains(char::is_whitespace) {
+    let is_text = id.trim().contains(char::is_whitespace);
+    let may_choose = context.prompter.interactive() && context.has_journal();
+    // A script's read of an id opens no journal.
+    let is_new = (is_text || may_choose) && !is_known(context, &id);
+    let can_choose = is_new && may_choose;
+    let read = if is_new && is_text {
         // Hardly an id, so it is looked for and not sent.
         let what = format!("no booking has the id {}", visible(&id));
         Some(Err(Error::new(Code::Http404, what)))
