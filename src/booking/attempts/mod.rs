@@ -135,9 +135,8 @@ async fn abandon(context: &Context, key: &str, yes: bool) -> Result<()> {
     attempt.state = context.journal()?.abandon(key)?;
     let mut runs = attempt.runs.iter();
     if runs.any(|run| run.outcome == Outcome::UnderWay) {
-        context
-            .out
-            .warn("another process may still be sending this request, which can make a booking");
+        let warning = "another process may still be sending this request, which can make a booking";
+        context.out.warn(warning);
     }
     let attempts = [attempt];
     let document = Document::from(json!({ "attempts": attempts }));

@@ -390,14 +390,11 @@ impl Sending<'_> {
 fn another_booking(id: &str, difference: &str, key: &str) -> Error {
     let (show, abandon) = (show_command(id), abandon_command(key));
     let what = "nothing new was booked: this idempotency key belongs to booking";
-    Error::new(
-        Code::AnotherBooking,
-        format!("{what} {id}, in which {difference}"),
-    )
-    .hint(format!(
-        "use a new idempotency key; see the other booking: {show}; abandon this request: {abandon}"
-    ))
-    .idempotency_key(key)
+    let what = format!("{what} {id}, in which {difference}");
+    let hint = "use a new idempotency key; see the other booking";
+    let hint = format!("{hint}: {show}; abandon this request: {abandon}");
+    let error = Error::new(Code::AnotherBooking, what);
+    error.hint(hint).idempotency_key(key)
 }
 
 /// The error for a booking that an open attempt may have made. `anew` says how to make another one.

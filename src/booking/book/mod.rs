@@ -241,9 +241,8 @@ impl BookCommand<'_> {
         };
         let page = finish::booking_view(context, booking).page();
         context.out.show(&page.without_commands());
-        context
-            .out
-            .note("Another guest booked the slot. Choose another one; Esc ends without a booking.");
+        let note = "Another guest booked the slot. Choose another one; Esc ends without a booking.";
+        context.out.note(note);
         draft.at = When::parse(&as_text(&slot.datetime_value())).ok();
         self.key = new_key();
         match walk::guide(context, draft, None).await {

@@ -174,10 +174,8 @@ fn summary(context: &Context, draft: &BookingDraft, datetime: Option<&Value>) ->
         page.field_if("also", slot.also);
         page.field_if("terms", terms_not_found(draft));
     } else if datetime.is_some() {
-        page.field(
-            "terms",
-            "not known: no list on this computer showed the slot",
-        );
+        let unknown = "not known: no list on this computer showed the slot";
+        page.field("terms", unknown);
     }
     let guest = [&options.name, &options.email, &options.phone].into_iter();
     let guest: Vec<&str> = guest.flatten().map(String::as_str).collect();

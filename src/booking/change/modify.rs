@@ -242,15 +242,12 @@ async fn new_time(
             Some(zone) => own.and_then(|own| own.day_in(Some(zone))),
             None => own.and_then(|own| own.local).map(DateTime::date),
         };
-        when.near(day.ok_or_else(|| {
-            match &known_zone {
-                Some(_) => {
-                    Error::usage("the booking does not show its time, so its day is unknown")
-                        .hint("give the day as well, e.g. --at '2026-12-01 19:30'")
-                }
-                None => unknown(),
-            }
-        })?)
+        let without_time = || {
+            Error::usage("the booking does not show its time, so its day is unknown")
+                .hint("give the day as well, e.g. --at '2026-12-01 19:30'")
+        };
+        let is_known = known_zone.is_some();
+        when.near(day.ok_or_else(|| if is_known { without_time() } else { unknown() })?)
     } else {
         when.clone()
     };

@@ -143,9 +143,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         context.out.note(&open);
     }
     if found.kept.iter().any(|kept| !kept.filled_in().1.is_empty()) {
-        context
-            .out
-            .note("* as requested: the service does not show it.");
+        let note = "* as requested: the service does not show it.";
+        context.out.note(note);
     }
     if found.more {
         let limit = args.limit;
@@ -221,9 +220,8 @@ async fn open_bookings(context: &Context) -> Result<Vec<Booking>> {
     ));
     let values = body.iter().flat_map(|body| scalars(body.value()));
     let values = values.filter(|(path, _)| path.starts_with("open_bookings"));
-    error.details = values
-        .map(|(path, text)| format!("{path}: {text}"))
-        .collect();
+    let values = values.map(|(path, text)| format!("{path}: {text}"));
+    error.details = values.collect();
     error.body = body;
     Err(error)
 }

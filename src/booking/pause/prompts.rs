@@ -175,9 +175,8 @@ impl Asking<'_> {
                 Err(PromptError::Failed(error)) if error.code != Code::Interrupted => {
                     out.warn(&error.message);
                     if let Some(id) = id.map(plain) {
-                        out.note(&format!(
-                            "This payment's response has the approval_id {id}."
-                        ));
+                        let note = format!("This payment's response has the approval_id {id}.");
+                        out.note(&note);
                     }
                 }
                 answer => return answer,

@@ -213,9 +213,8 @@ fn csv_lines(text: &str) -> Result<Lines> {
         let (cells, needed) = (record.len(), columns.len());
         let beyond = record.iter().skip(needed).any(|cell| !cell.is_empty());
         let row = if cells < needed || beyond {
-            broken(format!(
-                "it has {cells} columns, but the header has {needed}"
-            ))
+            let why = format!("it has {cells} columns, but the header has {needed}");
+            broken(why)
         } else {
             csv_row(columns, &record)
         };
