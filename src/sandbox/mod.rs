@@ -83,8 +83,7 @@ impl Sandbox {
     pub(crate) fn webhook_secret(&self) -> Result<String, OpenError> {
         self.store
             .look(|tx| tx.organization(Organization::MAIN))
-            .map(|it| it.unwrap_or_else(|| Organization::fresh(Organization::MAIN)))
-            .map(|it| it.webhook_secret)
+            .map(|it| it.map(|it| it.webhook_secret).unwrap_or_default())
             .map_err(|error| store::explain(&self.options.database, error))
     }
 

@@ -172,14 +172,6 @@ impl ApiError {
         Self::Told(403, json!({"error": format!("the {said}")}), reason)
     }
 
-    /// What one of the constants says.
-    pub(crate) const fn text(&self) -> Option<&'static str> {
-        match self {
-            Self::Fixed(_, text, ..) => Some(text),
-            _ => None,
-        }
-    }
-
     /// The HTTP status and the body.
     pub(crate) fn answer(&self) -> (u16, Value) {
         match self {

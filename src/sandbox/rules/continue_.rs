@@ -41,13 +41,6 @@ impl ContinueRequest {
         }
     }
 
-    /// Whether a `psp_response` is exactly the approval that was asked for.
-    pub(super) fn approves(given: &Map<String, Value>, approval_id: &str) -> bool {
-        given.len() == 2
-            && given.get("approval_id").and_then(Value::as_str) == Some(approval_id)
-            && given.get("status").and_then(Value::as_str) == Some("approved")
-    }
-
     pub(super) fn unanswered(
         fields: &[String],
         given: &Map<String, Value>,

@@ -114,7 +114,10 @@ impl CreateRequest {
             Ok(())
         } else if !organization.vendor_payments {
             Err(ApiError::VENDOR_DISABLED)
-        } else if has_vault(venue, provider) {
+        } else if venue.vertical == Vertical::Dining
+            && provider == Provider::A
+            && venue.scenario != Some(Scenario::VaultUnavailable)
+        {
             Ok(())
         } else {
             Err(ApiError::VAULT_UNAVAILABLE)
@@ -135,13 +138,6 @@ pub(crate) fn serving(venue: &SeedVenue, name: &str) -> Result<Provider, ApiErro
     Provider::parse(name)
         .filter(|it| venue.providers.contains(it))
         .ok_or_else(|| ApiError::invalid("provider", "does not serve this venue"))
-}
-
-/// Whether the venue takes vendor payments: dining venues of provider A do.
-fn has_vault(venue: &SeedVenue, provider: Provider) -> bool {
-    venue.vertical == Vertical::Dining
-        && provider == Provider::A
-        && venue.scenario != Some(Scenario::VaultUnavailable)
 }
 
 /// In lower case and without spaces.

@@ -88,15 +88,12 @@ impl SeedPlace {
 
 /// The distance of a venue from a point in km; `None` if it is more than 50 km.
 pub(crate) fn within_reach(latitude: f64, longitude: f64, venue: &SeedVenue) -> Option<f64> {
-    let distance = distance_km((latitude, longitude), (venue.latitude, venue.longitude));
-    (distance <= REACH_KM).then_some(distance)
-}
-
-fn distance_km(from: (f64, f64), to: (f64, f64)) -> f64 {
     let half_chord = |one: f64, other: f64| ((other - one).to_radians() / 2.0).sin().powi(2);
-    let a = half_chord(from.0, to.0)
-        + from.0.to_radians().cos() * to.0.to_radians().cos() * half_chord(from.1, to.1);
-    2.0 * EARTH_RADIUS_KM * a.clamp(0.0, 1.0).sqrt().asin()
+    let parallels = latitude.to_radians().cos() * venue.latitude.to_radians().cos();
+    let a =
+        half_chord(latitude, venue.latitude) + parallels * half_chord(longitude, venue.longitude);
+    let distance = 2.0 * EARTH_RADIUS_KM * a.clamp(0.0, 1.0).sqrt().asin();
+    (distance <= REACH_KM).then_some(distance)
 }
 
 #[cfg(test)]

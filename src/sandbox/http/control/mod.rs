@@ -35,43 +35,39 @@ enum Work {
     Process(fn(&Arc<SandboxService>, &Request) -> Result<Response, ApiError>),
 }
 
-const fn control(method: &'static str, path: &'static str, work: Work) -> Control {
-    Control { method, path, work }
-}
-
 const ORGANIZATION: Option<ChangeTopic> = Some(ChangeTopic::Organization);
 const EVERYTHING: Option<ChangeTopic> = Some(ChangeTopic::Everything);
 
 #[rustfmt::skip]
 pub(crate) const CONTROLS: &[Control] = &[
-    control("GET", "/", Work::Read(page::index)),
-    control("GET", "/openapi.json", Work::Read(page::service_document)),
-    control("GET", "/sandbox/openapi.json", Work::Read(page::controls_document)),
-    control("POST", "/sandbox/reset", Work::Write(records::reset, EVERYTHING)),
-    control("POST", "/sandbox/fixtures", Work::Write(fixtures::load, EVERYTHING)),
-    control("GET", "/sandbox/clock", Work::Read(clock::show)),
-    control("POST", "/sandbox/clock", Work::Write(clock::change, None)),
-    control("GET", "/sandbox/keys", Work::Read(organization::keys)),
-    control("GET", "/sandbox/organization", Work::Read(organization::show)),
-    control("PUT", "/sandbox/organization", Work::Write(organization::merge, ORGANIZATION)),
-    control("GET", "/sandbox/organizations", Work::Read(organization::list)),
-    control("POST", "/sandbox/organizations", Work::Write(organization::add, ORGANIZATION)),
-    control("DELETE", "/sandbox/organizations/{id}", Work::Write(organization::remove, EVERYTHING)),
-    control("GET", "/sandbox/bookings", Work::Read(records::bookings)),
-    control("GET", "/sandbox/bookings/{booking_id}/events", Work::Read(records::events)),
-    control("GET", "/sandbox/scenarios", Work::Read(records::scenarios)),
-    control("GET", "/sandbox/inbox", Work::Read(records::inbox)),
-    control("GET", "/sandbox/faults", Work::Read(faults::list)),
-    control("POST", "/sandbox/faults", Work::Write(faults::add, None)),
-    control("DELETE", "/sandbox/faults", Work::Write(faults::clear, Some(ChangeTopic::Fault))),
-    control("DELETE", "/sandbox/faults/{id}", Work::Write(faults::remove, Some(ChangeTopic::Fault))),
-    control("GET", "/sandbox/stream", Work::Process(stream::answer)),
-    control("GET", "/sandbox/requests", Work::Process(records::requests)),
-    control("GET", "/sandbox/requests/{id}", Work::Process(records::request)),
-    control("GET", "/sandbox/report", Work::Process(records::report)),
-    control("GET", "/sandbox/deliveries", Work::Read(records::deliveries)),
-    control("GET", "/sandbox/deliveries/{event_id}", Work::Read(records::delivery)),
-    control("POST", "/sandbox/deliveries/{event_id}/resend", Work::Write(records::resend, None)),
+    Control { method: "GET", path: "/", work: Work::Read(page::index) },
+    Control { method: "GET", path: "/openapi.json", work: Work::Read(page::service_document) },
+    Control { method: "GET", path: "/sandbox/openapi.json", work: Work::Read(page::controls_document) },
+    Control { method: "POST", path: "/sandbox/reset", work: Work::Write(records::reset, EVERYTHING) },
+    Control { method: "POST", path: "/sandbox/fixtures", work: Work::Write(fixtures::load, EVERYTHING) },
+    Control { method: "GET", path: "/sandbox/clock", work: Work::Read(clock::show) },
+    Control { method: "POST", path: "/sandbox/clock", work: Work::Write(clock::change, None) },
+    Control { method: "GET", path: "/sandbox/keys", work: Work::Read(organization::keys) },
+    Control { method: "GET", path: "/sandbox/organization", work: Work::Read(organization::show) },
+    Control { method: "PUT", path: "/sandbox/organization", work: Work::Write(organization::merge, ORGANIZATION) },
+    Control { method: "GET", path: "/sandbox/organizations", work: Work::Read(organization::list) },
+    Control { method: "POST", path: "/sandbox/organizations", work: Work::Write(organization::add, ORGANIZATION) },
+    Control { method: "DELETE", path: "/sandbox/organizations/{id}", work: Work::Write(organization::remove, EVERYTHING) },
+    Control { method: "GET", path: "/sandbox/bookings", work: Work::Read(records::bookings) },
+    Control { method: "GET", path: "/sandbox/bookings/{booking_id}/events", work: Work::Read(records::events) },
+    Control { method: "GET", path: "/sandbox/scenarios", work: Work::Read(records::scenarios) },
+    Control { method: "GET", path: "/sandbox/inbox", work: Work::Read(records::inbox) },
+    Control { method: "GET", path: "/sandbox/faults", work: Work::Read(faults::list) },
+    Control { method: "POST", path: "/sandbox/faults", work: Work::Write(faults::add, None) },
+    Control { method: "DELETE", path: "/sandbox/faults", work: Work::Write(faults::clear, Some(ChangeTopic::Fault)) },
+    Control { method: "DELETE", path: "/sandbox/faults/{id}", work: Work::Write(faults::remove, Some(ChangeTopic::Fault)) },
+    Control { method: "GET", path: "/sandbox/stream", work: Work::Process(stream::answer) },
+    Control { method: "GET", path: "/sandbox/requests", work: Work::Process(records::requests) },
+    Control { method: "GET", path: "/sandbox/requests/{id}", work: Work::Process(records::request) },
+    Control { method: "GET", path: "/sandbox/report", work: Work::Process(records::report) },
+    Control { method: "GET", path: "/sandbox/deliveries", work: Work::Read(records::deliveries) },
+    Control { method: "GET", path: "/sandbox/deliveries/{event_id}", work: Work::Read(records::delivery) },
+    Control { method: "POST", path: "/sandbox/deliveries/{event_id}/resend", work: Work::Write(records::resend, None) },
 ];
 
 pub(super) async fn answer(

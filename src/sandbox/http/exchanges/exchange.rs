@@ -162,12 +162,9 @@ impl Exchange {
         if kind.number(in_path).is_some() {
             return Some(in_path.to_owned());
         }
-        #[derive(serde::Deserialize)]
-        struct Made {
-            id: String,
-        }
-        let made: Made = serde_json::from_slice(self.service_answer()).ok()?;
-        kind.number(&made.id).map(|_| made.id)
+        let made: Value = serde_json::from_slice(self.service_answer()).ok()?;
+        let id = made["id"].as_str()?;
+        kind.number(id).map(|_| id.to_owned())
     }
 
     pub(super) fn key(&self) -> Option<&str> {

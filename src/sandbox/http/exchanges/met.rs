@@ -102,7 +102,9 @@ impl Exchange {
                 met.push("server_error");
             }
             let text = told.error.unwrap_or_default();
-            let by_text = BY_TEXT.iter().find(|(error, _)| error.text() == Some(text));
+            let is_it =
+                |error: &ApiError| matches!(error, ApiError::Fixed(_, it, ..) if *it == text);
+            let by_text = BY_TEXT.iter().find(|(error, _)| is_it(error));
             met.push(match (by_text, told.error_code, self.status, text) {
                 (Some((_, code)), ..) => code,
                 (_, Some(code), ..) => code,
