@@ -187,8 +187,9 @@ impl Context {
             && self.certainty() == Certainty::Contract
         {
             let seconds = after.as_secs().max(1);
-            let skip = format!("skip the wait: bookctl sandbox clock --advance {seconds}s");
-            error.hint = Some(skip);
+            error.hint = Some(format!(
+                "skip the wait: bookctl sandbox clock --advance {seconds}s; --no-limits turns the limits off"
+            ));
         }
         error
     }
