@@ -234,6 +234,7 @@ pub(crate) async fn finish_compared(
         Some((field.as_str(), format!("in the booking {clause}")))
     });
     let mut found: Vec<_> = contradicted.collect();
+    let is_contradicted = !found.is_empty();
     found.extend(unshown(&booking).into_iter().map(|field| {
         let why = "so the change may not have been made";
         (
@@ -245,11 +246,14 @@ pub(crate) async fn finish_compared(
         let what = format!("the service accepted the request, but {clause}");
         warn_of_field(context, &what, kind, field);
     }
-    Ok(if found.is_empty() {
-        exit
-    } else {
-        Exit::Refused
-    })
+    // A status that is not understood says more than a field that is not shown.
+    Ok(
+        if is_contradicted || !found.is_empty() && exit == Exit::Done {
+            Exit::Refused
+        } else {
+            exit
+        },
+    )
 }
 
 /// The fields of a change of which the booking says nothing. A booking with another `last_modification` than before was
