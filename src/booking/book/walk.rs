@@ -240,15 +240,20 @@ impl Walk<'_> {
     async fn venue(&mut self) -> Result<(), PromptError> {
         let venues = match self.search().await {
             Err(error) if matches!(error.exit, Exit::Invalid | Exit::Providers) => {
-                return Ok(self.ask_again(&error, Place));
+                self.ask_again(&error, Place);
+                return Ok(());
             }
-            Err(error) if error.exit == Exit::Usage => return Ok(self.ask_again(&error, Time)),
+            Err(error) if error.exit == Exit::Usage => {
+                self.ask_again(&error, Time);
+                return Ok(());
+            }
             found => found?,
         };
         if venues.is_empty() {
             let vertical = self.draft.vertical.as_deref().unwrap_or_default();
             let what = format!("no {vertical} venues found there; try another place");
-            return Ok(self.ask_again(&Error::usage(what), Place));
+            self.ask_again(&Error::usage(what), Place);
+            return Ok(());
         }
         let lines = venues.iter().map(venue_line);
         let lines: Vec<String> = lines.map(|line| visible(&line).into_owned()).collect();

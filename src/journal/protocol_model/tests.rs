@@ -386,16 +386,17 @@ fn a_journal_that_is_copied_twice_keeps_every_promise() {
     holds("a copied journal", a_copied_journal(Rule::default()));
 }
 
+type Configured = fn(Rule) -> Protocol;
 /// A rule that differs from the program's, a configuration, and the promises that it breaks there.
-type Broken = (Rule, fn(Rule) -> Protocol, &'static [&'static str]);
+type Broken = (Rule, Configured, &'static [&'static str]);
 
 /// Each defective rule is one that an earlier version had; `rule` tells what it did.
 #[test]
 fn without_any_part_of_the_rule_a_promise_is_broken() {
-    let (two, other): (fn(Rule) -> Protocol, fn(Rule) -> Protocol) =
-        (two_creates_and_a_resume, two_organizations_and_recover);
-    let equal: fn(Rule) -> Protocol = |rule| two_equal_bookings(rule, OtherKeys::Known);
-    let modified: fn(Rule) -> Protocol = |rule| two_equal_bookings(rule, OtherKeys::None);
+    let two: Configured = two_creates_and_a_resume;
+    let other: Configured = two_organizations_and_recover;
+    let equal: Configured = |rule| two_equal_bookings(rule, OtherKeys::Known);
+    let modified: Configured = |rule| two_equal_bookings(rule, OtherKeys::None);
     #[rustfmt::skip]
     let cases: [Broken; 20] = [
         (Rule::a_refusal_closes_the_attempt(), two, &[KNOWN, TRUE_REFUSAL]),

@@ -309,7 +309,7 @@ mod tests {
             ("/venues/0/slots/capcity", json!(1)),
             ("/venues/0/slots/capacity", json!(0)),
             ("/venues/0/slots/days", json!([])),
-            ("/venues/0/slots/seating", json!("a")),
+            ("/venues/0/slots/seating", json!(["a", 1])),
             ("/bookings/0/id", json!("bk_1")),
             ("/bookings/0/datetime", json!("soon")),
             ("/bookings/0/party_size", json!(0)),

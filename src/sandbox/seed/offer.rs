@@ -1,7 +1,7 @@
 //! What a venue offers, as a fixture describes it. The seeded venues are made in the same way.
 
 use jiff::civil::{Date, DateTime, Time, time};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::city::{City, Currency, Money};
 use super::scenario::Scenario;
@@ -31,7 +31,7 @@ pub(crate) struct SlotPlan {
     pub(crate) duration_minutes: u32,
     pub(crate) price: Option<Money>,
     /// The seatings to choose from; empty if there is no choice.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts")]
     pub(crate) seating: Vec<String>,
     pub(crate) card_terms: Option<CardTerms>,
     pub(crate) cancellation_terms: Option<CancellationFee>,
@@ -82,6 +82,20 @@ fn every_day() -> Vec<Weekday> {
 
 const fn usual_duration() -> u32 {
     90
+}
+
+fn texts<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected a text, or a list of texts")]
+    enum Texts {
+        One(String),
+        Several(Vec<String>),
+    }
+    Ok(match Option::deserialize(source)? {
+        None => Vec::new(),
+        Some(Texts::One(text)) => vec![text],
+        Some(Texts::Several(texts)) => texts,
+    })
 }
 
 impl SlotPlan {

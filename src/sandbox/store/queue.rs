@@ -6,9 +6,11 @@ use super::number::count_on;
 use super::tx::{Handle, Tx};
 use crate::sandbox::rules::api_error::ApiError;
 
+type Work = dyn FnOnce(&Tx<'_>) -> Result<(), ApiError> + Send;
+
 pub(super) struct Job {
     /// Does it. An error rolls back the whole transaction.
-    pub(super) work: Box<dyn FnOnce(&Tx<'_>) -> Result<(), ApiError> + Send>,
+    pub(super) work: Box<Work>,
     /// Learns that the transaction is committed, or why not.
     pub(super) done: oneshot::Sender<Result<(), ApiError>>,
 }
