@@ -91,6 +91,10 @@ fn is_address(text: &str) -> bool {
 /// `cursor` for `next_cursor`, `pageToken` for `nextPageToken`.
 fn request_field(name: &str) -> String {
     let prefixes = ["next_", "next-", "next", "end_"];
+    // A name in capitals is the only one of its style that says nothing about the request's.
+    let lower = name.to_lowercase();
+    let is_in_capitals = !name.chars().any(char::is_lowercase);
+    let name = if is_in_capitals { &lower } else { name };
     let word = prefixes.iter().find_map(|it| name.strip_prefix(it));
     let word = word.unwrap_or(name);
     let mut letters = word.chars();
