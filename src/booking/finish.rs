@@ -14,11 +14,8 @@ use crate::terminal::view::{BookingView, RequestView};
 /// The booking as a card, with the service's time for what is left until a deadline.
 pub(crate) fn booking_view<'a>(context: &'a Context, booking: &'a Booking) -> BookingView<'a> {
     let is_read_by_a_person = context.out.is_human();
-    // What has ended costs nothing more.
-    let costs = !matches!(
-        booking.status(),
-        Status::Failed | Status::Cancelled | Status::Expired
-    );
+    // A late cancellation has its price.
+    let costs = !matches!(booking.status(), Status::Failed | Status::Expired);
     let venue = || context.known_venue(&booking.venue_id()?);
     BookingView {
         booking,

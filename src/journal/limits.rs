@@ -155,13 +155,20 @@ impl Journal {
         })
     }
 
-    /// Deletes the rate limits and the bookings of a sandbox that was reset.
+    /// Deletes what the journal has of a sandbox that was reset. What ended there is made anew if it is asked for again.
     pub(crate) fn forget_sandbox(&self) -> Result<()> {
+        const ENDED: &str = "FROM attempts WHERE origin = ?1 AND state <> 'unresolved'";
         self.write(|statements, scope| {
-            let origin = values![&scope.origin];
-            statements.execute("DELETE FROM limits WHERE origin = ?1", origin)?;
-            let bookings = "DELETE FROM bookings WHERE origin = ?1";
-            statements.execute(bookings, origin).map(drop)
+            let runs = format!(
+                "DELETE FROM runs WHERE idempotency_key IN (SELECT idempotency_key {ENDED})"
+            );
+            let attempts = format!("DELETE {ENDED}");
+            let [limits, bookings] =
+                ["limits", "bookings"].map(|it| format!("DELETE FROM {it} WHERE origin = ?1"));
+            for query in [runs, attempts, limits, bookings] {
+                statements.execute(&query, values![&scope.origin])?;
+            }
+            Ok(())
         })
     }
 

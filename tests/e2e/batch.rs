@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Output, Running, Served, has, holds, text};
+use crate::harness::{Home, Output, Running, Served, has, holds, text, words};
 
 /// A row that the sandbox confirms: `day` days from 2027-01-10, so that no slot is full.
 fn row(day: u32, guest: &str) -> Value {
@@ -362,4 +362,25 @@ fn a_batch_does_not_wait_for_limits_that_a_sandbox_has_no_more() {
     let second = file(&home, "second.jsonl", &row(11, "Grace Hopper").to_string());
     home.ok(["batch", &second, "--no-limits"]);
     assert!(!known(&home).to_string().contains("\"POST /v1/bookings\""));
+}
+
+#[test]
+fn what_a_row_was_waited_for_is_its_result_and_a_reset_sandbox_books_the_rows_anew() {
+    let home = Home::new();
+    let mut row = row(1, "Ada Lovelace");
+    row["venue_id"] = "ven_processing".into();
+    let batch = file(&home, "rows.jsonl", &row.to_string());
+    home.ok(["batch", &batch, "--wait"]);
+    let known = lines(&home.ok(["batch", &batch, "--results", "--json"]));
+    assert_eq!(known[0]["booking"]["status"], "confirmed");
+    let again = row["datetime"].as_str().unwrap().replace("T19", "T20");
+    let book = format!("book ven_processing --party 2 --name 'Ada Lovelace' --wait --at {again}");
+    home.ok(words(book));
+    // The row has its booking, so nothing is to be asked.
+    let repeated = home.ok(["batch", &batch]);
+    assert!(!repeated.stderr.contains("already"), "{}", repeated.stderr);
+    home.ok(["sandbox", "reset", "--yes"]);
+    home.ok(["batch", &batch, "--wait"]);
+    let bookings = home.json("sandbox bookings");
+    assert_eq!(bookings["bookings"].as_array().unwrap().len(), 1);
 }

@@ -37,6 +37,12 @@ fn two_services_of_one_host_share_no_attempt_and_no_booking() {
         "{message}"
     );
     assert_eq!(server.requests().len(), sent, "it was sent elsewhere");
+    let open =
+        |profile: &str| home.json(&format!("--profile '{profile}' attempts"))["attempts"].clone();
+    assert_eq!(
+        (open("stage"), open("live")[0]["state"].clone()),
+        (json!([]), json!("unresolved"))
+    );
     let listed = |profile: &str| home.json(&format!("--profile '{profile}' bookings"));
     assert_eq!(listed("live")["bookings"], json!([]));
     assert_eq!(listed("stage")["bookings"][0]["id"], "bk_1");

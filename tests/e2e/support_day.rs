@@ -88,6 +88,45 @@ fn a_slot_that_is_taken_meanwhile_leads_back_to_the_slots() {
     terminal.end().exits(0).says("confirmed");
 }
 
+/// A venue may go on listing a slot that it does not give: `--yes` must not ask for it again and again.
+#[test]
+fn a_slot_that_is_refused_and_still_listed_is_asked_for_and_never_taken_again_by_itself() {
+    let server = Scripted::start(|call| match call.path.as_str() {
+        "/v1/bookings" => Reply::json(
+            201,
+            &json!({"id": "bk_1", "object": "booking", "status": "failed", "provider": "p", "error_code": "slot_taken"}),
+        ),
+        path if path.starts_with("/v1/availability") => Reply::json(
+            200,
+            &json!({"object": "list", "venue_id": "v1", "provider": "p", "slots":
+                [{"availability_id": "s1", "datetime": "2026-12-01T19:30:00+01:00", "party_size": 2}]}),
+        ),
+        _ => Reply::json(200, &json!({"name": "elsewhere", "version": "1"})),
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_elsewhere");
+    let mut terminal = Terminal::start(
+        &home,
+        &[
+            "book",
+            "v1",
+            "--at",
+            "2026-12-01 19:30",
+            "--tz",
+            "Europe/Paris",
+            "--party",
+            "2",
+            "--yes",
+        ],
+    );
+    terminal.answer("? Guest's name", "Ada Lovelace");
+    terminal.answer("? Guest's email", "");
+    terminal.answer("? Guest's phone", "");
+    terminal.see("Another guest booked the slot.");
+    terminal.see("? Which slot").press(Key::Esc);
+    terminal.end().exits(11);
+    assert_eq!(server.creates().len(), 1);
+}
+
 #[test]
 fn a_guest_is_forgotten_by_name_after_one_question() {
     let home = Home::new();

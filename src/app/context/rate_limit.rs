@@ -188,7 +188,7 @@ impl Context {
         {
             let seconds = after.as_secs().max(1);
             error.hint = Some(format!(
-                "skip the wait: bookctl sandbox clock --advance {seconds}s; --no-limits turns the limits off"
+                "skip the wait: bookctl sandbox clock --advance {seconds}s; a sandbox started with --no-limits has none"
             ));
         }
         error

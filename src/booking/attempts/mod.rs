@@ -98,7 +98,7 @@ fn list(context: &Context, all: bool) -> Result<()> {
     let (attempts, none) = if all {
         (journal.attempts()?, "No requests yet.")
     } else {
-        (journal.open_attempts()?, "No unresolved requests.")
+        (journal.open_attempts_here()?, "No unresolved requests.")
     };
     let keys = attempts.iter().map(|it| it.idempotency_key.as_str());
     context.remember_rows(RecentList::Attempts, keys);

@@ -121,7 +121,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     context.before_change()?;
     let mine: HashSet<String> = rows.iter().flat_map(KeyedRow::keys).collect();
     let earlier = open_attempts::warn_of_open_attempts(context, &mine).await?;
-    run::ask_about_same_guests(context, &rows, &mine, args.yes).await?;
+    run::ask_about_same_guests(context, &rows, &mine, args.retry_failed, args.yes).await?;
     let run = BatchRun {
         context,
         rows: &rows,

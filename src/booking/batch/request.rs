@@ -8,7 +8,7 @@ use crate::booking::book::offer::{known_zone, offered};
 use crate::booking::find::locate::LocatedVenue;
 use crate::journal::{Attempt, is_same_time};
 use crate::json::plain;
-use crate::outcome::{Error, Result};
+use crate::outcome::{Error, Exit, Result};
 use crate::service::client::BookingRequest;
 use crate::service::time::document_time::DocumentTime;
 use crate::service::time::when::When;
@@ -77,12 +77,20 @@ async fn with_slot(context: &Context, row: &Value) -> Result<Map<String, Value>>
     let zone = known_zone(venue.remembered.as_ref(), None);
     let party = text("party_size").parse().unwrap_or(1);
     let provider = row.get("provider").and_then(Value::as_str);
-    let offer = offered(context, &venue, &when, zone.as_ref(), party, provider).await?;
+    // A batch has no flag for the zone.
+    let of_row = |error: Error| match error.exit {
+        Exit::Usage => error.hint(
+            "set the row's availability_id, or write its datetime with the venue's own offset",
+        ),
+        _ => error,
+    };
+    let offer = offered(context, &venue, &when, zone.as_ref(), party, provider);
+    let offer = offer.await.map_err(of_row)?;
     // With its terms, which the booking itself may not repeat.
     offer.remember(context);
     let slot = offer
         .at_wanted()
-        .ok_or_else(|| offer.no_slot("set the row's availability_id to"))?;
+        .ok_or_else(|| of_row(offer.no_slot("set the row's availability_id to")))?;
     if venue.remembered.is_some() {
         asked.insert("venue_id".into(), venue.id_value());
     }

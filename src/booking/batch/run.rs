@@ -248,10 +248,13 @@ impl BatchRun<'_> {
         if existed_before && self.retry_failed && booking.status() == Status::Failed {
             return Ok(None);
         }
-        Ok(Some(match self.wait {
+        let booking = match self.wait {
             Some(longest) => wait::wait_while_processing(context, booking, longest).await?,
             None => booking,
-        }))
+        };
+        // As it was read now. If that cannot be stored, the next read does.
+        let _ = context.journal()?.update(&booking);
+        Ok(Some(booking))
     }
 
     /// The attempt under a key of a row, if it is for this row. Another one is refused by the journal when the row is sent.
@@ -330,11 +333,13 @@ fn booked_by(context: &Context, attempt: &Attempt) -> Result<Result<Booking>> {
 }
 
 /// Warns of rows whose guests have a booking at the venue on that day already, and asks a person whether they are meant; no is
-/// `declined` (17). What was booked under the batch's `own` keys does not count.
+/// `declined` (17). What was booked under the batch's `own` keys does not count, nor a row that has its booking, unless it may be
+/// booked again.
 pub(crate) async fn ask_about_same_guests(
     context: &Context,
     rows: &[KeyedRow],
     own: &HashSet<String>,
+    retries: bool,
     is_confirmed: bool,
 ) -> Result<()> {
     let booked =
@@ -344,8 +349,16 @@ pub(crate) async fn ask_about_same_guests(
             .as_ref()
             .is_some_and(|key| own.contains(key))
     };
+    let journal = context.journal()?;
+    let has_booking = |keyed: &KeyedRow| {
+        let attempt = journal.attempt(&keyed.key(0)).ok().flatten();
+        attempt.is_some_and(|it| it.state == State::Resolved)
+    };
     let same = rows.iter().filter_map(|keyed| {
         let other = booked.for_guest_of(context, &keyed.row.body, is_own)?;
+        if !retries && has_booking(keyed) {
+            return None;
+        }
         Some((keyed.row.number, other))
     });
     let (numbers, others): (Vec<usize>, Vec<String>) = same.unzip();

@@ -201,7 +201,8 @@ impl BookCommand<'_> {
             };
             match create::create_and_tell(context, &self.key, origin, request).await {
                 Err(error) if refuses_guest(&error) && self.is_guided && !self.key_is_given => {
-                    walk::guide(context, &mut self.draft, Some(&error)).await?;
+                    walk::guide(context, &mut self.draft, Some(walk::Refused::Name(&error)))
+                        .await?;
                     self.key = new_key();
                 }
                 Err(error) => return Err(self.explained(error)),
@@ -245,7 +246,7 @@ impl BookCommand<'_> {
         context.out.note(note);
         draft.at = When::parse(&as_text(&slot.datetime_value())).ok();
         self.key = new_key();
-        match walk::guide(context, draft, None).await {
+        match walk::guide(context, draft, Some(walk::Refused::Slot)).await {
             Err(error) if error.code == Code::Declined => Ok(false),
             guided => guided.map(|()| true),
         }
@@ -320,8 +321,12 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
     if zone.is_none() && slot.local().is_some() && slot.local() == when.wall() {
         return Ok(offered);
     }
-    let sent = Value::from(offer::wire_time(context, when, zone)?);
-    let is_its = is_same_time(DocumentTime::read(&sent), DocumentTime::read(&offered));
+    let sent = Value::from(offer::wire_time(context, when, zone.clone())?);
+    let times = [&sent, &offered].map(DocumentTime::read);
+    let is_its = match times.map(|time| time.and_then(|it| it.instant_in(zone.as_ref()))) {
+        [Some(sent), Some(offered)] => sent == offered,
+        _ => is_same_time(times[0], times[1]),
+    };
     Ok(if is_its { offered } else { sent })
 }
 

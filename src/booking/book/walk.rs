@@ -50,13 +50,23 @@ const STEPS: [WalkStep; 11] = [
     Vertical, Place, Time, Party, Venues, Provider, Slot, Name, Email, Phone, Confirm,
 ];
 
-/// Asks for everything that `draft` lacks, shows a summary, and asks for confirmation. A name that the service `refused` is
-/// asked for again.
+/// What the service refused, so that it is asked for again.
+#[derive(Clone, Copy)]
+pub(crate) enum Refused<'a> {
+    Name(&'a Error),
+    Slot,
+}
+
+/// Asks for everything that `draft` lacks, shows a summary, and asks for confirmation.
 pub(crate) async fn guide(
     context: &Context,
     draft: &mut BookingDraft,
-    refused: Option<&Error>,
+    refused: Option<Refused<'_>>,
 ) -> Result<()> {
+    let refused_name = match refused {
+        Some(Refused::Name(error)) => Some(error),
+        _ => None,
+    };
     // Notes about the service (such as the sandbox) come before the first question.
     context.client()?;
     // A service that is down or refuses the key is known before the first question.
@@ -72,15 +82,16 @@ pub(crate) async fn guide(
         context,
         flags: draft.clone(),
         knows_guest: draft.options.name.is_some(),
-        needs_both: refused.is_some_and(|error| error.code == Code::MissingLastName),
+        needs_both: refused_name.is_some_and(|error| error.code == Code::MissingLastName),
         at: draft.at.clone(),
         draft,
         is_sandbox: context.is_sandbox().await,
         asked: Vec::new(),
         again: None,
         time: None,
+        chooses_slot: matches!(refused, Some(Refused::Slot)),
     };
-    if let Some(error) = refused {
+    if let Some(error) = refused_name {
         walk.flags.options.name = None;
         let why = if walk.needs_both {
             NEEDS_BOTH
@@ -129,6 +140,8 @@ struct Walk<'a> {
     at: Option<When>,
     /// The time as it was typed.
     time: Option<String>,
+    /// Whether the slot is asked for even if only one is at the given time: it was refused before, and may still be listed.
+    chooses_slot: bool,
 }
 
 impl Walk<'_> {
@@ -341,7 +354,7 @@ impl Walk<'_> {
             return Ok(true);
         }
         // If the time from the flags is offered, the slot is not asked for.
-        let is_given = self.flags.at.is_some();
+        let is_given = self.flags.at.is_some() && !self.chooses_slot;
         let rows = is_given.then(|| offer.rows_at_wanted(context, self.draft.seating.as_deref()));
         let rows = rows.unwrap_or_default();
         let row = if let [only] = rows.as_slice() {

@@ -68,13 +68,17 @@ pub(crate) fn locate_session(context: &Context, argument: &str) -> Result<String
     locate_row(context, RecentList::Sessions, argument)
 }
 
-/// Resolves an attempt argument to its idempotency key.
+/// Resolves an attempt argument to its idempotency key. If the journal has this key, it is a key and not a row.
 pub(crate) fn locate_attempt(context: &Context, argument: &str) -> Result<String> {
+    if !argument.starts_with('@') || context.journal()?.attempt(argument)?.is_some() {
+        return Ok(argument.to_owned());
+    }
     if argument != LAST {
         return locate_row(context, RecentList::Attempts, argument);
     }
-    match context.journal()?.open_attempts()?.as_slice() {
+    match context.journal()?.open_attempts_here()?.as_slice() {
         [only] => Ok(only.idempotency_key.clone()),
+        [] => Err(Error::usage("@last: there are no unresolved requests")),
         several => Err(
             Error::usage(format!("@last: {} requests are unresolved", several.len()))
                 .hint("list them with `bookctl attempts`, and name one by its key or @N"),

@@ -164,7 +164,7 @@ pub(crate) async fn attempt_or_pick(context: &Context, argument: Option<&str>) -
     let question = Question::new("Which request?", "KEY", "the request's key");
     let question = question.of("unresolved requests");
     context.prompter.check(&question)?;
-    let open = context.journal()?.open_attempts()?;
+    let open = context.journal()?.open_attempts_here()?;
     let newest_first = open.iter().rev().map(BookingRow::requested).collect();
     pick_row(context, question, newest_first).await
 }

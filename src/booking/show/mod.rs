@@ -116,7 +116,7 @@ async fn read(
     let (booking, is_it) = named.answered(context).await?;
     let exit = if !is_it {
         let error = wait::another(&booking, &named.id);
-        if is_judged {
+        if is_judged || !context.out.is_human() {
             return Err(error);
         }
         context.out.warn(&error.message);
