@@ -10,7 +10,7 @@ use crate::platform::lock_wait::{LockWait, LockWaitSettings};
 use crate::platform::ownership;
 pub(crate) use crate::platform::ownership::beside;
 use crate::platform::regular_file;
-pub(crate) use files::{rename, sync_names as keep_names};
+pub(crate) use files::{is_read_only, rename, sync_names as keep_names};
 
 /// The most bytes that are read. Neither people nor bookctl write larger files.
 const LARGEST: u64 = 1024 * 1024;

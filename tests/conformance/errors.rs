@@ -91,7 +91,7 @@ fn body_2_a_body_that_is_no_json_or_has_a_wrong_type_names_field_and_detail() {
         ("datetime", json!(1_800_000_000)),
         ("availability_id", json!({})),
         ("party_size", json!("2")),
-        ("customer", json!([])),
+        ("customer", json!(["Ada Lovelace", "a", "b"])),
         ("end_user", json!(1)),
         ("webhook_url", json!(1)),
         ("payment_collection", json!(false)),

@@ -144,19 +144,23 @@ fn a_broken_configuration_is_told_and_the_rest_is_looked_at_all_the_same() {
 #[test]
 fn a_home_where_nothing_can_be_booked_is_a_problem() {
     let served = Served::start();
-    let home = served.home();
-    let Some(disk) = Disk::mount(&home) else {
-        return;
-    };
-    home.ok(["attempts"]);
-    examine(&home, 0);
-    disk.forbid_writing();
-    home.book("ven_confirms", &[]).refused(3, "journal");
-    let report = examine(&home, 3);
-    finds(&report, "journal problem");
-    let journal = check(&report, "journal");
-    has(journal, "detail", "read-only");
-    has(journal, "fix", "BOOKCTL_HOME");
+    for used in [false, true] {
+        let home = served.home();
+        let Some(disk) = Disk::mount(&home) else {
+            return;
+        };
+        if used {
+            home.ok(["attempts"]);
+        }
+        examine(&home, 0);
+        disk.forbid_writing();
+        home.book("ven_confirms", &[]).refused(3, "journal");
+        let report = examine(&home, 3);
+        finds(&report, "journal problem");
+        let journal = check(&report, "journal");
+        has(journal, "detail", "read-only");
+        has(journal, "fix", "BOOKCTL_HOME");
+    }
 }
 
 #[test]

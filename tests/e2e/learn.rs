@@ -177,6 +177,16 @@ fn a_document_that_is_not_read_comes_with_an_expression_that_a_person_completes(
     home.ok(["profile", "set", "foreign", &filled]);
     learn(&home, &["--check"]).exits(0);
     home.ok(["doctor", "--probe"]);
+    // What the profile's own expression no longer finds is a difference.
+    home.ok([
+        "profile",
+        "set",
+        "foreign",
+        "read.venues=. * {venues: [.venues[] | {venue_id, name: .title}]}",
+    ]);
+    home.run(["doctor", "--probe"])
+        .exits(3)
+        .prints("read.venues finds no longer: name");
 }
 
 #[test]
@@ -184,7 +194,13 @@ fn another_place_is_asked_where_one_is_not_known_and_that_is_nothing_against_the
     let service = Scripted::start(|request| {
         let answer = match request.path.as_str() {
             "/v1/venues/search" if !request.body.contains("Reykjavik") => {
-                return Reply::json(400, &json!({"error": "location could not be resolved"}));
+                let is_paris = request.body.contains("Paris");
+                let why = if is_paris {
+                    "unknown city Paris"
+                } else {
+                    "location could not be resolved"
+                };
+                return Reply::json(400, &json!({"error": why}));
             }
             "/v1/venues/search" => json!({"venues": [{"venue_id": 7, "name": "Caf\u{e9}"}]}),
             "/v1/availability/search" => json!({"slots": []}),

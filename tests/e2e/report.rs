@@ -160,6 +160,13 @@ fn a_client_that_sends_its_answers_again_is_found() {
 fn a_careless_request_is_found_and_a_careful_client_is_not() {
     let sandbox = Sandbox::start();
     let order = sandbox.order("ven_confirms");
+    // What the service did not know may be known after a search.
+    let mut unknown = order.clone();
+    unknown["venue_id"] = json!("ven_none");
+    for _ in 0..2 {
+        let (status, _) = sandbox.call("POST", "/v1/bookings", "order-0", &unknown);
+        assert_eq!(status, 404);
+    }
     // The same key after an error, as the specification asks for; then what a test does next.
     sandbox.fails(&json!({"on": "POST /v1/bookings", "kind": "status", "status": 500}));
     for _ in 0..2 {

@@ -5,7 +5,8 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use rustix::fs::{Access, OFlags, access};
+use rustix::io::Errno;
 use rustix::process::geteuid;
 
 const OWNERS_ALONE: u32 = 0o600;
@@ -41,6 +42,12 @@ pub(crate) fn open_alone(options: &mut OpenOptions, path: &Path) -> io::Result<F
     let file = open(options, path)?;
     file.try_lock()?;
     Ok(file)
+}
+
+/// Whether the system says that a folder cannot be written.
+pub(crate) fn is_read_only(folder: &Path) -> bool {
+    let refused = [Errno::ACCESS, Errno::PERM, Errno::ROFS];
+    access(folder, Access::WRITE_OK).is_err_and(|error| refused.contains(&error))
 }
 
 pub(crate) fn is_open_to_others(path: &Path) -> bool {

@@ -87,6 +87,11 @@ pub(crate) fn close_file(path: &Path) {
 /// nobody but its owner knows who is meant to use it.
 pub(crate) fn close_folder(_: &Path) {}
 
+/// What may be done in a folder is known only when it is done.
+pub(crate) fn is_read_only(_: &Path) -> bool {
+    false
+}
+
 /// Who owns a file, if that is another account than the user's. Groups such as Administrators, and the system, are
 /// trusted; so is a file system without owners.
 pub(crate) fn other_owner(path: &Path, _: &Metadata) -> Option<String> {

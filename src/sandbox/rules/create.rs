@@ -39,6 +39,9 @@ struct Guest {
     name: Option<String>,
     email: Option<String>,
     phone: Option<String>,
+    /// With it, a list is not read as the values of the fields.
+    #[serde(flatten)]
+    _is_object: (),
 }
 
 impl CreateRequest {

@@ -16,13 +16,22 @@ const PARTY: Holds = ("party_size", AS_IT_IS);
 const PROVIDER: Holds = ("provider", AS_IT_IS);
 // The row of a batch may have a time as it came, which is a number already.
 const SECONDS: &str = "(.datetime | if type == \"string\" then fromdateiso8601 else . end)";
+const MILLISECONDS: &str =
+    "(.datetime | if type == \"string\" then fromdateiso8601 * 1000 else . end)";
 const DAY: &str = ".datetime[:10]";
 
 /// What refusals say of a time, separated by `|`, and the form that they ask for. The first that fits counts.
-const FORMS: [(&str, &str); 5] = [
+const FORMS: [(&str, &str); 6] = [
+    ("milli|epoch_ms", MILLISECONDS),
     ("epoch|unix|seconds|timestamp", SECONDS),
-    ("without|local time|yyyy-mm-ddt", ".datetime[:16]"),
-    ("rfc 3339|rfc3339|iso 8601|iso8601|offset", AS_IT_IS),
+    (
+        "without|local time|yyyy-mm-ddt|yyyy-mm-dd hh",
+        ".datetime[:16]",
+    ),
+    (
+        "rfc 3339|rfc3339|iso 8601|iso8601|offset|date and time",
+        AS_IT_IS,
+    ),
     ("hh:mm|time of day", ".datetime[11:16]"),
     ("yyyy-mm-dd|a date|a day", DAY),
 ];
@@ -260,6 +269,7 @@ impl Draft {
             [] => ".".to_owned(),
             _ => format!("del(.{})", left_out.join(", .")),
         };
+        let mut is_filled = false;
         for (path, holds) in &sent {
             let mut value = match holds {
                 None => "<?>".to_owned(),
@@ -271,11 +281,10 @@ impl Draft {
                     value = format!("{{{}: {value}}}", jq_key(part).trim_start_matches('.'));
                 }
                 text.push_str(&format!(" * {value}"));
+                is_filled |= holds.is_some();
             }
         }
         // What is not asked for is not sent either.
-        let mut named = self.named.iter();
-        let is_filled = named.any(|it| self.held(it, with_holes).is_some());
         if provider.is_some() || is_filled && self.kind != WriteKind::Slots {
             text.push_str(" | with_entries(select(.value != null))");
         }

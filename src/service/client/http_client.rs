@@ -103,6 +103,11 @@ impl Client {
                 headers.insert(name, value);
             }
             for (name, value) in &adapter.transport.headers {
+                if value.contains(key.expose()) {
+                    return Err(Failure::NotSent(format!(
+                        "headers.{name} of the profile holds the API key, which config.toml must not contain"
+                    )));
+                }
                 let (name, value) = header(name, value, "profile's header")?;
                 headers.entry(name).or_insert(value);
             }

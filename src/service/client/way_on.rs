@@ -41,7 +41,7 @@ pub(crate) fn way_on(refusal: &Refusal, call: &Call) -> Option<String> {
             let what = "to find out what the service asks for";
             return Some(format!("{what}: bookctl profile learn {name}"));
         }
-        return draft.command();
+        return draft.command().or(values);
     }
     let Some(field) = field else {
         return values;
@@ -120,6 +120,8 @@ mod tests {
         let missing = |name: &str| json!({"error": "no", "missing": [name]});
         let learn = "to find out what the service asks for: bookctl profile learn acme";
         let is_over = json!({"error": "no", "fields": {"datetime": "must be in the future"}});
+        let is_many = json!({"error": "no", "fields": {"party_size": "must be 1 to 20"}});
+        let party = Some("check the value of --party");
         let session = json!({"provider": "provider_b", "phone": "1"});
         for (kind, sent, body, expected) in [
             (WriteKind::Slots, &slots, missing("channel"), Some(learn)),
@@ -135,6 +137,8 @@ mod tests {
                 is_over.clone(),
                 Some("check the value of --at"),
             ),
+            (WriteKind::Search, &slots, is_many.clone(), party),
+            (WriteKind::Modify, &slots, is_many, party),
             (
                 WriteKind::Create,
                 &create,

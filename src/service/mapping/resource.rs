@@ -10,8 +10,8 @@ const INNER: &str = "attributes";
 const LINKS: &str = "relationships";
 const BESIDE: &str = "included";
 
-/// The document with the members of each `attributes` in the object around it, and in the place of `included` what
-/// relationships name there.
+/// The document with the members of each `attributes` in the object around it, and what its relationships name in
+/// `included` beside them.
 pub(crate) fn flattened(document: &Document) -> Cow<'_, Value> {
     // Most documents have none, and are not copied.
     if !document.text().contains(INNER) {
@@ -21,11 +21,17 @@ pub(crate) fn flattened(document: &Document) -> Cow<'_, Value> {
     let beside = value.get(BESIDE).and_then(Value::as_array);
     let mut included = Included {
         objects: beside.map_or(&[], Vec::as_slice),
-        is_used: false,
+        used: Vec::new(),
     };
     let mut flat = flat(value, &mut included);
-    if let Some(object) = flat.as_object_mut().filter(|_| included.is_used) {
-        object.remove(BESIDE);
+    if !included.used.is_empty()
+        && let Some(Value::Array(rest)) = flat.get_mut(BESIDE)
+    {
+        let mut places = 0..;
+        rest.retain(|_| places.next().is_none_or(|it| !included.used.contains(&it)));
+        if rest.is_empty() {
+            flat.as_object_mut().map(|object| object.remove(BESIDE));
+        }
     }
     if flat == *value {
         return Cow::Borrowed(value);
@@ -33,11 +39,11 @@ pub(crate) fn flattened(document: &Document) -> Cow<'_, Value> {
     Cow::Owned(flat)
 }
 
-/// The objects that stand beside what the document is about, and whether any was named.
+/// The objects that stand beside what the document is about, and the places of those that were named.
 #[derive(Default)]
 struct Included<'a> {
     objects: &'a [Value],
-    is_used: bool,
+    used: Vec<usize>,
 }
 
 impl Included<'_> {
@@ -51,9 +57,9 @@ impl Included<'_> {
     fn one(&mut self, id: &Value) -> Option<Value> {
         let name = |of: &Value| Some((of.get("type")?.clone(), of.get("id")?.clone()));
         let wanted = Some(name(id)?);
-        let found = self.objects.iter().find(|it| name(it) == wanted)?;
-        self.is_used = true;
-        let mut found = flat(found, &mut Included::default());
+        let place = self.objects.iter().position(|it| name(it) == wanted)?;
+        self.used.push(place);
+        let mut found = flat(&self.objects[place], &mut Included::default());
         found.as_object_mut()?.remove("type");
         Some(found)
     }
@@ -85,6 +91,11 @@ fn flat(value: &Value, included: &mut Included<'_>) -> Value {
                             merged.insert(key.clone(), rest.into());
                         }
                     }
+                    // What is only named there is not named in the document.
+                    Value::Array(_) if key == BESIDE => {
+                        let value = flat(value, &mut Included::default());
+                        merged.insert(key.clone(), value);
+                    }
                     _ => {
                         merged.insert(key.clone(), flat(value, included));
                     }
@@ -111,14 +122,19 @@ mod tests {
             ),
             json!({"data": [{"type": "b", "id": 7, "status": "x"}]})
         );
+        let fee = json!({"data": {"type": "u", "id": 1}});
         let link = |id| json!({"data": {"type": "t", "id": id}});
         assert_eq!(
             flattened(json!({
                 "data": [{"id": 7, "relationships": {"card_terms": link(1), "gone": link(9)}}],
-                "included": [{"type": "t", "id": 1, "attributes": {"text": "x"}}],
+                "included": [
+                    {"type": "t", "id": 1, "attributes": {"text": "x"}, "relationships": {"fee": fee}},
+                    {"type": "u", "id": 1, "attributes": {"text": "y"}},
+                ],
             })),
             json!({
-                "data": [{"id": 7, "card_terms": {"id": 1, "text": "x"}, "relationships": {"gone": link(9)}}],
+                "data": [{"id": 7, "card_terms": {"id": 1, "text": "x", "relationships": {"fee": fee}}, "relationships": {"gone": link(9)}}],
+                "included": [{"type": "u", "id": 1, "text": "y"}],
             })
         );
         for same in [

@@ -67,6 +67,8 @@ impl Transport {
             "has a value that is not valid in a header"
         } else if names(OWN, name) {
             "is set by bookctl itself"
+        } else if self.headers.keys().any(|it| it.eq_ignore_ascii_case(name)) {
+            "is set twice"
         } else if name.split(['-', '_']).any(|word| names(SECRET, word)) {
             "may carry a secret, which this file must not contain: store the key with `bookctl auth login`, and name its \
              header with dialect.auth_header"
@@ -104,6 +106,7 @@ mod tests {
             .unwrap_err();
         assert!(key.contains("looks like an API key"), "{key}");
         assert_eq!(transport.add_header("X-Organization-Id", "20417"), Ok(()));
+        assert!(transport.add_header("x-organization-id", "1").is_err());
         assert_eq!(transport.headers.len(), 1);
     }
 

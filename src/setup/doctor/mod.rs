@@ -10,8 +10,8 @@ use crate::app::{Context, Startup};
 use crate::config::{ConfigFile, SANDBOX_PROFILE, SharedJournal};
 use crate::journal::{Journal, Scope};
 use crate::outcome::{Error, Exit, Result};
-use crate::platform::ownership;
 use crate::platform::shell::word;
+use crate::platform::{ownership, private_file};
 use crate::secrets::Vault;
 use crate::service::documents::plural;
 use crate::terminal::output::{Draw, Output, Page, Tone};
@@ -131,6 +131,13 @@ fn shared_journal(setup: &Startup, shared: &SharedJournal) -> Check {
 
 fn local_journal(setup: &Startup) -> Check {
     let path = &setup.paths.journal;
+    let folder = path.ancestors().skip(1).find(|it| it.exists());
+    if let Some(folder) = folder.filter(|it| private_file::is_read_only(it)) {
+        let place = folder.display();
+        let detail = format!("{place} is read-only, and bookctl books nothing without a journal");
+        return Check::problem("journal", Exit::Config, detail)
+            .fix("make it writable, or set BOOKCTL_HOME to a folder that is");
+    }
     if !path.exists() {
         return Check::ok("journal", "none yet; the first booking request creates it");
     }

@@ -116,8 +116,13 @@ fn header_names(error: &Error) -> Vec<String> {
     let texts = scalars(body(error));
     let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '-';
     let words = texts.iter().flat_map(|(_, text)| text.split(is_end));
-    let names = words.filter(is_name).take(4);
-    names.map(str::to_owned).collect()
+    let mut names: Vec<String> = Vec::new();
+    for name in words.filter(is_name) {
+        if names.len() < 4 && !names.iter().any(|it| it == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
 }
 
 #[cfg(test)]
@@ -138,6 +143,10 @@ mod tests {
         assert_eq!(usual[0], "X-Api-Key: ***");
         let count = HEADERS.split(',').count() + PARAMETERS.len();
         assert_eq!(usual.len(), count);
+        let often = "see Rate-Limit; ".repeat(4);
+        let named =
+            tried(json!({"error": format!("{often}send your key in the header X-Acme-Key")}));
+        assert_eq!(named[1], "X-Acme-Key: ***");
         let named = tried(json!({"error": "send your key in the header X-Acme-Key"}));
         assert_eq!(named[0], "X-Acme-Key: ***");
     }

@@ -74,7 +74,7 @@ pub(crate) async fn look(
     let (adapter, mut report) = (reads.context.adapter(), reads.report);
     for it in &came {
         report.settings.extend(of_form(adapter, it));
-        report.show(it, items(adapter, it));
+        report.show(adapter, it, items(adapter, it));
     }
     Ok(report)
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::json::plain;
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
-use crate::service::mapping::{Outline, ReadKind, Setting, missing, set_command};
+use crate::service::mapping::{Adapter, Outline, ReadKind, Setting, missing, set_command};
 use crate::terminal::output::{Draw, Page, Tone};
 
 pub(crate) struct Came {
@@ -63,15 +63,22 @@ pub(crate) struct LearnReport {
 
 impl LearnReport {
     /// Takes in a document. Of several of a kind, one that is not read counts.
-    pub(crate) fn show(&mut self, came: &Came, items: Result<Vec<Value>>) {
+    pub(crate) fn show(&mut self, adapter: &Adapter, came: &Came, items: Result<Vec<Value>>) {
         let (kind, outline) = (came.kind.as_str(), Outline::of(&came.value));
-        let why = items.as_ref().err().map(|error| error.message.clone());
+        let mut why = items.as_ref().err().map(|error| error.message.clone());
         let objects = items.unwrap_or_default();
         // An empty list shows no field.
         let mut missing = missing(came.kind, &objects);
         missing.retain(|_| !objects.is_empty());
         // A delivery names its settings itself.
         let has_holes = why.is_some() && came.kind != ReadKind::Event;
+        // What the profile's own expression names was there once. A slot may be without terms.
+        let is_own = adapter.read.contains_key(&came.kind) && came.kind != ReadKind::Slots;
+        let is_null = |name: &&str| objects.iter().any(|it| it.get(*name) == Some(&Value::Null));
+        let lost: Vec<&str> = missing.iter().copied().filter(is_null).collect();
+        if is_own && !lost.is_empty() {
+            why = Some(format!("read.{kind} finds no longer: {}", lost.join(", ")));
+        }
         let setting = has_holes.then(|| format!("read.{kind}={}", outline.skeleton(came.kind)));
         let paths = outline.paths.into_iter();
         let paths = paths.map(|(path, kinds)| (path, kinds.join(" or ").into()));

@@ -80,20 +80,22 @@ pub(crate) async fn venues(reads: &mut Reads<'_>) -> Result<Option<Value>> {
                     break;
                 }
             }
-            Err(error) => failed = Some(error),
+            Err(error) => failed = Some((place, error)),
         }
     }
     let report = &mut reads.report;
-    let is_of_place = |error: &Error| error.message.to_lowercase().contains("location");
+    let is_of_place = |(place, error): &(&str, Error)| {
+        let message = error.message.to_lowercase();
+        message.contains("location") || message.contains(&place.to_lowercase())
+    };
     match (&answer, failed) {
         (Some(_), _) if draft.is_certain() => report.settings.extend(draft.settings(false)),
         // A place that is not known somewhere says nothing against the profile.
-        (None, Some(error)) if near.is_none() && is_of_place(&error) => {
-            report
-                .notes
-                .extend([error.message.clone(), NO_VENUE.to_owned()]);
+        (None, Some(failed)) if near.is_none() && is_of_place(&failed) => {
+            let message = &failed.1.message;
+            report.notes.extend([message.clone(), NO_VENUE.to_owned()]);
         }
-        (None, Some(error)) => report.refuse(&draft, &error),
+        (None, Some((_, error))) => report.refuse(&draft, &error),
         _ => {}
     }
     Ok(answer)

@@ -175,10 +175,12 @@ fn sent_too_soon(seen: &Seen<'_>) -> Vec<String> {
 fn rejected_sent_again(seen: &Seen<'_>) -> Vec<String> {
     pairs(seen, |first, second| {
         let (one, other) = (first.exchange, second.exchange);
-        let is_final = one.fault_kind().is_none() && matches!(one.status, 400..=422);
+        // What another status says may be mended without another body: a search, a new session, another API key.
+        let is_final = one.fault_kind().is_none() && matches!(one.status, 400 | 422);
+        let is_rejected = other.fault_kind().is_none() && matches!(other.status, 400..=422);
         let key = one.idempotency_key();
         let is_same = key.is_some() && key == other.idempotency_key() && first.body == second.body;
-        is_final && is_same && one.is_create() && other.is_create()
+        is_final && is_rejected && is_same && one.is_create() && other.is_create()
     })
 }
 
@@ -264,9 +266,10 @@ fn accepted(seen: &Seen<'_>, fault: FaultKind) -> Vec<String> {
 
 /// The events whose genuine deliveries the handler rejected, if it takes none at all.
 fn rejected(seen: &Seen<'_>) -> Vec<String> {
+    let forged = [Some(FaultKind::Unsigned), Some(FaultKind::Old)];
     let answered = |is_such: fn(u16) -> bool| {
         seen.deliveries.iter().filter(move |it| {
-            let mut genuine = it.attempts.iter().filter(|it| it.fault.is_none());
+            let mut genuine = it.attempts.iter().filter(|it| !forged.contains(&it.fault));
             genuine.any(|it| it.status.is_some_and(is_such))
         })
     };

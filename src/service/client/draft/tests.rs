@@ -36,6 +36,9 @@ fn a_service_that_names_only_its_own_fields_is_asked_by_the_dialects_keys() {
         ]
     );
     assert!(found(WriteKind::Slots, &[]).settings(false).is_empty());
+    let both = json!({"error": "x", "field": "at", "detail": "a date and time was expected"});
+    let whole = found(WriteKind::Slots, &[both]);
+    assert_eq!(settings(&whole), ["dialect.slots_datetime_field=at"]);
     // A key says no form, and no second field.
     let apart = [
         json!({"error": "x", "missing": ["on", "from"]}),
@@ -78,6 +81,16 @@ fn a_value_has_the_form_that_the_refusal_speaks_of() {
             WriteKind::Slots,
             vec![says("datetime", "expected unix seconds")],
             format!("slots=. * {{datetime: {seconds}}}"),
+        ),
+        (
+            WriteKind::Slots,
+            vec![says("datetime", "must be unix milliseconds")],
+            format!("slots=. * {{datetime: {}}}", seconds.replace("8601 else", "8601 * 1000 else")),
+        ),
+        (
+            WriteKind::Slots,
+            vec![says("datetime", "YYYY-MM-DD HH:MM was expected")],
+            "slots=. * {datetime: .datetime[:16]}".to_owned(),
         ),
         (
             WriteKind::Search,
