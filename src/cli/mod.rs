@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 use std::num::{IntErrorKind, ParseIntError};
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use crate::app::flags::Flags;
@@ -234,16 +234,21 @@ fn first_sentence(error: &clap::Error) -> String {
     let first = text.split("\n\n").next().unwrap_or_default();
     let first = first.strip_prefix("error: ").unwrap_or(first);
     let first = first.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some((_, missing)) = first.split_once("arguments were not provided: ") {
-        let named = missing.replace('|', " or ").replace(['<', '>'], "");
-        return format!("missing argument: {named}");
-    }
-    // Our own sentence repeats the value.
-    if let Some((flag, why)) = first.split_once("': `") {
-        let flag = flag.rsplit('\'').next().unwrap_or_default();
-        return format!("{flag}: `{why}");
+    let argument = error.get(ContextKind::InvalidArg);
+    if let (ErrorKind::MissingRequiredArgument, Some(ContextValue::Strings(missing))) =
+        (error.kind(), argument)
+    {
+        let s = if missing.len() == 1 { "" } else { "s" };
+        let named = missing.join(", ").replace('|', " or ");
+        return format!("missing argument{s}: {}", named.replace(['<', '>'], ""));
     }
     let source = std::error::Error::source(error);
+    // Our own sentence repeats the value.
+    let why = source.map(ToString::to_string).unwrap_or_default();
+    if let Some(ContextValue::String(flag)) = argument.filter(|_| why.starts_with('`')) {
+        let why: Vec<&str> = why.split_whitespace().collect();
+        return format!("{flag}: {}", why.join(" "));
+    }
     let Some(number) = source.and_then(|it| it.downcast_ref::<ParseIntError>()) else {
         return first;
     };
@@ -281,6 +286,25 @@ mod tests {
             let mut whole = Cli::command();
             whole.build();
             assert_eq!(named(&arguments, &whole).1, command, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_usage_error_names_each_missing_argument_and_whose_value_is_wrong() {
+        for (arguments, said) in [
+            (&["webhook", "drill"][..], "missing argument: URL"),
+            (
+                &["search", "--at", "fri 19:00"],
+                "missing arguments: --near PLACE or --lat DEGREES, VERTICAL",
+            ),
+            (
+                &["book", "ven_1", "--at", "it's ': `x"],
+                "--at <WHEN>: `it's ': `x` ",
+            ),
+        ] {
+            let line = [&["bookctl"], arguments].concat();
+            let error = first_sentence(&Cli::try_parse_from(line).unwrap_err());
+            assert!(error.starts_with(said), "{error}");
         }
     }
 

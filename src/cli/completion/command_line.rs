@@ -46,13 +46,17 @@ impl CommandLine {
         }
     }
 
-    /// Joins `--profile NAME` to `--profile=NAME`, or a profile with the name of a command would be taken for one.
-    pub(super) fn with_profile_joined(mut self) -> Self {
-        let before = self.before().position(|word| word == "--profile");
-        if let Some(before) = before.filter(|before| before + 3 < self.words.len()) {
-            let name = self.words.remove(before + 2);
-            self.words[before + 1].push("=");
-            self.words[before + 1].push(name);
+    /// Joins `--profile NAME` to `--profile=NAME`, or a value with the name of a command would be taken for one.
+    pub(super) fn with_values_joined(mut self) -> Self {
+        let flags = ["--profile", "--jq", "--timeout", "--max-wait", "--color"];
+        let mut at = 1;
+        while at + 2 < self.words.len() && self.words[at] != "--" {
+            if flags.iter().any(|flag| self.words[at] == *flag) {
+                let value = self.words.remove(at + 1);
+                self.words[at].push("=");
+                self.words[at].push(value);
+            }
+            at += 1;
         }
         self
     }
@@ -145,7 +149,11 @@ mod tests {
             words: split(text).0.into_iter().map(OsString::from).collect(),
             ..CommandLine::default()
         };
-        let joined = |text| line(text).with_profile_joined();
+        let joined = |text| line(text).with_values_joined();
+        assert_eq!(
+            words(&joined("x --jq limits --profile show sho")),
+            ["x", "--jq=limits", "--profile=show", "sho"]
+        );
         assert_eq!(
             words(&joined("x --profile sandbox show ")),
             ["x", "--profile=sandbox", "show", ""]

@@ -35,7 +35,7 @@ pub(crate) fn answer(
     let out = Output::of_process(Format::Human, ColorChoice::Never, true, &environment);
     root.build();
     let words = arguments.iter().skip(2).cloned().collect();
-    let line = CommandLine::read(shell, words).with_profile_joined();
+    let line = CommandLine::read(shell, words).with_values_joined();
     let known = Arc::new(Known::new(environment, &line));
     let words = line.words.clone();
     let last = words.len().saturating_sub(1);

@@ -23,7 +23,7 @@ use pager::Pager;
 pub(crate) use progress::Progress;
 pub(crate) use style::{ColorChoice, ColorPrefs, StreamStyle, Terminals, Tone};
 pub(crate) use table::{Cell as TableCell, lines};
-pub(crate) use wrap::{cut, wrap};
+pub(crate) use wrap::{cut, fitting, wrap};
 
 use crate::config::Environment;
 use crate::json::Document;

@@ -1,11 +1,30 @@
 //! Fitting text to a width.
 
 use console::truncate_str;
+use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Cuts a text to `columns`, and marks the cut with `…`. Handles wide characters and colors.
+/// Cuts a text to `columns`, and marks the cut with `…`. A letter is never parted from its marks, nor an emoji.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
-    truncate_str(text, columns, "…").into_owned()
+    // A colored line is made of texts that were cut before.
+    if text.contains('\u{1b}') {
+        return truncate_str(text, columns, "…").into_owned();
+    }
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let kept = fitting(text.graphemes(true), columns.saturating_sub(1));
+    format!("{}…", &text[..kept])
+}
+
+/// The bytes of the first letters and emoji that fit into `columns` together.
+pub(crate) fn fitting<'a>(clusters: impl Iterator<Item = &'a str>, columns: usize) -> usize {
+    let mut width = 0;
+    let fits = clusters.take_while(|cluster| {
+        width += cluster.width();
+        width <= columns
+    });
+    fits.map(str::len).sum()
 }
 
 /// Breaks a text at blanks; a word longer than a line stays whole, so that an id can be copied. A bookctl command is not
@@ -101,6 +120,30 @@ fn wrap_words(words: impl IntoIterator<Item = impl AsRef<str>>, width: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_cut_between_whole_letters_and_whole_emoji() {
+        let family = "👨\u{200d}👩\u{200d}👧";
+        let heart = "\u{2764}\u{fe0f}";
+        for (text, width, shown) in [
+            ("Ada Lovelace", 12, "Ada Lovelace"),
+            ("Ada Lovelace", 11, "Ada Lovela…"),
+            ("寿司寿司", 6, "寿司…"),
+            (&format!("{family} Smith"), 7, &format!("{family} Smi…")),
+            (&format!("{family} Smith"), 2, "…"),
+            ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"),
+            (&heart.repeat(4), 6, &format!("{heart}{heart}…")),
+            (
+                "\u{1b}[1mAda Lovelace\u{1b}[0m",
+                5,
+                "\u{1b}[1mAda …\u{1b}[0m",
+            ),
+        ] {
+            let cut = cut(text, width);
+            assert_eq!(cut, shown);
+            assert!(console::measure_text_width(&cut) <= width, "{cut}");
+        }
+    }
 
     #[test]
     fn a_command_is_broken_between_the_words_of_a_shell_alone() {

@@ -1,9 +1,10 @@
 //! Editing one line of text: its content, the cursor, and the part that is visible.
 
-use console::truncate_str;
+use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use crate::platform::key::Key;
+use crate::terminal::output::fitting;
 
 #[derive(Debug, Default)]
 pub(crate) struct Line {
@@ -78,26 +79,25 @@ impl Line {
 
     /// The part of the line that fits into `columns`, with the cursor, and its column. A leading `…` marks a cut.
     pub(crate) fn view(&self, columns: usize) -> (String, usize) {
-        let shown = |text: &str| {
+        let part = |text: &str| {
             if self.is_hidden {
-                "*".repeat(text.chars().count())
-            } else {
-                text.to_owned()
+                return "*".repeat(text.chars().take(columns).count());
             }
+            text.to_owned()
         };
         let (before, after) = self.text.split_at(self.at);
-        let mut before = shown(before);
+        let mut shown = part(before);
         // The cursor needs a column after the text.
         let room = columns.saturating_sub(1);
-        if before.width() > room {
-            let mut rest = before.chars();
-            while rest.as_str().width() + 1 > room && rest.next().is_some() {}
-            before = format!("…{}", rest.as_str());
+        if shown.width() > room {
+            let kept = fitting(shown.graphemes(true).rev(), room.saturating_sub(1));
+            shown = format!("…{}", &shown[shown.len() - kept..]);
         }
-        let cursor = before.width();
-        let after = shown(after);
-        before += &truncate_str(&after, columns.saturating_sub(cursor), "");
-        (before, cursor)
+        let cursor = shown.width();
+        shown += &part(after);
+        // The cursor may stand within an emoji, whose parts have another width together.
+        shown.truncate(fitting(shown.graphemes(true), columns));
+        (shown, cursor)
     }
 }
 
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_view_never_exceeds_its_columns_and_holds_the_cursor() {
-        let text = "Café 東京タワー🍜 with a long tail of words";
+        let text = "Café 東京タワー🍜 e\u{301} \u{2764}\u{fe0f} with a long tail of words";
         for columns in [2, 3, 8, 20, 40, 200] {
             let mut line = typed(text);
             for _ in 0..=text.chars().count() {

@@ -148,6 +148,10 @@ impl<'a> Widget<'a> {
 
     /// Keeps the rows that contain every word of the line, ignoring case and accents, and the marked row if it matches.
     fn narrow(&mut self) {
+        // Without rows there is nothing to fold each character of a long paste for.
+        if self.rows.is_empty() {
+            return;
+        }
         let filter = fold(self.typed());
         let words: Vec<&str> = filter.split_whitespace().collect();
         let matches = |row: &usize| {
@@ -435,6 +439,28 @@ mod tests {
         assert_eq!(draw(&entry, 24, 80).len(), 1);
         assert_eq!(entry.press(Key::Enter), KeyEffect::Answered);
         assert_eq!(entry.text, "123456");
+    }
+
+    #[test]
+    fn a_long_paste_is_drawn_at_its_end_and_answered_whole() {
+        let paste = "0123456789".repeat(6_000);
+        let question = Question::new("Note", "--note", "the note");
+        let hidden = Question {
+            echo: Echo::Hidden,
+            ..Question::new("Key", "--key", "the key")
+        };
+        for (question, end) in [(&question, "456789"), (&hidden, "******")] {
+            let mut entry = Widget::new(question, &[], 0).or_typed(None, &|_| Ok(()));
+            press(&mut entry, &paste);
+            let lines = draw(&entry, 24, 80);
+            assert!(
+                lines[0].contains('…') && lines[0].trim_end().ends_with(end),
+                "{lines:?}"
+            );
+            assert!(measure_text_width(&lines[0]) < 80, "{lines:?}");
+            assert_eq!(entry.press(Key::Enter), KeyEffect::Answered);
+            assert_eq!(entry.text, paste);
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -231,9 +232,11 @@ impl ReadyFile {
 
     fn write(&self, address: &str) -> Result<()> {
         let new = beside(&self.0, ".new");
-        // A pipe in its place would block, and a link lead elsewhere.
+        // A pipe in its place would block, and a link lead elsewhere. Another user's file cannot be removed.
         let _ = fs::remove_file(&new);
-        let written = fs::write(&new, address).and_then(|()| rename(&new, &self.0));
+        let written = File::create_new(&new)
+            .and_then(|mut file| file.write_all(address.as_bytes()))
+            .and_then(|()| rename(&new, &self.0));
         written.map_err(|error| unwritable(&self.0, error))
     }
 }
@@ -299,4 +302,24 @@ async fn set_url(context: &Context, url: Option<&str>, stays: bool) -> Result<()
     }
     let call = Call::put("/sandbox/organization", settings);
     context.read(call).await.map(drop)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_is_never_written_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name| folder.path().join(name);
+        fs::write(at("other"), "kept").unwrap();
+        std::os::unix::fs::symlink(at("other"), at("ready.new")).unwrap();
+        let ready = ReadyFile::new(at("ready")).unwrap();
+        ready.write("http://127.0.0.1:1/").unwrap();
+        let read = |name| fs::read_to_string(at(name)).unwrap();
+        assert_eq!(
+            (read("ready").as_str(), read("other").as_str()),
+            ("http://127.0.0.1:1/", "kept")
+        );
+    }
 }
