@@ -6,7 +6,6 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::Path;
 
 use rustix::fs::{Access, OFlags, access};
-use rustix::io::Errno;
 use rustix::process::geteuid;
 
 const OWNERS_ALONE: u32 = 0o600;
@@ -46,8 +45,7 @@ pub(crate) fn open_alone(options: &mut OpenOptions, path: &Path) -> io::Result<F
 
 /// Whether the system says that a folder cannot be written.
 pub(crate) fn is_read_only(folder: &Path) -> bool {
-    let refused = [Errno::ACCESS, Errno::PERM, Errno::ROFS];
-    access(folder, Access::WRITE_OK).is_err_and(|error| refused.contains(&error))
+    access(folder, Access::WRITE_OK).is_err()
 }
 
 pub(crate) fn is_open_to_others(path: &Path) -> bool {

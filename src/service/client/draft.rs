@@ -18,20 +18,15 @@ const PROVIDER: Holds = ("provider", AS_IT_IS);
 const SECONDS: &str = "(.datetime | if type == \"string\" then fromdateiso8601 else . end)";
 const MILLISECONDS: &str =
     "(.datetime | if type == \"string\" then fromdateiso8601 * 1000 else . end)";
+const MINUTES: &str = ".datetime[:16]";
 const DAY: &str = ".datetime[:10]";
 
 /// What refusals say of a time, separated by `|`, and the form that they ask for. The first that fits counts.
 const FORMS: [(&str, &str); 6] = [
     ("milli|epoch_ms", MILLISECONDS),
     ("epoch|unix|seconds|timestamp", SECONDS),
-    (
-        "without|local time|yyyy-mm-ddt|yyyy-mm-dd hh",
-        ".datetime[:16]",
-    ),
-    (
-        "rfc 3339|rfc3339|iso 8601|iso8601|offset|date and time",
-        AS_IT_IS,
-    ),
+    ("without|local time|yyyy-mm-ddt|yyyy-mm-dd hh", MINUTES),
+    ("3339|8601|offset|date and time", AS_IT_IS),
     ("hh:mm|time of day", ".datetime[11:16]"),
     ("yyyy-mm-dd|a date|a day", DAY),
 ];

@@ -93,8 +93,7 @@ fn flat(value: &Value, included: &mut Included<'_>) -> Value {
                     }
                     // What is only named there is not named in the document.
                     Value::Array(_) if key == BESIDE => {
-                        let value = flat(value, &mut Included::default());
-                        merged.insert(key.clone(), value);
+                        merged.insert(key.clone(), flat(value, &mut Included::default()));
                     }
                     _ => {
                         merged.insert(key.clone(), flat(value, included));

@@ -1,5 +1,7 @@
 //! The index, and how the key has to be sent for it.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::reads::{LearnCall, Reads, body};
@@ -116,13 +118,9 @@ fn header_names(error: &Error) -> Vec<String> {
     let texts = scalars(body(error));
     let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '-';
     let words = texts.iter().flat_map(|(_, text)| text.split(is_end));
-    let mut names: Vec<String> = Vec::new();
-    for name in words.filter(is_name) {
-        if names.len() < 4 && !names.iter().any(|it| it == name) {
-            names.push(name.to_owned());
-        }
-    }
-    names
+    let mut seen = HashSet::new();
+    let names = words.filter(is_name).filter(|it| seen.insert(*it));
+    names.take(4).map(str::to_owned).collect()
 }
 
 #[cfg(test)]
