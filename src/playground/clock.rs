@@ -61,7 +61,10 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Call::get(PATH)
     };
     let shown = answer::show(context, call, answer::fields).await;
-    shown.map_err(answer::by_flags)
+    shown.map_err(|error| match error.http_status {
+        Some(409) => error.hint("make a booking first, or use --advance"),
+        _ => answer::by_flags(error),
+    })
 }
 
 /// A time by the sandbox's clock, with its offset.

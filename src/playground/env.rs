@@ -7,7 +7,7 @@ use super::answer;
 use crate::app::Context;
 use crate::config::Target;
 use crate::json::plain;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::shell;
 use crate::service::client::Call;
 
@@ -99,7 +99,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let mut organizations = organizations.into_iter().flatten();
     let Some(found) = organizations.find(|it| it["id"] == wanted) else {
         let what = format!("the sandbox has no organization {wanted}");
-        return Err(Error::usage(what).hint("list them with: bookctl sandbox organization list"));
+        let unknown = Error::new(Code::Http404, what);
+        return Err(unknown.hint("list them with `bookctl sandbox organization list`"));
     };
     let variables = Variables {
         base_url: service.base_url.join(""),

@@ -9,6 +9,7 @@ use crate::outcome::{Error, Exit, Result};
 use crate::platform::input::Source;
 use crate::sandbox::BODY_LIMIT;
 use crate::service::client::Call;
+use crate::service::documents::plural;
 
 /// Load venues and bookings of your own
 ///
@@ -46,7 +47,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     })?;
     let venues = &answer.document.value()["venues"];
     let count = venues.as_array().map_or(0, Vec::len);
-    context.out.note(&format!("{count} venues loaded"));
+    let venues = plural(count, "venue", "venues");
+    context.out.note(&format!("{venues} loaded"));
     let list = AnswerList {
         document: answer.document,
         field: "bookings",

@@ -192,9 +192,11 @@ fn a_secret_is_masked_in_every_header_parameter_and_body_of_the_log_and_the_file
         let path = format!("/v1/venues/search{query}");
         served.send("POST", &path, headers, body);
     }
+    served.send("GET", "/v1/bookings/sk_live_sandbox", &[KEY], "");
     let list = served.send("GET", "/sandbox/requests", &[], "").1;
+    assert!(!list.to_string().contains("sk_live_sandbox"), "{list}");
     let ids = list["requests"].as_array().unwrap();
-    assert_eq!(ids.len(), cases.len());
+    assert_eq!(ids.len(), cases.len() + 1);
     for id in ids {
         let path = format!("/sandbox/requests/{}", text(id, "id"));
         let shown = served.send("GET", &path, &[], "").1.to_string();

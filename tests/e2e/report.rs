@@ -167,6 +167,13 @@ fn a_careless_request_is_found_and_a_careful_client_is_not() {
         let (status, _) = sandbox.call("POST", "/v1/bookings", "order-0", &unknown);
         assert_eq!(status, 404);
     }
+    let remark = "may have given up";
+    let check = |state| json!({ "billing_check": state });
+    sandbox.control("PUT", "/sandbox/organization", &check("unavailable"));
+    let (status, _) = sandbox.call("POST", "/v1/bookings", "order-9", &order);
+    assert_eq!(status, 503);
+    sandbox.control("PUT", "/sandbox/organization", &check("ok"));
+    assert!(!sandbox.report().to_string().contains(remark));
     // The same key after an error, as the specification asks for; then what a test does next.
     sandbox.fails(&json!({"on": "POST /v1/bookings", "kind": "status", "status": 500}));
     for _ in 0..2 {
@@ -174,7 +181,7 @@ fn a_careless_request_is_found_and_a_careful_client_is_not() {
     }
     sandbox.fails(&json!({"on": "POST /v1/bookings", "kind": "status", "status": 500}));
     sandbox.call("POST", "/v1/bookings", "order-2", &order);
-    assert!(sandbox.report().to_string().contains("may have given up"));
+    assert!(sandbox.report().to_string().contains(remark));
     sandbox.control("DELETE", "/sandbox/faults", &Value::Null);
     sandbox.call("POST", "/v1/bookings", "order-3", &order);
     assert_eq!(sandbox.found(), [""; 0]);

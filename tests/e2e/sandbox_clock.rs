@@ -66,7 +66,8 @@ fn a_stopped_clock_stands_for_every_process_until_it_is_resumed() {
 fn next_leads_to_what_is_due_next_and_says_when_nothing_is() {
     let home = Home::new();
     let nothing = ["sandbox", "clock", "--next", "--json"];
-    home.run(nothing).exits(7).says("nothing is due");
+    let refused = home.run(nothing).exits(7).says("nothing is due");
+    refused.says("make a booking first");
     clock(&home, &["--freeze"]);
     let id = home.booked("ven_processing", &[], 8);
     let before = clock(&home, &[]);

@@ -35,6 +35,8 @@ fn the_variables_of_a_served_sandbox_are_lines_for_the_shell() {
     let variables = sandbox(&home, &["env", "--organization", &id, "--json"]).json();
     assert_eq!(variables["BOOKCTL_API_KEY"], added["keys"]["live"]);
     assert_eq!(variables["BOOKCTL_WEBHOOK_SECRET"], added["webhook_secret"]);
+    home.run(["sandbox", "env", "--organization", "nope"])
+        .exits(6);
     let json = sandbox(&home, &["env", "--shell", "json"]).json();
     assert_eq!(json["BOOKCTL_BASE_URL"], base);
     let embedded = Home::new();

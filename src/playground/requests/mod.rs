@@ -216,7 +216,8 @@ fn said(request: &Value) -> String {
     }
     said.extend(request["reason"].as_str().map(str::to_owned));
     let notes = request["notes"].as_array().into_iter().flatten();
-    said.extend(notes.map(|it| format!("note: {}", plain(it))));
+    let notes: Vec<_> = notes.map(|it| format!("note: {}", plain(it))).collect();
+    said.extend((!notes.is_empty()).then(|| notes.join("; ")));
     said.join(" ")
 }
 

@@ -184,7 +184,7 @@ impl Exchange {
             at: WireTime(self.at),
             duration_ms: (self.duration.as_secs_f64() * 1e6).round() / 1e3,
             method: self.method.to_string(),
-            path: self.path().to_owned(),
+            path: secrets.hide(self.path()),
             query: self.query().map(|it| secrets.hide(it)),
             status: self.status,
             organization: self.organization(),

@@ -19,7 +19,8 @@ fn is_secret(name: &str) -> bool {
     name != "idempotency-key" && NAMES.iter().any(|part| name.contains(part))
 }
 
-pub(super) struct Secrets(Vec<String>);
+/// Each with what stands before it, where it is masked there alone: one that is short.
+pub(super) struct Secrets(Vec<(String, String)>);
 
 impl Secrets {
     pub(super) fn of<'a>(
@@ -31,23 +32,31 @@ impl Secrets {
         for (name, value) in headers {
             if is_secret(name) {
                 let (_, secret) = after_scheme(value);
-                found.push(secret.to_owned());
+                found.push((String::new(), secret.to_owned()));
                 // Of a cookie the value alone.
                 let values = secret.split(';').filter_map(|part| part.split_once('='));
-                found.extend(values.map(|(_, value)| value.trim().to_owned()));
+                found.extend(values.map(|(_, value)| (String::new(), value.trim().to_owned())));
             }
-            found.extend(parameters(value).map(str::to_owned));
+            found.extend(parameters(value));
         }
-        found.extend(parameters(target).map(str::to_owned));
+        found.extend(parameters(target));
         let body = std::str::from_utf8(body).unwrap_or_default();
-        found.extend(parameters(body).map(str::to_owned));
+        found.extend(parameters(body));
         if let Ok(body) = serde_json::from_str(body) {
-            members(&body, &mut found);
+            members("", &body, &mut found);
         }
         // What looks like a key is masked anyway.
-        found.retain(|secret| secret.len() >= SHORTEST && without_keys(secret) == *secret);
+        found.retain(|(before, secret)| {
+            let is_long = secret.len() >= SHORTEST || !before.is_empty() && !secret.is_empty();
+            is_long && without_keys(secret) == *secret
+        });
+        for (before, secret) in &mut found {
+            if secret.len() >= SHORTEST {
+                before.clear();
+            }
+        }
         // A secret that contains another one is masked as a whole.
-        found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        found.sort_by_key(|(_, secret)| std::cmp::Reverse(secret.len()));
         found.dedup();
         Secrets(found)
     }
@@ -68,9 +77,11 @@ impl Secrets {
     /// A text with all secrets of the request masked, and whatever looks like a key of the sandbox.
     pub(super) fn hide(&self, text: &str) -> String {
         let mut clean = text.to_owned();
-        for secret in &self.0 {
+        for (before, secret) in &self.0 {
             if clean.contains(secret.as_str()) {
-                clean = clean.replace(secret.as_str(), &masked(secret));
+                let shown = Some(masked(secret)).filter(|_| before.is_empty());
+                let shown = shown.unwrap_or_else(|| format!("{before}…"));
+                clean = clean.replace(&format!("{before}{secret}"), &shown);
             }
         }
         without_keys(&clean)
@@ -88,25 +99,25 @@ fn after_scheme(value: &str) -> (&str, &str) {
 }
 
 /// The values of the secret parameters of a query or a form, also where it is a part of a longer text.
-fn parameters(text: &str) -> impl Iterator<Item = &str> {
+fn parameters(text: &str) -> impl Iterator<Item = (String, String)> {
     let pairs = text.split(['?', '&', '#', ' ', ';', '"']);
     let pairs = pairs.filter_map(|pair| pair.split_once('='));
     pairs
         .filter(|(name, _)| is_secret(name))
-        .map(|(_, value)| value)
+        .map(|(name, value)| (format!("{name}="), value.to_owned()))
 }
 
-fn members(value: &Value, found: &mut Vec<String>) {
+/// The texts that are secret members of a value, which is itself the member of this name, or in a list of that name.
+fn members(name: &str, value: &Value, found: &mut Vec<(String, String)>) {
     match value {
-        Value::Object(object) => {
-            for (name, value) in object {
-                match value {
-                    Value::String(text) if is_secret(name) => found.push(text.clone()),
-                    inner => members(inner, found),
-                }
-            }
+        Value::Object(object) => object
+            .iter()
+            .for_each(|(name, it)| members(name, it, found)),
+        Value::Array(elements) => elements.iter().for_each(|it| members(name, it, found)),
+        Value::String(text) if is_secret(name) => {
+            let before = [":", ": "].map(|colon| format!("\"{name}\"{colon}\""));
+            found.extend(before.map(|before| (before, text.clone())));
         }
-        Value::Array(elements) => elements.iter().for_each(|it| members(it, found)),
         _ => {}
     }
 }
@@ -145,7 +156,7 @@ mod tests {
 
     #[test]
     fn each_value_of_a_secret_header_is_masked_from_its_first_word_on() {
-        let secrets = Secrets(vec!["real-key-4711".to_owned()]);
+        let secrets = Secrets(vec![(String::new(), "real-key-4711".to_owned())]);
         for (name, value, shown) in [
             ("authorization", "Bearer  real-key-4711", "Bearer …4711"),
             ("authorization", "real-key-4711 and more", "…more"),
@@ -163,9 +174,13 @@ mod tests {
             let shown = shown.replace("…=b", &masked("session=real-key-4711; a=b"));
             assert_eq!(secrets.header(name, value), shown, "{name}: {value}");
         }
-        assert_eq!(
-            parameters("/v1/?api_key=abc&x=1&access_token=def").collect::<Vec<_>>(),
-            ["abc", "def"]
-        );
+        let body = r#"{"token": ["long-one"], "password": "abc", "note": "abc long-one"}"#;
+        let target = "/v1/?api_key=abc&x=abc&access_token=def";
+        let secrets = Secrets::of([].into_iter(), target, body.as_bytes());
+        let (short, long) = (masked("abc"), masked("long-one"));
+        let shown = format!("/v1/?api_key={short}&x=abc&access_token={}", masked("def"));
+        assert_eq!(secrets.hide(target), shown);
+        let shown = body.replace(": \"abc\"", &format!(": \"{short}\""));
+        assert_eq!(secrets.hide(body), shown.replace("long-one", &long));
     }
 }

@@ -53,7 +53,7 @@ pub(super) struct Sent<'a> {
     pub(super) exchange: &'a Exchange,
     pub(super) organization: Option<String>,
     pub(super) met: Vec<&'a str>,
-    body: Value,
+    pub(super) body: Value,
 }
 
 impl<'a> Sent<'a> {
@@ -71,7 +71,7 @@ impl<'a> Sent<'a> {
     }
 
     /// Whether the other request is of the same client, as far as the wire shows, and came later without a change in between.
-    fn precedes(&self, other: &Self) -> bool {
+    pub(super) fn precedes(&self, other: &Self) -> bool {
         let (this, other_exchange) = (self.exchange, other.exchange);
         self.organization == other.organization
             && this.changes == other_exchange.changes

@@ -136,11 +136,15 @@ fn given_up<'a>(sent: &[Sent<'a>]) -> HashMap<&'a str, String> {
     let mut remarks = HashMap::new();
     for (place, it) in sent.iter().enumerate() {
         let key = it.exchange.idempotency_key();
+        // With another key it is a finding.
         let is_again = |other: &Sent<'_>| {
             other.organization == it.organization && other.exchange.idempotency_key() == key
+                || other.exchange.is_create() && it.precedes(other) && other.body == it.body
         };
-        let goes_on = key.is_some() && sent[place + 1..].iter().any(is_again);
-        if !it.exchange.is_create() || !it.exchange.is_in_doubt() || goes_on {
+        let is_open = key.is_some() && !sent[place + 1..].iter().any(is_again);
+        // The service's own 503 says that nothing was done.
+        let is_harmless = it.exchange.status == 503 && it.exchange.fault_kind().is_none();
+        if !it.exchange.is_create() || !it.exchange.is_in_doubt() || !is_open || is_harmless {
             continue;
         }
         for code in ["server_error", "lost_response", "cut_response", "garbage"] {
