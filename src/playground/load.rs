@@ -1,3 +1,7 @@
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::answer::{self, AnswerList, of_organization};
@@ -47,15 +51,20 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     })?;
     let venues = &answer.document.value()["venues"];
     let count = venues.as_array().map_or(0, Vec::len);
-    let venues = plural(count, "venue", "venues");
-    context.out.note(&format!("{venues} loaded"));
+    if count > 0 {
+        let venues = plural(count, "venue", "venues");
+        context.out.note(&format!("{venues} loaded"));
+    }
     let list = AnswerList {
         document: answer.document,
         field: "bookings",
         columns: BOOKINGS,
         recent: None,
     };
-    list.emit(context, "no bookings loaded")
+    if count > 0 && list.rows().is_empty() && context.out.is_human() {
+        return Ok(Exit::Done);
+    }
+    list.emit(context, "the file has no venues and no bookings")
 }
 
 /// A file that `bookctl sandbox load` takes.
@@ -65,6 +74,7 @@ const HINT: &str = "`bookctl sandbox load --example` prints fixtures that work; 
 
 pub(crate) struct FixtureFile {
     name: String,
+    text: String,
     pub(crate) document: Map<String, Value>,
 }
 
@@ -79,16 +89,48 @@ impl FixtureFile {
         let document = parse(&text).map_err(|(line, why)| {
             Error::usage(format!("{name}, line {line}: {why}")).hint(HINT)
         })?;
-        Ok(Self { name, document })
+        Ok(Self {
+            name,
+            text,
+            document,
+        })
     }
 
     /// The error for a refusal of the document, with its field. `None` for another answer.
     pub(crate) fn refused(&self, body: &Value) -> Option<Error> {
         let (field, why) = body.get("fields")?.as_object()?.iter().next()?;
         let (name, why) = (&self.name, why.as_str()?);
-        let what = format!("{name}: {field} {why}; nothing was loaded");
+        let line = line_of(&self.text, place(&self.text, field));
+        let what = format!("{name}, line {line}: {field} {why}; nothing was loaded");
         Some(Error::usage(what).hint(HINT))
     }
+}
+
+/// Where the value of a field such as `venues[0].slots.from` begins; of one that is missing, what it belongs to.
+fn place(text: &str, field: &str) -> usize {
+    let toml = toml_edit::Document::parse(text).ok();
+    let mut toml = toml.as_ref().map(|it| it.as_item());
+    let (mut json, mut at) = (text, 0);
+    for step in field.split(['.', '[']) {
+        let element = step.strip_suffix(']').and_then(|it| it.parse().ok());
+        if let Some(outer) = toml {
+            toml = element.map_or_else(|| outer.get(step), |it: usize| outer.get(it));
+            at = toml.and_then(|it| it.span()).map_or(at, |it| it.start);
+            continue;
+        }
+        let found: Option<&RawValue> = match element {
+            Some(element) => serde_json::from_str(json)
+                .ok()
+                .and_then(|it: Vec<_>| it.get(element).copied()),
+            None => serde_json::from_str(json)
+                .ok()
+                .and_then(|it: BTreeMap<Cow<'_, str>, _>| it.get(step).copied()),
+        };
+        json = found.map_or("", RawValue::get);
+        // It is a part of the text.
+        at = found.map_or(at, |it| it.get().as_ptr().addr() - text.as_ptr().addr());
+    }
+    at
 }
 
 /// The document of a text; else the line of the mistake, and why.

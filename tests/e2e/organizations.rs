@@ -138,6 +138,8 @@ fn a_removed_organization_leaves_nothing_and_its_keys_are_refused() {
     }
     let whole = |path: &str| send(kept.base, "GET", path, &[], "").1;
     assert_eq!(server.bookings(), kept.list("bookings", "bookings"));
+    let requests = whole("/sandbox/requests").to_string();
+    assert!(!requests.contains(&removed.id) && requests.contains(&kept.id));
     assert_eq!(
         whole("/sandbox/inbox")["messages"]
             .as_array()

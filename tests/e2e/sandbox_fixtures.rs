@@ -179,14 +179,14 @@ fn a_mistake_is_told_with_its_line_and_field_and_nothing_is_loaded() {
     let cases = [
         (
             SMALL.replace("name =", "nmae ="),
-            "venues[0].nmae is not understood: unknown field `nmae`, expected one of ",
+            "mine.toml, line 4: venues[0].nmae is not understood: unknown field `nmae`, expected one of ",
         ),
-        (SMALL.replace("capacity = 1", "capacity = 0"), "venues[0].slots.capacity must be 1 to 100000"),
+        (SMALL.replace("capacity = 1", "capacity = 0"), "line 11: venues[0].slots.capacity must be 1 to 100000"),
         (
             at_nowhere.replace("+1d 19:00", "soon"),
-            "bookings[0].datetime is not understood: it must be a time such as ",
+            "line 15: bookings[0].datetime is not understood: it must be a time such as ",
         ),
-        (at_nowhere, "bookings[0].venue_id is that of no venue"),
+        (at_nowhere, "line 14: bookings[0].venue_id is that of no venue"),
     ];
     for (toml, said) in cases {
         std::fs::write(&path, &toml).unwrap();
@@ -211,7 +211,7 @@ fn a_mistake_is_told_with_its_line_and_field_and_nothing_is_loaded() {
     let one = home
         .feed(["sandbox", "load", "-", "--json"], json)
         .refused(2, "usage");
-    let message = "standard input: booking is not understood: unknown field `booking`, expected `venues` or \
+    let message = "standard input, line 3: booking is not understood: unknown field `booking`, expected `venues` or \
                    `bookings`; nothing was loaded";
     assert_eq!(one["message"], message);
     let near = ["--near", "Bath"];

@@ -35,6 +35,7 @@ enum Work {
     Process(fn(&Arc<SandboxService>, &Request) -> Result<Response, ApiError>),
 }
 
+const ORGANIZATION_PATH: &str = "/sandbox/organizations/{id}";
 const ORGANIZATION: Option<ChangeTopic> = Some(ChangeTopic::Organization);
 const EVERYTHING: Option<ChangeTopic> = Some(ChangeTopic::Everything);
 
@@ -52,7 +53,7 @@ pub(crate) const CONTROLS: &[Control] = &[
     Control { method: "PUT", path: "/sandbox/organization", work: Work::Write(organization::merge, ORGANIZATION) },
     Control { method: "GET", path: "/sandbox/organizations", work: Work::Read(organization::list) },
     Control { method: "POST", path: "/sandbox/organizations", work: Work::Write(organization::add, ORGANIZATION) },
-    Control { method: "DELETE", path: "/sandbox/organizations/{id}", work: Work::Write(organization::remove, EVERYTHING) },
+    Control { method: "DELETE", path: ORGANIZATION_PATH, work: Work::Write(organization::remove, EVERYTHING) },
     Control { method: "GET", path: "/sandbox/bookings", work: Work::Read(records::bookings) },
     Control { method: "GET", path: "/sandbox/bookings/{booking_id}/events", work: Work::Read(records::events) },
     Control { method: "GET", path: "/sandbox/scenarios", work: Work::Read(records::scenarios) },
@@ -82,7 +83,11 @@ pub(super) async fn answer(
             outcome.into_response()
         }
         Work::Write(work, topic) => {
+            let removed = (control.path == ORGANIZATION_PATH).then(|| request.id.clone());
             let outcome = store.write(move |tx| work(tx, &request)).await;
+            if let (Ok(_), Some(id), Some(log)) = (&outcome, removed, &service.exchanges) {
+                log.forget(&format!("org_{}", id.strip_prefix("org_").unwrap_or(&id)));
+            }
             if outcome.is_ok()
                 && let Some(topic) = topic
             {

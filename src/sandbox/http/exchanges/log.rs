@@ -67,6 +67,17 @@ impl ExchangeLog {
         self.lock().changes += 1;
     }
 
+    /// Drops what came from an organization that is removed.
+    pub(in super::super) fn forget(&self, organization: &str) {
+        let mut kept = self.lock();
+        let is_its = |it: &Exchange| it.organization().as_deref() == Some(organization);
+        kept.exchanges.retain(|it| !is_its(it));
+        kept.size = kept.exchanges.iter().map(|it| it.size()).sum();
+        kept.earlier.retain(|(key, _), _| {
+            access::key(key).is_none_or(|it| it.organization != organization)
+        });
+    }
+
     /// What is kept, oldest first; and what earlier requests met first.
     pub(in super::super) fn all(&self) -> (Vec<Arc<Exchange>>, Vec<MetBefore>) {
         let kept = self.lock();
