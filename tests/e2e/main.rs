@@ -82,6 +82,7 @@ mod unix {
     pub(crate) mod journal;
     pub(crate) mod kept_deliveries;
     pub(crate) mod learn;
+    pub(crate) mod learn_key;
     pub(crate) mod manual;
     pub(crate) mod matrix;
     pub(crate) mod misbehaviours;

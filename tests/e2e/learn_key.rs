@@ -1,0 +1,89 @@
+//! How a service wants its key: what the first login and `profile learn` find out after a 401.
+
+use serde_json::json;
+
+use super::learn::{config, learn, lines};
+use crate::harness::{FOREIGN_KEY, Foreign, Home, Key, Reply, Scripted, Terminal, words};
+
+#[test]
+#[ignore = "needs Python for the foreign service"]
+fn after_a_401_a_login_asks_again_and_names_what_finds_out_how_the_key_is_wanted() {
+    let Some(service) = Foreign::start("jsonapi") else {
+        return;
+    };
+    let url = service.base_url();
+    let login = words(format!(
+        "auth login --profile foreign --base-url {url} --storage file"
+    ));
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &login);
+    terminal.answer("API key for", FOREIGN_KEY);
+    terminal
+        .see("the key was sent as `Authorization: Bearer ***`")
+        .see("bookctl profile learn foreign");
+    terminal.see("Enter keeps this one").press(Key::Enter);
+    terminal.end().exits(0);
+    assert!(config(&home).contains("key_origin"));
+    let home = home.with("X", "");
+    let learned = home.json("profile learn foreign --yes");
+    assert!(
+        lines(&learned).contains(&"dialect.auth_scheme = Key".to_owned()),
+        "{learned}"
+    );
+    assert!(!config(&home).contains(FOREIGN_KEY));
+
+    let other = Home::new();
+    let piped = words("--key-stdin --dialect auth_scheme=Key");
+    other.feed(login.iter().chain(&piped), FOREIGN_KEY).exits(0);
+    assert!(config(&other).contains("auth_scheme = \"Key\""));
+}
+
+#[test]
+#[ignore = "needs Python for the foreign service"]
+fn a_key_of_basic_or_of_the_query_is_found_and_the_ways_that_were_tried_are_listed() {
+    for (variant, expected) in [
+        ("plain", "dialect.auth_scheme = Basic"),
+        ("nested", "auth_query = api_key"),
+    ] {
+        let Some(service) = Foreign::start(variant) else {
+            return;
+        };
+        let home = service.home("");
+        let learned = learn(&home, &["--yes"]).exits(0);
+        for way in [
+            "sent as: Authorization: Bearer ***",
+            "`X-Api-Key: ***`",
+            "`Authorization: Basic ***`",
+            "`?api_key=***`",
+        ] {
+            learned.tells(way);
+        }
+        let lines = lines(&learned.json());
+        assert!(lines.contains(&expected.to_owned()), "{lines:?}");
+        service.saw_no_write();
+        assert!(service.calls().len() <= 25);
+        // Learned once, nothing else is tried.
+        let before = service.calls().len();
+        let again = learn(&home, &["--check"]);
+        assert!(!again.stderr.contains("other ways"), "{again}");
+        assert!(service.calls().len() - before < 15);
+        assert!(!config(&home).contains(FOREIGN_KEY));
+    }
+}
+
+#[test]
+fn a_header_that_a_refusal_names_is_said_with_the_command_that_sets_it() {
+    let refusal =
+        json!({"error": "unauthorized", "message": "the header X-Organization-Id is missing"});
+    let scripted = Scripted::start(move |_| Reply::json(401, &refusal));
+    let home = Home::new()
+        .configured(&format!(
+            "[profiles.foreign]\nbase_url = \"{}\"\n",
+            scripted.base_url()
+        ))
+        .with("BOOKCTL_API_KEY", FOREIGN_KEY);
+    learn(&home, &["--yes"])
+        .exits(4)
+        .says("bookctl profile set foreign headers.X-Organization-Id=VALUE");
+    assert_eq!(scripted.requests().len(), 1, "no other way was tried");
+}
