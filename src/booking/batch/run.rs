@@ -252,8 +252,10 @@ impl BatchRun<'_> {
             Some(longest) => wait::wait_while_processing(context, booking, longest).await?,
             None => booking,
         };
-        // As it was read now. If that cannot be stored, the next read does.
-        let _ = context.journal()?.update(&booking);
+        if existed_before || self.wait.is_some() {
+            // If what was read cannot be stored, it is shown all the same.
+            let _ = context.journal().and_then(|it| it.update(&booking));
+        }
         Ok(Some(booking))
     }
 
