@@ -193,8 +193,11 @@ fn nothing_is_wrong_at_services_of_strangers_and_the_hints_lead_to_a_confirmed_b
     command.env("PYTHONDONTWRITEBYTECODE", "1");
     let trial = command.arg(trial).arg(env!("CARGO_BIN_EXE_bookctl"));
     let output = trial.output().unwrap();
-    let table = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{table}");
+    // The table and what was wrong come last; what was said before it is long.
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let table = printed.find("\n            ").map_or(&*printed, |at| &printed[at..]);
+    let why = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{table}\n{why}");
 }
 
 /// A service that answers every request with this.

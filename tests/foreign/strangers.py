@@ -67,7 +67,7 @@ class Service:
         self.zone, self.lock = ZoneInfo(self.ZONE), threading.RLock()
         self.bookings, self.sessions_, self.slots_, self.by_key = {}, {}, {}, {}
         self.requests, self.events, self.spent, self.window = [], [], {}, [300, 0.0]
-        self.drop, self.skew, self.hook, self.secret = 0, 0, None, "whsec_" + secrets.token_hex(12)
+        self.held, self.drop, self.skew, self.hook, self.secret = None, 0, 0, None, "whsec_" + secrets.token_hex(12)
         every = ["venues:read", "bookings:read", "bookings:create", "sessions"]
         self.keys = {f"{self.PREFIX}_live_{'4f9c2b7a' * 3}": ("live", every), f"{self.PREFIX}_test_{'4f9c2b7a' * 3}": ("test", every),
                      f"{self.PREFIX}_live_{'00aa11bb' * 3}": ("live", every[:2]), f"{self.PREFIX}_v3_{'4f9c2b7a' * 3}": ("beta", every)}
@@ -458,7 +458,9 @@ class Service:
         return str(seconds)
 
     def metered(self, limit):
-        if time.time() >= self.window[1] + self.window[0]:
+        if self.held == limit:
+            self.held, self.window[1] = None, time.time()
+        elif not self.held and time.time() >= self.window[1] + self.window[0]:
             self.window[1], self.spent = time.time(), {}
         self.spent[limit] = self.spent.get(limit, 0) + 1
         left, reset = LIMITS[limit] - self.spent[limit], max(1, math.ceil(self.window[1] + self.window[0] - time.time()))
@@ -473,8 +475,9 @@ class Service:
             ask = json.loads(raw) if raw.strip() else {}
             if ask.get("window"):
                 self.window = [ask["window"], time.time()]
-            if ask.get("spend"):
-                self.spent[ask["spend"]] = LIMITS[ask["spend"]]
+            if ask.get("spend"):  # the window begins with the first request that finds it spent, however late that comes
+                self.held = ask["spend"]
+                self.spent[self.held] = LIMITS[self.held]
             if ask.get("fresh"):
                 self.spent = {}
             self.drop, self.skew = ask.get("drop", self.drop), self.skew + ask.get("advance", 0)

@@ -388,5 +388,9 @@ if __name__ == "__main__":
         print("%-12s" % what + "".join("%-10s" % " ".join("%2d" % list(table[name, it][0].values()).count(mark) for it in columns) for name in wanted))
     for name in wanted:
         print(name, len(table[name, "hand"][1].settings), "settings that hints named:", table[name, "hand"][1].settings)
+    for (name, column), (_, trial) in table.items():
+        for said in trial.said:
+            if re.match("  [a-z]+: W,", said):
+                print("WRONG at %s, %s\n%s" % (name, column, said))
     page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/connect.md")
     sys.exit(bool(wrong) or not worked(os.environ.get("CONNECT_MD", page)))
