@@ -273,8 +273,6 @@ class Trial:
         done = self.run(*book)
         if done.returncode != 9:
             return ("W" if self.made("Lea Blum") else None), done
-        self.control(window=3)
-        self.control(spend="create")
         waited = self.run(*book, "--max-wait", "20s")
         return "R" if waited.returncode in (0, 8, 16) and len(self.made("Lea Blum")) == 1 else "W" if len(self.made("Lea Blum")) > 1 else "S", waited
 
