@@ -195,7 +195,9 @@ fn nothing_is_wrong_at_services_of_strangers_and_the_hints_lead_to_a_confirmed_b
     let output = trial.output().unwrap();
     // The table and what was wrong come last; what was said before it is long.
     let printed = String::from_utf8_lossy(&output.stdout);
-    let table = printed.find("\n            ").map_or(&*printed, |at| &printed[at..]);
+    let table = printed
+        .find("\n            ")
+        .map_or(&*printed, |at| &printed[at..]);
     let why = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{table}\n{why}");
 }
