@@ -209,7 +209,8 @@ fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_a
     let file = team.served.home();
     let shared = team.machine("ada");
     let guests = [
-        ("Ada Lovelace", "+44 20 7946 0018", "tomorrow 19:30"),
+        // No id has letters past f, so none is found by these names.
+        ("Nora Lovelace", "+44 20 7946 0018", "tomorrow 19:30"),
         ("Augusta Lovelace", "+44 20 7946 0021", "in 2 days 19:30"),
         ("Siobhán O'Brien 100%", "+353 1 555 0100", "in 3 days 19:30"),
         (r"Back\slash_x Test", "+1 202 555 0143", "in 4 days 19:30"),
@@ -230,8 +231,8 @@ fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_a
     };
     let searches: [(&[&str], usize); 15] = [
         (&["lovelace"], 2),
-        (&["lovelace ada"], 1),
-        (&["ada", "--limit", "1"], 1),
+        (&["lovelace nora"], 1),
+        (&["nora", "--limit", "1"], 1),
         (&["--guest", "a lovelace"], 2),
         (&["--guest", "obrien"], 1),
         (&["siobhan"], 1),
