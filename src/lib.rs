@@ -91,6 +91,7 @@ async fn run_in_context(mut startup: Startup, needs: Needs, run: ContextRun) -> 
     } else {
         unless_interrupted(checked).await
     };
+    let outcome = outcome.map_err(|error| context.naming_call(error));
     outcome.map_err(|error| match &*context.batch_progress.borrow() {
         Some(batch_progress) => batch_progress.explain(error, &context.in_flight.borrow()),
         None => context.in_flight.borrow().explain(error),

@@ -16,7 +16,7 @@ use crate::app::in_flight::{BatchProgress, InFlight};
 use crate::config::{BaseUrl, Service, Target};
 use crate::journal::Journal;
 use crate::journal::recent::Recent;
-use crate::outcome::{Error, Result};
+use crate::outcome::{Code, Error, Result};
 use crate::sandbox::{LIVE_KEY, OpenError, Sandbox, is_of_another_version};
 use crate::secrets::{Item, KeySource, Secret, Vault};
 use crate::service::client::{Answer, Call, Client, Connection, Trace};
@@ -232,10 +232,22 @@ impl Context {
         }
     }
 
-    /// Sends a read, and waits for no rate limit: the caller reads again later.
+    /// Sends a read once, and waits for nothing: the caller reads again later.
     pub(crate) async fn read_now(&self, call: &Call) -> Result<Answer> {
-        let answer = self.client()?.read(call).await;
+        let answer = self.client()?.send(call).await;
         answer.map_err(|failure| failure.into_error(call))
+    }
+
+    /// Adds to the error of an answer that came, and was not understood, which call it answers.
+    pub(crate) fn naming_call(&self, mut error: Error) -> Error {
+        let is_misread = error.code == Code::UnexpectedAnswer && error.body.is_some();
+        if is_misread
+            && error.http_status.is_none()
+            && let Some((call, status)) = self.client.get().and_then(|it| it.answered.take())
+        {
+            (error.request, error.http_status) = (Some(call), Some(status));
+        }
+        error
     }
 
     /// Whether a request would carry a key, as far as that is known without opening a keyring.

@@ -102,7 +102,10 @@ fn exit_for_status(http_status: u16) -> Exit {
 
 /// Whether a 5xx with this code proves that nothing was done (spec, Errors: 503 rows).
 pub(crate) fn says_nothing_was_done(code: &str) -> bool {
-    entry(code).is_some_and(|entry| entry.kind == CodeKind::Refusal && entry.exit == Exit::Service)
+    entry(code).is_some_and(|entry| match entry.kind {
+        CodeKind::Refusal => entry.exit == Exit::Service || entry.code == Code::NoSearchProvider,
+        _ => false,
+    })
 }
 
 macro_rules! codes {

@@ -74,6 +74,7 @@ fn a_429_without_a_document_is_waited_out_all_the_same() {
 fn a_4xx_without_one_of_the_services_documents_leaves_a_booking_request_open() {
     let document = json!({"error": "no"}).to_string();
     let nothing_done = json!({"error": "off", "error_code": "vendor_disabled"}).to_string();
+    let no_provider = json!({"error": "none", "error_code": "no_search_provider"}).to_string();
     let of_something_else = json!({"message": "no route"}).to_string();
     for (status, kind, body, is_open) in [
         (400, "text/html", PAGE, true),
@@ -91,6 +92,7 @@ fn a_4xx_without_one_of_the_services_documents_leaves_a_booking_request_open() {
         (499, "application/json", &document, true),
         (404, "application/json", &document, false),
         (405, "application/json", &document, false),
+        (502, "application/json", &no_provider, false),
         (503, "application/json", &nothing_done, false),
     ] {
         let reply = Reply::Whole(status, kind, body.to_owned());
@@ -105,6 +107,7 @@ fn a_4xx_without_one_of_the_services_documents_leaves_a_booking_request_open() {
             }
             false => drop(output.exits(match status {
                 404 => 6,
+                502 => 13,
                 503 => 14,
                 _ => 12,
             })),

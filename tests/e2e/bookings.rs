@@ -164,7 +164,7 @@ fn another_services_bookings_are_not_listed_and_not_forgotten() {
     let id = home.booked("ven_confirms", &[], 0);
     let there = home.with("BOOKCTL_BASE_URL", two.base_url());
     assert_eq!(listed(&there, &[]).len(), 0);
-    forget(&there, &[&id]).refused(6, "http_404");
+    forget(&there, &[&id]).refused(6, "usage");
     let all = forget(&there, &["--before", "2100-01-01", "--yes"]).exits(0);
     assert_eq!(all.json()["forgotten"], 0);
     assert!(journal_holds(&there, "Ada Lovelace"));
@@ -183,7 +183,7 @@ fn a_forgotten_guest_is_nowhere_in_the_file_and_forgetting_twice_is_no_failure()
     assert_eq!(listed(&home, &[]).len(), 0);
     let again = forget(&home, &[&id]).exits(0).says("deleted before");
     assert_eq!(again.json()["forgotten"], 0);
-    forget(&home, &["bk_unknown"]).refused(6, "http_404");
+    forget(&home, &["bk_unknown"]).refused(6, "usage");
 
     // The key still belongs to its request, and its booking is looked at as before.
     home.book("ven_otp", &["--idempotency-key", "dinner-1"])
@@ -209,7 +209,7 @@ fn an_attempt_that_is_not_settled_keeps_its_guest_and_the_way_to_settle_it_is_sa
     let open = home.json("attempts list");
     let guest = &open["attempts"][0]["request"]["customer"];
     assert_eq!(guest["name"], "Ada Lovelace");
-    forget(&home, &[&key]).refused(6, "http_404");
+    forget(&home, &[&key]).refused(6, "usage");
     home.run(["attempts", "resume", &key]).exits(10);
     assert_eq!(statuses(&home), ["requires_action"]);
 }
@@ -255,7 +255,7 @@ fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_ne
     let other = other.iter().chain(&["--idempotency-key", "refused"]);
     home.book("ven_confirms", &other.copied().collect::<Vec<_>>())
         .exits(12);
-    home.refuses("attempts resume refused", 7, "http_409");
+    home.refuses("attempts resume refused", 7, "usage");
     // A booking request that is refused forgets too, itself included.
     assert!(!journal_holds(&home, "Lovelace"));
     for wrong in ["90", "soon", "-1d"] {

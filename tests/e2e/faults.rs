@@ -90,17 +90,28 @@ fn a_create_that_the_service_fails_at_is_sent_three_times_at_most_under_one_key_
 /// Exit 15: "the service could not be reached, or its answer to a read could not be used" (command line, Exit codes)
 #[test]
 fn whatever_is_no_answer_to_a_read_exits_15() {
-    for (reply, code) in [
-        (Reply::html(), "unexpected_answer"),
-        (Reply::Close, "network"),
+    let cut = |rest| Reply::Bytes(format!("HTTP/1.1 200 OK\r\n{rest}"));
+    for (reply, code, said) in [
+        (Reply::html(), "unexpected_answer", "not one of the"),
+        (Reply::json(200, &json!({"a": 1})), "unexpected_answer", ""),
+        (Reply::Close, "network", "before the response"),
         (
-            Reply::Bytes("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{".to_owned()),
+            cut("Content-Length: 50\r\n\r\n{"),
             "network",
+            "within the response",
+        ),
+        (
+            cut("Transfer-Encoding: chunked\r\n\r\n5\r\n{"),
+            "network",
+            "within the response",
         ),
     ] {
         let server = Scripted::start(move |_| reply.clone());
         let home = home(&server);
-        home.refuses("show bk_1", 15, code);
+        let error = home.refuses("show bk_1", 15, code);
+        has(&error, "message", said);
+        assert_eq!(error["request"], "GET /v1/bookings/bk_1");
+        assert_eq!(error["http_status"] == 200, code != "network", "{error}");
         home.run(words(
             "search dining --near London --at 'tomorrow 19:30' --json",
         ))

@@ -90,6 +90,7 @@ fn the_error_of_a_filter_quotes_its_text_once() {
     let error = home
         .run(["status", "--jq", ".name[\"a\"]"])
         .refused(1, "filter");
+    has(&error, "hint", "only the filter failed");
     let message = text(&error, "message");
     assert!(
         message.contains('"') && !message.contains('\\'),

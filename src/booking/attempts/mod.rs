@@ -10,7 +10,7 @@ use crate::app::plan::{Needs, ServiceNeed};
 use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, Outcome, State};
 use crate::json::{Document, plain};
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::outcome::{Error, Exit, Result};
 use crate::service::time::document_time::time_text;
 use crate::service::time::text::to_the_second;
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
@@ -117,7 +117,7 @@ async fn abandon(context: &Context, key: &str, yes: bool) -> Result<()> {
     if attempt.state != State::Unresolved {
         let state = attempt.state.as_str();
         let what = format!("the request is {state}; only an unresolved request can be abandoned");
-        return Err(Error::new(Code::Http409, what));
+        return Err(Error::usage(what).exiting(Exit::Refused));
     }
     // Scripts have done without a question from the start.
     if context.prompter.interactive() && !yes {

@@ -132,7 +132,8 @@ fn refuse_changed(attempt: &Attempt) -> Result<()> {
         let state = attempt.state.as_str();
         let what =
             format!("the request is {state} and its guest was deleted, so it cannot be sent again");
-        return Err(Error::new(Code::Http409, what)
+        return Err(Error::usage(what)
+            .exiting(Exit::Refused)
             .hint("look for the booking at the service, or make a new one with `bookctl book`"));
     }
     if !attempt.request.is_intact() {
@@ -188,7 +189,8 @@ async fn claimed(context: &Context, key: &str, mut attempt: Attempt) -> Result<A
 pub(crate) fn find_attempt(context: &Context, key: &str) -> Result<Attempt> {
     let attempt = context.journal()?.attempt(key)?.ok_or_else(|| {
         let what = format!("no request {} in the journal", key.escape_debug());
-        Error::new(Code::Http404, what).hint("list unresolved requests with `bookctl attempts`")
+        let error = Error::usage(what).exiting(Exit::NotFound);
+        error.hint("list unresolved requests with `bookctl attempts`")
     })?;
     let origin = context.target().address();
     if attempt.origin == origin {

@@ -318,10 +318,8 @@ fn booked_by(context: &Context, attempt: &Attempt) -> Result<Result<Booking>> {
     let error = match (attempt.state, &attempt.booking_id) {
         (State::Resolved, Some(id)) => match context.journal()?.kept(id)? {
             Some(kept) => return Ok(Ok(kept.booking)),
-            None => Error::new(
-                Code::Http404,
-                format!("booking {id} was deleted from the journal"),
-            ),
+            None => Error::journal(format!("booking {id} was deleted from the journal"))
+                .exiting(Exit::NotFound),
         },
         (State::Refused, _) => refusal(attempt)
             .unwrap_or_else(|| Error::new(Code::Network, "the service was not reached")),

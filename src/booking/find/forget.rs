@@ -7,7 +7,7 @@ use crate::app::in_flight::InFlight;
 use crate::booking::confirmation::Confirmation;
 use crate::journal::{Attempt, Forgotten, Journal, KeptBooking, SearchCriteria};
 use crate::json::{Document, plain};
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::outcome::{Error, Exit, Result};
 use crate::service::documents::booking::Booking;
 use crate::service::documents::id::id;
 use crate::service::documents::plural;
@@ -106,7 +106,7 @@ fn check_made(context: &Context, id: &str) -> Result<()> {
         visible(id)
     );
     let lists = "to delete a guest by name: bookctl bookings forget --guest TEXT";
-    Err(Error::new(Code::Http404, what).hint(lists))
+    Err(Error::usage(what).exiting(Exit::NotFound).hint(lists))
 }
 
 /// Forgets every booking of the guests that a text finds.

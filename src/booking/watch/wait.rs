@@ -84,10 +84,21 @@ pub(crate) async fn until(
     let deadline = Instant::now() + longest;
     let mut pause = FIRST_PAUSE;
     let mut is_noted = false;
+    let mut last = None;
     loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let limit = left.clamp(FIRST_PAUSE, LONGEST_READ);
         let read = match known.take() {
             Some(known) => checked(known, id),
-            None => read_in_time(context, id).await,
+            None => match (timeout(limit, read_now(context, id)).await, last.take()) {
+                (Ok(read), _) => read,
+                // The time is over: what came of the read before counts.
+                (Err(_), Some(last)) if limit >= left => return last,
+                (Err(_), _) => {
+                    let why = "the service did not respond in time";
+                    Err(Error::new(Code::Timeout, why))
+                }
+            },
         };
         let left = deadline.saturating_duration_since(Instant::now());
         let rest = match read {
@@ -96,6 +107,7 @@ pub(crate) async fn until(
                     return Ok(booking);
                 }
                 is_noted = false;
+                last = Some(Ok(booking));
                 None
             }
             Err(error) if passes(&error) && !left.is_zero() => {
@@ -105,7 +117,9 @@ pub(crate) async fn until(
                     context.out.note(&note);
                     is_noted = true;
                 }
-                error.retry_after
+                let rest = error.retry_after;
+                last = Some(Err(error));
+                rest
             }
             Err(error) => return Err(error),
         };
@@ -114,13 +128,8 @@ pub(crate) async fn until(
     }
 }
 
-async fn read_in_time(context: &Context, id: &str) -> Result<Booking> {
-    let call = show_call(valid(id)?);
-    let answer = timeout(LONGEST_READ, context.read_now(&call)).await;
-    let answer = answer.unwrap_or_else(|_| {
-        let why = format!("no response within {}", in_units(LONGEST_READ.as_secs()));
-        Err(Error::new(Code::Timeout, why))
-    });
+async fn read_now(context: &Context, id: &str) -> Result<Booking> {
+    let answer = context.read_now(&show_call(valid(id)?)).await;
     checked(in_answer(context, id, answer)?, id)
 }
 

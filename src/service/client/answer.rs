@@ -171,8 +171,11 @@ fn cause_of(error: &reqwest::Error) -> String {
         text if matches!(&*text, "deadline has elapsed" | "operation timed out") => {
             "nothing answered in time".to_owned()
         }
-        text if text.contains("before message") => {
+        text if text.contains("before message completed") => {
             "the connection broke before the response".to_owned()
+        }
+        text if text.contains("before message length") || text.contains("unexpected EOF") => {
+            "the connection broke within the response".to_owned()
         }
         text => text,
     }

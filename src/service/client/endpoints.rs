@@ -1,5 +1,7 @@
 //! One function per endpoint: the request (spec, Endpoints), built in the contract's names and written by the adapter.
 
+use std::time::Instant;
+
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -307,6 +309,7 @@ fn booking_path(booking_id: &str) -> String {
 
 impl Client {
     pub(crate) async fn read(&self, call: &Call) -> Result<Answer, Failure> {
+        let began = Instant::now();
         let mut tried = 0;
         loop {
             tried += 1;
@@ -314,7 +317,8 @@ impl Client {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
-            match retry::after_read(&failure, tried) {
+            let left = self.connection.timeout.saturating_sub(began.elapsed());
+            match retry::after_read(&failure, tried, left) {
                 Some(pause) => tokio::time::sleep(pause).await,
                 None => return Err(failure),
             }

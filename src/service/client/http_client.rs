@@ -49,6 +49,8 @@ pub(crate) struct Client {
     /// Whether the last answer said that it comes from a sandbox that speaks the contract.
     pub(crate) speaks_contract: Cell<bool>,
     pub(crate) rate_limit: Cell<Option<ShownLimit>>,
+    /// The last call that was answered, and the status.
+    pub(crate) answered: Cell<Option<(String, u16)>>,
 }
 
 impl Client {
@@ -61,6 +63,7 @@ impl Client {
             skew: Cell::default(),
             speaks_contract: Cell::default(),
             rate_limit: Cell::default(),
+            answered: Cell::default(),
         })
     }
 
@@ -204,6 +207,7 @@ impl Client {
             .unwrap_or(Err(Failure::TimedOut(self.connection.timeout)));
         let (status, headers, body) = outcome?;
         trace.answer(status.as_u16(), &body);
+        self.answered.set(Some((call.name(), status.as_u16())));
         self.observe_clock(&headers);
         self.speaks_contract
             .set(headers.contains_key("bookctl-contract"));

@@ -21,15 +21,15 @@ pub(crate) fn after_create(failure: &Failure, tried: u32) -> Option<Duration> {
     next(passing, tried)
 }
 
-/// The same after a failed read: a broken connection or an unexplained 5xx may be temporary.
-pub(crate) fn after_read(failure: &Failure, tried: u32) -> Option<Duration> {
+/// The same after a failed read, which has so much time left: a broken connection or an unexplained 5xx may be temporary.
+pub(crate) fn after_read(failure: &Failure, tried: u32, left: Duration) -> Option<Duration> {
     let passing = match failure {
         Failure::NoAnswer(_) => true,
         Failure::Unreadable { status, .. } => *status >= 500,
         Failure::Refused(refusal) => refusal.status >= 500 && refusal.code.is_none(),
         _ => false,
     };
-    next(passing, tried)
+    next(passing, tried).filter(|pause| *pause < left)
 }
 
 fn next(passing: bool, tried: u32) -> Option<Duration> {
@@ -86,7 +86,10 @@ mod tests {
             (refused(499, unexplained), false, false),
             (refused(400, explained), false, false),
         ] {
-            let again = [after_create(&failure, 1), after_read(&failure, 1)];
+            let again = [
+                after_create(&failure, 1),
+                after_read(&failure, 1, Duration::MAX),
+            ];
             assert_eq!(again.map(|it| it.is_some()), [create, read], "{failure:?}");
         }
     }
@@ -96,6 +99,8 @@ mod tests {
         let broken = Failure::NoAnswer("reset".into());
         let pauses = [Some(300), Some(600), None].map(|it| it.map(Duration::from_millis));
         assert_eq!([1, 2, 3].map(|tried| after_create(&broken, tried)), pauses);
-        assert_eq!([1, 2, 3].map(|tried| after_read(&broken, tried)), pauses);
+        let read = |left| [1, 2, 3].map(|tried| after_read(&broken, tried, left));
+        assert_eq!(read(Duration::MAX), pauses);
+        assert_eq!(read(Duration::from_millis(600)), [pauses[0], None, None]);
     }
 }

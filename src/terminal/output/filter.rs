@@ -29,7 +29,7 @@ impl Filter {
             };
             Error::new(Code::Filter, message)
                 .exiting(Exit::Unclassified)
-                .hint("the service responded; only the filter failed")
+                .hint("the command was carried out; only the filter failed")
         })?;
         Ok(outputs.lines().map(shown).collect())
     }

@@ -152,10 +152,7 @@ impl Failure {
                 return Error::new(Code::Network, format!("cannot send the request: {said}"));
             }
             Failure::NoAnswer(_) => {
-                return of(
-                    Code::Network,
-                    format!("the service did not respond: {said}"),
-                );
+                return of(Code::Network, format!("no complete response: {said}"));
             }
             Failure::TimedOut(_) => return Error::new(Code::Timeout, said),
             Failure::NoKey(_) => return of(Code::NoKey, said),
@@ -184,7 +181,7 @@ fn refused(refusal: &Refusal, call: &Call, said: String) -> Error {
         if status >= 500 && refusal.code.is_none() && !call.is_write() {
             return Some("nothing was changed; try again later".to_owned());
         }
-        next_step(&code, status, &call.path)
+        next_step(&code, status, call)
     });
     let own = match &code {
         ErrorCode::Other(own) if refusal.code.is_some() && !said.contains(own.as_str()) => {
@@ -228,9 +225,9 @@ fn refused(refusal: &Refusal, call: &Call, said: String) -> Error {
 }
 
 /// What to do after a refusal. If only the status is known, the path tells what was asked for.
-fn next_step(code: &ErrorCode, status: u16, path: &str) -> Option<String> {
+fn next_step(code: &ErrorCode, status: u16, call: &Call) -> Option<String> {
     let name = code.to_string();
-    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let (path, query) = call.path.split_once('?').unwrap_or((&call.path, ""));
     let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
     let list = |command: &str| format!("see which there are with `bookctl sandbox {command}`");
     let is_listed = |kind: &str| ["deliveries", "faults", "requests"].contains(&kind);
@@ -252,6 +249,8 @@ fn next_step(code: &ErrorCode, status: u16, path: &str) -> Option<String> {
         ("http_404", ["v1", "sessions", ..]) => {
             "check the id and the guest; list sessions with `bookctl session list`".to_owned()
         }
+        // To show it again would end the same.
+        ("http_409", ["v1", "bookings" | "sessions", _]) if !call.is_write() => return None,
         ("http_409", ["v1", "bookings", id, ..]) if !id.contains('%') => see("show", id),
         ("http_409", ["v1", "sessions", id, ..]) if !id.contains('%') => see("session show", id),
         // The code of a session has its own hint.

@@ -113,6 +113,8 @@ fn the_hint_of_a_bare_status_leads_on_from_what_was_asked_for() {
         let error = said(status.parse().unwrap(), json!({"error": "no"}), &call);
         assert!(hint_of(&error).contains(words), "{error:?}");
     }
+    let shown = said(409, json!({"error": "no"}), &Call::get("/v1/bookings/bk_1"));
+    assert_eq!(shown.hint, None, "it would be the same command");
     let odd = Call::post("/v1/bookings/a%2Fb/cancel", json!({}));
     let odd = said(409, json!({"error": "no"}), &odd);
     assert!(
@@ -149,7 +151,7 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
          network           | Network      | cannot send the request: a header is wrong    |
          timeout           | Network      | within 30 s                                   |
          network           | Network      | refused                                       | check the base URL
-         network           | Network      | did not respond: reset                         | check the base URL
+         network           | Network      | no complete response: reset                   | check the base URL
          unexpected_answer | Network      | cannot use the response: it is too large      | ask for less
          unexpected_answer | Network      | redirects to https://b.example                | final address
          http_502          | Service      | the response (502) is not                     | try again
