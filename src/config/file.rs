@@ -9,6 +9,7 @@ use toml::Spanned;
 use super::base_url::BaseUrl;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::private_file;
+use crate::secrets::{register_if_key, register_secret};
 use crate::service::mapping::Adapter;
 use crate::service::time::retention::Retention;
 
@@ -81,6 +82,12 @@ impl ConfigFile {
     }
 
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self> {
+        // A secret does not belong there. One that somebody wrote there all the same is shown nowhere.
+        for value in text.split(['"', '\'']) {
+            let words = value.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            words.for_each(register_if_key);
+            register_secret(value.strip_prefix("Bearer ").unwrap_or_default());
+        }
         let refuse = |at: Option<usize>, why: &str| {
             let line = at.map_or(1, |at| text[..at].matches('\n').count() + 1);
             Error::config(format!("{}, line {line}: {why}", path.display()))

@@ -163,6 +163,20 @@ fn settings_are_changed_from_the_shell_and_comments_are_kept() {
     );
 }
 
+/// "keys … not in argv, logs, errors" (design): what somebody wrote into the file by hand, too.
+#[test]
+fn a_secret_in_the_file_is_not_shown() {
+    let home = Home::new().configured(
+        "[profiles.x]\nbase_url = 'https://u:sk_live_handy@a.example'\nauth_user = 'sk_live_handy'\n\
+         [profiles.x.headers]\nX-Gate = \"Bearer b.hand-27\"\nX-Hook = 'whsec_handy'\n",
+    );
+    for shown in ["profile show x", "profile show x --json", "profile --json"] {
+        let output = home.ok(words(shown));
+        assert!(!format!("{output}").contains("hand"), "{output}");
+        assert!(output.stdout.contains("https://u:***@a.example"));
+    }
+}
+
 #[test]
 fn a_setting_that_cannot_be_is_refused_by_name_and_nothing_is_written() {
     let home = Home::new()

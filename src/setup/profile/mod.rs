@@ -8,14 +8,14 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::app::Startup;
 use crate::config::{ConfigFile, Environment, Profile, SANDBOX_PROFILE, edit};
-use crate::json::plain;
+use crate::json::{parsed, plain};
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
-use crate::service::mapping::Adapter;
+use crate::secrets::{redact, redact_document};
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
 
 /// Manage profiles: the services bookctl can connect to
@@ -106,16 +106,17 @@ struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     retention: Option<String>,
     #[serde(flatten)]
-    adapter: Adapter,
+    adapter: Value,
 }
 
 impl Settings {
     fn of(profile: &Profile) -> Self {
+        let adapter = json!(profile.adapter);
         Settings {
             read_only: profile.read_only == Some(true),
             ca_file: profile.ca_file.clone(),
             retention: profile.retention.map(|it| it.to_string()),
-            adapter: profile.adapter.clone(),
+            adapter: parsed(&redact_document(&adapter.to_string(), &adapter)).unwrap_or_default(),
         }
     }
 
@@ -154,7 +155,7 @@ impl ProfileView {
         Ok(ProfileView {
             name: name.to_owned(),
             current: current(setup, file).as_deref() == Some(name),
-            base_url: profile.map(|it| it.base_url.clone()),
+            base_url: profile.map(|it| redact(&it.base_url).into_owned()),
             settings: profile.map(Settings::of),
         })
     }
