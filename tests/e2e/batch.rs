@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Output, Running, Served, has, holds, text, words};
+use crate::harness::{Home, Output, Reply, Running, Scripted, Served, has, holds, text, words};
 
 /// A row that the sandbox confirms: `day` days from 2027-01-10, so that no slot is full.
 fn row(day: u32, guest: &str) -> Value {
@@ -185,6 +185,26 @@ fn a_failed_row_is_tried_anew_only_where_that_is_asked_for() {
     let keys = HashSet::from([first, retried]);
     assert!(!keys.contains(&key(&there)));
     assert_eq!(served.bookings().len(), 4);
+}
+
+/// "payment_outcome_unknown: card may have reached the venue; check before booking again" (spec)
+#[test]
+fn a_row_whose_card_the_venue_may_hold_is_not_tried_anew() {
+    let server = Scripted::start(|_| {
+        let failed = json!({"id": "bk_1", "object": "booking", "status": "failed", "party_size": 2,
+            "error_code": "payment_outcome_unknown"});
+        Reply::json(201, &failed)
+    });
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let mut row = row(0, "Ada Lovelace");
+    row["availability_id"] = json!("slot_1");
+    let file = file(&home, "card.jsonl", &row.to_string());
+    for more in [None, Some("--retry-failed")] {
+        let batch = ["batch", &file, "--json"];
+        let ended = home.run(batch.into_iter().chain(more)).exits(18);
+        assert_eq!(lines(&ended)[0]["exit_code"], 16, "{ended}");
+    }
+    assert_eq!(server.creates().len(), 1);
 }
 
 /// "`--dry-run` prints the request, sends nothing, 0" (command line, Output 5)

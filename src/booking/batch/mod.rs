@@ -121,7 +121,6 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     context.before_change()?;
     let mine: HashSet<String> = rows.iter().flat_map(KeyedRow::keys).collect();
     let earlier = open_attempts::warn_of_open_attempts(context, &mine).await?;
-    run::ask_about_same_guests(context, &rows, &mine, args.retry_failed, args.yes).await?;
     let run = BatchRun {
         context,
         rows: &rows,
@@ -131,6 +130,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         open: earlier.open,
         again: again(context, &args),
     };
+    run.ask_about_same_guests(&mine, args.yes).await?;
     let exit = run.run(emit).await?;
     if exit == Exit::PartialBatch && name.is_none() {
         context.out.note(

@@ -135,6 +135,45 @@ impl BatchRun<'_> {
         Ok(Exit::PartialBatch)
     }
 
+    /// Warns of rows whose guests have a booking at the venue on that day already, and asks a person whether they are meant; no is
+    /// `declined` (17). What was booked under the batch's `own` keys does not count, nor a row that has its booking, unless it may be
+    /// booked again.
+    pub(crate) async fn ask_about_same_guests(
+        &self,
+        own: &HashSet<String>,
+        is_confirmed: bool,
+    ) -> Result<()> {
+        let (context, rows) = (self.context, self.rows);
+        let booked =
+            duplicates::Booked::at_venues_of(context, rows.iter().map(|keyed| &keyed.row.body))?;
+        let is_own = |live: &LiveBooking| {
+            live.idempotency_key
+                .as_ref()
+                .is_some_and(|key| own.contains(key))
+        };
+        let journal = context.journal()?;
+        let has_booking = |keyed: &KeyedRow| {
+            let attempt = journal.attempt(&keyed.key(0)).ok().flatten();
+            attempt.is_some_and(|it| it.state == State::Resolved)
+        };
+        let same = rows.iter().filter_map(|keyed| {
+            let other = booked.for_guest_of(context, &keyed.row.body, is_own)?;
+            if !self.retry_failed && has_booking(keyed) {
+                return None;
+            }
+            Some((keyed.row.number, other))
+        });
+        let (numbers, others): (Vec<usize>, Vec<String>) = same.unzip();
+        let (Some((first, more)), Some(other)) = (numbers.split_first(), others.first()) else {
+            return Ok(());
+        };
+        let mut warning = format!("row {first}: {other}");
+        if !more.is_empty() {
+            warning.push_str(&format!("; the same holds for rows {}", ranges(more)));
+        }
+        duplicates::ask_about(context, &warning, "Book these rows as well?", is_confirmed).await
+    }
+
     /// What an interrupt says.
     fn note_progress(&self, done: usize) {
         let progress = BatchProgress {
@@ -245,7 +284,9 @@ impl BatchRun<'_> {
                 (created.booking, created.existed_before)
             }
         };
-        if existed_before && self.retry_failed && booking.status() == Status::Failed {
+        // A card that the venue may hold would be charged twice.
+        let is_over = booking.status() == Status::Failed && booking.exit() != Exit::OutcomeUnknown;
+        if existed_before && self.retry_failed && is_over {
             return Ok(None);
         }
         let booking = match self.wait {
@@ -330,44 +371,4 @@ fn booked_by(context: &Context, attempt: &Attempt) -> Result<Result<Booking>> {
         .hint(format!("check it: {}", resume_command(key))),
     };
     Ok(Err(error.idempotency_key(key)))
-}
-
-/// Warns of rows whose guests have a booking at the venue on that day already, and asks a person whether they are meant; no is
-/// `declined` (17). What was booked under the batch's `own` keys does not count, nor a row that has its booking, unless it may be
-/// booked again.
-pub(crate) async fn ask_about_same_guests(
-    context: &Context,
-    rows: &[KeyedRow],
-    own: &HashSet<String>,
-    retries: bool,
-    is_confirmed: bool,
-) -> Result<()> {
-    let booked =
-        duplicates::Booked::at_venues_of(context, rows.iter().map(|keyed| &keyed.row.body))?;
-    let is_own = |live: &LiveBooking| {
-        live.idempotency_key
-            .as_ref()
-            .is_some_and(|key| own.contains(key))
-    };
-    let journal = context.journal()?;
-    let has_booking = |keyed: &KeyedRow| {
-        let attempt = journal.attempt(&keyed.key(0)).ok().flatten();
-        attempt.is_some_and(|it| it.state == State::Resolved)
-    };
-    let same = rows.iter().filter_map(|keyed| {
-        let other = booked.for_guest_of(context, &keyed.row.body, is_own)?;
-        if !retries && has_booking(keyed) {
-            return None;
-        }
-        Some((keyed.row.number, other))
-    });
-    let (numbers, others): (Vec<usize>, Vec<String>) = same.unzip();
-    let (Some((first, more)), Some(other)) = (numbers.split_first(), others.first()) else {
-        return Ok(());
-    };
-    let mut warning = format!("row {first}: {other}");
-    if !more.is_empty() {
-        warning.push_str(&format!("; the same holds for rows {}", ranges(more)));
-    }
-    duplicates::ask_about(context, &warning, "Book these rows as well?", is_confirmed).await
 }
