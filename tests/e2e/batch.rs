@@ -55,6 +55,9 @@ fn each_row_has_a_result_line_and_a_batch_that_is_started_again_books_nothing_tw
     let there = lines(&elsewhere.ok(["batch", &file, "--json"]));
     assert_eq!(there, first);
     assert_eq!(served.bookings().len(), 3);
+    let other = home.with("BOOKCTL_BASE_URL", "http://127.0.0.1:1");
+    let there = other.run(["batch", &file, "--results", "--json"]).exits(18);
+    assert_eq!(lines(&there)[0]["error"]["code"], "not_sent", "{there}");
 }
 
 /// "CSV: the same names, `customer.name` and so on"; "standard input needs a name"
@@ -187,12 +190,11 @@ fn a_failed_row_is_tried_anew_only_where_that_is_asked_for() {
     assert_eq!(served.bookings().len(), 4);
 }
 
-/// "payment_outcome_unknown: card may have reached the venue; check before booking again" (spec)
 #[test]
 fn a_row_whose_card_the_venue_may_hold_is_not_tried_anew() {
     let server = Scripted::start(|_| {
-        let failed = json!({"id": "bk_1", "object": "booking", "status": "failed", "party_size": 2,
-            "error_code": "payment_outcome_unknown"});
+        let code = "payment_outcome_unknown";
+        let failed = json!({"id": "bk_1", "status": "failed", "party_size": 2, "error_code": code});
         Reply::json(201, &failed)
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");

@@ -90,21 +90,16 @@ fn a_create_that_the_service_fails_at_is_sent_three_times_at_most_under_one_key_
 /// Exit 15: "the service could not be reached, or its answer to a read could not be used" (command line, Exit codes)
 #[test]
 fn whatever_is_no_answer_to_a_read_exits_15() {
-    let cut = |rest| Reply::Bytes(format!("HTTP/1.1 200 OK\r\n{rest}"));
+    let cut = |rest| {
+        let reply = Reply::Bytes(format!("HTTP/1.1 200 OK\r\n{rest}"));
+        (reply, "network", "within the response")
+    };
     for (reply, code, said) in [
         (Reply::html(), "unexpected_answer", "not one of the"),
         (Reply::json(200, &json!({"a": 1})), "unexpected_answer", ""),
         (Reply::Close, "network", "before the response"),
-        (
-            cut("Content-Length: 50\r\n\r\n{"),
-            "network",
-            "within the response",
-        ),
-        (
-            cut("Transfer-Encoding: chunked\r\n\r\n5\r\n{"),
-            "network",
-            "within the response",
-        ),
+        cut("Content-Length: 50\r\n\r\n{"),
+        cut("Transfer-Encoding: chunked\r\n\r\n5\r\n{"),
     ] {
         let server = Scripted::start(move |_| reply.clone());
         let home = home(&server);

@@ -163,9 +163,8 @@ fn settings_are_changed_from_the_shell_and_comments_are_kept() {
     );
 }
 
-/// "keys … not in argv, logs, errors" (design): what somebody wrote into the file by hand, too.
 #[test]
-fn a_secret_in_the_file_is_not_shown() {
+fn a_secret_that_was_written_into_the_file_is_not_shown() {
     let home = Home::new().configured(
         "[profiles.x]\nbase_url = 'https://u:sk_live_handy@a.example'\nauth_user = 'sk_live_handy'\n\
          [profiles.x.headers]\nX-Gate = \"Bearer b.hand-27\"\nX-Hook = 'whsec_handy'\n",

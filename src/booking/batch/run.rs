@@ -336,13 +336,17 @@ fn refusal(attempt: &Attempt) -> Option<Error> {
 
 /// The result of a row as far as the journal knows it, under the last of its keys that was used. Nothing is sent.
 pub(crate) fn known_result<'a>(context: &Context, keyed: &'a KeyedRow) -> Result<RowResult<'a>> {
-    let journal = context.journal()?;
+    let (journal, origin) = (context.journal()?, context.target().address());
+    let sent = |retry| -> Result<Option<Attempt>> {
+        let attempt = journal.attempt(&keyed.key(retry))?;
+        Ok(attempt.filter(|it| it.origin == origin))
+    };
     let mut retry = 0;
-    while journal.attempt(&keyed.key(retry + 1))?.is_some() {
+    while sent(retry + 1)?.is_some() {
         retry += 1;
     }
     let not_sent = || Error::new(Code::NotSent, "no request has been sent for this row");
-    let outcome = match journal.attempt(&keyed.key(retry))? {
+    let outcome = match sent(retry)? {
         Some(attempt) => booked_by(context, &attempt)?,
         None => Err(not_sent()),
     };

@@ -43,6 +43,8 @@ mod tests {
     use reqwest::header::HeaderMap;
     use serde_json::{Value, json};
 
+    const LONG: Duration = Duration::MAX;
+
     fn unreadable(status: u16) -> Failure {
         let kind = "text/html".to_owned();
         Failure::Unreadable { status, kind }
@@ -86,10 +88,7 @@ mod tests {
             (refused(499, unexplained), false, false),
             (refused(400, explained), false, false),
         ] {
-            let again = [
-                after_create(&failure, 1),
-                after_read(&failure, 1, Duration::MAX),
-            ];
+            let again = [after_create(&failure, 1), after_read(&failure, 1, LONG)];
             assert_eq!(again.map(|it| it.is_some()), [create, read], "{failure:?}");
         }
     }
@@ -100,7 +99,7 @@ mod tests {
         let pauses = [Some(300), Some(600), None].map(|it| it.map(Duration::from_millis));
         assert_eq!([1, 2, 3].map(|tried| after_create(&broken, tried)), pauses);
         let read = |left| [1, 2, 3].map(|tried| after_read(&broken, tried, left));
-        assert_eq!(read(Duration::MAX), pauses);
+        assert_eq!(read(LONG), pauses);
         assert_eq!(read(Duration::from_millis(600)), [pauses[0], None, None]);
     }
 }
