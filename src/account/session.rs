@@ -336,7 +336,7 @@ async fn ask_end_user(context: &Context) -> Result<String> {
 }
 
 async fn ask_phone(context: &Context) -> Result<String> {
-    let text = "Guest's phone, for the code by text message";
+    let text = "Guest's phone (the code is sent there)";
     let question = Question::new(text, "--phone", "the phone number");
     let check = |text: &str| contact::phone(text).map(drop);
     Ok(context.prompter.text(&question, None, &check).await?)

@@ -21,7 +21,7 @@ use crate::terminal::view::{slots_page, venues_page};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl search dining --near London --at 'tomorrow 19:30' --party 2\n  \
-    bookctl search travel --near 35.68,139.76 \\\n    --at '2026-12-01 09:00' --tz Asia/Tokyo\n  \
+    bookctl search travel --near 35.68,139.76 \\\n    --at '2030-12-01 09:00' --tz Asia/Tokyo\n  \
     bookctl search fitness --near Paris --at 'sat 9am' \\\n    --json --jq '.venues[].venue_id'")]
 #[command(group(clap::ArgGroup::new("where").args(["near", "lat"]).required(true)))]
 pub(crate) struct Args {
@@ -90,7 +90,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 #[command(after_help = "Examples:\n  \
     bookctl slots @1\n  \
     bookctl slots @1 --at 'tomorrow 19:30' --party 2\n  \
-    bookctl slots ven_otp --at '2026-12-01 19:30' \\\n    --json --jq '.slots[].availability_id'")]
+    bookctl slots ven_otp --at '2030-12-01 19:30' \\\n    --json --jq '.slots[].availability_id'")]
 pub(crate) struct SlotsArgs {
     /// Venue id, @N for a row of the last search, or @last
     #[arg(value_parser = NonEmptyStringValueParser::new())]

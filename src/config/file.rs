@@ -91,7 +91,7 @@ impl ConfigFile {
         let refuse = |at: Option<usize>, why: &str| {
             let line = at.map_or(1, |at| text[..at].matches('\n').count() + 1);
             Error::config(format!("{}, line {line}: {why}", path.display()))
-                .hint("correct that line; `bookctl help environment` shows where the file is")
+                .hint("correct that line")
         };
         let mut file: ConfigFile = toml::from_str(text)
             .map_err(|error| refuse(error.span().map(|span| span.start), error.message()))?;

@@ -199,11 +199,10 @@ pub(crate) fn resolve(
     let Some(base_url) = base_url else {
         if no_sandbox && !options.service_optional {
             return Err(Error::config(
-                "no other service is configured, and --no-sandbox or BOOKCTL_NO_SANDBOX turns the sandbox off",
+                "no service is selected, and --no-sandbox or BOOKCTL_NO_SANDBOX turns the sandbox off",
             )
             .hint(
-                "connect to a service with `bookctl auth login`, set BOOKCTL_BASE_URL and BOOKCTL_API_KEY, or pass \
-                 --profile NAME",
+                "choose a profile with --profile NAME, or connect one with `bookctl auth login`",
             ));
         }
         return Ok(Target::Embedded {

@@ -31,9 +31,9 @@ pub(super) const LETTERS: [(Letter, &str, &str, &str); 7] = [
     (Modify, "m", "modify", "Change time, party or seating"),
     (Cancel, "x", "cancel", "Cancel the booking"),
     (BookAgain, "b", "book again", "Book again for this guest"),
-    (Refresh, "r", "refresh", "Read it from the service"),
+    (Refresh, "r", "refresh", "Read it again from the service"),
     (Resolve, "r", "resolve", "Resolve an unresolved request"),
-    (CopyId, "c", "copy id", "Copy the ID to the clipboard"),
+    (CopyId, "c", "copy ID", "Copy the ID to the clipboard"),
 ];
 
 impl Letter {

@@ -228,7 +228,7 @@ codes! {
         "book it without --payment vendor, or choose another venue";
     VendorDisabled = "vendor_disabled", Refusal, Service, No,
         "payments through the vendor are switched off; nothing was booked",
-        "book without --payment vendor, or try again later";
+        "book without --payment vendor";
     InvalidOtp = "invalid_otp", Refusal, Invalid, AfterFix,
         "the one-time code is wrong",
         "check the text message, and enter its code again";
@@ -256,7 +256,7 @@ codes! {
         "this provider cannot cancel bookings; the booking is still confirmed",
         "call the venue to cancel it";
     OtpAttemptsExceeded = "otp_attempts_exceeded", Outcome, Failed, Yes,
-        "the one-time code was entered wrong too many times",
+        "a wrong one-time code was entered too many times",
         "book again, and ask the guest for the new code";
     SlotTaken = "slot_taken", Outcome, Failed, Yes,
         "another guest booked the last place in this slot",
@@ -353,7 +353,7 @@ codes! {
         "the journal cannot be written; bookctl books nothing without it",
         "make its folder writable, or set BOOKCTL_HOME";
     Webhooks = "webhooks", Own, Config, AfterFix,
-        "webhooks.db, the file of received deliveries, cannot be used; the service sends unanswered deliveries again",
+        "the file of received deliveries, webhooks.db, cannot be used; the service sends unanswered deliveries again",
         "follow the hint: another process may be using the file, its folder may be read-only, or it may have to be moved";
     Network = "network", Own, Network, Yes,
         "the service could not be reached",

@@ -70,7 +70,7 @@ exits! {
         "nothing was booked";
     Providers = 13, "every provider failed, or none can handle the request",
         "nothing was booked";
-    Service = 14, "the service failed, and nothing was done",
+    Service = 14, "the service failed; a booking request that may have booked exits with 16 instead",
         "nothing was booked";
     Network = 15, "the service could not be reached, or its response to a read could not be used; for `watch` and `show --exit-status`: a status that bookctl does not know",
         "nothing was sent that could book";

@@ -88,9 +88,9 @@ impl Variables {
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let Target::Remote(service) = context.target() else {
         let what = "no sandbox server is named: set BOOKCTL_BASE_URL to its address";
-        return Err(Error::config(what).hint(
-            "start `bookctl sandbox serve`, which prints the variables, or set BOOKCTL_BASE_URL to the address of one",
-        ));
+        return Err(
+            Error::config(what).hint("start one in another terminal: bookctl sandbox serve")
+        );
     };
     let answer = context.control(Call::get("/sandbox/organizations")).await?;
     let wanted = args.organization.as_deref().unwrap_or("sandbox");

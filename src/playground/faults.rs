@@ -27,8 +27,8 @@ enum FaultsAction {
     /// Add a fault
     ///
     /// `drop_after` handles the request and closes the connection without a response. The preset flaky answers one request
-    /// in five with 503, slow waits 3s, down closes the connection. A webhook
-    /// takes delay, drop, duplicate, reorder, unsigned and old.
+    /// in five with 503, slow waits 3s, down closes the connection. With
+    /// `--on webhook`: delay, drop, duplicate, reorder, unsigned, old.
     #[command(after_help = "Examples:\n  \
         bookctl sandbox faults add --on 'POST /v1/bookings' --kind drop_after\n  \
         bookctl sandbox faults add --on 'GET /v1/bookings/{id}' \\\n    \

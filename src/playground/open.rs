@@ -28,11 +28,8 @@ pub(crate) struct Args {}
 
 pub(crate) async fn run(context: &Context) -> Result<Exit> {
     let Target::Remote(service) = context.target() else {
-        return Err(
-            Error::config("only a sandbox server has a page").hint(
-                "run `bookctl sandbox serve` in another terminal, and here the lines that it prints for your shell",
-            ),
-        );
+        return Err(Error::config("only a sandbox server has a page")
+            .hint("start one in another terminal: bookctl sandbox serve"));
     };
     let url = format!("{}/", service.base_url.origin());
     // Fails if this is not a sandbox.

@@ -47,7 +47,7 @@ pub(crate) struct Args {
     /// Keep no log of requests, as in a load test
     #[arg(long)]
     no_request_log: bool,
-    /// How often to send due webhooks; the service itself does so every 30s
+    /// Send due webhooks at this interval
     // A worker that never pauses would keep the processor to itself.
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = lasting)]
     delivery_interval: Duration,

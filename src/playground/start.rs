@@ -23,8 +23,8 @@ pub(crate) struct Files {
     fixtures: Option<Source>,
     /// Write requests and responses to this file, keys masked
     ///
-    /// Only the first 64 KB of each body is written. A HAR file that bookctl wrote before is replaced; any other file is
-    /// refused, and so is one that another sandbox is writing.
+    /// Only the first 64 KB of each body is written. A HAR file that bookctl wrote before is replaced. bookctl rejects
+    /// any other file, and one that another sandbox is writing.
     #[arg(long, value_name = "FILE")]
     har: Option<PathBuf>,
 }

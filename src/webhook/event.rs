@@ -98,13 +98,15 @@ impl Event {
             ),
             IdSource::Digest => (
                 format!(
-                    "a delivery has no id of its own at `{id}`, so it is kept under the digest of its body; to say where \
-                     the id stands ({PLACES})"
+                    "a delivery has no event ID at `{id}`, so a hash of its body is used; to set the right place \
+                     ({PLACES})"
                 ),
                 "dialect.event_id_field=PATH",
             ),
             IdSource::Stated if self.kind.is_empty() => (
-                format!("a delivery has no kind at `{kind}`; to say where it stands ({PLACES})"),
+                format!(
+                    "a delivery has no event kind at `{kind}`; to set the right place ({PLACES})"
+                ),
                 "dialect.event_type_field=PATH",
             ),
             IdSource::Stated => return None,

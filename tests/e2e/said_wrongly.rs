@@ -112,7 +112,7 @@ fn a_404_that_is_not_the_services_does_not_say_that_a_booking_is_gone() {
     let error = home.refuses("show bk_1", 6, "http_404");
     let message = text(&error, "message");
     assert!(
-        message.contains("not one of the booking service"),
+        message.contains("does not come from the booking service"),
         "{message}"
     );
     assert!(!message.contains("no such booking"), "{message}");

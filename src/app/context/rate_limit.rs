@@ -188,7 +188,7 @@ impl Context {
         {
             let seconds = after.as_secs().max(1);
             error.hint = Some(format!(
-                "skip the wait: bookctl sandbox clock --advance {seconds}s; a sandbox started with --no-limits has none"
+                "skip the wait: bookctl sandbox clock --advance {seconds}s (or start the sandbox with --no-limits)"
             ));
         }
         error

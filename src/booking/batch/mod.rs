@@ -43,7 +43,7 @@ const GUEST: usize = 18;
     bookctl batch friday.csv --results\n  \
     export-rows | bookctl batch - --name friday --json\n\n\
     A row as a JSON line; CSV has the same names as columns, e.g. customer.name:\n  \
-    {\"venue_id\": \"ven_confirms\", \"datetime\": \"2026-12-01T19:30:00Z\", \"party_size\": 2, \
+    {\"venue_id\": \"ven_confirms\", \"datetime\": \"2030-12-01T19:30:00Z\", \"party_size\": 2, \
     \"customer\": {\"name\": \"Ada Lovelace\"}}\n  \
     Optional: provider, availability_id, end_user, payment_collection, idempotency_key.")]
 pub(crate) struct Args {

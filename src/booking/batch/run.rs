@@ -128,7 +128,9 @@ impl BatchRun<'_> {
             return Ok(Exit::Done);
         }
         let (count, rows) = (failed.len(), ranges(&failed));
-        out.warn(&format!("{count} of {total} rows not confirmed: {rows}"));
+        out.warn(&format!(
+            "{count} of {total} rows not confirmed (row {rows})"
+        ));
         if let Some(hint) = hint {
             out.note(&hint);
         }

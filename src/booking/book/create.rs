@@ -401,7 +401,7 @@ fn another_booking(id: &str, difference: &str, key: &str) -> Error {
 pub(crate) fn asked_before(key: &str, anew: &str) -> Error {
     let what = "an identical booking request is still unresolved; nothing was sent";
     let hint = format!(
-        "check it: {}; to book again on purpose, {anew}",
+        "check it, or {anew} to book again on purpose: {}",
         resume_command(key)
     );
     Error::new(Code::OutcomeUnknown, what)

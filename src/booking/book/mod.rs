@@ -48,7 +48,7 @@ pub(crate) struct Args {
     /// Book this slot, or @N of the last list of slots
     #[arg(long, value_name = "ID")]
     slot: Option<String>,
-    /// Choose the time, such as `fri 19:30` or `2026-12-01 19:30`
+    /// Choose the time, such as `fri 19:30` or `2030-12-01 19:30`
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     at: Option<When>,
     /// Search for venues of this kind
@@ -61,7 +61,7 @@ pub(crate) struct Args {
     zone: Zone,
     #[command(flatten)]
     options: Options,
-    /// Book again like this booking: its venue, guest, party and seating
+    /// Book this booking's venue, guest, party and seating again
     #[arg(long, value_name = "BOOKING", value_parser = id)]
     like: Option<String>,
     /// Send this key, so that a repeated request books once

@@ -141,7 +141,7 @@ pub(crate) async fn is_confirmed(
     let esc = if goes_back { ", Esc goes back" } else { "" };
     let question = Question::new("Book it?", "--yes", "the confirmation")
         .back(goes_back)
-        .hint(format!("yes books, no ends without a booking{esc}"));
+        .hint(format!("yes books it, no ends{esc}"));
     Ok(draft.is_confirmed || context.prompter.confirm(&question, default).await?)
 }
 

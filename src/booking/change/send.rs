@@ -46,7 +46,7 @@ pub(crate) async fn change(
     match read_booking(context, id).await {
         Ok(booking) if done(&booking) => {
             let why = &error.message;
-            let note = format!("{why}; but the booking shows that it was done");
+            let note = format!("{why}, but the booking shows the change");
             context.out.note(&note);
             Ok(booking)
         }

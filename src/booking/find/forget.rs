@@ -152,7 +152,7 @@ async fn forget_each(context: &Context, ids: &[String], asks: bool) -> Result<Fo
         if coming > 0 {
             let bookings = plural(coming, "booking is", "bookings are");
             context.out.warn(&format!(
-                "{bookings} still to come: the venue expects the guest, because nothing is cancelled"
+                "{bookings} still to come. Deleting the guest here does not cancel anything"
             ));
         }
         confirm(context, ids.len()).await?;

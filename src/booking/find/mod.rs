@@ -77,7 +77,7 @@ pub(crate) struct Args {
         allow_negative_numbers = true
     )]
     limit: u32,
-    /// Ask the service for the organization's unfinished bookings of the last 24 hours
+    /// List unfinished bookings of the last day, from the service
     #[arg(long, conflicts_with_all = ["text", "guest", "phone", "email", "venue", "date", "mine"])]
     open: bool,
 }

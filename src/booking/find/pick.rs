@@ -180,6 +180,12 @@ pub(crate) async fn venue_or_pick(
     let question = Question::new("Which venue?", "VENUE", "the venue").of("venues");
     context.prompter.check(&question)?;
     let venues = context.recent()?.recent_venues(MOST)?;
+    if venues.is_empty() {
+        let error = Error::usage("no venues were found on this computer yet");
+        return Err(
+            error.hint("search first: bookctl search dining --near London --at 'fri 19:30'")
+        );
+    }
     let lines = venues.iter().map(venue_line);
     let lines: Vec<String> = lines.map(|line| visible(&line).into_owned()).collect();
     let row = context.prompter.pick(&question, &lines, 0).await;
@@ -215,10 +221,13 @@ pub(crate) fn not_found(context: &Context, text: &str, error: Error) -> Error {
         ));
     }
     error.details.extend(open_requests(context));
-    error.hint(format!(
-        "check the id, or search for it: {}",
-        shell::command("bookings", text, "")
-    ))
+    error.hint(if context.prompter.interactive() {
+        // What this computer knows was searched.
+        "a booking that was made elsewhere is found by its ID alone: bookctl show ID".to_owned()
+    } else {
+        let search = shell::command("bookings", text, "");
+        format!("check the id, or search for it: {search}")
+    })
 }
 
 /// How many events are taken in by one transaction.

@@ -151,7 +151,7 @@ fn topic(name: &str) -> Option<Topic> {
         ),
         "flags" => topic(
             "flags",
-            "Every command takes these flags.",
+            "Every command accepts these flags.",
             &["flag", "meaning"],
             flag_rows(),
         ),

@@ -119,7 +119,7 @@ fn init(context: &Context) -> Result<Exit> {
 
 fn shared(context: &Context) -> Result<&SharedJournal> {
     context.target().journal().ok_or_else(|| {
-        Error::config("the journal is a file of this computer, which needs no preparation").hint(
+        Error::config("the journal is a file on this computer and needs no preparation").hint(
             "to share one, set BOOKCTL_JOURNAL=postgresql://USER@HOST/DATABASE, or `bookctl profile set NAME journal=URL`",
         )
     })
@@ -179,9 +179,9 @@ impl Draw for RecoveryView {
         page.line(format!("New journal: {}", self.journal));
         page.line(format!("Old journal: {kept}"));
         page.line(match self.attempts.unwrap_or_default() {
-            0 => "No attempts could be read from it. Look for its bookings at the service."
+            0 => "No requests could be read from it. Look for its bookings at the service."
                 .to_owned(),
-            count => format!("Copied {}.", plural(count, "attempt", "attempts")),
+            count => format!("Copied {}.", plural(count, "request", "requests")),
         });
     }
 }

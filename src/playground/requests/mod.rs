@@ -39,7 +39,7 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum RequestsAction {
-    /// Show a request: its headers and body, the response, the rule that refused it, and notes
+    /// Show a request: its headers and body, the response, the rule that rejected it, and notes
     #[command(after_help = "Examples:\n  \
         bookctl sandbox requests show @1\n  \
         bookctl sandbox requests show @last --curl")]

@@ -94,7 +94,7 @@ function timelineOf(booking, bookingEvents) {
     lines.push({ id: booking.status, at: booking.updated_at, rank: 1, what: ['became ', stateWord(booking.status)] });
   }
   for (const it of about(state.requests)) {
-    lines.push({ id: it.id, at: it.at, rank: 2, what: ['request ', link('requests', it.id, `${it.method} ${it.path}`), ` answered ${it.status}`, it.reason ? `: ${it.reason}` : ''] });
+    lines.push({ id: it.id, at: it.at, rank: 2, what: ['request ', link('requests', it.id, `${it.method} ${it.path}`), ` returned ${it.status}`, it.reason ? `: ${it.reason}` : ''] });
   }
   for (const it of about(state.messages)) {
     lines.push({ id: it.id, at: it.created_at, rank: 1, what: [`message to ${it.to}: ${it.text}`] });
@@ -102,7 +102,7 @@ function timelineOf(booking, bookingEvents) {
   for (const it of about(state.deliveries)) {
     for (const attempt of it.attempts) {
       lines.push({ id: `${it.event_id}/${attempt.number}`, at: attempt.at, rank: 3,
-        what: ['delivery of ', link('deliveries', it.event_id, it.type), ` answered ${attempt.status ?? attempt.error}`] });
+        what: ['delivery of ', link('deliveries', it.event_id, it.type), ` returned ${attempt.status ?? attempt.error}`] });
     }
   }
   return lines.sort((a, b) => a.at.localeCompare(b.at) || a.rank - b.rank);
@@ -113,8 +113,8 @@ function answers(booking) {
   const action = booking.next_action;
   const key = keyOf(booking.organization);
   const send = (path, body, done) => act(() => call('POST', `/v1/bookings/${booking.id}/${path}`, body, key), done);
-  const reply = (body) => send('continue', body, (it) => `The booking is ${it.status.replaceAll('_', ' ')}.`);
-  if (booking.status === 'confirmed') return el('div', { class: 'row' }, button('Cancel the booking', send('cancel', {}, 'The answer to the cancellation has come.')));
+  const reply = (body) => send('continue', body, (it) => `The booking has status ${it.status}.`);
+  if (booking.status === 'confirmed') return el('div', { class: 'row' }, button('Cancel the booking', send('cancel', {}, (it) => it.status === 'cancelled' ? 'The booking is cancelled.' : 'Not cancelled: the booking is still confirmed.')));
   if (!action) return null;
   const parts = [el('h3', {}, 'Waits for an answer'), el('p', {}, action.message)];
   if (action.expires_at) parts.push(el('p', { class: 'quiet' }, 'Until ', time(action.expires_at), ' by the sandbox\'s clock'));
@@ -131,7 +131,7 @@ function answers(booking) {
       button('Approve', reply({ psp_response: { approval_id: approval, status: 'approved' } }), { class: 'main', id: 'approve' }),
       button('Decline', reply({ psp_response: { approval_id: approval, status: 'declined' } })),
       button('Abort', reply({ psp_abort: true }))),
-    el('p', { class: 'quiet' }, 'The service takes nothing but an approval for an answer: it refuses a declined one, and the booking waits on.'));
+    el('p', { class: 'quiet' }, 'The service accepts only an approval. It rejects a declined payment, and the booking keeps waiting.'));
   } else {
     const inputs = (action.fields ?? []).map((it) => [it.name ?? it, el('input', {})]);
     parts.push(el('form', { class: 'row', submit: (event) => reply(Object.fromEntries(inputs.map(([name, input]) => [name, input.value])))(event) },

@@ -1,4 +1,4 @@
-// What the requests never met, and which rules they broke.
+// Rules that were broken, and situations that no request met.
 
 function reportView() {
   const box = el('div', {});
@@ -16,7 +16,7 @@ function reportView() {
   const read = act(() => call('GET', `/sandbox/report${owner.select.value ? `?organization=${encodeURIComponent(owner.select.value)}` : ''}`).then(draw));
   read();
   return {
-    node: [el('h2', {}, 'Report'), el('p', {}, 'What an integration has to live with, and the rules that it was seen to break.'),
+    node: [el('h2', {}, 'Report'), el('p', {}, 'Rules that your client or handler broke, and situations that your tests missed.'),
       el('div', { class: 'row' }, el('label', {}, 'Organization', owner.select), button('Read again', read, { class: 'main' })), box],
     update: owner.update,
   };

@@ -1,9 +1,9 @@
-// Requests: what the service was asked and how it answered.
+// Requests: what the service was asked, and its responses.
 
 function requestRow(it) {
   const tone = it.status >= 400 || it.status === 0 ? 'bad' : 'good';
   return el('li', {}, el('a', { class: 'item', href: `#requests/${it.id}` },
-    el('span', {}, el('b', { class: tone }, it.status === 0 ? 'no answer' : String(it.status)), ' ', time(it.at)),
+    el('span', {}, el('b', { class: tone }, it.status === 0 ? 'no response' : String(it.status)), ' ', time(it.at)),
     el('span', {}, el('b', {}, it.method), ` ${it.path}`, el('span', { class: 'quiet' }, ` · ${it.duration_ms} ms`, it.fault ? ` · fault: ${it.fault}` : ''),
       it.reason ? el('span', { class: 'quiet' }, ` · ${it.reason}`) : '', it.notes.length ? el('span', { class: 'warn' }, ` · ${count(it.notes.length, 'note')}`) : '')));
 }
@@ -11,7 +11,7 @@ function requestRow(it) {
 function requestsView() {
   const path = el('input', { type: 'search', input: () => changed() });
   const status = el('select', { change: () => changed() },
-    ['', '2', '4', '5', '0'].map((it) => el('option', { value: it }, { '': 'any status', 0: 'no answer' }[it] ?? `${it}xx`)));
+    ['', '2', '4', '5', '0'].map((it) => el('option', { value: it }, { '': 'any status', 0: 'no response' }[it] ?? `${it}xx`)));
   const rows = windowed('Requests', 'No requests yet.', (it) => it.id, requestRow);
   return {
     node: [el('h2', {}, 'Requests'),
@@ -62,11 +62,11 @@ function requestView(id) {
       if (it && it === shown) return;
       shown = it;
       if (!it) {
-        box.replaceChildren(absent('This request is not kept, or no longer.'));
+        box.replaceChildren(absent('This request is not in the log, which keeps the last 1,000.'));
         return;
       }
       box.replaceChildren(
-        el('p', {}, el('b', {}, `${it.method} ${it.path}`), it.query ? `?${it.query}` : '', ' answered ', el('b', { class: it.status >= 400 ? 'bad' : 'good' }, String(it.status)), ` in ${it.duration_ms} ms, `, time(it.at)),
+        el('p', {}, el('b', {}, `${it.method} ${it.path}`), it.query ? `?${it.query}` : '', ' returned ', el('b', { class: it.status >= 400 ? 'bad' : 'good' }, String(it.status)), ` in ${it.duration_ms} ms, `, time(it.at)),
         it.reason ? el('div', { class: 'box' }, el('h3', {}, 'Why'), el('p', {}, it.reason)) : '',
         it.notes.length ? el('div', { class: 'box' }, el('h3', {}, 'Notes'), el('ul', {}, it.notes.map((note) => el('li', {}, note)))) : '',
         fields([['booking', it.booking_id && link('bookings', it.booking_id)], ['session', it.session_id], ['key', it.key], ['organization', it.organization],

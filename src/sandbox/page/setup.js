@@ -18,7 +18,7 @@ function clockView() {
       draw();
       const offset = state.clock.offset_seconds;
       ahead.textContent = `${duration(Math.abs(offset))} ${offset < 0 ? 'behind' : 'ahead of'} real time`;
-      const offered = [['next', 'To the next thing that is due', true], ['freeze', 'Freeze', !state.clock.frozen], ['resume', 'Resume', state.clock.frozen]]
+      const offered = [['next', 'To the next change or delivery', true], ['freeze', 'Freeze', !state.clock.frozen], ['resume', 'Resume', state.clock.frozen]]
         .filter(([name, , isUseful]) => isUseful && offers('POST', '/sandbox/clock', name));
       keyed(extra, offered, (it) => it[0], ([name, label]) => button(label, send({ [name]: true })));
     },
@@ -34,9 +34,9 @@ const webhookFaults = {
 };
 
 const faultKinds = {
-  status: ['answers with a status', 'status', '503'], delay: ['answers later, ms', 'delay_ms', '2000'],
+  status: ['responds with a status', 'status', '503'], delay: ['responds later, ms', 'delay_ms', '2000'],
   drop_before: ['closes the connection before the request is handled'], drop_after: ['handles the request, then closes the connection'],
-  truncate: ['cuts the answer after bytes', 'after_bytes', '20'], garbage: ['answers with a page that is not JSON'],
+  truncate: ['truncates the response after bytes', 'after_bytes', '20'], garbage: ['responds with a page that is not JSON'],
 };
 
 function faultsView() {
@@ -73,7 +73,7 @@ function faultsView() {
   return {
     node: [el('h2', {}, 'Faults'), presets, el('form', { class: 'row', submit: add }, el('label', {}, 'Request', on), el('label', {}, 'Fault', kind), amountLabel,
       el('label', {}, 'Times', times), el('label', {}, 'or rate', rate), el('label', {}, 'Organization', only), el('button', { class: 'main' }, 'Add')), none, list,
-    el('div', { class: 'row' }, button('Remove all', act(() => call('DELETE', '/sandbox/faults'), 'There are no faults.')))],
+    el('div', { class: 'row' }, button('Remove all', act(() => call('DELETE', '/sandbox/faults'), 'All faults are removed.')))],
     update() {
       none.textContent = state.faults.length ? '' : absent('No faults.');
       keyed(only, ['', ...state.organizations.keys()], (it) => it, (it) => el('option', { value: it }, it || 'all'));
@@ -104,7 +104,7 @@ function venuesView() {
     el('b', {}, it.name), el('p', {}, it.description.replaceAll('`', '')),
     it.venues.map((venue) => el('div', { class: 'row' }, el('code', {}, venue.venue_id), el('span', { class: 'quiet' }, venue.providers.join(', ')),
       copyFor(venue, it), button('Book', act(() => book(bookingRequest(venue.venue_id, venue.providers[0], it.payment), keyOf('org_sandbox')),
-        (made) => `Booking ${made.id} is ${made.status.replaceAll('_', ' ')}.`), { 'aria-label': `Book at ${venue.venue_id}` })))))),
+        (made) => `Booking ${made.id} has status ${made.status}.`), { 'aria-label': `Book at ${venue.venue_id}` })))))),
   (error) => say(error.message));
   return { node: [el('h2', {}, 'Venues'), el('p', {}, 'Each venue of the city "Sandbox" has one outcome. Book there, and it happens.'), list], update() {} };
 }

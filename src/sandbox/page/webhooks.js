@@ -30,11 +30,11 @@ function deliveryView(id) {
   const draw = (it) => {
     const fresh = el('div', {}, el('p', {}, stateWord(it.state), ` ${it.type} to ${it.url}`, it.next_attempt_at ? ', next attempt ' : '', it.next_attempt_at ? time(it.next_attempt_at) : ''),
       fields([['booking', link('bookings', it.booking_id)]]),
-      el('div', { class: 'row' }, button('Send again', act(() => call('POST', `${path}/resend`, {}), 'The event is sent again.'), { class: 'main', id: 'resend' })),
+      el('div', { class: 'row' }, button('Resend', act(() => call('POST', `${path}/resend`, {}), 'The event was sent again.'), { class: 'main', id: 'resend' })),
       it.attempts.length ? '' : [el('h3', {}, 'Event'), block(laidOut(it.body))],
       it.attempts.slice().reverse().map((attempt) => el('div', { class: 'box' },
         el('h3', {}, `Attempt ${attempt.number}: ${attempt.status ?? attempt.error}`), el('p', {}, time(attempt.at), `, ${attempt.latency_ms} ms`),
-        message('What was sent', attempt.request), message('What your app answered', attempt.response))));
+        message('What was sent', attempt.request), message('What your handler responded', attempt.response))));
     if (box.firstElementChild) replaceKeepingFocus(box.firstElementChild, fresh);
     else box.replaceChildren(fresh);
   };

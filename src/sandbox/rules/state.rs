@@ -152,9 +152,9 @@ pub(crate) enum BookingErrorCode {
 /// Each code with its name on the wire and the booking's `error_message`.
 #[rustfmt::skip]
 pub(crate) const ERROR_CODES: [(BookingErrorCode, &str, &str); 12] = [
-    (BookingErrorCode::CancellationUnsupported, "cancellation_unsupported", "This provider cannot cancel at the venue; the booking stands. Ask the venue itself."),
+    (BookingErrorCode::CancellationUnsupported, "cancellation_unsupported", "This provider cannot cancel at the venue. The booking is still confirmed."),
     (BookingErrorCode::CardDeclined, "card_declined", "The payment processor declined the guest's card."),
-    (BookingErrorCode::ModificationRefused, "modification_refused", "The venue refused the change; the booking stands as it was."),
+    (BookingErrorCode::ModificationRefused, "modification_refused", "The venue rejected the change. The booking is unchanged."),
     (BookingErrorCode::NoAvailability, "no_availability", "The venue has no slot at that time."),
     (BookingErrorCode::OtpAttemptsExceeded, "otp_attempts_exceeded", "The one-time code was wrong five times."),
     (BookingErrorCode::PaymentApprovalExpired, "payment_approval_expired", "The payment was not approved in time."),

@@ -161,7 +161,7 @@ pub(crate) fn no_document(status: u16, kind: &str) -> String {
         "" => String::new(),
         kind => format!(", {kind}"),
     };
-    format!("the response ({status}{kind}) is not one of the booking service")
+    format!("the response ({status}{kind}) does not come from the booking service")
 }
 
 /// The code of a refusal. Older ones put it in `error` itself (spec, Errors), which may be an object too.

@@ -120,7 +120,7 @@ pub(crate) fn one(value: &Value, shape: Shape) -> Result<&Map<String, Value>, St
         (Some(object), _) if shape.fits(object) => Ok(object),
         // An envelope may have an id and a status of its own, and a booking may hold objects that have them.
         (Some(_), Search::Found(found)) => Err(format!(
-            "both it and what stands at `{}` may be the {noun}",
+            "both it and the object at `{}` may be the {noun}",
             found.place
         )),
         (_, Search::Found(found)) => match found.objects[..] {

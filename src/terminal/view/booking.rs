@@ -110,7 +110,12 @@ impl<'a> BookingView<'a> {
         let next = known.map(|entry| entry.next);
         let parts: Vec<&str> = booking.retry().word().into_iter().chain(next).collect();
         let again = (!parts.is_empty()).then(|| parts.join(": "));
-        page.field_if("book again", again);
+        let again_what = if status == Status::Confirmed {
+            "cancel again"
+        } else {
+            "book again"
+        };
+        page.field_if(again_what, again);
         let told = known.and_then(|entry| entry.code.for_the_guest());
         page.field_if("tell guest", told);
         if status == Status::RequiresAction {

@@ -87,7 +87,7 @@ pub(super) fn pause<'a>(
             let what = match dialect.pause(Some(action)) {
                 Pause::Otp => Some("one-time code".to_owned()),
                 Pause::Payment => Some("payment approval".to_owned()),
-                Pause::Other => kind,
+                Pause::Other => kind.map(|it| it.replace('_', " ")),
             };
             let sent = text("sent_to").map(|to| match text("channel") {
                 Some(channel) => format!("sent to {to} by {channel}"),

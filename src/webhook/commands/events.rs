@@ -62,7 +62,7 @@ pub(crate) fn list(context: &Context, args: ListArgs) -> Result<Exit> {
     })?;
     let ids = events.iter().map(|row| row.event.id.as_str());
     context.remember_rows(RecentList::Events, ids);
-    let none = "no events found; receive some with: bookctl webhook listen";
+    let none = "No events found. Receive some: bookctl webhook listen";
     let is_empty = events.is_empty();
     context
         .out

@@ -91,7 +91,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     if !address.ip().is_loopback() {
         context.out.warn(&format!(
             "exposed on http://{address}/: anyone who can reach it can send deliveries; those with an invalid signature \
-             are refused"
+             are rejected"
         ));
     }
     let mut ready = ListenReady {

@@ -78,7 +78,7 @@ impl ListenerEvent {
         let (tone, text) = match self.outcome {
             ForwardOutcome::Kept | ForwardOutcome::Received => return "kept".into(),
             ForwardOutcome::Duplicate => (Tone::Dim, "duplicate".to_owned()),
-            ForwardOutcome::Refused => (Tone::Bad, format!("refused: {reason}")),
+            ForwardOutcome::Refused => (Tone::Bad, format!("rejected: {reason}")),
             ForwardOutcome::Unwritten => (Tone::Bad, format!("not stored: {reason}")),
             ForwardOutcome::Warning => (Tone::Warn, reason.to_owned()),
             ForwardOutcome::Delivered => (Tone::Good, answer),
@@ -102,8 +102,10 @@ impl Draw for ListenSummary {
     fn draw(&self, page: &mut Page) {
         let it = &self.summary;
         let received = format!(
-            "{} received, {} duplicates, {} refused",
-            it.received, it.duplicates, it.refused
+            "{} received, {}, {} rejected",
+            it.received,
+            plural(it.duplicates as usize, "duplicate", "duplicates"),
+            it.refused
         );
         page.heading(Tone::Strong, "stopped", received);
         let forwarded = format!(

@@ -111,7 +111,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let is_empty = events.is_empty();
     context
         .out
-        .emit_list(&Replayed { events }, is_empty, "no events found")?;
+        .emit_list(&Replayed { events }, is_empty, "No events found.")?;
     Ok(if are_delivered {
         Exit::Done
     } else {

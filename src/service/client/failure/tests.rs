@@ -154,10 +154,10 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
          network           | Network      | no complete response: reset                   | check the base URL
          unexpected_answer | Network      | cannot use the response: it is too large      | ask for less
          unexpected_answer | Network      | redirects to https://b.example                | final address
-         http_502          | Service      | the response (502) is not                     | try again
-         unexpected_answer | Network      | the response (200, text/html) is not          | check the base URL
-         http_404          | NotFound     | the response (404, text/html) is not          | may not come from
-         http_418          | Network      | the response (418, text/html) is not          | may not come from
+         http_502          | Service      | the response (502) does not                | try again
+         unexpected_answer | Network      | the response (200, text/html) does not      | check the base URL
+         http_404          | NotFound     | the response (404, text/html) does not      | may not come from
+         http_418          | Network      | the response (418, text/html) does not      | may not come from
          config            | Config       | the keyring is locked                         |",
     );
     for (failure, [code, exit, message, hint]) in failures.into_iter().zip(told) {

@@ -207,9 +207,9 @@ fn whatever_is_unclear_or_impossible_is_refused_with_its_reason_and_an_example_t
     for [text, why] in rows(
         "
                                                | cannot be empty
-        tomorrow                               | the time of day is missing
-        2026-12-01T                            | the time of day is missing
-        in 3 days                              | the time of day is missing
+        tomorrow                               | it has no time of day
+        2026-12-01T                            | it has no time of day
+        in 3 days                              | it has no time of day
         tomorrow 19                            | nor a time (19:30, 8pm)
         1 and 2 dec 19:30                      | nor a time (19:30, 8pm)
         19:30 20:30                            | two times of day

@@ -13,8 +13,8 @@ use crate::service::time::typed::quotable;
 use crate::service::time::{duration, zone};
 
 pub(crate) const TIME_EXAMPLE: &str =
-    "`2026-12-01 19:30`, `tomorrow 19:30`, `fri 8pm` or `in 2 hours`";
-pub(crate) const DAY_EXAMPLE: &str = "`today`, `fri`, `2026-11-27` or `2026-11-27..2026-11-30`";
+    "`2030-12-01 19:30`, `tomorrow 19:30`, `fri 8pm` or `in 2 hours`";
+pub(crate) const DAY_EXAMPLE: &str = "`today`, `fri`, `2030-11-27` or `2030-11-27..2030-11-30`";
 
 /// What was read at the front of some words, and the words after it; `None` if it is not there.
 type ParsedWords<'t, 'a, T> = Result<Option<(T, &'t [&'a str])>, String>;
@@ -62,8 +62,10 @@ pub(crate) fn time(text: &str) -> Result<When, String> {
         }
     }
     match (day, time, own) {
-        (Some(Day::Ahead(..0)), ..) => Err(format!("`yesterday` is over; try {TIME_EXAMPLE}")),
-        (_, None, _) => Err(format!("the time of day is missing; try {TIME_EXAMPLE}")),
+        (Some(Day::Ahead(..0)), ..) => {
+            Err(format!("`yesterday` is in the past; try {TIME_EXAMPLE}"))
+        }
+        (_, None, _) => Err(format!("it has no time of day; try {TIME_EXAMPLE}")),
         (day, Some(time), None) => Ok(When::Local(day.unwrap_or(Day::Soonest), time)),
         (Some(Day::Date(date)), Some(time), Some(offset)) => {
             let instant = offset
