@@ -153,7 +153,7 @@ fn a_row_that_fails_does_not_keep_the_others_and_is_named() {
     let hint = text(&lines(&output)[2]["error"], "hint");
     assert_eq!(hint, "check the value of customer.name");
     output
-        .says("2 of 4 rows not confirmed: 2-3")
+        .says("2 of 4 rows not confirmed (rows 2-3)")
         .says("A changed file is another batch");
 }
 

@@ -174,7 +174,7 @@ fn an_unresolved_request_is_resolved_from_its_card() {
     terminal
         .press(Key::Enter)
         .see("The booking may exist")
-        .see("r resolve · c copy id");
+        .see("r resolve · c copy ID");
     terminal
         .type_in("r")
         .see("bookctl attempts resume")

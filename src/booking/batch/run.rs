@@ -127,9 +127,15 @@ impl BatchRun<'_> {
             out.note(&format!("{total} of {total} rows confirmed."));
             return Ok(Exit::Done);
         }
-        let (count, rows) = (failed.len(), ranges(&failed));
+        let rows = ranges(&failed);
+        let rows = if failed.len() == 1 {
+            format!("row {rows}")
+        } else {
+            format!("rows {rows}")
+        };
         out.warn(&format!(
-            "{count} of {total} rows not confirmed (row {rows})"
+            "{} of {total} rows not confirmed ({rows})",
+            failed.len()
         ));
         if let Some(hint) = hint {
             out.note(&hint);
