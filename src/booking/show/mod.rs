@@ -189,7 +189,13 @@ pub(crate) fn add_timeline(page: &mut Page, rows: &[history::TimelineRow]) {
             TableCell::from(there.strftime("%F %T").to_string())
                 .in_short(Some(there.strftime("%-d %b %T").to_string()))
         });
-        let told = [row.kind.into(), row.text.as_str().into()];
+        // JSON has an older word.
+        let kind = if row.kind == "answer" {
+            "response"
+        } else {
+            row.kind
+        };
+        let told = [kind.into(), row.text.as_str().into()];
         times.chain(told).collect()
     });
     let headers = clocks.iter().map(|(header, _)| *header);
