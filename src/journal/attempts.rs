@@ -49,6 +49,7 @@ fn run(row: &SqlRow) -> SqlResult<Run> {
         outcome: Outcome::parse(&row.get::<String>("outcome")?),
         abandoned: row.get("abandoned")?,
         http_status: row.get("http_status")?,
+        error_code: row.get("error_code")?,
         booking_id: row.get("booking_id")?,
         started_at: row.get("started_at")?,
         ended_at: row.get("ended_at")?,
@@ -224,12 +225,12 @@ fn write_run(
     run: &Run,
 ) -> SqlResult<()> {
     const ENDED: &str = "ON CONFLICT (idempotency_key, number) DO UPDATE SET outcome = excluded.outcome,
-         abandoned = excluded.abandoned, http_status = excluded.http_status, booking_id = excluded.booking_id,
-         ended_at = excluded.ended_at";
+         abandoned = excluded.abandoned, http_status = excluded.http_status, error_code = excluded.error_code,
+         booking_id = excluded.booking_id, ended_at = excluded.ended_at";
     let write = format!(
         "INSERT INTO runs (idempotency_key, number, account, process, outcome, abandoned, http_status, booking_id, started_at,
-                           ended_at, username, host, token)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) {}",
+                           ended_at, username, host, token, error_code)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) {}",
         if is_known { ENDED } else { "" }
     );
     let row = values![
@@ -246,6 +247,7 @@ fn write_run(
         run.maker.as_ref().map(|maker| maker.user.as_str()),
         run.maker.as_ref().map(|maker| maker.host.as_str()),
         &run.token,
+        &run.error_code,
     ];
     statements.later(&write, row).map(drop)
 }

@@ -125,6 +125,7 @@ pub(crate) struct End<I> {
     /// Whether another attempt at this service has that booking.
     pub(crate) is_of_another_key: bool,
     pub(crate) http_status: Option<u16>,
+    pub(crate) error_code: Option<I>,
     pub(crate) ended_at: I,
 }
 
@@ -146,6 +147,7 @@ pub(crate) fn end<I: Clone + PartialEq, R>(
             // A person gave it up without knowing how it ends.
             run.abandoned = false;
             run.http_status = end.http_status;
+            run.error_code = end.error_code;
             run.booking_id = end.booking_id.filter(|_| outcome == Outcome::Booked);
             run.ended_at = Some(end.ended_at);
         }

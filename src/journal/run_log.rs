@@ -48,8 +48,9 @@ pub(crate) struct RunEnd<'a> {
     pub(crate) last: TryResult,
     /// Whether an earlier try of the run may have booked.
     pub(crate) in_doubt: bool,
-    /// The status of the last answer, if one came.
+    /// The status of the last answer, if one came, and the code of a refusal.
     pub(crate) http_status: Option<u16>,
+    pub(crate) error_code: Option<&'a str>,
     /// The booking that was asked for, if it was answered with; it is kept.
     pub(crate) booking: Option<&'a Booking>,
     /// The terms of the slot that was asked for; they are kept with the booking.
@@ -210,6 +211,7 @@ fn write_end(
         booking_id: id.map(str::to_owned),
         is_of_another_key: other_attempt.is_some(),
         http_status: told.http_status,
+        error_code: told.error_code.map(str::to_owned),
         ended_at: Timestamp::now().to_string(),
     };
     let sent = RecordedRequest::new(told.request, told.asked);

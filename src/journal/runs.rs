@@ -83,6 +83,8 @@ pub(crate) struct Run<I = String> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) http_status: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error_code: Option<I>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) booking_id: Option<I>,
     /// RFC 3339.
     pub(crate) started_at: I,
@@ -103,6 +105,7 @@ impl<I> Run<I> {
             outcome: Outcome::UnderWay,
             abandoned: false,
             http_status: None,
+            error_code: None,
             booking_id: None,
             started_at,
             ended_at: None,

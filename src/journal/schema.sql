@@ -43,6 +43,7 @@ CREATE TABLE runs (
     outcome         TEXT NOT NULL,
     abandoned       INTEGER NOT NULL DEFAULT 0,
     http_status     INTEGER,
+    error_code      TEXT,
     booking_id      TEXT,
     started_at      TEXT NOT NULL,
     ended_at        TEXT,

@@ -168,6 +168,7 @@ impl Team {
                     booking_id: None,
                     is_of_another_key: false,
                     http_status: None,
+                    error_code: None,
                     ended_at: 0,
                 };
                 let (attempt, outcome, state) = end(journal.attempt.take(), told, Request);

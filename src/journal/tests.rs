@@ -79,6 +79,7 @@ impl Journal {
             last,
             in_doubt: false,
             http_status,
+            error_code: None,
             booking,
             terms: None,
             request,

@@ -137,7 +137,7 @@ fn a_letter_at_the_card_runs_the_same_command_and_comes_back() {
     terminal
         .see(&format!("bookctl cancel {id} Press Enter"))
         .press(Key::Enter)
-        .see("answer HTTP 201");
+        .see("response HTTP 201");
     // Ctrl-C at a question leaves the command alone.
     // The rest of a line that a person types answers no question.
     terminal

@@ -104,7 +104,7 @@ pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
     if let (State::Resolved, Some(id)) = (attempt.state, &attempt.booking_id) {
         return wait::read_booking(context, id).await;
     }
-    refuse_changed(&attempt)?;
+    refuse_closed(&attempt)?;
     context.before_change()?;
     let asked = attempt.asked();
     let is_own = |live: &LiveBooking| attempt.booking_id.as_deref() == Some(live.booking.id());
@@ -126,15 +126,13 @@ pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
     created
 }
 
-/// Refuses a request that is no longer what was sent: its guest was deleted (7), or it was changed in the journal (3).
-fn refuse_changed(attempt: &Attempt) -> Result<()> {
-    if attempt.forgotten_at.is_some() {
+/// Refuses to send what is no longer open (7), or was changed in the journal (3). Who abandoned a request may have booked anew.
+fn refuse_closed(attempt: &Attempt) -> Result<()> {
+    if attempt.state != State::Unresolved {
         let state = attempt.state.as_str();
-        let what =
-            format!("the request is {state} and its guest was deleted, so it cannot be sent again");
-        return Err(Error::usage(what)
-            .exiting(Exit::Refused)
-            .hint("look for the booking at the service, or make a new one with `bookctl book`"));
+        let what = format!("the request is {state}; only an unresolved request is sent again");
+        let hint = "make a new booking with `bookctl book`";
+        return Err(Error::usage(what).exiting(Exit::Refused).hint(hint));
     }
     if !attempt.request.is_intact() {
         let what = "the request was changed in the journal after it was made; nothing was sent";

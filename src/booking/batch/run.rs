@@ -331,13 +331,15 @@ impl BatchRun<'_> {
     }
 }
 
-/// The error of an attempt whose last run was refused. Only the status of the refusal is known.
+/// The error of an attempt whose last run was refused. Only the status and the code of the refusal are known.
 fn refusal(attempt: &Attempt) -> Option<Error> {
-    let status = attempt.runs.last()?.http_status;
+    let run = attempt.runs.last()?;
+    let status = run.http_status;
     let status = status.filter(|_| attempt.state == State::Refused)?;
-    let code = ErrorCode::of_refusal(None, status);
+    let said = run.error_code.as_deref();
+    let code = ErrorCode::of_refusal(said, status);
     let message = format!("the service rejected it with HTTP {status}");
-    let mut error = Error::of(code, exit_for_refusal(None, status), message);
+    let mut error = Error::of(code, exit_for_refusal(said, status), message);
     error.http_status = Some(status);
     Some(error)
 }

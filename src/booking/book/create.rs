@@ -99,7 +99,7 @@ pub(crate) async fn create_booking(
         } else {
             TryResult::NoProof
         };
-        let (conclusion, _) = sender.end_run(&run, tries, last, failure.status(), None);
+        let (conclusion, _) = sender.end_run(&run, tries, last, failure.status(), failure.code(), None);
         sender.left_open = conclusion == Conclusion::Unknown;
         if conclusion == Conclusion::NothingBooked {
             context.in_flight.take();
@@ -240,6 +240,7 @@ impl Sending<'_> {
         tries: PriorTries,
         last: TryResult,
         http_status: Option<u16>,
+        error_code: Option<&str>,
         booking: Option<&Booking>,
     ) -> (Conclusion, Option<String>) {
         let terms = booking.and_then(|_| terms_asked_for(self.context, &self.asked));
@@ -247,6 +248,7 @@ impl Sending<'_> {
             last,
             in_doubt: tries.in_doubt,
             http_status,
+            error_code,
             booking,
             terms: terms.as_ref(),
             request: self.body(),
@@ -282,7 +284,7 @@ impl Sending<'_> {
         let booking = match read.and_then(|booking| self.certain(booking)) {
             Ok(booking) => booking,
             Err(why) => {
-                self.end_run(run, tries, TryResult::NoProof, Some(status), None);
+                self.end_run(run, tries, TryResult::NoProof, Some(status), None, None);
                 return Err(self.doubtful(no_booking(status, why).into_error(&self.call)));
             }
         };
@@ -298,7 +300,7 @@ impl Sending<'_> {
         };
         let last = judge(shown, self.origin, tries.in_doubt, tries.earlier);
         let settles = (last == TryResult::Booked).then_some(&booking);
-        let (conclusion, other_key) = self.end_run(run, tries, last, Some(status), settles);
+        let (conclusion, other_key) = self.end_run(run, tries, last, Some(status), None, settles);
         let mut error = match conclusion {
             Conclusion::Booked => {
                 self.context.in_flight.replace(InFlight::known(&booking));

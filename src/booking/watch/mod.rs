@@ -80,8 +80,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
             again(&id, &args.until)
         ));
     }
-    // The booking has not reached the requested status, but still can.
-    if status == Status::Confirmed && !args.until.is_empty() {
+    // It can still be cancelled.
+    if status == Status::Confirmed && !ends(&status, &args.until) {
         return Ok(Exit::Processing);
     }
     finish::warn_of_unknown_status(context, &booking);
@@ -103,7 +103,7 @@ fn again(id: &str, until: &[String]) -> String {
 fn ends(status: &Status, until: &[String]) -> bool {
     match status {
         Status::Processing => false,
-        Status::Confirmed => until.is_empty(),
+        Status::Confirmed => !until.iter().any(|it| it == "cancelled"),
         _ => true,
     }
 }

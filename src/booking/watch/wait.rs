@@ -135,7 +135,8 @@ async fn read_now(context: &Context, id: &str) -> Result<Booking> {
 
 /// Whether a later read may succeed.
 pub(crate) fn passes(error: &Error) -> bool {
-    matches!(error.exit, Exit::Service | Exit::RateLimited)
+    error.http_status.is_some_and(|it| it >= 500)
+        || matches!(error.exit, Exit::Service | Exit::RateLimited)
         || error.code == Code::Network
         || error.code == Code::Timeout
 }

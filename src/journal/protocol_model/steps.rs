@@ -301,6 +301,7 @@ impl Protocol {
             booking_id,
             is_of_another_key: self.rule.reads.asks_for_other_keys && { other_keys }.any(has_it),
             http_status: None,
+            error_code: None,
             ended_at: ONLY,
         };
         let outcome;

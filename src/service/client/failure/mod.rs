@@ -102,6 +102,14 @@ impl Failure {
         }
     }
 
+    /// The code of a refusal, if it has one.
+    pub(crate) fn code(&self) -> Option<&str> {
+        match self {
+            Failure::Refused(refusal) => refusal.code.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Whether the call may be sent again once a rate limit is over. A write may only if the service certainly did nothing.
     pub(crate) fn may_be_waited_out(&self, call: &Call) -> bool {
         self.status() == Some(429) && (self.is_certain_refusal() || !call.is_write())
