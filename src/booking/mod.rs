@@ -1,5 +1,6 @@
 //! Bookings: a folder for each command, with its flow beside it.
 
+pub(crate) mod agreement;
 pub(crate) mod arguments;
 pub(crate) mod attempts;
 pub(crate) mod batch;

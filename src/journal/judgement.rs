@@ -17,17 +17,19 @@ pub(crate) enum KeyOrigin {
         may_be_second: bool,
     },
     /// It counts for this request alone, and others may have sent it: the key of a batch's row, or one that is resumed.
-    SameRequestOnly,
+    SameRequestOnly { may_be_second: bool },
     /// The caller gave it: others may have sent it, for anything.
     Caller,
 }
 
 impl KeyOrigin {
     /// Whether the booking may be made although an open attempt under another key is for the same. A new key from the
-    /// caller says so, the rows of a batch are compared before, and a resumed attempt is one of the open ones itself.
+    /// caller says so, and a resumed attempt is one of the open ones itself.
     pub(crate) fn may_be_second(self) -> bool {
-        self != KeyOrigin::Generated {
-            may_be_second: false,
+        use KeyOrigin::{Caller, Generated, SameRequestOnly};
+        match self {
+            Generated { may_be_second } | SameRequestOnly { may_be_second } => may_be_second,
+            Caller => true,
         }
     }
 }
@@ -128,9 +130,12 @@ mod tests {
     fn a_booking_settles_an_attempt_if_it_agrees_and_is_not_older_than_what_may_have_made_it() {
         const MADE: Earlier = Earlier::Booked;
         use Earlier::{MayHaveBooked, Nothing};
-        use KeyOrigin::{Caller, SameRequestOnly};
+        use KeyOrigin::Caller;
         use TryResult::{AnotherBooking, Booked, NoProof};
         const GENERATED: KeyOrigin = KeyOrigin::Generated {
+            may_be_second: false,
+        };
+        const ROW: KeyOrigin = KeyOrigin::SameRequestOnly {
             may_be_second: false,
         };
         for (agrees, is_older, is_200, key, in_doubt, earlier, verdict) in [
@@ -138,7 +143,7 @@ mod tests {
             (true, true, true, GENERATED, false, Nothing, NoProof),
             (true, true, true, GENERATED, true, Nothing, Booked),
             (true, true, true, GENERATED, false, MayHaveBooked, Booked),
-            (true, true, true, SameRequestOnly, false, Nothing, Booked),
+            (true, true, true, ROW, false, Nothing, Booked),
             (true, true, true, Caller, false, Nothing, Booked),
             (false, true, true, Caller, false, Nothing, AnotherBooking),
             (false, true, true, Caller, false, MADE, AnotherBooking),
@@ -147,7 +152,7 @@ mod tests {
             (false, true, false, Caller, false, Nothing, NoProof),
             (false, false, true, Caller, false, Nothing, NoProof),
             (false, true, true, GENERATED, false, Nothing, NoProof),
-            (false, true, true, SameRequestOnly, false, Nothing, NoProof),
+            (false, true, true, ROW, false, Nothing, NoProof),
         ] {
             let mut shown = ShownBooking {
                 agrees,

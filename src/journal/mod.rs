@@ -52,7 +52,7 @@ pub(crate) use search::{FoundBookings, SearchCriteria};
 pub(crate) use store::Journal;
 pub(crate) use summary::Summary;
 pub(crate) use team::prepare;
-pub(crate) use wish::{ComparableRequest, RecordedRequest, is_same_but_time, is_same_time};
+pub(crate) use wish::{is_same_but_time, is_same_time};
 
 #[cfg(test)]
 mod tests;

@@ -21,11 +21,18 @@ use crate::platform::system::files::RENAMES_OPEN_FILES;
 /// The tables that are taken over, with all columns that both files have: a journal of another version may have others.
 const TAKEN_OVER: [&str; 4] = ["attempts", "runs", "sightings", "bookings"];
 
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct TakenOver {
+    pub(crate) attempts: usize,
+    /// The keys of which only runs could be read: their requests may have booked.
+    pub(crate) lost: Vec<String>,
+}
+
 /// Replaces the journal at `path` if it is damaged or was written by another version. Returns the new name of the old one, and
-/// how many attempts were copied into the new one; `None` if there was nothing to replace. A journal that is locked or not
+/// what was copied into the new one; `None` if there was nothing to replace. A journal that is locked or not
 /// readable is left alone, with an error. The new file takes its place in one step, complete. A process that is killed before
 /// has changed nothing, and of several at once one does it.
-pub(crate) fn recover(path: &Path) -> Result<Option<(PathBuf, usize)>> {
+pub(crate) fn recover(path: &Path) -> Result<Option<(PathBuf, TakenOver)>> {
     if !path.exists() || is_sound(path)? {
         return Ok(None);
     }
@@ -41,7 +48,7 @@ pub(crate) fn recover(path: &Path) -> Result<Option<(PathBuf, usize)>> {
     let new = beside(path, ".new");
     // An attempt that began before the new journal is in its place would be lost.
     let old = hold(path)?;
-    let attempts = take_over(old.as_ref(), &new)?;
+    let taken = take_over(old.as_ref(), &new)?;
     private_file::sync(&new).map_err(cannot)?;
     // Where an open file cannot be renamed, it is closed before, and others could write now. They prevent the renaming, or
     // are noticed after it.
@@ -53,7 +60,7 @@ pub(crate) fn recover(path: &Path) -> Result<Option<(PathBuf, usize)>> {
         return Err(cannot(io::Error::other("it was written just now")));
     }
     private_file::rename(&new, path).map_err(cannot)?;
-    Ok(Some((kept, attempts)))
+    Ok(Some((kept, taken)))
 }
 
 /// Keeps others from writing until the connection is dropped. `None` for a journal to which nobody can write.
@@ -71,22 +78,30 @@ fn hold(path: &Path) -> Result<Option<Connection>> {
     }
 }
 
-/// Makes a journal at `new` from the readable rows of the old one. Returns the number of attempts.
-fn take_over(old: Option<&Connection>, new: &Path) -> Result<usize> {
+const LOST: &str = "SELECT DISTINCT idempotency_key FROM runs
+    WHERE idempotency_key NOT IN (SELECT idempotency_key FROM attempts)";
+
+/// Makes a journal at `new` from the readable rows of the old one.
+fn take_over(old: Option<&Connection>, new: &Path) -> Result<TakenOver> {
     let cannot = |why: SqlFailure| into_error(new, &why);
     let journal = Journal::make(new).map_err(cannot)?;
-    let mut attempts = 0;
+    let mut taken = TakenOver::default();
     if let (Some(old), Some((connection, _))) = (old, journal.file()) {
         for table in TAKEN_OVER {
             let copied = copy_table(old, connection, table);
             let rows = copied.map_err(|error| cannot(error.into()))?;
             if table == "attempts" {
-                attempts = rows;
+                taken.attempts = rows;
             }
         }
+        let lost = |connection: &Connection| -> rusqlite::Result<Vec<String>> {
+            let mut query = connection.prepare(LOST)?;
+            query.query_map([], |row| row.get(0))?.collect()
+        };
+        taken.lost = lost(connection).map_err(|error| cannot(error.into()))?;
     }
     journal.prove_again()?;
-    Ok(attempts)
+    Ok(taken)
 }
 
 fn copy_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Result<usize> {

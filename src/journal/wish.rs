@@ -78,10 +78,13 @@ pub(crate) fn is_same_but_time(one: &Json, other: &Json) -> bool {
         && name(one) == name(other)
 }
 
-/// A name without case and accents, and with single blanks.
+/// A name without case and accents, its words in one order: people also write `Lovelace, Ada`.
 pub(super) fn words(name: &str) -> String {
     let folded = fold(name);
-    folded.split_whitespace().collect::<Vec<_>>().join(" ")
+    let words = folded.split(|it: char| it.is_whitespace() || matches!(it, ',' | '.'));
+    let mut words: Vec<&str> = words.filter(|it| !it.is_empty()).collect();
+    words.sort_unstable();
+    words.join(" ")
 }
 
 /// Whether two times are one: the same instant, however it is written, or the same time on the venue's clock.

@@ -102,7 +102,7 @@ pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
     }
     // A settled attempt is only read. Nothing is sent that could make a booking.
     if let (State::Resolved, Some(id)) = (attempt.state, &attempt.booking_id) {
-        return wait::read_booking(context, id).await;
+        return wait::read_again(context, id, attempt.asked()).await;
     }
     refuse_closed(&attempt)?;
     context.before_change()?;
@@ -116,7 +116,9 @@ pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
         confirmed.map_err(|error| error.hint(give_up()))?;
     }
     let (origin, request) = (
-        KeyOrigin::SameRequestOnly,
+        KeyOrigin::SameRequestOnly {
+            may_be_second: true,
+        },
         create::attempt_request(&attempt),
     );
     let created = create::create_and_tell(context, key, origin, request).await;

@@ -120,14 +120,13 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     context.before_change()?;
     let mine: HashSet<String> = rows.iter().flat_map(KeyedRow::keys).collect();
-    let earlier = open_attempts::warn_of_open_attempts(context, &mine).await?;
+    open_attempts::warn_of_open_attempts(context, &mine).await?;
     let run = BatchRun {
         context,
         rows: &rows,
         wait: args.wait.longest,
         retry_failed: args.retry_failed,
         equal_rows: args.equal_rows,
-        open: earlier.open,
         again: again(context, &args),
     };
     run.ask_about_same_guests(&mine, args.yes).await?;

@@ -49,8 +49,6 @@ pub(crate) struct BatchRun<'a> {
     pub(crate) retry_failed: bool,
     /// Rows that ask for the same booking are meant.
     pub(crate) equal_rows: bool,
-    /// Attempts under other keys that may have booked. Their rows are not sent without a key of their own.
-    pub(crate) open: Vec<Attempt>,
     /// How to continue a batch that stopped.
     pub(crate) again: String,
 }
@@ -324,10 +322,9 @@ impl BatchRun<'_> {
         if keyed.row.idempotency_key.as_deref() == Some(key) {
             return create_booking(self.context, key, KeyOrigin::Caller, request).await;
         }
-        if !self.equal_rows {
-            duplicates::refuse_to_repeat_row(&self.open, &request)?;
-        }
-        create_booking(self.context, key, KeyOrigin::SameRequestOnly, request).await
+        let may_be_second = self.equal_rows;
+        let origin = KeyOrigin::SameRequestOnly { may_be_second };
+        create_booking(self.context, key, origin, request).await
     }
 }
 

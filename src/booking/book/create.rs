@@ -3,14 +3,15 @@
 
 use std::time::{Duration, Instant};
 
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
 use crate::app::understood::booking_of;
+use crate::booking::agreement::{difference, is_a_booking, is_another};
 use crate::booking::change::send::no_booking;
-use crate::booking::compare::{difference, is_a_booking};
 use crate::booking::terms::terms_asked_for;
 use crate::journal::recent::RecentList;
 use crate::journal::{
@@ -20,7 +21,7 @@ use crate::journal::{
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{Answer, BookingRequest, Call};
-use crate::service::documents::booking::Booking;
+use crate::service::documents::booking::{Booking, Status};
 use crate::service::time::document_time::DocumentTime;
 
 /// How often is looked whether another machine has its first answer.
@@ -99,7 +100,8 @@ pub(crate) async fn create_booking(
         } else {
             TryResult::NoProof
         };
-        let (conclusion, _) = sender.end_run(&run, tries, last, failure.status(), failure.code(), None);
+        let (conclusion, _) =
+            sender.end_run(&run, tries, last, failure.status(), failure.code(), None);
         sender.left_open = conclusion == Conclusion::Unknown;
         if conclusion == Conclusion::NothingBooked {
             context.in_flight.take();
@@ -143,6 +145,11 @@ impl Sending<'_> {
         (&self.asked != self.body()).then_some(&self.asked)
     }
 
+    /// Whether this attempt made its key, so that nobody else can have sent it.
+    fn is_own_key(&self) -> bool {
+        matches!(self.origin, KeyOrigin::Generated { .. })
+    }
+
     /// Whether the booking was made before this run began. A sandbox says so by its status; other services answer a fresh booking
     /// with 200 too, and its time says so.
     fn is_older(&self, booking: &Booking, status: u16) -> bool {
@@ -153,19 +160,24 @@ impl Sending<'_> {
             return status == 200;
         }
         // A service's clocks may differ among themselves. Where a booking that looks older would leave the attempt open, only a
-        // minute counts; elsewhere the clocks of two computers are compared with a resolution of some seconds.
-        let margin = match self.origin {
-            KeyOrigin::Generated { .. } => SignedDuration::from_mins(1),
-            KeyOrigin::SameRequestOnly | KeyOrigin::Caller => SignedDuration::from_secs(5),
+        // minute counts; elsewhere the clocks of two computers are compared with a resolution of some seconds. A service that
+        // does not show its clock is compared with ours, which may be wrong by hours.
+        let (skew, margin) = match client.skew.get() {
+            None => (SignedDuration::ZERO, SignedDuration::from_hours(24)),
+            Some(skew) if self.is_own_key() => (skew, SignedDuration::from_mins(1)),
+            Some(skew) => (skew, SignedDuration::from_secs(5)),
         };
         let elapsed = SignedDuration::try_from(self.began.elapsed()).unwrap_or_default();
-        let skew = client.skew.get().unwrap_or_default();
         let youngest = margin.saturating_add(elapsed).saturating_sub(skew);
         let created = booking
             .value()
             .get("created_at")
             .and_then(DocumentTime::read);
-        let made = created.and_then(|created| created.instant);
+        // A time without an offset may be that of the zone that is last to have it.
+        let made = created.and_then(|created| {
+            let last = TimeZone::fixed(jiff::tz::offset(-12));
+            created.instant_in(Some(&last))
+        });
         made.is_some_and(|made| Timestamp::now().duration_since(made) > youngest)
     }
 
@@ -202,7 +214,11 @@ impl Sending<'_> {
                     }
                 }
                 BeginOutcome::OpenUnder(key) => {
-                    return Err(asked_before(&key, "pass a new --idempotency-key"));
+                    let anew = match self.origin {
+                        KeyOrigin::SameRequestOnly { .. } => "give the row an idempotency_key",
+                        _ => "pass a new --idempotency-key",
+                    };
+                    return Err(asked_before(&key, anew));
                 }
                 BeginOutcome::RateLimitAwaited => {
                     let what = "waiting for another computer's first response";
@@ -223,10 +239,12 @@ impl Sending<'_> {
         self.known_booking = known.booking_id;
     }
 
-    /// Whether a refusal carries the booking that was asked for, outside the list of unfinished ones (spec, Errors).
+    /// Whether a refusal carries a booking that may be the one that was asked for, outside the list of unfinished ones (spec,
+    /// Errors).
     fn is_shown_in(&self, refusal: &Document) -> bool {
         let is_it = |booking: &Booking| {
-            is_a_booking(&self.asked, booking) && difference(&self.asked, booking).is_none()
+            let is_known = !matches!(booking.status(), Status::Other(_));
+            is_known && difference(&self.asked, booking, true).is_none()
         };
         let bookings = self.context.adapter().bookings_within(refusal);
         bookings.iter().any(is_it)
@@ -291,10 +309,13 @@ impl Sending<'_> {
         let id = booking.id();
         let known = self.known_booking.as_deref();
         let known = known.filter(|_| tries.earlier == Earlier::Booked);
-        let difference = difference(&self.asked, &booking);
+        // Only what an earlier try may have made can have been modified.
+        let may_be_modified =
+            tries.in_doubt || tries.earlier != Earlier::Nothing || !self.is_own_key();
+        let difference = difference(&self.asked, &booking, may_be_modified);
         let shown = ShownBooking {
             agrees: difference.is_none(),
-            is_known: known == Some(id),
+            is_known: known == Some(id) && is_another(&self.asked, &booking).is_none(),
             is_older: self.is_older(&booking, status),
             is_200: status == 200,
         };

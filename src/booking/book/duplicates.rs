@@ -9,9 +9,7 @@ use super::draft::BookingDraft;
 use crate::app::Context;
 use crate::app::in_flight::resume_command;
 use crate::booking::confirmation::Confirmation;
-use crate::journal::{
-    Attempt, ComparableRequest, LiveBooking, RecordedRequest, State, is_same_but_time, is_same_time,
-};
+use crate::journal::{Attempt, LiveBooking, State, is_same_but_time, is_same_time};
 use crate::json::plain;
 use crate::outcome::Result;
 use crate::service::client::BookingRequest;
@@ -90,14 +88,6 @@ pub(crate) async fn wants_second_beside_open(
     Ok(true)
 }
 
-/// Refuses (16) a row of a batch if an open attempt asks for the same booking.
-pub(crate) fn refuse_to_repeat_row(open: &[Attempt], request: &BookingRequest) -> Result<()> {
-    let wanted = RecordedRequest::new(&request.asked, None);
-    let anew = "give the row an idempotency_key";
-    let same = open.iter().find(|it| it.request.is_same_wish(&wanted));
-    same.map_or(Ok(()), |it| Err(asked_before(&it.idempotency_key, anew)))
-}
-
 /// How many of the newest bookings are looked through, so that nobody waits for a long journal.
 const LOOKED_THROUGH: u32 = 1000;
 
@@ -163,6 +153,8 @@ pub(crate) async fn ask_about_same_guest(
     is_confirmed: bool,
 ) -> Result<()> {
     let mut booked = Booked::at_venues_of(context, [asked])?;
+    // Who said yes beforehand did not know of what was found out just now.
+    let is_confirmed = is_confirmed && resumed.is_empty();
     let resumed = resumed.iter().filter(|it| it.status().has_not_ended());
     let resumed = resumed.map(|booking| booking.clone().into());
     booked.0.extend(resumed.filter_map(with_its_time));

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::app::understood::understood;
+use crate::booking::agreement::is_another;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{Answer, show_call};
 use crate::service::documents::booking::{Booking, Status};
@@ -23,6 +25,11 @@ const LONGEST_READ: Duration = Duration::from_secs(30);
 /// Reads a booking. An answer without a booking, or with another one, is `unexpected_answer` (15).
 pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking> {
     checked(look_up(context, id).await?, id)
+}
+
+/// Like [`read_booking`], of a booking that was asked for, or seen, as `before`.
+pub(crate) async fn read_again(context: &Context, id: &str, before: &Value) -> Result<Booking> {
+    like(before, read_booking(context, id).await?)
 }
 
 /// The booking that the service answers with, whichever it is.
@@ -61,10 +68,28 @@ fn checked(booking: Booking, id: &str) -> Result<Booking> {
     Err(another(&booking, id))
 }
 
+/// A booking under the same id whose venue or guest is another one is as little an answer as one under another id.
+fn like(before: &Value, booking: Booking) -> Result<Booking> {
+    match is_another(before, &booking) {
+        None => Ok(booking),
+        Some(difference) => Err(unexpected(
+            &booking,
+            format!(
+                "the service returned another booking as {}: {difference}",
+                booking.id()
+            ),
+        )),
+    }
+}
+
 /// The error (15) of an answer with another booking.
 pub(crate) fn another(booking: &Booking, id: &str) -> Error {
     let returned = booking.id();
     let why = format!("the service returned booking {returned} instead of {id}");
+    unexpected(booking, why)
+}
+
+fn unexpected(booking: &Booking, why: String) -> Error {
     let mut error = Error::new(Code::UnexpectedAnswer, why)
         .hint("check the base URL: the response may not come from the booking service");
     error.body = Some(booking.document().clone());
@@ -85,6 +110,7 @@ pub(crate) async fn until(
     let mut pause = FIRST_PAUSE;
     let mut is_noted = false;
     let mut last = None;
+    let mut first = known.as_ref().map(|it| it.value().clone());
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let limit = left.clamp(FIRST_PAUSE, LONGEST_READ);
@@ -101,8 +127,9 @@ pub(crate) async fn until(
             },
         };
         let left = deadline.saturating_duration_since(Instant::now());
-        let rest = match read {
+        let rest = match read.and_then(|it| like(first.as_ref().unwrap_or(&Value::Null), it)) {
             Ok(booking) => {
+                first.get_or_insert_with(|| booking.value().clone());
                 if is_done(&booking, left)? || left.is_zero() {
                     return Ok(booking);
                 }

@@ -93,12 +93,14 @@ fn replace_damaged(context: &Context) -> Result<Exit> {
         .hint("restore the database from a backup; see its state with `bookctl journal status`"));
     }
     let path = &context.paths.journal;
-    let (kept, attempts) = recover(path)?.unzip();
+    let (kept, taken) = recover(path)?.unzip();
+    let (attempts, lost) = taken.map(|it| (it.attempts, it.lost)).unzip();
     context.out.emit(&RecoveryView {
         recovered: kept.is_some(),
         journal: path.display().to_string(),
         kept: kept.map(|kept| kept.display().to_string()),
         attempts,
+        lost: lost.unwrap_or_default(),
     })?;
     Ok(Exit::Done)
 }
@@ -165,6 +167,8 @@ struct RecoveryView {
     kept: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     attempts: Option<usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lost: Vec<String>,
 }
 
 impl Draw for RecoveryView {
@@ -183,6 +187,12 @@ impl Draw for RecoveryView {
                 .to_owned(),
             count => format!("Copied {}.", plural(count, "request", "requests")),
         });
+        if !self.lost.is_empty() {
+            let keys = self.lost.join(", ");
+            page.line(format!(
+                "Requests that may have booked and could not be read: {keys}"
+            ));
+        }
     }
 }
 

@@ -74,8 +74,8 @@ impl Protocol {
                     request,
                     origin,
                 } => (key, request, origin),
-                Task::Batch => (0, Request::Ada, KeyOrigin::SameRequestOnly),
-                Task::Resume(key) => (key, Request::Ada, KeyOrigin::SameRequestOnly),
+                Task::Batch => (0, Request::Ada, row(false)),
+                Task::Resume(key) => (key, Request::Ada, row(true)),
             };
             Process {
                 phase: Phase::NotStarted,
@@ -109,6 +109,10 @@ impl Protocol {
         world.service[0][0] = self.older.map(of_nobody);
         world
     }
+}
+
+const fn row(may_be_second: bool) -> KeyOrigin {
+    KeyOrigin::SameRequestOnly { may_be_second }
 }
 
 /// More runs than a process begins.

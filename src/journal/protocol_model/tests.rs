@@ -29,7 +29,13 @@ const BATCH: Program = Program {
 };
 
 /// A batch that has come to its last row.
-const LAST_ROW: Program = with_key(1, Request::Ada, KeyOrigin::SameRequestOnly);
+const LAST_ROW: Program = with_key(
+    1,
+    Request::Ada,
+    KeyOrigin::SameRequestOnly {
+        may_be_second: false,
+    },
+);
 
 /// The answer to another request, which may be an older one.
 const STRANGERS_NEW: Answer = strangers(false, false);

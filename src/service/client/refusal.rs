@@ -92,8 +92,10 @@ impl Refusal {
         }
     }
 
+    /// Whether it is about the key, which an earlier request may have used, and not about what was asked for.
     fn says_in_progress(&self) -> bool {
-        const WORDS: &str = "in progress|still processing|already processing|being processed";
+        const WORDS: &str = "idempoten|duplicate|in progress|in flight|still processing|already processing|being processed|\
+            being handled|already executing|outstanding";
         let texts = texts(self.said().value(), &["error", "message", "detail"]);
         texts.chain(self.code.as_deref()).any(|text| {
             let text = text.to_lowercase().replace(['_', '-'], " ");

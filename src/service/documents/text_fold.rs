@@ -2,6 +2,8 @@
 
 use unicode_normalization::UnicodeNormalization;
 
+use crate::platform::hidden::is_hidden;
+
 /// The text in lower case and without accents and apostrophes, so that `creperie` finds `Crêperie`, and `obrien` finds
 /// `O’Brien`. Both sides of a comparison have to be folded.
 pub(crate) fn fold(text: &str) -> String {
@@ -13,9 +15,9 @@ pub(crate) fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for character in text.nfkd().flat_map(char::to_lowercase) {
         match character {
-            // Accents, the vowel marks of Arabic, and joiners. The marks of other scripts are letters of their own.
-            '\u{300}'..='\u{36f}' | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{200c}' | '\u{200d}' => {
-            }
+            // Accents, the vowel marks of Arabic, and what nobody sees. The marks of other scripts are letters of their own.
+            '\u{300}'..='\u{36f}' | '\u{64b}'..='\u{65f}' | '\u{670}' => {}
+            _ if is_hidden(character) => {}
             _ if APOSTROPHES.contains(&character) => {}
             // Letters that are not a letter with an accent.
             'ß' => folded.push_str("ss"),

@@ -90,16 +90,19 @@ fn every_row_of_a_damaged_journal_that_can_be_read_is_taken_over_whole() {
         },
     )
     .unwrap();
-    for key in ["a", "b"] {
+    for key in ["a", "b", "c"] {
         journal.run(key, &json!({"party_size": 2}));
     }
     let run = journal.run("b", &json!({"party_size": 2}));
     let made = json!({"id": "bk_1", "status": "confirmed"});
     let made = crate::service::documents::booking::Booking::from_document(made.into()).unwrap();
     journal.end_booked(&run, &made, 201).unwrap();
+    journal.execute("DELETE FROM attempts WHERE idempotency_key = 'c'");
     journal.execute("PRAGMA user_version = 99");
     drop(journal);
-    assert_eq!(recover(&path).unwrap().unwrap().1, 2);
+    let taken = recover(&path).unwrap().unwrap().1;
+    assert_eq!(taken.attempts, 2);
+    assert_eq!(taken.lost, ["c"], "only its run can be read");
     let journal = open(&path, "o");
     let attempt = journal.attempt("b").unwrap().unwrap();
     assert_eq!(
