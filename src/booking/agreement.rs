@@ -276,7 +276,8 @@ mod tests {
     fn what_a_service_writes_its_own_way_is_no_difference() {
         let asked = json!({
             "venue_id": "17", "datetime": "2026-12-01T19:30:00+01:00", "party_size": 2,
-            "customer": {"name": "Ada  Lovelace", "email": "ADA@x.example"},
+            "customer": {"name": "Ada  Lovelace", "email": "ADA@x.example", "phone": "+44 20 7946 0018"},
+            "provider": "provider_a",
         });
         for shown in [
             json!({"venue_id": 17, "party_size": "2", "datetime": "2026-12-01T18:30:00Z"}),
@@ -285,6 +286,8 @@ mod tests {
             json!({"venue_id": "https://a.example/v1/venues/17"}),
             json!({"party_size": 2.0}),
             json!({"guest_name": "Lovelace, Ada"}),
+            json!({"customer": {"name": {"last": "Lovelace", "first": "Ada"}}}),
+            json!({"provider": "Provider A", "customer": {"phone": "020 7946 0018"}}),
             json!({"guests": [{"name": "Bob"}, {"name": "Ada Lovelace"}]}),
             json!({"guests": 2, "customer": "cus_1"}),
             json!({"customer": {"name": "*** Love*"}}),
@@ -305,6 +308,19 @@ mod tests {
                 "party_size is 4",
             ),
             (json!({"restaurant": {"id": 18}}), "venue_id is 18"),
+            (json!({"provider": "provider_b"}), "provider is provider_b"),
+            (
+                json!({"customer": "Eve Other"}),
+                "customer.name is Eve Other",
+            ),
+            (
+                json!({"customer": {"first_name": "Eve", "last_name": "Other"}}),
+                "customer.name is Eve Other",
+            ),
+            (
+                json!({"customer": {"phone": "+44 99 9999 9999"}}),
+                "customer.phone is +44 99 9999 9999",
+            ),
             (json!({"venue": {"venue_id": "18"}}), "venue_id is 18"),
             (json!({"party_size": 2.5}), "party_size is 2.5"),
             (json!({"datetime": "2026-12-02"}), "datetime is 2026-12-02"),

@@ -118,6 +118,8 @@ fn a_response_with_an_id_and_a_status_alone_is_no_booking_and_with_its_time_it_i
         json!({"id": "req_1", "status": "error", "message": "upstream timeout"}),
         json!({"id": "req_1", "status": "failed", "error": "slot_taken"}),
         json!({"id": "bk_1", "status": "confirmed"}),
+        json!({"id": "req_1", "status": "confirmed", "provider": "gateway"}),
+        json!({"id": "req_1", "status": "failed", "provider": "gateway", "error_code": "timeout"}),
     ] {
         settles_nothing(200, response);
     }
@@ -147,6 +149,10 @@ fn a_refusal_that_shows_the_booking_or_speaks_of_progress_is_not_certain() {
         (422, json!({"error": "duplicate", "details": {"existing": asked("bk_1")}})),
         (409, json!({"error": "a request with this idempotency key is in progress"})),
         (409, json!({"error": "conflict", "error_code": "idempotency_request_in_progress"})),
+        (409, json!({"error": "conflict", "error_code": "request_already_in_flight"})),
+        (409, json!({"error": "exists", "booking": {"id": "bk_1", "status": "confirmed"}})),
+        (409, json!({"error": "duplicate", "booking_id": "bk_1"})),
+        (400, json!({"error": "booking already exists for this idempotency key"})),
     ];
     for (status, body) in cases {
         let server = creating(move |_| Reply::json(status, &body));
@@ -159,6 +165,46 @@ fn a_refusal_that_shows_the_booking_or_speaks_of_progress_is_not_certain() {
     let home = home(&server);
     assert_eq!(book(&home, &[]).exits(7).code, Some(7));
     assert!(open(&home).is_empty());
+}
+
+/// Nothing of a key that was made just now can have been modified, and no modify changes the guest.
+#[test]
+fn a_fresh_booking_is_not_excused_by_a_change_that_it_shows() {
+    let changes =
+        json!({"datetime": {"from": SLOT_TIME}, "customer.name": {"from": "Ada Lovelace"}});
+    for other in [
+        json!({"datetime": "2031-03-09T19:30:00Z"}),
+        json!({"customer": {"first_name": "Eve", "last_name": "Other"}}),
+    ] {
+        let changed = with(
+            asked("bk_other"),
+            json!({"last_modification": {"changes": changes}}),
+        );
+        settles_nothing(201, with(changed, other));
+    }
+}
+
+/// Whatever is read of a booking that is waited for decides the exit code.
+#[test]
+fn a_booking_that_becomes_another_guests_while_it_is_waited_for_is_not_confirmed() {
+    let server = Scripted::start(move |request: &Request| match request.path.as_str() {
+        "/v1/bookings" => {
+            let processing = json!({"status": "processing"});
+            Reply::json(201, &with(asked("bk_1"), processing))
+        }
+        "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
+        _ => {
+            let eve = json!({"customer": {"name": "Eve Other"}});
+            Reply::json(200, &with(asked("bk_1"), eve))
+        }
+    });
+    let home = home(&server);
+    let output = book(&home, &["--wait=5s", "--idempotency-key", "k"]).exits(8);
+    assert_eq!(output.json()["customer"]["name"], "Ada Lovelace");
+    let error = home
+        .run(["attempts", "resume", "k", "--json"])
+        .refused(15, "unexpected_answer");
+    has(&error, "message", "Eve Other");
 }
 
 #[test]

@@ -101,6 +101,39 @@ fn a_run_that_is_killed_stays_open_whatever_another_run_of_its_key_is_told_later
     }
 }
 
+/// A batch may wait for hours: what begins meanwhile counts as well.
+#[test]
+fn a_row_is_not_sent_while_a_request_for_the_same_that_began_after_the_batch_is_open() {
+    let gate = Gate::default();
+    let held = gate.clone();
+    let service = Misbehaving::start(move |arrived| match arrived.key.as_str() {
+        KEY => Act::lost(),
+        _ => Act::proper().held(&held),
+    });
+    let home = home(&service, false);
+    let row = |name: &str| json!({"venue_id": "ven_1", "availability_id": "slot_1", "datetime": AT, "party_size": 2, "customer": {"name": name}});
+    let file = home.folder().join("rows.jsonl");
+    let rows = format!("{}\n{}\n", row("Bob Other"), row("Ada Lovelace"));
+    std::fs::write(&file, rows).unwrap();
+    let batch = home.start(words(format!("batch {} --json", file.display())));
+    gate.wait_for(1);
+    home.run(booking(KEY, &[])).refused(16, "outcome_unknown");
+    gate.open();
+    let ended = batch.end().exits(18);
+    let last: Value = serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (&last["row"], &last["exit_code"]),
+        (&json!(2), &json!(16)),
+        "{ended}"
+    );
+    let guests = service
+        .ledger()
+        .iter()
+        .map(|it| it.guest())
+        .collect::<Vec<_>>();
+    assert_eq!(guests, ["Ada Lovelace", "Bob Other"]);
+}
+
 /// The second one is refused while the first, whose answer never comes, is under way.
 #[test]
 fn a_second_run_that_is_refused_leaves_open_what_the_first_may_have_booked() {
