@@ -362,8 +362,8 @@ codes! {
         "the response does not come from the booking service",
         "check the base URL: another program may be responding there";
     AnotherBooking = "another_booking", Own, Refused, No,
-        "the idempotency key already belongs to a different booking; nothing new was booked",
-        "use a new idempotency key; see the other booking with `bookctl show ID`";
+        "the idempotency key was already used for a different booking or request; nothing new was booked",
+        "use a new idempotency key";
     Timeout = "timeout", Own, Network, Yes,
         "the service did not respond in time",
         "try again, or allow more time with --timeout";

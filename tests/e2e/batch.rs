@@ -224,6 +224,7 @@ fn a_dry_run_shows_the_request_of_each_row_under_the_key_that_it_will_have() {
             booked["idempotency_key"]
         );
         assert_eq!(shown["body"]["customer"], booked["booking"]["customer"]);
+        assert!(shown["body"]["availability_id"].is_string(), "{shown}");
     }
 }
 
@@ -325,8 +326,9 @@ fn a_row_is_booked_at_a_slot_that_the_venue_offers_or_not_at_all() {
     odd["datetime"] = json!("2027-02-01T19:40:00Z");
     let both = format!("{}\n{odd}\n", row(0, "Ada Lovelace"));
     let both = file(&home, "both.jsonl", &both);
-    home.ok(["batch", &both, "--dry-run", "--quiet"])
-        .says("is looked up when the row is booked");
+    home.run(["batch", &both, "--dry-run"])
+        .exits(7)
+        .says("row 2: ven_confirms has no slot at");
     for _ in 0..2 {
         let output = home.run(["batch", &both, "--json"]).exits(18);
         let results = lines(&output);

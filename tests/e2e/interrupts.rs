@@ -209,7 +209,7 @@ fn ctrl_c_ends_a_command_that_writes_into_a_full_pipe() {
     let home = Home::new();
     let row = json!({
         "venue_id": "ven_confirms", "datetime": "2031-01-01T19:30:00Z", "party_size": 2,
-        "customer": {"name": "Ada Lovelace"},
+        "customer": {"name": "Ada Lovelace"}, "availability_id": "slot_1",
     });
     let file = home.folder().join("rows.jsonl");
     std::fs::write(&file, format!("{row}\n").repeat(2000)).unwrap();

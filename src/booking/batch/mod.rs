@@ -25,6 +25,7 @@ use crate::service::time::text::{human, local};
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone, View as _, cut};
 use crate::terminal::view::tone_of;
 use keys::KeyedRow;
+use request::with_slot;
 use run::{BatchRun, RowResult};
 
 /// The largest batch that is read, in bytes. It is read as a whole, so that a mistake in the last row is found before
@@ -98,7 +99,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let embedded = matches!(context.target(), Target::Embedded { .. });
     let rows = keys::keyed(rows, name, &marked, embedded);
     if args.dry_run {
-        return show_requests(context, &rows);
+        return show_requests(context, &rows).await;
     }
     args.journal.apply(context)?;
     let digits = rows.len().to_string().len();
@@ -170,17 +171,17 @@ async fn read(from: Source) -> Result<String> {
     })
 }
 
-/// The output of `--dry-run`: each row's request on a line, before its slot is looked up. A file may have more rows than
-/// the service permits reads.
-fn show_requests(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
-    let has_slot = |keyed: &KeyedRow| keyed.row.body.get("availability_id").is_some();
-    if !rows.iter().all(has_slot) {
-        context.out.warn(
-            "rows without availability_id show no slot: it is looked up when the row is booked",
-        );
-    }
+/// The output of `--dry-run`: each row's request on a line, with the slot that the venue offers now. The first row that would be
+/// rejected ends it, as the command would reject it.
+async fn show_requests(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
+    context.wait_for_rate_limits();
     for keyed in rows {
-        let asked = keyed.row.body.as_object().cloned().unwrap_or_default();
+        let asked = with_slot(context, &keyed.row.body)
+            .await
+            .map_err(|mut error| {
+                error.message = format!("row {}: {}", keyed.row.number, error.message);
+                error
+            })?;
         let request = BookingRequest::new(context.adapter(), asked, &serde_json::Map::new())?;
         let request = request_view(context, create_call(request.body, &keyed.key(0)));
         let number = keyed.row.number;

@@ -62,7 +62,7 @@ fn time(request: &Value) -> Option<DocumentTime> {
     request.get("datetime").and_then(DocumentTime::read)
 }
 
-async fn with_slot(context: &Context, row: &Value) -> Result<Map<String, Value>> {
+pub(super) async fn with_slot(context: &Context, row: &Value) -> Result<Map<String, Value>> {
     let mut asked = row.as_object().cloned().unwrap_or_default();
     if asked.contains_key("availability_id") {
         return Ok(asked);

@@ -148,7 +148,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     if found.more {
         let limit = args.limit;
-        let note = format!("There are more bookings than these {limit}. Use --limit to show more.");
+        let note = format!("There are more than {limit}. Use --limit to show more.");
         context.out.note(&note);
     }
     Ok(Exit::Done)

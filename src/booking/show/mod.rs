@@ -18,7 +18,7 @@ use crate::terminal::view::{bookings_page, status_cell, tone_of};
 
 /// Show a booking's status, reason and next steps
 ///
-/// Without BOOKING, a terminal offers the bookings this computer knows. Text instead of an id searches them:
+/// Without BOOKING, a terminal offers the bookings this computer knows. There, text instead of an id searches them:
 /// `bookctl show 'Ada Lovelace'`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
