@@ -342,6 +342,13 @@ mod tests {
     }
 
     #[test]
+    fn an_object_names_a_booking_unless_it_is_an_errors() {
+        let sparse = |object: &str| booking(json!({"object": object}));
+        assert!(is_a_booking(&json!({}), &sparse("reservation")));
+        assert!(!is_a_booking(&json!({}), &sparse("api_error")));
+    }
+
+    #[test]
     fn a_moment_is_the_same_in_each_notation_and_another_one_otherwise() {
         let zoned = json!("2026-12-01T19:30:00+01:00");
         let utc = json!("2026-12-01T19:30:00Z");

@@ -397,6 +397,16 @@ fn what_a_row_was_waited_for_is_its_result_and_a_reset_sandbox_books_the_rows_an
     home.ok(["batch", &batch, "--wait"]);
     let known = lines(&home.ok(["batch", &batch, "--results", "--json"]));
     assert_eq!(known[0]["booking"]["status"], "confirmed");
+    let wrong = file(
+        &home,
+        "wrong.jsonl",
+        &row.to_string().replace("Ada Lovelace", "Test User"),
+    );
+    for results in [&[][..], &["--results"]] {
+        let command = [&["batch", &wrong, "--json"], results].concat();
+        let results = lines(&home.run(command).exits(18));
+        assert_eq!(results[0]["error"]["code"], "placeholder_customer");
+    }
     let again = row["datetime"].as_str().unwrap().replace("T19", "T20");
     let book = format!("book ven_processing --party 2 --name 'Ada Lovelace' --wait --at {again}");
     home.ok(words(book));

@@ -308,6 +308,19 @@ fn whoever_abandons_an_attempt_that_is_being_sent_is_told_so() {
     assert_eq!(attempts(&home)[0]["state"], "resolved");
 }
 
+/// Who gave a request up may have booked anew since.
+#[test]
+fn an_abandoned_request_is_not_sent_again() {
+    let server = creating(|_| Reply::Close);
+    let home = home(&server);
+    home.run(book(&[])).exits(16);
+    home.ok(["attempts", "abandon", "k"]);
+    let sent = server.creates().len();
+    let error = home.refuses("attempts resume k", 7, "usage");
+    has(&error, "message", "abandoned");
+    assert_eq!(server.creates().len(), sent);
+}
+
 /// SQLite opens what lies next to a database without asking what it is.
 #[cfg(unix)]
 #[test]

@@ -97,6 +97,10 @@ fn a_confirmed_booking_is_watched_on_until_the_status_that_was_named() {
     assert_eq!(output.stdout, "confirmed\ncancelled\n");
     home.run(["watch", "bk_1", "--until", "confirmed"])
         .exits(11);
+    // What cannot come any more is not waited for.
+    let confirmed = Home::new();
+    let id = confirmed.booked("ven_confirms", &[], 0);
+    confirmed.ok(["watch", &id, "--until", "failed", "--jq", ".status"]);
 
     let home = Home::new();
     let stays = home.booked("ven_confirms", &[], 0);
