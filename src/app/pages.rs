@@ -80,7 +80,8 @@ impl<T> Listing<'_, T> {
                 }
             }
         }
-        if next.is_some() || items.len() > self.limit {
+        // JSON has what the service sent, whole.
+        if next.is_some() || items.len() > self.limit && context.out.is_human() {
             let (limit, nouns) = (self.limit, self.nouns);
             context.out.note(&format!(
                 "Showing the first {limit} {nouns}. Use --limit to show more."

@@ -75,7 +75,13 @@ pub(crate) fn difference(
 /// guest.
 pub(crate) fn is_another(before: &Value, booking: &Booking) -> Option<String> {
     let mut fixed = COMPARED.into_iter().filter(|it| !MODIFIED.contains(it));
-    fixed.find_map(|name| contradiction(booking, name, asked_for(before, name)?))
+    fixed.find_map(|name| {
+        let before = asked_for(before, name)?;
+        // The earlier look may be the one that was masked.
+        let may_be = |shown: &Value| agree(name, shown, before) == Some(true);
+        let clause = contradiction(booking, name, before)?;
+        (!shown(booking, name).iter().any(may_be)).then_some(clause)
+    })
 }
 
 /// A clause that says so if all that is said of a field contradicts what was asked for.
