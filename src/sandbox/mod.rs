@@ -18,7 +18,9 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tokio::net::TcpListener;
 
+use http::ExchangeLog;
 pub(crate) use http::report::Report;
+use http::report::judge;
 pub(crate) use http::{BODY_LIMIT, ExchangeDocument, HarFile, OnRequest};
 pub(crate) use rules::access::LIVE_KEY;
 use rules::organization::Organization;
@@ -94,7 +96,7 @@ impl Sandbox {
         on_request: Option<OnRequest>,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> io::Result<()> {
-        let exchanges = self.options.keeps_requests.then(http::ExchangeLog::new);
+        let exchanges = self.options.keeps_requests.then(|| ExchangeLog::new(judge));
         let service = http::SandboxService {
             store: self.store,
             options: self.options,

@@ -1,7 +1,6 @@
 //! Applies a configured fault to a request and its response.
 
 use std::io;
-use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::response::Parts;
@@ -59,11 +58,7 @@ pub(super) async fn meet(mut fault: Fault, answer: impl Future<Output = Response
             *page.extensions_mut() = answer.into_parts().0.extensions;
             page
         }
-        _ => {
-            let delay = Duration::from_millis(fault.delay_ms.unwrap_or_default());
-            tokio::time::sleep(delay).await;
-            answer.await
-        }
+        _ => answer.await,
     };
     response.extensions_mut().insert(fault);
     response

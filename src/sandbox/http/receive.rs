@@ -79,13 +79,16 @@ impl SandboxService {
                 exchange
             }
             Some(log) if exchange.method != "GET" => {
-                log.note_change();
+                log.note(&exchange);
                 Arc::new(exchange)
             }
             _ => Arc::new(exchange),
         };
         if let Some(on_request) = &self.on_request {
             on_request(&exchange);
+        }
+        if !exchange.delay().is_zero() {
+            tokio::time::sleep(exchange.delay()).await;
         }
         Response::from_parts(head, body)
     }

@@ -205,7 +205,7 @@ impl Fault {
     #[rustfmt::skip]
     pub(crate) fn in_words(&self, length: usize) -> String {
         let fixed = match self.kind {
-            FaultKind::Delay => &format!("A fault held the request back for {} ms.", self.delay_ms.unwrap_or_default()),
+            FaultKind::Delay => &format!("A fault held the response back for {} ms.", self.delay_ms.unwrap_or_default()),
             FaultKind::Status => "A fault responded instead of the service.",
             FaultKind::DropBefore => "A fault closed the connection before the request was handled.",
             FaultKind::DropAfter => "A fault closed the connection after the request was handled; this response was not sent.",

@@ -45,6 +45,7 @@ pub(crate) struct DueDelivery {
 }
 
 pub(crate) struct SentDelivery {
+    pub(crate) organization: String,
     /// Its id.
     pub(crate) event: String,
     pub(crate) is_abandoned: bool,
@@ -267,13 +268,14 @@ impl Tx<'_> {
 
     /// What a report reads of the deliveries.
     pub(crate) fn sent_deliveries(&self, organization: Option<&str>) -> Result<Vec<SentDelivery>> {
-        let sql = "SELECT d.event, d.state, d.met, d.held_back FROM deliveries d \
+        let sql = "SELECT d.event, e.organization, d.state, d.met, d.held_back FROM deliveries d \
                    JOIN events e ON e.number = d.event \
                    WHERE ?1 IS NULL OR e.organization = ?1 ORDER BY d.event";
         self.all(sql, [organization], |row| {
             let event = row.get("event")?;
             let is_after_the_next = row.get::<_, u8>("held_back")? == 2;
             Ok(SentDelivery {
+                organization: row.get("organization")?,
                 event: IdKind::Event.id(event),
                 is_abandoned: row.get_ref("state")?.as_str()? == ABANDONED,
                 is_after_the_next,

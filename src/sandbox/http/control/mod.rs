@@ -35,6 +35,7 @@ enum Work {
     Process(fn(&Arc<SandboxService>, &Request) -> Result<Response, ApiError>),
 }
 
+const RESET_PATH: &str = "/sandbox/reset";
 const ORGANIZATION_PATH: &str = "/sandbox/organizations/{id}";
 const ORGANIZATION: Option<ChangeTopic> = Some(ChangeTopic::Organization);
 const EVERYTHING: Option<ChangeTopic> = Some(ChangeTopic::Everything);
@@ -44,7 +45,7 @@ pub(crate) const CONTROLS: &[Control] = &[
     Control { method: "GET", path: "/", work: Work::Read(page::index) },
     Control { method: "GET", path: "/openapi.json", work: Work::Read(page::service_document) },
     Control { method: "GET", path: "/sandbox/openapi.json", work: Work::Read(page::controls_document) },
-    Control { method: "POST", path: "/sandbox/reset", work: Work::Write(records::reset, EVERYTHING) },
+    Control { method: "POST", path: RESET_PATH, work: Work::Write(records::reset, EVERYTHING) },
     Control { method: "POST", path: "/sandbox/fixtures", work: Work::Write(fixtures::load, EVERYTHING) },
     Control { method: "GET", path: "/sandbox/clock", work: Work::Read(clock::show) },
     Control { method: "POST", path: "/sandbox/clock", work: Work::Write(clock::change, None) },
@@ -83,11 +84,22 @@ pub(super) async fn answer(
             outcome.into_response()
         }
         Work::Write(work, topic) => {
-            let removed = (control.path == ORGANIZATION_PATH).then(|| request.id.clone());
-            let outcome = store.write(move |tx| work(tx, &request)).await;
-            if let (Ok(_), Some(id), Some(log)) = (&outcome, removed, &service.exchanges) {
-                log.forget(&format!("org_{}", id.strip_prefix("org_").unwrap_or(&id)));
-            }
+            let judging = Arc::clone(service);
+            let work = move |tx: &Tx<'_>| {
+                let owner = match control.path {
+                    RESET_PATH => None,
+                    ORGANIZATION_PATH => Some(organization::named(tx, &request.id)?.id),
+                    _ => return work(tx, &request),
+                };
+                // What the report reads is judged before it is deleted.
+                let deliveries = tx.sent_deliveries(owner.as_deref())?;
+                let reply = work(tx, &request)?;
+                if let Some(log) = &judging.exchanges {
+                    log.forget(owner.as_deref(), &deliveries);
+                }
+                Ok(reply)
+            };
+            let outcome = store.write(work).await;
             if outcome.is_ok()
                 && let Some(topic) = topic
             {

@@ -15,6 +15,7 @@ use crate::sandbox::http::endpoints::Endpoint;
 use crate::sandbox::http::reply::RefusalReason;
 use crate::sandbox::rules::access::{self, masked};
 use crate::sandbox::rules::fault::{Fault, FaultKind};
+use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::wire::{IdKind, WireTime};
 
 const MOST_OF_BODY: usize = 64 * 1024;
@@ -28,7 +29,7 @@ pub(crate) struct Exchange {
     /// When it came, in real time.
     pub(in super::super) came: SystemTime,
     pub(in super::super) duration: Duration,
-    /// How often the controls had changed something before it: what a test does then is no retry.
+    /// How often the controls had changed something for its organization before it: what a test does then is no retry.
     pub(in super::super) changes: u32,
     pub(crate) method: Method,
     /// Path and query.
@@ -109,14 +110,35 @@ impl Exchange {
     }
 
     pub(in super::super) fn answered(&mut self, head: &mut response::Parts) {
-        self.duration = self.came.elapsed().unwrap_or_default();
         self.response.headers = HttpMessage::of(&head.headers).headers;
         self.refusal = head.extensions.remove().map(|RefusalReason(why)| why);
         self.fault = head.extensions.remove();
         self.endpoint = head.extensions.remove();
+        self.duration = self.came.elapsed().unwrap_or_default() + self.delay();
         if self.fault_kind() != Some(FaultKind::DropBefore) {
             self.status = head.status.as_u16();
         }
+    }
+
+    /// How long a fault holds its response back, which is logged before: its client may not wait for it.
+    pub(in super::super) fn delay(&self) -> Duration {
+        let delay = self.fault.as_ref().and_then(|it| it.delay_ms);
+        delay.map_or(Duration::ZERO, Duration::from_millis)
+    }
+
+    /// The organization whose next request is no retry after this call of a control: `Some(None)` if it is any. Nobody's
+    /// is retried for the clock, a new organization or a webhook that is sent again.
+    pub(super) fn changes_for(&self) -> Option<Option<String>> {
+        let mut queries = self.query().unwrap_or_default().split('&');
+        let asked = queries.find_map(|it| it.strip_prefix("organization="));
+        let body: Value = serde_json::from_slice(&self.request.body).unwrap_or_default();
+        let name = match self.path().split('/').nth(2)? {
+            "organization" | "fixtures" => Some(asked.unwrap_or(Organization::MAIN)),
+            "faults" => body["organization"].as_str(),
+            "reset" => None,
+            _ => return None,
+        };
+        Some(name.map(|it| format!("org_{}", it.trim_start_matches("org_"))))
     }
 
     pub(super) fn size(&self) -> usize {

@@ -1,19 +1,21 @@
 //! The last requests, in memory.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
 use super::exchange::Exchange;
-use crate::sandbox::rules::access;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fields::FieldErrors;
+use crate::sandbox::store::SentDelivery;
 use crate::sandbox::wire::IdKind;
 
 const MOST: usize = 1000;
 const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// How many ids of one code are remembered.
+const MOST_IDS: usize = 100;
 /// How many requests a list has unless it is asked for more.
 const LIMIT: usize = 100;
 
@@ -23,67 +25,80 @@ struct LogEntries {
     exchanges: VecDeque<Arc<Exchange>>,
     size: usize,
     last: i64,
-    changes: u32,
-    /// What requests of a key met that are no longer kept, and the first that did.
-    earlier: HashMap<(String, String), i64>,
+    /// How often a control has changed something for an organization, or for all.
+    changes: HashMap<Option<String>, u32>,
+    judge: Judge,
+    /// What the requests and deliveries showed that are no longer there.
+    earlier: HashMap<(Option<String>, String), BTreeSet<String>>,
 }
+
+/// Says what requests and deliveries show.
+type Judge = fn(&[Arc<Exchange>], &[SentDelivery]) -> Vec<Shown>;
+/// An organization, the code of a situation or a finding, and the id of what shows it.
+pub(crate) type Shown = (Option<String>, String, String);
 
 impl ExchangeLog {
     /// An empty one. Numbers begin with the time, so that they are not used again after a restart.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(judge: Judge) -> Self {
         Self(Mutex::new(LogEntries {
             exchanges: VecDeque::new(),
             size: 0,
             last: Timestamp::now().as_millisecond() << 21,
-            changes: 0,
+            changes: HashMap::new(),
+            judge,
             earlier: HashMap::new(),
         }))
     }
 
-    /// Numbers and keeps a request, and drops the oldest ones that it leaves no room for.
+    /// Numbers and keeps a request. Those that it leaves no room for are judged together with what followed them.
     pub(in super::super) fn keep(&self, mut exchange: Exchange) -> Arc<Exchange> {
         let mut kept = self.lock();
         kept.last += 1;
         exchange.number = kept.last;
-        exchange.changes = kept.changes;
+        let changes = |owner| kept.changes.get(&owner).copied().unwrap_or_default();
+        exchange.changes =
+            changes(None) + exchange.organization().map_or(0, |it| changes(Some(it)));
         kept.size += exchange.size();
         let exchange = Arc::new(exchange);
         kept.exchanges.push_back(Arc::clone(&exchange));
-        while (kept.exchanges.len() > MOST || kept.size > MOST_BYTES)
-            && let Some(oldest) = kept.exchanges.pop_front()
-        {
-            kept.size -= oldest.size();
-            let key = oldest.key().filter(|_| oldest.status != 401);
-            for code in oldest.met() {
-                let met = (key.unwrap_or_default().to_owned(), code.to_owned());
-                kept.earlier.entry(met).or_insert(oldest.number);
+        if kept.exchanges.len() > 2 * MOST || kept.size > MOST_BYTES {
+            let all: Vec<_> = kept.exchanges.iter().cloned().collect();
+            kept.remember(&all, &[]);
+            while (kept.exchanges.len() > MOST || kept.size > MOST_BYTES / 2)
+                && let Some(oldest) = kept.exchanges.pop_front()
+            {
+                kept.size -= oldest.size();
             }
         }
         exchange
     }
 
-    /// A control has changed something.
-    pub(in super::super) fn note_change(&self) {
-        self.lock().changes += 1;
+    /// A control was called.
+    pub(in super::super) fn note(&self, control: &Exchange) {
+        if let Some(owner) = control.changes_for() {
+            *self.lock().changes.entry(owner).or_default() += 1;
+        }
     }
 
-    /// Drops what came from an organization that is removed.
-    pub(in super::super) fn forget(&self, organization: &str) {
+    /// Judges deliveries that are deleted. The requests of an organization that is removed are deleted with them.
+    pub(in super::super) fn forget(&self, organization: Option<&str>, deliveries: &[SentDelivery]) {
         let mut kept = self.lock();
-        let is_its = |it: &Exchange| it.organization().as_deref() == Some(organization);
-        kept.exchanges.retain(|it| !is_its(it));
-        kept.size = kept.exchanges.iter().map(|it| it.size()).sum();
-        kept.earlier.retain(|(key, _), _| {
-            access::key(key).is_none_or(|it| it.organization != organization)
-        });
+        let is_its = |it: &Arc<Exchange>| {
+            organization.is_some() && it.organization().as_deref() == organization
+        };
+        let all = std::mem::take(&mut kept.exchanges).into_iter();
+        let (leaving, staying): (Vec<_>, Vec<_>) = all.partition(is_its);
+        kept.remember(&leaving, deliveries);
+        kept.size = staying.iter().map(|it| it.size()).sum();
+        kept.exchanges = staying.into();
     }
 
-    /// What is kept, oldest first; and what earlier requests met first.
-    pub(in super::super) fn all(&self) -> (Vec<Arc<Exchange>>, Vec<MetBefore>) {
+    /// What is kept, oldest first; and what was shown by what was deleted.
+    pub(in super::super) fn all(&self) -> (Vec<Arc<Exchange>>, Vec<Shown>) {
         let kept = self.lock();
-        let earlier = kept.earlier.iter().map(|((key, code), first)| {
-            let organization = access::key(key).map(|it| it.organization);
-            (organization, code.clone(), *first)
+        let earlier = kept.earlier.iter().flat_map(|((owner, code), ids)| {
+            ids.iter()
+                .map(|id| (owner.clone(), code.clone(), id.clone()))
         });
         (kept.exchanges.iter().cloned().collect(), earlier.collect())
     }
@@ -105,8 +120,16 @@ impl ExchangeLog {
     }
 }
 
-/// An organization, the code of a situation, and the number of the first request that met it.
-pub(in super::super) type MetBefore = (Option<String>, String, i64);
+impl LogEntries {
+    fn remember(&mut self, leaving: &[Arc<Exchange>], deliveries: &[SentDelivery]) {
+        for (owner, code, id) in (self.judge)(leaving, deliveries) {
+            let ids = self.earlier.entry((owner, code)).or_default();
+            if ids.len() < MOST_IDS {
+                ids.insert(id);
+            }
+        }
+    }
+}
 
 pub(in super::super) struct Filter {
     limit: usize,

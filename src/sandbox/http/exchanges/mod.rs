@@ -12,6 +12,6 @@ mod secrets;
 
 pub(crate) use exchange::{Exchange, ExchangeDocument};
 pub(crate) use har::HarFile;
-pub(crate) use log::ExchangeLog;
 pub(super) use log::Filter;
+pub(crate) use log::{ExchangeLog, Shown};
 pub(super) use met::NO_KEY;

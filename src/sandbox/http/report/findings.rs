@@ -1,7 +1,7 @@
 //! The rules that a client was seen to break. Each is a pure function of what was sent. What the wire cannot prove is no
 //! finding: a request after a control has changed something is what a test does next, and not a retry.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -23,7 +23,7 @@ type Rule = (
 
 #[rustfmt::skip]
 const RULES: [Rule; 11] = [
-    (NO_KEY, "A booking request without an Idempotency-Key", "If its response is lost, the client cannot find out whether it booked. Sending it again books again.", "Limits, 7", |seen| seen.met.get(NO_KEY).cloned().unwrap_or_default()),
+    (NO_KEY, "A booking request without an Idempotency-Key", "If its response is lost, the client cannot find out whether it booked. Sending it again books again.", "Limits, 7", |_| Vec::new()),
     ("retry_with_another_key", "A booking request is repeated with another key", "The first one may have booked; with another key the guest has two tables.", "Limits, 7", retried_with_another_key),
     ("retry_after_ignored", "A request is sent before Retry-After is over", "It is rejected again, and the whole organization shares the limit.", "Limits, 2", sent_too_soon),
     ("rejected_sent_again", "A rejected booking request is sent again", "It is rejected again, and uses up the limit. Correct what the error names, or give up.", "Errors", rejected_sent_again),
@@ -36,17 +36,17 @@ const RULES: [Rule; 11] = [
     ("genuine_rejected", "The handler rejects each delivery, although its signature is valid", "It learns nothing. Verify the raw bytes of the body, with the organization's secret.", "Headers", rejected),
 ];
 
-/// What the rules look at.
+/// What the rules look at: what one organization sent, in the order in which it came, and what it was sent.
+#[derive(Default)]
 pub(super) struct Seen<'a> {
-    /// In the order in which they came.
-    pub(super) sent: &'a [Sent<'a>],
-    pub(super) deliveries: &'a [SentDelivery],
-    /// The requests that met a situation, those among them that are no longer kept.
-    pub(super) met: &'a HashMap<&'a str, Vec<String>>,
+    pub(super) sent: Vec<Sent<'a>>,
+    pub(super) deliveries: Vec<&'a SentDelivery>,
 }
 
-/// Reads of a booking in a row from which on their pace is a client's.
-const POLLS: usize = 10;
+/// Repeated reads from which on their pace is a client's.
+const POLLS: usize = 9;
+/// How exactly the two clocks are known. A test moves the sandbox's by more.
+const EXACT: Duration = Duration::from_millis(500);
 
 /// A request, with what several rules look at.
 pub(super) struct Sent<'a> {
@@ -70,20 +70,30 @@ impl<'a> Sent<'a> {
         IdKind::Request.id(self.exchange.number)
     }
 
-    /// Whether the other request is of the same client, as far as the wire shows, and came later without a change in between.
+    /// Whether the other request came later without a change in between: of the same client, as far as the wire shows.
     pub(super) fn precedes(&self, other: &Self) -> bool {
-        let (this, other_exchange) = (self.exchange, other.exchange);
-        self.organization == other.organization
-            && this.changes == other_exchange.changes
-            && this.came < other_exchange.came
+        let (this, other) = (self.exchange, other.exchange);
+        this.changes == other.changes && this.came < other.came
     }
 
-    /// How long after the end of this one the other began, by the clock that was faster; `None` if it was before.
-    fn pause(&self, other: &Self) -> Option<Duration> {
+    /// How long after the end of this one the other began, in real time and by the sandbox's clock; `None` if it was before.
+    fn pauses(&self, other: &Self) -> Option<(Duration, Duration)> {
         let end = self.exchange.came + self.exchange.duration;
         let real = other.exchange.came.duration_since(end).ok()?;
         let passed = other.exchange.at.duration_since(self.exchange.at);
-        Some(real.max(passed.unsigned_abs()))
+        Some((real, passed.unsigned_abs()))
+    }
+
+    /// The same by the clock that was faster.
+    fn pause(&self, other: &Self) -> Option<Duration> {
+        let (real, passed) = self.pauses(other)?;
+        Some(real.max(passed))
+    }
+
+    /// Whether it read a booking that is not finished.
+    fn is_poll(&self) -> bool {
+        let waiting = ["processing", "otp", "confirm_details", "payment_approval"];
+        self.exchange.method == "GET" && waiting.iter().any(|code| self.met.contains(code))
     }
 
     /// The code or the approval that it gives, if it gives one that the service may have taken.
@@ -97,18 +107,24 @@ impl<'a> Sent<'a> {
     }
 }
 
+/// The codes of the rules that were broken, each with what shows it.
+pub(super) fn shown_by(seen: &Seen<'_>) -> impl Iterator<Item = (&'static str, String)> {
+    let rules = RULES.iter();
+    rules.flat_map(|(code, .., shows)| shows(seen).into_iter().map(|id| (*code, id)))
+}
+
 /// The findings, in the order of the rules.
-pub(super) fn findings(seen: &Seen<'_>) -> Vec<Finding> {
-    let found = RULES
-        .iter()
-        .map(|(code, title, why, section, shows)| Finding {
+pub(super) fn findings(shown: &mut HashMap<String, BTreeSet<String>>) -> Vec<Finding> {
+    let found = RULES.iter().filter_map(|(code, title, why, section, _)| {
+        Some(Finding {
             code: (*code).to_owned(),
             title: (*title).to_owned(),
             why: (*why).to_owned(),
             section: (*section).to_owned(),
-            requests: shows(seen),
-        });
-    found.filter(|it| !it.requests.is_empty()).collect()
+            requests: shown.remove(*code)?.into_iter().collect(),
+        })
+    });
+    found.collect()
 }
 
 fn with_unknown_fields(seen: &Seen<'_>) -> Vec<String> {
@@ -118,101 +134,111 @@ fn with_unknown_fields(seen: &Seen<'_>) -> Vec<String> {
     sent.map(Sent::id).collect()
 }
 
-/// Each of the pairs once, in order.
-fn pairs(seen: &Seen<'_>, shows: impl Fn(&Sent<'_>, &Sent<'_>) -> bool) -> Vec<String> {
-    let mut numbers = Vec::new();
-    for (place, first) in seen.sent.iter().enumerate() {
+/// The pairs of one that may be the first and a later one.
+fn pairs(
+    seen: &Seen<'_>,
+    is_first: impl Fn(&Sent<'_>) -> bool,
+    shows: impl Fn(&Sent<'_>, &Sent<'_>) -> bool,
+) -> Vec<String> {
+    let mut found = Vec::new();
+    for (place, first) in seen.sent.iter().enumerate().filter(|(_, it)| is_first(it)) {
         let mut later = seen.sent[place + 1..].iter();
         if let Some(second) = later.find(|it| first.precedes(it) && shows(first, it)) {
-            numbers.extend([first.exchange.number, second.exchange.number]);
+            found.extend([first.id(), second.id()]);
         }
     }
-    numbers.sort_unstable();
-    numbers.dedup();
-    numbers
-        .into_iter()
-        .map(|it| IdKind::Request.id(it))
-        .collect()
+    found
 }
 
 fn retried_with_another_key(seen: &Seen<'_>) -> Vec<String> {
     // What was sent again with its own key was found out, whatever else was sent.
     let is_repeated = |first: &Sent<'_>| {
         let key = first.exchange.idempotency_key();
-        let same = seen
-            .sent
-            .iter()
-            .filter(|it| it.organization == first.organization && it.body == first.body)
-            .filter(|it| it.exchange.idempotency_key() == key);
-        same.count() > 1
+        let same = seen.sent.iter().filter(|it| it.body == first.body);
+        same.filter(|it| it.exchange.idempotency_key() == key)
+            .count()
+            > 1
     };
-    pairs(seen, |first, second| {
+    let is_slow = |it: &Exchange| it.fault_kind() == Some(FaultKind::Delay);
+    let is_first = |it: &Sent<'_>| {
+        let one = it.exchange;
+        let may_be_lost = one.is_in_doubt() || is_slow(one);
+        may_be_lost && one.is_create() && one.idempotency_key().is_some() && !is_repeated(it)
+    };
+    pairs(seen, is_first, |first, second| {
         let (one, other) = (first.exchange, second.exchange);
         // A client that does not wait for a response that is held back has given it up.
-        let is_given_up =
-            one.fault_kind() == Some(FaultKind::Delay) && first.pause(second).is_none();
-        one.is_create()
-            && (one.is_in_doubt() || is_given_up)
-            && one.idempotency_key().is_some()
+        (!is_slow(one) || first.pause(second).is_none())
             && other.is_create()
             && one.idempotency_key() != other.idempotency_key()
             && first.body == second.body
-            && !is_repeated(first)
     })
 }
 
 fn sent_too_soon(seen: &Seen<'_>) -> Vec<String> {
-    pairs(seen, |first, second| {
+    let is_first = |it: &Sent<'_>| it.exchange.status == 429;
+    pairs(seen, is_first, |first, second| {
         let (one, other) = (first.exchange, second.exchange);
         let name = |it: &Exchange| it.endpoint.map(|it| it.summary);
         let wait = one.response.header("retry-after");
         let wait = wait.and_then(|it| it.parse().ok()).map(Duration::from_secs);
         let is_too_soon = |wait| first.pause(second).is_some_and(|pause| pause < wait);
-        one.status == 429 && wait.is_some_and(is_too_soon) && name(one) == name(other)
+        wait.is_some_and(is_too_soon) && name(one) == name(other)
     })
 }
 
 fn rejected_sent_again(seen: &Seen<'_>) -> Vec<String> {
-    pairs(seen, |first, second| {
+    let own = |it: &Exchange| it.fault_kind().is_none() && it.is_create();
+    // What another status says may be mended without another body: a search, a new session, another API key.
+    let is_first = |it: &Sent<'_>| own(it.exchange) && matches!(it.exchange.status, 400 | 422);
+    pairs(seen, is_first, |first, second| {
         let (one, other) = (first.exchange, second.exchange);
-        // What another status says may be mended without another body: a search, a new session, another API key.
-        let is_final = one.fault_kind().is_none() && matches!(one.status, 400 | 422);
-        let is_rejected = other.fault_kind().is_none() && matches!(other.status, 400..=422);
         let key = one.idempotency_key();
         let is_same = key.is_some() && key == other.idempotency_key() && first.body == second.body;
-        is_final && is_rejected && is_same && one.is_create() && other.is_create()
+        is_same && own(other) && matches!(other.status, 400..=422)
     })
 }
 
 fn answered_twice(seen: &Seen<'_>) -> Vec<String> {
-    pairs(seen, |first, second| {
-        // One that was rejected did not count, and the client knows it.
-        let may_count = first.exchange.status < 400 || first.exchange.is_in_doubt();
-        let is_same = first.answer().is_some() && first.answer() == second.answer();
-        may_count && is_same && first.exchange.path() == second.exchange.path()
+    // One that was rejected did not count, and the client knows it.
+    let is_first = |it: &Sent<'_>| {
+        it.answer().is_some() && (it.exchange.status < 400 || it.exchange.is_in_doubt())
+    };
+    pairs(seen, is_first, |first, second| {
+        let path = first.exchange.path();
+        // Nor did one after which the booking still waits.
+        let is_read = |it: &Sent<'_>| {
+            let booking = path.strip_suffix("/continue") == Some(it.exchange.path());
+            booking && it.is_poll() && first.precedes(it) && it.precedes(second)
+        };
+        let is_same = first.answer() == second.answer() && path == second.exchange.path();
+        is_same && !seen.sent.iter().any(is_read)
     })
 }
 
-/// Reads of an unfinished booking with nothing else about it in between.
+/// Reads of unfinished bookings, some of them again, and no other call about a booking in between.
 fn polled(seen: &Seen<'_>) -> Vec<String> {
     let mut found = Vec::new();
-    let mut runs: HashMap<String, Vec<&Sent<'_>>> = HashMap::new();
-    for it in seen.sent {
-        let Some(booking) = it.exchange.booking() else {
-            continue;
+    let mut run: Vec<&Sent<'_>> = Vec::new();
+    for it in &seen.sent {
+        let path = it.exchange.path();
+        let is_other = it.exchange.method != "GET" && path.starts_with("/v1/bookings");
+        // A test that moves the clock does not poll either.
+        let is_at_once = |last: &&Sent<'_>| {
+            let pauses = last.pauses(it);
+            last.precedes(it) && pauses.is_none_or(|(real, passed)| passed < real + EXACT)
         };
-        let run = runs.entry(booking).or_default();
-        let waiting = ["processing", "otp", "confirm_details", "payment_approval"];
-        let waits = waiting.iter().any(|code| it.met.contains(code));
-        let goes_on = run.last().is_none_or(|last| last.precedes(it));
-        if it.exchange.method != "GET" || !waits || !goes_on {
+        if is_other || !run.last().is_none_or(is_at_once) {
             run.clear();
+        }
+        if !it.is_poll() {
             continue;
         }
         run.push(it);
+        let bookings: HashSet<_> = run.iter().map(|it| it.exchange.path()).collect();
         let pause = run[0].pause(it).unwrap_or_default();
         let is_fast = pause < Duration::from_secs(run.len() as u64 - 1);
-        if run.len() >= POLLS && is_fast {
+        if run.len() - bookings.len() >= POLLS && is_fast {
             found.extend([run[0].id(), it.id()]);
             run.clear();
         }
@@ -222,11 +248,9 @@ fn polled(seen: &Seen<'_>) -> Vec<String> {
 
 fn booked_for_others(seen: &Seen<'_>) -> Vec<String> {
     // Of each slot, the parties that it was offered for, and the last search that did.
-    type Slot<'a> = (Option<&'a str>, String);
-    let mut offers: HashMap<Slot<'_>, (HashSet<i64>, String)> = HashMap::new();
+    let mut offers: HashMap<String, (HashSet<i64>, String)> = HashMap::new();
     let mut found = Vec::new();
-    for it in seen.sent {
-        let organization = it.organization.as_deref();
+    for it in &seen.sent {
         if it.exchange.path() == "/v1/availability/search" && it.exchange.status == 200 {
             let answer: Value =
                 serde_json::from_slice(it.exchange.service_answer()).unwrap_or_default();
@@ -237,7 +261,7 @@ fn booked_for_others(seen: &Seen<'_>) -> Vec<String> {
                 ) else {
                     continue;
                 };
-                let offer = offers.entry((organization, slot.to_owned())).or_default();
+                let offer = offers.entry(slot.to_owned()).or_default();
                 offer.0.insert(party);
                 offer.1 = it.id();
             }
@@ -245,7 +269,7 @@ fn booked_for_others(seen: &Seen<'_>) -> Vec<String> {
             && it.exchange.status < 400
             && let Some(slot) = it.body["availability_id"].as_str()
             && let Some(party) = it.body["party_size"].as_i64()
-            && let Some((parties, search)) = offers.get(&(organization, slot.to_owned()))
+            && let Some((parties, search)) = offers.get(slot)
             && !parties.contains(&party)
         {
             found.extend([search.clone(), it.id()]);
@@ -256,7 +280,7 @@ fn booked_for_others(seen: &Seen<'_>) -> Vec<String> {
 
 /// The events that the handler took although it should not have.
 fn accepted(seen: &Seen<'_>, fault: FaultKind) -> Vec<String> {
-    let is_accepted = |it: &&SentDelivery| {
+    let is_accepted = |it: &&&SentDelivery| {
         let mut attempts = it.attempts.iter();
         attempts.any(|it| it.fault == Some(fault) && matches!(it.status, Some(200..=299)))
     };

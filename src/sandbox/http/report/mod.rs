@@ -5,15 +5,15 @@ mod findings;
 mod situations;
 mod written;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use self::findings::{Seen, Sent, findings};
-use super::exchanges::ExchangeLog;
+use self::findings::{Seen, Sent, findings, shown_by};
+use super::exchanges::{Exchange, ExchangeLog, Shown};
 use crate::sandbox::rules::fault::FaultKind;
 use crate::sandbox::store::SentDelivery;
-use crate::sandbox::wire::IdKind;
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Report {
@@ -55,45 +55,24 @@ impl Report {
         deliveries: &[SentDelivery],
         organization: Option<&str>,
     ) -> Self {
-        let (kept, earlier) = log.all();
+        let (kept, mut shown) = log.all();
+        shown.extend(judge(&kept, deliveries));
         let is_wanted =
             |owner: Option<&str>| organization.is_none_or(|wanted| owner == Some(wanted));
-        let sent = kept.iter().map(|it| Sent::of(it));
-        let mut sent: Vec<_> = sent
-            .filter(|it| is_wanted(it.organization.as_deref()))
-            .collect();
-        sent.sort_by_key(|it| it.exchange.came);
-        let mut met: HashMap<&str, Vec<String>> = HashMap::new();
-        for (_, code, number) in earlier.iter().filter(|it| is_wanted(it.0.as_deref())) {
-            let id = IdKind::Request.id(*number);
-            met.entry(code).or_default().push(id);
+        let mut met: HashMap<String, BTreeSet<String>> = HashMap::new();
+        for (_, code, id) in shown.into_iter().filter(|it| is_wanted(it.0.as_deref())) {
+            met.entry(code).or_default().insert(id);
         }
-        let mut processing = HashSet::new();
-        for it in &sent {
-            for code in &it.met {
-                met.entry(code).or_default().push(it.id());
-            }
-            let Some(booking) = it.exchange.booking() else {
-                continue;
-            };
-            if it.met.contains(&"processing") {
-                processing.insert(booking);
-            } else if it.exchange.method == "GET" && processing.remove(&booking) {
-                met.entry("processed").or_default().push(it.id());
-            }
+        // One that it takes shows that it can verify.
+        if met.contains_key("webhook_delivered") {
+            met.remove("genuine_rejected");
         }
-        for (code, event) in deliveries.iter().flat_map(of_delivery) {
-            met.entry(code).or_default().push(event);
-        }
-        let findings = findings(&Seen {
-            sent: &sent,
-            deliveries,
-            met: &met,
-        });
+        let mut sent = in_order(&kept);
+        sent.retain(|it| is_wanted(it.organization.as_deref()));
         let mut remarks = given_up(&sent);
         let situations = situations::all().map(|(key, situation)| {
-            let mut requests = met.remove(key).unwrap_or_default();
-            requests.truncate(SHOWN);
+            let requests = met.get(key).into_iter().flatten();
+            let requests: Vec<_> = requests.take(SHOWN).cloned().collect();
             Situation {
                 met: !requests.is_empty(),
                 remark: remarks.remove(key),
@@ -103,9 +82,57 @@ impl Report {
         });
         Self {
             situations: situations.collect(),
-            findings,
+            findings: findings(&mut met),
         }
     }
+}
+
+fn in_order(kept: &[Arc<Exchange>]) -> Vec<Sent<'_>> {
+    let mut sent: Vec<_> = kept.iter().map(|it| Sent::of(it)).collect();
+    sent.sort_by_key(|it| it.exchange.came);
+    sent
+}
+
+/// The situations that requests and deliveries met, and the findings that they show.
+pub(crate) fn judge(kept: &[Arc<Exchange>], deliveries: &[SentDelivery]) -> Vec<Shown> {
+    let mut owners: HashMap<Option<String>, Seen<'_>> = HashMap::new();
+    for it in in_order(kept) {
+        let owner = it.organization.clone();
+        owners.entry(owner).or_default().sent.push(it);
+    }
+    for it in deliveries {
+        let owner = Some(it.organization.clone());
+        owners.entry(owner).or_default().deliveries.push(it);
+    }
+    let mut shown = Vec::new();
+    for (owner, seen) in owners {
+        let mut show = |code: &str, id| shown.push((owner.clone(), code.to_owned(), id));
+        let mut processing = HashSet::new();
+        for it in &seen.sent {
+            for code in &it.met {
+                show(code, it.id());
+            }
+            let is_read = it.exchange.method == "GET";
+            if !is_read && !it.met.contains(&"processing") {
+                continue;
+            }
+            let Some(booking) = it.exchange.booking() else {
+                continue;
+            };
+            if it.met.contains(&"processing") {
+                processing.insert(booking);
+            } else if processing.remove(&booking) {
+                show("processed", it.id());
+            }
+        }
+        for (code, event) in seen.deliveries.iter().flat_map(|it| of_delivery(it)) {
+            show(code, event);
+        }
+        for (code, id) in shown_by(&seen) {
+            show(code, id);
+        }
+    }
+    shown
 }
 
 /// What a delivery met, with its event.
@@ -138,8 +165,10 @@ fn given_up<'a>(sent: &[Sent<'a>]) -> HashMap<&'a str, String> {
         let key = it.exchange.idempotency_key();
         // With another key it is a finding.
         let is_again = |other: &Sent<'_>| {
-            other.organization == it.organization && other.exchange.idempotency_key() == key
-                || other.exchange.is_create() && it.precedes(other) && other.body == it.body
+            let is_repeated = it.precedes(other) && other.body == it.body;
+            other.organization == it.organization
+                && (other.exchange.idempotency_key() == key
+                    || other.exchange.is_create() && is_repeated)
         };
         let is_open = key.is_some() && !sent[place + 1..].iter().any(is_again);
         // The service's own 503 says that nothing was done.
