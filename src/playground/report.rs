@@ -70,7 +70,11 @@ fn fail_on(text: &str) -> std::result::Result<FailOn, String> {
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     refuse_embedded(context)?;
     let call = Call::get(of_organization(PATH, args.organization.as_deref()));
-    let answer = context.control(call).await?;
+    let answer = context.control(call).await;
+    let answer = answer.map_err(|error| match error.http_status {
+        Some(409) => error.hint("start the sandbox server without --no-request-log"),
+        _ => error,
+    })?;
     context
         .out
         .emit_long(&DocumentView(answer.document, page))?;

@@ -72,6 +72,8 @@ fn body_2_a_body_that_is_no_json_or_has_a_wrong_type_names_field_and_detail() {
     let live = service.live();
     for path in "/v1/venues/search /v1/availability/search /v1/bookings /v1/sessions".split(' ') {
         for raw in [
+            "",
+            " ",
             "{",
             "nonsense",
             "[1]",

@@ -109,7 +109,7 @@ fn events_1c_with_no_url_set_nothing_is_sent() {
 }
 
 #[test]
-fn events_1c_what_is_pending_when_the_url_is_taken_away_is_not_sent() {
+fn events_1c_what_is_pending_when_the_url_is_taken_away_is_not_sent_until_there_is_one() {
     let receiver = Receiver::saying(|_, _| Reply(500, Duration::ZERO));
     let service = subscribed(&[], &receiver);
     let booking = service.book("ven_confirms");
@@ -117,9 +117,32 @@ fn events_1c_what_is_pending_when_the_url_is_taken_away_is_not_sent() {
     delivery(&service, &booking, "booking.confirmed", 1);
     service.settings(json!({"webhook_url": null}));
     service.advance("31s");
-    let settled = |all: &[Value]| all.iter().all(|it| it["state"] != "pending");
-    deliveries(&service, &booking, settled);
+    let waits = |it: &Value| it["state"] == "pending" && it.get("next_attempt_at").is_none();
+    deliveries(&service, &booking, |all| all.iter().all(waits));
     assert_eq!(receiver.attempts().len(), 2);
+    service.settings(json!({"webhook_url": receiver.url}));
+    delivery(&service, &booking, "booking.created", 2);
+}
+
+/// Nine bookings that each hold up an attempt are more than one organization may have in flight.
+#[test]
+fn events_6b_a_slow_receiver_holds_up_only_its_own_organization() {
+    let slow = Receiver::saying(|_, _| Reply(200, Duration::from_secs(9)));
+    let receiver = Receiver::start();
+    let service = subscribed(&["--no-limits"], &slow);
+    let url = json!({"webhook_url": receiver.url});
+    let other = "/sandbox/organization?organization=other";
+    service.live().call("PUT", other, Some(url)).is(200);
+    let first = service.book("ven_confirms");
+    for _ in 0..8 {
+        service.book("ven_confirms");
+    }
+    slow.event("booking.created", &first);
+    let order = service.order("ven_confirms");
+    let booking = service.with(OTHER).post("/v1/bookings", order);
+    let began = Instant::now();
+    receiver.event("booking.confirmed", booking.is(201));
+    assert!(began.elapsed() < Duration::from_secs(6));
 }
 
 #[test]

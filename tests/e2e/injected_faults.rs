@@ -290,6 +290,7 @@ fn a_webhook_that_is_duplicated_arrives_twice() {
 fn a_webhook_that_is_reordered_arrives_after_the_next_one_of_its_booking() {
     let delivered = Delivered::with(&json!({"on": "webhook", "kind": "reorder"}));
     assert_eq!(delivered.came(2), [CONFIRMED, CREATED]);
+    delivered.wait_until(|all| all[0]["attempts"][0]["fault"] == "reorder");
 }
 
 #[test]
@@ -322,6 +323,7 @@ fn a_webhook_that_is_delayed_waits_by_the_sandboxs_clock_even_if_each_is() {
     assert_eq!(delivered.consumer.requests().len(), 0);
     delivered.advance("601s");
     delivered.came(2);
+    delivered.wait_until(|all| all[1]["attempts"][0]["fault"] == "delay");
 }
 
 /// The command and the sandbox have a table each, because they share no code.

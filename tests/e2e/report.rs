@@ -1,6 +1,8 @@
 //! What a test suite never met and what it got away with: clients of people who do not know the rules.
 
-use std::time::Instant;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -57,6 +59,18 @@ impl Sandbox {
         format!("/v1/bookings/{}", booking["id"].as_str().unwrap())
     }
 
+    /// Sends a booking request, and waits for a response only so long.
+    fn first_try(&self, order: &Value, wait: Duration) {
+        let address = self.0.base_url().trim_start_matches("http://");
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(wait)).unwrap();
+        let (name, key, body) = (KEY.0, KEY.1, order.to_string());
+        let length = body.len();
+        write!(stream, "POST /v1/bookings HTTP/1.1\r\nHost: {address}\r\n{name}: {key}\r\nIdempotency-Key: first-{length}\r\nContent-Length: {length}\r\n\r\n{body}").unwrap();
+        let answer = stream.read(&mut [0]);
+        assert!(!answer.is_ok_and(|length| length > 0));
+    }
+
     fn report(&self) -> Value {
         self.control("GET", "/sandbox/report", &Value::Null)
     }
@@ -64,6 +78,12 @@ impl Sandbox {
     /// The codes of the findings.
     fn found(&self) -> Vec<String> {
         codes(&self.report())
+    }
+
+    /// How many requests show the first finding.
+    fn shown(&self) -> usize {
+        let requests = &self.report()["findings"][0]["requests"];
+        requests.as_array().map_or(0, Vec::len)
     }
 
     fn has_met(&self, code: &str) -> bool {
@@ -130,8 +150,20 @@ fn a_poller_is_found_to_read_more_often_than_the_limit_allows() {
     sandbox.control("POST", "/sandbox/clock", &json!({"advance": "1s"}));
     processing(5);
     assert_eq!(sandbox.found(), [""; 0]);
-    processing(20);
+    // Bookings that are read once each, and then again and again: the limit is that of all together.
+    let bookings: Vec<String> = (0..6)
+        .map(|it| sandbox.book("ven_otp", &format!("otp-{it}")))
+        .collect();
+    for rounds in 0..3 {
+        assert_eq!(sandbox.found(), [""; 0], "{rounds}");
+        for booking in bookings.iter().chain(&bookings).take(6 * rounds) {
+            sandbox.call("GET", booking, "", &Value::Null);
+        }
+    }
     assert_eq!(sandbox.found(), ["polling_too_fast"]);
+    let before = sandbox.shown();
+    processing(20);
+    assert!(sandbox.shown() > before);
 }
 
 #[test]
@@ -149,8 +181,20 @@ fn a_client_that_sends_its_answers_again_is_found() {
     sandbox.call("GET", other.trim_end_matches("/continue"), "", &Value::Null);
     assert!(sandbox.has_met("otp_attempts_exceeded"));
     assert_eq!(sandbox.found(), [""; 0]);
-    sandbox
-        .fails(&json!({"on": "POST /v1/bookings/{id}/continue", "kind": "status", "status": 502}));
+    let fault = json!({"on": "POST /v1/bookings/{id}/continue", "kind": "status", "status": 502});
+    // A client that reads after the error knows that the code did not count.
+    let careful = sandbox.book("ven_otp", "order-3");
+    let inbox = sandbox.control("GET", "/sandbox/inbox", &Value::Null);
+    let given = json!({"otp": inbox["messages"][0]["code"]});
+    sandbox.fails(&fault);
+    for status in [502, 200] {
+        let (_, booking) = sandbox.call("GET", &careful, "", &Value::Null);
+        assert_eq!(booking["status"], "requires_action");
+        let path = format!("{careful}/continue");
+        assert_eq!(sandbox.call("POST", &path, "", &given).0, status);
+    }
+    assert_eq!(sandbox.found(), [""; 0]);
+    sandbox.fails(&fault);
     while sandbox.call("POST", &path, "", &code).0 != 200 {}
     assert_eq!(sandbox.found(), ["answer_sent_twice"]);
     assert!(sandbox.has_met("otp_confirmed") && sandbox.has_met("invalid_otp"));
@@ -243,20 +287,86 @@ fn a_handler_that_takes_everything_is_found() {
             std::thread::yield_now();
         }
     }
+    let before = sandbox.found();
+    sandbox.control("POST", "/sandbox/reset", &Value::Null);
+    assert_eq!(sandbox.found(), before);
+    assert!(sandbox.has_met("webhook_unsigned"));
 }
 
-/// What 1,000 requests have pushed out of the log still counts.
+/// What 2,000 requests have pushed out of the log still counts, and so does what was deleted.
 #[test]
-fn a_long_suite_keeps_what_it_met_first() {
+fn a_long_suite_keeps_what_it_met_and_broke_first() {
     let sandbox = Sandbox::start();
-    let booking = sandbox.book("ven_otp", "order-1");
-    sandbox.call("POST", "/v1/bookings", "", &json!({}));
-    for _ in 0..1_000 {
+    let added = sandbox.control("POST", "/sandbox/organizations", &Value::Null);
+    let key = format!("Bearer {}", added["keys"]["live"].as_str().unwrap());
+    let url = sandbox.0.base_url();
+    send(
+        url,
+        "POST",
+        "/v1/bookings",
+        &[("Authorization", &key)],
+        "{}",
+    );
+    let own = format!("/sandbox/organizations/{}", added["id"].as_str().unwrap());
+    sandbox.control("DELETE", &own, &Value::Null);
+    let requests = sandbox.control("GET", "/sandbox/requests", &Value::Null);
+    assert_eq!(requests["requests"], json!([]));
+    assert_eq!(sandbox.found(), ["no_idempotency_key"]);
+
+    let order = sandbox.order("ven_otp");
+    sandbox.fails(&json!({"on": "POST /v1/bookings", "kind": "status", "status": 503}));
+    books_in_a_loop(&sandbox, &order);
+    for _ in 0..2_000 {
         sandbox.call("GET", "/v1/", "", &Value::Null);
     }
-    sandbox.call("GET", &booking, "", &Value::Null);
-    assert_eq!(sandbox.found(), ["no_idempotency_key"]);
+    let both = ["no_idempotency_key", "retry_with_another_key"];
+    assert_eq!(sandbox.found(), both);
     assert!(sandbox.has_met("validation_failed") && sandbox.has_met("otp"));
+}
+
+/// Of a test's own organization, all that it sets up decides what is a retry; what others do, and the time, do not.
+#[test]
+fn a_retry_is_found_whatever_other_tests_do_meanwhile() {
+    let sandbox = Sandbox::start();
+    let foreign = json!({"on": "GET /v1/", "kind": "status", "organization": "other"});
+    let off = json!({"webhook_url": null});
+    for (place, (method, path, body, is_found)) in [
+        ("POST", "/sandbox/organizations", &Value::Null, true),
+        ("POST", "/sandbox/faults", &foreign, true),
+        ("POST", "/sandbox/clock", &json!({"advance": "2s"}), true),
+        (
+            "PUT",
+            "/sandbox/organization?organization=other",
+            &off,
+            true,
+        ),
+        ("PUT", "/sandbox/organization", &off, false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut order = sandbox.order("ven_confirms");
+        order["customer"]["name"] = json!(format!("Ada {path} {place}"));
+        let before = sandbox.shown();
+        sandbox.fails(&json!({"on": "POST /v1/bookings", "kind": "drop_before"}));
+        sandbox.first_try(&order, HANG);
+        sandbox.control(method, path, body);
+        sandbox.call("POST", "/v1/bookings", &format!("again-{place}"), &order);
+        assert_eq!(sandbox.shown() > before, is_found, "{method} {path}");
+    }
+}
+
+#[test]
+fn a_client_that_hangs_up_has_booked_all_the_same() {
+    let sandbox = Sandbox::start();
+    let order = sandbox.order("ven_confirms");
+    sandbox.fails(&json!({"on": "POST /v1/bookings", "kind": "delay", "delay_ms": 60_000}));
+    sandbox.first_try(&order, Duration::from_millis(300));
+    sandbox.call("POST", "/v1/bookings", "order-2", &order);
+    assert_eq!(sandbox.found(), ["retry_with_another_key"]);
+    assert!(sandbox.has_met("slow_response"));
+    let bookings = sandbox.control("GET", "/sandbox/bookings", &Value::Null);
+    assert_eq!(bookings["bookings"].as_array().unwrap().len(), 2);
 }
 
 #[test]

@@ -216,7 +216,7 @@ fn a_fault_is_told_by_what_it_did_and_beside_the_rule_that_refused_the_request()
     assert_eq!(create(&served, &[KEY], &order(&json!({}))), 201);
     has(&last(&served), "reason", "7 ms");
     let list = served.home().ok(["sandbox", "requests"]);
-    list.prints("fault delay: A fault held the request back for 7 ms.");
+    list.prints("fault delay: A fault held the response back for 7 ms.");
     add(&json!({"on": on, "kind": "truncate", "after_bytes": 100_000}));
     assert_eq!(create(&served, &[KEY], &order(&json!({}))), 201);
     has(&last(&served), "reason", "100000 bytes");

@@ -1,7 +1,6 @@
 //! `/v1/bookings`.
 
 use axum::http::StatusCode;
-use serde::Deserialize;
 use serde_json::json;
 
 use super::reply::{HandlerResult, Reply};
@@ -13,7 +12,6 @@ use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::continue_::ContinueRequest;
 use crate::sandbox::rules::create::CreateRequest;
-use crate::sandbox::rules::fields;
 use crate::sandbox::rules::modify::ModifyRequest;
 use crate::sandbox::rules::provider_response::{GeneratedCodes, payment, respond};
 use crate::sandbox::rules::state::Ask;
@@ -219,12 +217,10 @@ fn new_slot(
 }
 
 pub(super) fn cancel(context: &RequestContext<'_>) -> HandlerResult {
-    #[derive(Deserialize)]
-    struct Body {
-        #[expect(dead_code, reason = "checked but not stored")]
-        reason: Option<String>,
+    let reason = context.request.fields()?.remove("reason");
+    if reason.is_some_and(|it| !it.is_string() && !it.is_null()) {
+        return Err(ApiError::wrong_type("reason", "must be a string"));
     }
-    fields::read::<Body>(&context.request.body)?;
     let booking = find_booking(context)?;
     let provider = booking.provider;
     apply(context, booking, &BookingEvent::Cancel { provider })

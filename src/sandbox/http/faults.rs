@@ -13,6 +13,7 @@ use super::SandboxService;
 use super::endpoints::Endpoint;
 use super::reply::Reply;
 use super::request::Request;
+use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fault::{Fault, FaultKind};
 
 /// Takes the oldest fault that matches the request, which then has one use less.
@@ -66,7 +67,14 @@ pub(super) async fn meet(mut fault: Fault, answer: impl Future<Output = Response
 
 fn replacement(fault: &mut Fault) -> Response {
     let status = fault.status.unwrap_or_default();
-    let usual = || json!({"error": format!("a fault responds with {status}")});
+    let usual = || {
+        let said = format!("a fault responds with {status}");
+        match status {
+            429 => ApiError::rate_limited(10, 30).answer().1,
+            500 => json!({"error": "internal error", "detail": said}),
+            _ => json!({ "error": said }),
+        }
+    };
     let body = fault.body.take().unwrap_or_else(usual);
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = match &body {

@@ -77,8 +77,12 @@ impl Request {
         self.queries().remove(name)
     }
 
+    /// The fields of a body that may be left out.
     pub(crate) fn fields(&self) -> Result<Map<String, Value>, ApiError> {
-        parse_body(&self.body)
+        match self.body.trim_ascii() {
+            b"" => Ok(Map::new()),
+            body => parse_body(body),
+        }
     }
 
     pub(super) fn key(&self) -> Result<ApiKey, ApiError> {

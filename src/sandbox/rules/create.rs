@@ -143,13 +143,12 @@ pub(crate) fn serving(venue: &SeedVenue, name: &str) -> Result<Provider, ApiErro
         .ok_or_else(|| ApiError::invalid("provider", "does not serve this venue"))
 }
 
-/// In lower case and without spaces.
+/// In lower case and without spaces; docs/sandbox-reference.md lists them.
 #[rustfmt::skip]
 const PLACEHOLDERS: &[&str] = &[
     "testuser", "testguest", "testcustomer", "testtest", "test", "testing", "johndoe", "janedoe",
-    "guest", "guestuser", "customer", "customername", "user", "name", "firstlast",
-    "firstnamelastname", "firstnamelastname", "yourname", "fullname", "anonymous", "unknown",
-    "none", "null", "undefined", "n/a", "na", "tbd", "placeholder", "example",
+    "guest", "guestuser", "customer", "customername", "firstlast", "firstnamelastname", "yourname",
+    "fullname", "anonymous", "unknown", "null", "undefined", "n/a", "tbd", "placeholder",
 ];
 
 /// Whether a name is in [`PLACEHOLDERS`], ignoring case and spacing, or has no letter.

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::fault::FaultKind;
 
 pub(crate) const ABANDONED: &str = "abandoned";
+pub(crate) const PENDING: &str = "pending";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DeliveryAttempt {
@@ -42,22 +43,25 @@ impl DeliveryAttempt {
 }
 
 /// The state of a delivery after an attempt, and when it is tried again. `failures` counts the failed
-/// attempts of this schedule, including this one.
+/// attempts of this schedule, including this one: 0 if a resend has begun another one meanwhile.
 pub(crate) fn after(
     attempt: &DeliveryAttempt,
     failures: u32,
     now: Timestamp,
 ) -> (&'static str, Option<Timestamp>) {
+    if failures == 0 {
+        return (PENDING, Some(now));
+    }
     if matches!(attempt.status, Some(200..=299)) {
         return ("delivered", None);
     }
     let pause = match failures {
-        0 | 1 => SignedDuration::from_secs(30),
+        1 => SignedDuration::from_secs(30),
         2 => SignedDuration::from_mins(2),
         3 => SignedDuration::from_mins(10),
         _ => return (ABANDONED, None),
     };
-    ("pending", Some(now + pause))
+    (PENDING, Some(now + pause))
 }
 
 /// The signature header of an attempt: `t=<unix_seconds>,v1=<hex>` over `<t>.<body>`.

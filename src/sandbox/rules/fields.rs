@@ -7,11 +7,8 @@ use serde_json::{Map, Value};
 
 use super::api_error::ApiError;
 
-/// Parses a request body. An empty one has no fields.
+/// Parses a request body.
 pub(crate) fn parse_body(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
-    if body.iter().all(u8::is_ascii_whitespace) {
-        return Ok(Map::new());
-    }
     match serde_json::from_slice(body) {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(_) => Err(ApiError::wrong_type("body", "must be a JSON object")),

@@ -1,6 +1,6 @@
 //! The tables of webhook events, of their deliveries and the attempts. An event is committed with the change that it reports.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Result;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::number::next_number;
 use super::tx::{Tx, from_json, json as text, moment};
 use crate::sandbox::rules::booking::StoredBooking;
-use crate::sandbox::rules::delivery::{ABANDONED, DeliveryAttempt, after};
+use crate::sandbox::rules::delivery::{ABANDONED, DeliveryAttempt, PENDING, after};
 use crate::sandbox::rules::fault::{FaultKind, WEBHOOK};
 use crate::sandbox::wire::booking::BookingSummary;
 use crate::sandbox::wire::{IdKind, WireTime};
@@ -36,12 +36,12 @@ pub(crate) struct PendingDelivery {
 pub(crate) struct DueDelivery {
     event: i64,
     pub(crate) booking: i64,
-    organization: String,
+    pub(crate) organization: String,
     pub(crate) body: String,
     /// The number of the next attempt, counted from 1.
     pub(crate) number: u32,
-    /// The number of the attempt that has met its fault already.
-    met: Option<u32>,
+    /// The fault that this attempt was held back by.
+    held_by: Option<FaultKind>,
 }
 
 pub(crate) struct SentDelivery {
@@ -51,8 +51,6 @@ pub(crate) struct SentDelivery {
     pub(crate) is_abandoned: bool,
     /// Whether a fault held it back until the next event of its booking was sent.
     pub(crate) is_after_the_next: bool,
-    /// Whether a fault held it back for a time.
-    pub(crate) is_delayed: bool,
     pub(crate) attempts: Vec<DeliveryAttempt>,
 }
 
@@ -103,43 +101,60 @@ impl Tx<'_> {
             .exists([self.now.as_millisecond()])
     }
 
-    /// Leases up to `most` due deliveries, oldest event first, one for each booking that is not `busy`. They go to the
-    /// organization's present webhook URL; without one they are abandoned.
+    /// Leases up to `most` due deliveries, oldest event first, one for each booking that is not `busy`, and `of_one` of an
+    /// organization, those `in_flight` among them; only those of `organization`, if given. They go to its present webhook
+    /// URL; without one they wait until it has one.
     pub(crate) fn take_due_deliveries(
         &self,
         most: usize,
+        of_one: usize,
         mut busy: HashSet<i64>,
+        mut in_flight: HashMap<String, usize>,
+        organization: Option<&str>,
     ) -> Result<Vec<PendingDelivery>> {
         let today = Timestamp::now();
         let mut due = self.sql(
-            "SELECT d.event, e.booking, e.organization, e.body, d.met, \
+            "SELECT d.event, e.booking, e.organization, e.body, d.met, d.held_back, \
              (SELECT count(*) FROM attempts a WHERE a.event = d.event) + 1 AS number \
              FROM deliveries d JOIN events e ON e.number = d.event \
-             WHERE d.next_attempt_at <= ? AND coalesce(d.leased_until, 0) <= ? ORDER BY d.event",
+             WHERE d.next_attempt_at <= ? AND coalesce(d.leased_until, 0) <= ? \
+             AND e.organization = coalesce(?, e.organization) ORDER BY d.event",
         )?;
         let moments = (self.now.as_millisecond(), today.as_millisecond());
-        let due = due.query_map(moments, |row| {
+        let due = due.query_map((moments.0, moments.1, organization), |row| {
+            let number = row.get("number")?;
+            let is_held = row.get::<_, Option<u32>>("met")? == Some(number);
+            let held_by = match row.get("held_back")? {
+                0 => FaultKind::Delay,
+                _ => FaultKind::Reorder,
+            };
             Ok(DueDelivery {
                 event: row.get("event")?,
                 booking: row.get("booking")?,
                 organization: row.get("organization")?,
                 body: row.get("body")?,
-                number: row.get("number")?,
-                met: row.get("met")?,
+                number,
+                held_by: is_held.then_some(held_by),
             })
         })?;
+        let mut waits = |it: &DueDelivery| {
+            let in_flight = in_flight.entry(it.organization.clone()).or_default();
+            let waits = *in_flight >= of_one || !busy.insert(it.booking);
+            *in_flight += usize::from(!waits);
+            waits
+        };
         // A row that cannot be read is an error, not a busy booking.
-        let due = due.filter(|it| !it.as_ref().is_ok_and(|it| !busy.insert(it.booking)));
+        let due = due.filter(|it| !it.as_ref().is_ok_and(&mut waits));
         let due: Vec<DueDelivery> = due.take(most).collect::<Result<_>>()?;
         let mut deliveries = Vec::new();
         for due in due {
             let organization = self.organization(&due.organization)?;
             let to = organization.and_then(|it| Some((it.webhook_url?, it.webhook_secret)));
             let Some((url, secret)) = to else {
-                self.set_state(due.event, ABANDONED, None)?;
+                self.set_state(due.event, PENDING, None)?;
                 continue;
             };
-            let fault = if due.met == Some(due.number) {
+            let fault = if due.held_by.is_some() {
                 None
             } else {
                 self.take_fault(Some(&due.organization), |it| it.on == WEBHOOK)?
@@ -152,7 +167,7 @@ impl Tx<'_> {
                 }
                 _ => None,
             };
-            let fault = fault.map(|it| it.kind);
+            let fault = due.held_by.or(fault.map(|it| it.kind));
             if let Some(pause) = pause {
                 // One that is reordered waits at most until another one of its booking was attempted.
                 let is_reordered = fault == Some(FaultKind::Reorder);
@@ -214,9 +229,10 @@ impl Tx<'_> {
         self.set_state(delivery.due.event, state, next)
     }
 
+    /// Starts its schedule anew. An attempt that is under way does not belong to it.
     pub(crate) fn resend(&self, event: i64) -> Result<()> {
-        let again = "UPDATE deliveries SET state = 'pending', failures = 0, next_attempt_at = ? \
-                     WHERE event = ?";
+        let again = "UPDATE deliveries SET state = 'pending', next_attempt_at = ?, \
+                     failures = CASE WHEN leased_until IS NULL THEN 0 ELSE -1 END WHERE event = ?";
         self.run(again, (self.now.as_millisecond(), event))
             .map(drop)
     }
@@ -268,18 +284,16 @@ impl Tx<'_> {
 
     /// What a report reads of the deliveries.
     pub(crate) fn sent_deliveries(&self, organization: Option<&str>) -> Result<Vec<SentDelivery>> {
-        let sql = "SELECT d.event, e.organization, d.state, d.met, d.held_back FROM deliveries d \
+        let sql = "SELECT d.event, e.organization, d.state, d.held_back FROM deliveries d \
                    JOIN events e ON e.number = d.event \
                    WHERE ?1 IS NULL OR e.organization = ?1 ORDER BY d.event";
         self.all(sql, [organization], |row| {
             let event = row.get("event")?;
-            let is_after_the_next = row.get::<_, u8>("held_back")? == 2;
             Ok(SentDelivery {
                 organization: row.get("organization")?,
                 event: IdKind::Event.id(event),
                 is_abandoned: row.get_ref("state")?.as_str()? == ABANDONED,
-                is_after_the_next,
-                is_delayed: !is_after_the_next && row.get::<_, Option<u32>>("met")?.is_some(),
+                is_after_the_next: row.get::<_, u8>("held_back")? == 2,
                 attempts: self.attempts(event)?,
             })
         })

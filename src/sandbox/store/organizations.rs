@@ -117,7 +117,12 @@ impl Tx<'_> {
 
     pub(crate) fn save_organization(&self, organization: &Organization) -> Result<()> {
         let row = (&organization.id, json(organization)?);
-        self.run("INSERT OR REPLACE INTO organizations VALUES (?, ?)", row)
+        self.run("INSERT OR REPLACE INTO organizations VALUES (?, ?)", row)?;
+        // What waited for a URL is due.
+        let due = "UPDATE deliveries SET next_attempt_at = ? WHERE state = 'pending' AND next_attempt_at IS NULL AND ? \
+                   AND event IN (SELECT number FROM events WHERE organization = ?)";
+        let has_url = organization.webhook_url.is_some();
+        self.run(due, (self.now.as_millisecond(), has_url, &organization.id))
             .map(drop)
     }
 

@@ -55,7 +55,7 @@ pub(super) fn change(tx: &Tx<'_>, request: &Request) -> HandlerResult {
             move_to(tx, "next", tx.next_due()?.ok_or(ApiError::NOTHING_DUE)?)?
         }
         ClockChange::Advance(by) => {
-            let demand = "must be a duration of at most ten years, such as 21m, 1h30m, 2d or 90s";
+            let demand = "must be a duration of 1s to ten years, such as 21m, 1h30m, 2d or 90s";
             let by = parse_advance(&by).ok_or_else(|| ApiError::invalid("advance", demand))?;
             let at = tx.now.saturating_add(by).unwrap_or(Timestamp::MAX);
             move_to(tx, "advance", at)?

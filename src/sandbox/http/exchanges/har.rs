@@ -117,10 +117,10 @@ impl ExchangeDocument {
         request["url"] = json!(url);
         if message.length > 0 {
             // HAR has no other place for the encoding of what is sent.
-            let comment = [message.encoding.unwrap_or_default(), message.cut()].concat();
+            let comment = [message.encoding.unwrap_or_default(), message.cut()].join(" ");
             let mime = message.mime();
             request["postData"] =
-                json!({"mimeType": mime, "text": message.body, "comment": comment});
+                json!({"mimeType": mime, "text": message.body, "comment": comment.trim()});
         }
         request
     }

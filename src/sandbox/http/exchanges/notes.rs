@@ -17,19 +17,22 @@ static DOCUMENT: LazyLock<Value> =
 
 impl Exchange {
     pub(crate) fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        let Some(endpoint) = self.endpoint else {
-            return notes;
-        };
         // A request without a key of the sandbox's was not looked at.
-        if self.is_create() {
-            notes.extend(self.repeated());
+        let repeated = self.is_create().then(|| self.repeated());
+        let unknown = self.unknown().into_iter();
+        let notes = repeated.flatten().into_iter().chain(unknown);
+        notes.chain(self.other_zone()).collect()
+    }
+
+    /// The fields and parameters that are ignored.
+    pub(in super::super) fn unknown(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Some(endpoint) = self.endpoint {
+            if let Ok(Value::Object(fields)) = serde_json::from_slice(&self.request.body) {
+                unknown(&fields, body_of(endpoint), "", &mut notes);
+            }
+            self.unused_parameters(endpoint, &mut notes);
         }
-        if let Ok(Value::Object(fields)) = serde_json::from_slice(&self.request.body) {
-            unknown(&fields, body_of(endpoint), "", &mut notes);
-            notes.extend(self.other_zone(&fields));
-        }
-        self.unused_parameters(endpoint, &mut notes);
         notes
     }
 
@@ -48,13 +51,16 @@ impl Exchange {
     }
 
     fn unused_parameters(&self, endpoint: &Endpoint, notes: &mut Vec<String>) {
+        let query = self.query().unwrap_or_default();
+        if query.is_empty() {
+            return;
+        }
         let parameters = operation(endpoint)["parameters"].as_array();
         let parameters = parameters.into_iter().flatten().map(resolved);
         let known: Vec<&str> = parameters
             .filter(|it| it["in"] == "query")
             .filter_map(|it| it["name"].as_str())
             .collect();
-        let query = self.query().unwrap_or_default();
         for pair in query.split('&').filter(|it| !it.is_empty()) {
             let name = pair.split('=').next().unwrap_or(pair);
             if !known.contains(&name) {
@@ -64,8 +70,9 @@ impl Exchange {
     }
 
     /// A time that was written in another zone than the venue's.
-    fn other_zone(&self, fields: &Map<String, Value>) -> Option<String> {
-        let datetime = fields.get("datetime")?.as_str()?;
+    fn other_zone(&self) -> Option<String> {
+        let fields: Value = serde_json::from_slice(&self.request.body).ok()?;
+        let datetime = fields["datetime"].as_str()?;
         let booking: Value = serde_json::from_slice(self.service_answer()).unwrap_or_default();
         // That of the booking that is changed, if the request names none.
         let venue_id = fields.get("venue_id").unwrap_or(&booking["venue_id"]);

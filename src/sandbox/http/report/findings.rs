@@ -1,7 +1,9 @@
 //! The rules that a client was seen to break. Each is a pure function of what was sent. What the wire cannot prove is no
 //! finding: a request after a control has changed something is what a test does next, and not a retry.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::Hash;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -53,7 +55,7 @@ pub(super) struct Sent<'a> {
     pub(super) exchange: &'a Exchange,
     pub(super) organization: Option<String>,
     pub(super) met: Vec<&'a str>,
-    pub(super) body: Value,
+    body: OnceCell<Value>,
 }
 
 impl<'a> Sent<'a> {
@@ -62,8 +64,13 @@ impl<'a> Sent<'a> {
             exchange,
             organization: exchange.organization(),
             met: exchange.met(),
-            body: serde_json::from_slice(&exchange.request.body).unwrap_or_default(),
+            body: OnceCell::new(),
         }
+    }
+
+    pub(super) fn body(&self) -> &Value {
+        let read = || serde_json::from_slice(&self.exchange.request.body).unwrap_or_default();
+        self.body.get_or_init(read)
     }
 
     pub(super) fn id(&self) -> String {
@@ -100,10 +107,11 @@ impl<'a> Sent<'a> {
     fn answer(&self) -> Option<&Value> {
         let path = self.exchange.path();
         let is_answer = path.ends_with("/continue") || path.ends_with("/verify");
-        let was_read = !matches!(self.exchange.status, 401..=404 | 413 | 429);
-        let fields = ["otp", "psp_response", "code"].iter();
-        let mut given = fields.filter_map(|it| self.body.get(it));
-        given.next().filter(|_| is_answer && was_read)
+        if !is_answer || matches!(self.exchange.status, 401..=404 | 413 | 429) {
+            return None;
+        }
+        let mut fields = ["otp", "psp_response", "code"].iter();
+        fields.find_map(|it| self.body().get(it))
     }
 }
 
@@ -128,75 +136,87 @@ pub(super) fn findings(shown: &mut HashMap<String, BTreeSet<String>>) -> Vec<Fin
 }
 
 fn with_unknown_fields(seen: &Seen<'_>) -> Vec<String> {
-    let is_unknown = |note: &String| note.starts_with("unknown ");
     let sent = seen.sent.iter();
-    let sent = sent.filter(|it| it.exchange.notes().iter().any(is_unknown));
+    let sent = sent.filter(|it| !it.exchange.unknown().is_empty());
     sent.map(Sent::id).collect()
 }
 
-/// The pairs of one that may be the first and a later one.
-fn pairs(
-    seen: &Seen<'_>,
+/// Of the requests that are alike, the pairs of one that may be the first and a later one.
+fn pairs<'a, Likeness: Eq + Hash>(
+    seen: &'a Seen<'a>,
+    likeness: impl Fn(&'a Sent<'a>) -> Option<Likeness>,
     is_first: impl Fn(&Sent<'_>) -> bool,
     shows: impl Fn(&Sent<'_>, &Sent<'_>) -> bool,
 ) -> Vec<String> {
     let mut found = Vec::new();
-    for (place, first) in seen.sent.iter().enumerate().filter(|(_, it)| is_first(it)) {
-        let mut later = seen.sent[place + 1..].iter();
-        if let Some(second) = later.find(|it| first.precedes(it) && shows(first, it)) {
-            found.extend([first.id(), second.id()]);
+    // Most clients send nothing that may be one, and their bodies are not read.
+    if !seen.sent.iter().any(&is_first) {
+        return found;
+    }
+    let mut alike: HashMap<Likeness, Vec<&Sent<'_>>> = HashMap::new();
+    for it in &seen.sent {
+        if let Some(likeness) = likeness(it) {
+            alike.entry(likeness).or_default().push(it);
+        }
+    }
+    for sent in alike.values() {
+        for (place, first) in sent.iter().enumerate().filter(|(_, it)| is_first(it)) {
+            let mut later = sent[place + 1..].iter();
+            if let Some(second) = later.find(|it| first.precedes(it) && shows(first, it)) {
+                found.extend([first.id(), second.id()]);
+            }
         }
     }
     found
 }
 
+fn order<'a>(it: &'a Sent<'_>) -> Option<&'a Value> {
+    it.exchange.is_create().then(|| it.body())
+}
+
 fn retried_with_another_key(seen: &Seen<'_>) -> Vec<String> {
-    // What was sent again with its own key was found out, whatever else was sent.
-    let is_repeated = |first: &Sent<'_>| {
-        let key = first.exchange.idempotency_key();
-        let same = seen.sent.iter().filter(|it| it.body == first.body);
-        same.filter(|it| it.exchange.idempotency_key() == key)
-            .count()
-            > 1
-    };
-    let is_slow = |it: &Exchange| it.fault_kind() == Some(FaultKind::Delay);
+    let is_slow = |it: &Sent<'_>| it.exchange.fault_kind() == Some(FaultKind::Delay);
     let is_first = |it: &Sent<'_>| {
-        let one = it.exchange;
-        let may_be_lost = one.is_in_doubt() || is_slow(one);
-        may_be_lost && one.is_create() && one.idempotency_key().is_some() && !is_repeated(it)
+        let may_be_lost = it.exchange.is_in_doubt() || is_slow(it);
+        may_be_lost && it.exchange.is_create() && it.exchange.idempotency_key().is_some()
     };
-    pairs(seen, is_first, |first, second| {
-        let (one, other) = (first.exchange, second.exchange);
+    let mut times: HashMap<_, usize> = HashMap::new();
+    let has_first = seen.sent.iter().any(is_first);
+    for it in seen.sent.iter().filter(|_| has_first) {
+        let same = (order(it), it.exchange.idempotency_key());
+        *times.entry(same).or_default() += 1;
+    }
+    pairs(seen, order, is_first, |first, second| {
+        let key = first.exchange.idempotency_key();
+        // What was sent again with its own key was found out, whatever else was sent.
+        let is_single = times.get(&(order(first), key)) == Some(&1);
         // A client that does not wait for a response that is held back has given it up.
-        (!is_slow(one) || first.pause(second).is_none())
-            && other.is_create()
-            && one.idempotency_key() != other.idempotency_key()
-            && first.body == second.body
+        let is_given_up = !is_slow(first) || first.pause(second).is_none();
+        is_single && is_given_up && key != second.exchange.idempotency_key()
     })
 }
 
 fn sent_too_soon(seen: &Seen<'_>) -> Vec<String> {
+    let endpoint = |it: &Sent<'_>| it.exchange.endpoint.map(|it| it.summary);
     let is_first = |it: &Sent<'_>| it.exchange.status == 429;
-    pairs(seen, is_first, |first, second| {
-        let (one, other) = (first.exchange, second.exchange);
-        let name = |it: &Exchange| it.endpoint.map(|it| it.summary);
-        let wait = one.response.header("retry-after");
+    pairs(seen, endpoint, is_first, |first, second| {
+        let wait = first.exchange.response.header("retry-after");
         let wait = wait.and_then(|it| it.parse().ok()).map(Duration::from_secs);
         let is_too_soon = |wait| first.pause(second).is_some_and(|pause| pause < wait);
-        wait.is_some_and(is_too_soon) && name(one) == name(other)
+        wait.is_some_and(is_too_soon)
     })
 }
 
 fn rejected_sent_again(seen: &Seen<'_>) -> Vec<String> {
-    let own = |it: &Exchange| it.fault_kind().is_none() && it.is_create();
+    let own = |it: &Sent<'_>| it.exchange.fault_kind().is_none() && it.exchange.is_create();
     // What another status says may be mended without another body: a search, a new session, another API key.
-    let is_first = |it: &Sent<'_>| own(it.exchange) && matches!(it.exchange.status, 400 | 422);
-    pairs(seen, is_first, |first, second| {
-        let (one, other) = (first.exchange, second.exchange);
-        let key = one.idempotency_key();
-        let is_same = key.is_some() && key == other.idempotency_key() && first.body == second.body;
-        is_same && own(other) && matches!(other.status, 400..=422)
-    })
+    let is_first = |it: &Sent<'_>| own(it) && matches!(it.exchange.status, 400 | 422);
+    pairs(
+        seen,
+        |it| Some((order(it)?, it.exchange.idempotency_key()?)),
+        is_first,
+        |_, second| own(second) && matches!(second.exchange.status, 400..=422),
+    )
 }
 
 fn answered_twice(seen: &Seen<'_>) -> Vec<String> {
@@ -204,16 +224,22 @@ fn answered_twice(seen: &Seen<'_>) -> Vec<String> {
     let is_first = |it: &Sent<'_>| {
         it.answer().is_some() && (it.exchange.status < 400 || it.exchange.is_in_doubt())
     };
-    pairs(seen, is_first, |first, second| {
-        let path = first.exchange.path();
-        // Nor did one after which the booking still waits.
-        let is_read = |it: &Sent<'_>| {
-            let booking = path.strip_suffix("/continue") == Some(it.exchange.path());
-            booking && it.is_poll() && first.precedes(it) && it.precedes(second)
-        };
-        let is_same = first.answer() == second.answer() && path == second.exchange.path();
-        is_same && !seen.sent.iter().any(is_read)
-    })
+    pairs(
+        seen,
+        |it| Some((it.answer()?, it.exchange.path())),
+        is_first,
+        |first, second| {
+            // Nor did one after which the booking still waits.
+            let booking = first.exchange.path().strip_suffix("/continue");
+            let is_read = |it: &Sent<'_>| {
+                booking == Some(it.exchange.path())
+                    && it.is_poll()
+                    && first.precedes(it)
+                    && it.precedes(second)
+            };
+            !seen.sent.iter().any(is_read)
+        },
+    )
 }
 
 /// Reads of unfinished bookings, some of them again, and no other call about a booking in between.
@@ -267,8 +293,9 @@ fn booked_for_others(seen: &Seen<'_>) -> Vec<String> {
             }
         } else if it.exchange.is_create()
             && it.exchange.status < 400
-            && let Some(slot) = it.body["availability_id"].as_str()
-            && let Some(party) = it.body["party_size"].as_i64()
+            && !offers.is_empty()
+            && let Some(slot) = it.body()["availability_id"].as_str()
+            && let Some(party) = it.body()["party_size"].as_i64()
             && let Some((parties, search)) = offers.get(slot)
             && !parties.contains(&party)
         {

@@ -141,8 +141,11 @@ fn of_delivery(delivery: &SentDelivery) -> impl Iterator<Item = (&'static str, S
     let is_good = |status: Option<u16>| matches!(status, Some(200..=299));
     let good = attempts.iter().filter(|it| is_good(it.status)).count();
     let met = |fault| attempts.iter().any(|it| it.fault == Some(fault));
-    let is_late = attempts.len() > 1 || delivery.is_delayed && !attempts.is_empty();
-    let mut by_handler = attempts.iter().filter(|it| it.fault.is_none());
+    let is_held_back = met(FaultKind::Delay) || met(FaultKind::Reorder);
+    let is_late = attempts.len() > 1 || is_held_back;
+    let mut by_handler = attempts
+        .iter()
+        .filter(|it| it.fault.is_none() || is_held_back);
     let found = [
         (good > 0, "webhook_delivered"),
         (is_late, "webhook_late"),
@@ -165,7 +168,7 @@ fn given_up<'a>(sent: &[Sent<'a>]) -> HashMap<&'a str, String> {
         let key = it.exchange.idempotency_key();
         // With another key it is a finding.
         let is_again = |other: &Sent<'_>| {
-            let is_repeated = it.precedes(other) && other.body == it.body;
+            let is_repeated = it.precedes(other) && other.body() == it.body();
             other.organization == it.organization
                 && (other.exchange.idempotency_key() == key
                     || other.exchange.is_create() && is_repeated)

@@ -22,9 +22,9 @@ const TABLE: &[[&str; 5]] = &[
     ["payment_approval", "A booking waits for a payment", STATES, "The guest has 15 minutes to approve it.", "book ven_payment with payment_collection"],
     ["payment_confirmed", "An approved payment confirms the booking", "Continue", "Without it, no paid booking is ever finished.", "book ven_payment with payment_collection, and send psp_response"],
     ["payment_declined", "The guest aborts the payment", PAYMENT, "The booking has failed, and the table is free again.", "book ven_payment with payment_collection, and send psp_abort"],
-    ["payment_approval_expired", "The payment is not approved in time", PAYMENT, "The booking fails although no request was sent.", "book ven_payment with payment_collection; bookctl sandbox clock --advance 16m"],
+    ["payment_approval_expired", "The payment is not approved in time", PAYMENT, "The booking fails although no request was sent.", "book ven_payment with payment_collection; bookctl sandbox clock --advance 16m; read it"],
     ["late_answer", "400 on an answer after expires_at", STATES, "The response has no code, so only a read shows what became of the booking.", "book ven_payment with payment_collection; bookctl sandbox clock --advance 16m; send psp_response"],
-    ["payment_outcome_unknown", "payment_outcome_unknown", PAYMENT, "The card may be charged; booking again may charge it twice.", "book ven_payment_outcome_unknown with payment_collection; bookctl sandbox clock --advance 16m; send psp_response"],
+    ["payment_outcome_unknown", "payment_outcome_unknown", PAYMENT, "The card may be charged; booking again may charge it twice.", "book ven_payment_outcome_unknown with payment_collection; bookctl sandbox clock --advance 16m; send psp_response; read it"],
     ["card_declined", "card_declined", PAYMENT, "The approval was accepted, and the booking fails all the same.", "book ven_payment_declines with payment_collection, and send psp_response"],
     ["payment_replay_failed", "payment_replay_failed", PAYMENT, "The processor may hold the card; booking again may charge it twice.", "book ven_payment_replay_fails with payment_collection, and send psp_response"],
     ["payment_setup_failed", "payment_setup_failed", PAYMENT, "The booking fails before the guest sees a payment.", "book ven_payment_setup_fails with payment_collection"],
@@ -87,7 +87,7 @@ const TABLE: &[[&str; 5]] = &[
     ["webhook_unsigned", "A webhook is not signed", "Headers", "Anyone can post to a handler.", "bookctl sandbox faults add --on webhook --kind unsigned"],
     ["webhook_old", "A webhook has an old signature", "Headers", "A recorded delivery can be sent again by a stranger.", "bookctl sandbox faults add --on webhook --kind old"],
     ["webhook_failed", "The handler fails", "Delivery", "The service sends the event again, up to three times.", "bookctl sandbox organization -F webhook_url=http://127.0.0.1:9/; book ven_confirms"],
-    ["webhook_abandoned", "A delivery is abandoned", "Delivery", "After the fourth failure the service never sends it again.", "let the handler fail, and bookctl sandbox clock --next four times"],
+    ["webhook_abandoned", "A delivery is abandoned", "Delivery", "After the fourth failure the service never sends it again.", "let the handler fail; after each of three failures, bookctl sandbox clock --advance 10m"],
 ];
 
 /// Every situation: a call that works of each endpoint, then the table. Before each, what a request that meets it is said to
