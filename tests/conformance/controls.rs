@@ -267,7 +267,7 @@ fn control_11_a_delivery_is_sent_again_on_demand() {
         .iter()
         .any(|it| it["state"] != "delivered")
     {
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(20));
     }
     let answer = service.post(&resend(&event), json!({}));
     assert_eq!(answer.is(200)["event_id"], event);

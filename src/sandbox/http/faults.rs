@@ -13,7 +13,6 @@ use super::SandboxService;
 use super::endpoints::Endpoint;
 use super::reply::Reply;
 use super::request::Request;
-use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fault::{Fault, FaultKind};
 
 /// Takes the oldest fault that matches the request, which then has one use less.
@@ -70,7 +69,9 @@ fn replacement(fault: &mut Fault) -> Response {
     let usual = || {
         let said = format!("a fault responds with {status}");
         match status {
-            429 => ApiError::rate_limited(10, 30).answer().1,
+            429 => {
+                json!({"error": "rate_limited", "message": said, "limit": 10, "retry_after_seconds": 30})
+            }
             500 => json!({"error": "internal error", "detail": said}),
             _ => json!({ "error": said }),
         }

@@ -120,7 +120,7 @@ impl ApiError {
     }
 
     pub(crate) fn rate_limited(limit: u32, retry_after: u64) -> Self {
-        let message = format!("More than {limit} requests in 5 minutes (sandbox: `--no-limits`, or `clock --advance {retry_after}s`).");
+        let message = format!("More than {limit} requests in 5 minutes (sandbox: --no-limits, or clock --advance {retry_after}s).");
         let reason = format!(
             "The organization has sent more than {limit} such requests in 5 minutes (Limits, 1); `--no-limits` switches the limits off, \
              and `bookctl sandbox clock --advance {retry_after}s` ends the window.");

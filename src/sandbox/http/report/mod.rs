@@ -112,23 +112,14 @@ pub(crate) fn judge(kept: &[Arc<Exchange>], deliveries: &[SentDelivery]) -> Vec<
             for code in &it.met {
                 show(code, it.id());
             }
-            let is_read = it.exchange.method == "GET";
-            if !is_read && !it.met.contains(&"processing") {
-                continue;
-            }
-            let Some(booking) = it.exchange.booking() else {
-                continue;
-            };
             if it.met.contains(&"processing") {
-                processing.insert(booking);
-            } else if processing.remove(&booking) {
+                processing.insert(it.exchange.booking());
+            } else if it.exchange.method == "GET" && processing.remove(&it.exchange.booking()) {
                 show("processed", it.id());
             }
         }
-        for (code, event) in seen.deliveries.iter().flat_map(|it| of_delivery(it)) {
-            show(code, event);
-        }
-        for (code, id) in shown_by(&seen) {
+        let met = seen.deliveries.iter().flat_map(|it| of_delivery(it));
+        for (code, id) in met.chain(shown_by(&seen)) {
             show(code, id);
         }
     }
