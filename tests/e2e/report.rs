@@ -441,4 +441,7 @@ fn a_served_sandbox_reports_for_a_person_and_for_one_organization() {
         .run(["sandbox", "report"])
         .exits(3)
         .says("sandbox server");
+    let without = Served::with(&Home::new(), &["--ephemeral", "--no-request-log"]);
+    let refused = without.home().run(["sandbox", "report"]).exits(7);
+    refused.says("hint: start the sandbox server without --no-request-log");
 }

@@ -55,9 +55,11 @@ impl ExchangeLog {
         let mut kept = self.lock();
         kept.last += 1;
         exchange.number = kept.last;
-        let changes = |owner| kept.changes.get(&owner).copied().unwrap_or_default();
-        exchange.changes =
-            changes(None) + exchange.organization().map_or(0, |it| changes(Some(it)));
+        if !kept.changes.is_empty() {
+            let owners = [None, exchange.organization()];
+            let owners = owners.iter().filter_map(|it| kept.changes.get(it));
+            exchange.changes = owners.sum();
+        }
         kept.size += exchange.size();
         let exchange = Arc::new(exchange);
         kept.exchanges.push_back(Arc::clone(&exchange));

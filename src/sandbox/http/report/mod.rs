@@ -1,5 +1,5 @@
 //! What a test suite never met, and what it got away with. It is worked out from the log of requests and from the deliveries
-//! when somebody asks for it.
+//! when somebody asks for it, and before they are deleted.
 
 mod findings;
 mod situations;
