@@ -122,6 +122,23 @@ fn what_the_searches_ask_for_is_learned_from_their_refusals_and_works_from_then_
     }
 }
 
+#[test]
+fn an_example_that_is_given_by_hand_is_shown_whatever_else_is_known() {
+    let served = Served::start();
+    let home = served.home();
+    let home = home
+        .with_profile("foreign", served.base_url(), "")
+        .with("BOOKCTL_API_KEY", "sk_live_sandbox");
+    home.booked("ven_confirms", &[], 0);
+    std::fs::write(
+        home.folder().join("b.json"),
+        r#"{"id": "b", "status": "confirmed", "object": "booking", "seq": 1}"#,
+    )
+    .unwrap();
+    let learned = learn(&home, &["--check", "--example", "booking=b.json"]).json();
+    assert_eq!(shown(&learned, "booking")["paths"][".seq"], "number");
+}
+
 /// A service whose slots stand under days and areas, without a name that bookctl knows.
 fn grouped() -> Scripted {
     Scripted::start(|request| {

@@ -77,6 +77,18 @@ fn an_error_that_is_an_object_proves_that_nothing_was_booked() {
 }
 
 #[test]
+fn a_field_that_is_named_and_a_secret_that_is_missing_are_not_taken_for_another() {
+    let unknown = json!({"error": "no", "errors": [{"source": {"pointer": "/party_size"}, "detail": "is not a known field"}]});
+    let server = Scripted::start(move |_| Reply::json(400, &unknown));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let guest = "book v --slot s --at 2031-12-01T19:30:00Z --party 2 --name 'Ada Lovelace' --yes";
+    let refused = home.run(words(guest)).exits(12);
+    assert!(!refused.stderr.contains("several providers"), "{refused}");
+    let listen = home.run(["webhook", "listen", "--port", "0"]);
+    listen.says("set BOOKCTL_WEBHOOK_SECRET");
+}
+
+#[test]
 fn a_refused_key_is_told_how_it_was_sent() {
     let server = Scripted::start(|_| Reply::json(401, &json!({"error": "unauthorized"})));
     let output = home(&server, "").run(["status"]).exits(4);

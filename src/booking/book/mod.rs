@@ -20,7 +20,7 @@ use super::{attempts::open_attempts, find::locate, finish, pause::prompts, watch
 use crate::app::Context;
 use crate::journal::{Attempt, KeyOrigin, is_same_time};
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::service::client::{SearchLocation, create_call};
+use crate::service::client::{SearchLocation, create_call, named};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::id;
 use crate::service::documents::slot::Slot;
@@ -297,7 +297,9 @@ impl BookCommand<'_> {
         }
         // Without a provider the service may not know which provider to ask (spec, Errors: 400 without a code).
         let is_general = error.hint.as_deref() == Some(Code::Http400.entry().next);
-        if !is_general || self.draft.options.provider.is_some() {
+        let fields = error.body.as_ref().map(|body| named(body.value()));
+        let names_fields = fields.is_some_and(|fields| !fields.is_empty());
+        if !is_general || names_fields || self.draft.options.provider.is_some() {
             return error;
         }
         error.hint(match self.draft.providers().as_slice() {
@@ -325,7 +327,8 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
     let times = [&sent, &offered].map(DocumentTime::read);
     let is_its = match times.map(|time| time.and_then(|it| it.instant_in(zone.as_ref()))) {
         [Some(sent), Some(offered)] => sent == offered,
-        _ => is_same_time(times[0], times[1]),
+        // An instant is not a time on a clock whose zone is not known.
+        _ => when.exact().is_none() && is_same_time(times[0], times[1]),
     };
     Ok(if is_its { offered } else { sent })
 }

@@ -114,10 +114,11 @@ impl Draft {
         own.map(|own| own.name)
     }
 
-    /// Leaves what was not asked for to itself, where a request has several fields.
+    /// Leaves what was not asked for to itself, where a request has several fields, but for the names that the profile gave it.
     pub(crate) fn asked_for(mut self, asked: &Map<String, Value>) -> Self {
         if self.own.len() > 1 {
-            self.own.retain(|own| asked.contains_key(own.name));
+            self.own
+                .retain(|own| asked.contains_key(own.name) || own.path != own.name);
         }
         self
     }
@@ -180,7 +181,13 @@ impl Draft {
 
     /// What a named field is sent with. One of which nothing is said gets the only thing that has no other place. A search is
     /// asked again: it gets the time, so that the refusal of it says what it wants, unless that is to be a hole.
+    /// No second search tests that of venues: what its field's name does not say is a hole.
     fn held(&self, field: &NamedField, with_holes: bool) -> Option<Holds> {
+        let is_told =
+            of_name(&field.path).is_some() || field.holds.is_some_and(|it| it.0 == TIME.0);
+        if with_holes && self.kind == WriteKind::Search && !is_told {
+            return None;
+        }
         if !field.is_open {
             return field.holds;
         }

@@ -14,7 +14,8 @@ const NAMING: &str = "missing fields errors invalid details problems by_field vi
 const ONE: &str = "field name param parameter pointer path property";
 /// What is said of a field, after its name; then what is said of one that the service does not know.
 const SAID: &str = "is required|is missing|is unknown|unknown|is not |must ";
-const UNKNOWN: &str = "additional|not a field|not allowed|not expected|not permitted|unexpected|unknown|unrecogni|unsupported";
+const UNKNOWN: &str = "additional|not a field|not a known|not allowed|not expected|not permitted|not supported|unexpected|\
+    unknown|unrecogni|unsupported";
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Named {
@@ -161,7 +162,9 @@ mod tests {
         ] {
             assert_eq!(named(&body), [], "{body}");
         }
-        let unknown = json!({"error": "x", "field": "party_size", "detail": "unknown field"});
-        assert!(named(&unknown)[0].is_unknown());
+        for why in ["unknown field", "is not a known field", "is not supported"] {
+            let unknown = json!({"error": "x", "field": "party_size", "detail": why});
+            assert!(named(&unknown)[0].is_unknown(), "{why}");
+        }
     }
 }

@@ -70,6 +70,8 @@ pub(crate) async fn look(
             }
         }
     }
+    // What a person gives is meant, whatever else came of its kind.
+    came.retain(|it| recorded.iter().all(|given| given.kind != it.kind));
     came.extend(recorded);
     let (adapter, mut report) = (reads.context.adapter(), reads.report);
     for it in &came {

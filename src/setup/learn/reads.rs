@@ -66,6 +66,7 @@ impl Reads<'_> {
         self.context.admit(&call, Duration::ZERO).await?;
         self.report.calls += 1;
         let client = self.context.client()?;
+        let _progress = self.context.out.progress("reading");
         let answer = client.send(&call).await;
         let remaining = client.rate_limit.get().flatten().map(|it| it.remaining);
         if let Some(name) = limit {

@@ -38,10 +38,14 @@ async fn ask(
 impl LearnReport {
     /// A search that was not answered, with the setting that has holes for what only a person knows.
     fn refuse(&mut self, draft: &Draft, error: &Error) {
-        let mut why = format!("{}: {}", draft.kind.as_str(), error.message);
+        let why = format!("{}: {}", draft.kind.as_str(), error.message);
         if error.http_status.is_none() {
             return self.notes.push(why);
         }
+        self.leave_open(draft, why);
+    }
+
+    fn leave_open(&mut self, draft: &Draft, mut why: String) {
         let names = draft.open();
         if let Some(names) = &names {
             why.push_str(&format!("; only you know the value of {names}"));
@@ -89,6 +93,7 @@ pub(crate) async fn venues(reads: &mut Reads<'_>) -> Result<Option<Value>> {
         message.contains("location") || message.contains(&place.to_lowercase())
     };
     match (&answer, failed) {
+        (Some(_), _) if draft.open().is_some() => report.leave_open(&draft, "search".to_owned()),
         (Some(_), _) if draft.is_certain() => report.settings.extend(draft.settings(false)),
         // A place that is not known somewhere says nothing against the profile.
         (None, Some(failed)) if near.is_none() && is_of_place(&failed) => {

@@ -79,10 +79,7 @@ pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
         is_check: args.check,
         asks: !args.yes,
     };
-    let mut report = {
-        let _progress = context.out.progress("reading");
-        look(&mut context, &options, recorded).await?
-    };
+    let mut report = look(&mut context, &options, recorded).await?;
     if !args.check && !report.settings.is_empty() {
         match &args.out {
             Some(out) => write_command(&args.name, &mut report, out)?,

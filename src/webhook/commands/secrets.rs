@@ -75,16 +75,15 @@ pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Resu
         context.out.note("using the sandbox's webhook secret");
         return Ok(WebhookSecrets::one(secret, true));
     }
-    stored?;
+    let ways = "set BOOKCTL_WEBHOOK_SECRET, pass --secret-stdin, or store it with: \
+                bookctl auth login --profile NAME --webhook-secret-stdin";
+    stored.map_err(|error| error.hint(ways))?;
     let service = match context.target() {
         Target::Embedded { .. } => String::new(),
         Target::Remote(service) => format!(" for {}", service.base_url.origin()),
     };
     let what = format!("there is no webhook secret{service}");
-    Err(Error::new(Code::NoSecret, what).hint(
-        "set BOOKCTL_WEBHOOK_SECRET, pass --secret-stdin, or store it with: \
-         bookctl auth login --profile NAME --webhook-secret-stdin",
-    ))
+    Err(Error::new(Code::NoSecret, what).hint(ways))
 }
 
 /// The secret in a sandbox's settings. Asks loopback addresses only, because sandboxes listen nowhere else.

@@ -131,6 +131,14 @@ fn what_only_a_person_knows_stands_as_a_hole() {
             .starts_with("`window.from`, `currency`")
     );
     assert_eq!(holes(&asked), ". * {window: {from: <?>}} * {currency: <?>}");
+    // That it is a number makes no party of it, where no second search tests it.
+    for refused in [
+        json!({"error": "x", "missing": ["page_size"]}),
+        json!({"error": "x", "field": "page_size", "detail": "expected integer"}),
+    ] {
+        let asked = found(WriteKind::Search, &[refused]);
+        assert_eq!(holes(&asked), ". * {page_size: <?>}");
+    }
 }
 
 #[test]
@@ -148,6 +156,17 @@ fn a_refused_write_comes_with_the_complete_command() {
             .unwrap()
             .to_owned()
     };
+    let mut adapter = Adapter::default();
+    adapter
+        .set("dialect.modify_party_size_field", "covers")
+        .unwrap();
+    let asked = json!({"datetime": "x"});
+    let mut draft = Draft::new(&adapter, WriteKind::Modify).asked_for(asked.as_object().unwrap());
+    draft.take(&named(
+        &json!({"error": "x", "field": "datetime", "detail": "must be unix seconds"}),
+    ));
+    let kept = draft.command().unwrap();
+    assert!(kept.contains("* {covers: .party_size}"), "{kept}");
     let required = |name: &str| json!({"error": format!("{name} is required")});
     let seconds = json!({"error": "x", "field": "datetime", "detail": "expected unix seconds"});
     let both = json!({"error": "x", "errors": [{"field": "party_size", "message": "unknown"}, {"field": "covers", "message": "is required"}]});
