@@ -103,9 +103,10 @@ pub(crate) async fn review(
     let slot = draft.slot.as_ref();
     let details = slot.map(|slot| details(context, draft, slot));
     if !context.prompter.interactive() {
+        let none = details.as_ref().and_then(|it| terms_not_found(draft, it));
         if let Some(stakes) = slot.zip(details).and_then(|(slot, it)| stakes(slot, it)) {
             context.out.warn(&visible(&stakes));
-        } else if let Some(none) = terms_not_found(draft) {
+        } else if let Some(none) = none {
             context.out.note(&format!("Terms: {none}."));
         }
         return Ok(());
@@ -167,12 +168,13 @@ fn summary(context: &Context, draft: &BookingDraft, datetime: Option<&Value>) ->
     let options = &draft.options;
     page.field_if("party", options.party.map(|party| party.to_string()));
     if let Some(slot) = slot {
+        let none = terms_not_found(draft, &slot);
         page.field_if("seating", slot.seating);
         page.field_if("price", slot.price);
         page.field_if("card", slot.card.map(|terms| terms.text));
         page.field_if("cancellation", slot.cancellation.map(|terms| terms.text));
         page.field_if("also", slot.also);
-        page.field_if("terms", terms_not_found(draft));
+        page.field_if("terms", none);
     } else if datetime.is_some() {
         let unknown = "not known: no list on this computer showed the slot";
         page.field("terms", unknown);
@@ -195,7 +197,7 @@ fn details(context: &Context, draft: &BookingDraft, slot: &Slot) -> SlotDetails 
     SlotDetails::of(slot, terms_reader(context, party))
 }
 
-/// What the booking may cost beside its price, in one line: a card or a fee.
+/// What the booking may cost beside its price, in one line: a card or a fee, and all that is not understood.
 fn stakes(slot: &Slot, details: SlotDetails) -> Option<String> {
     let mut parts = Vec::new();
     if SlotDetails::may_need_a_card(slot) {
@@ -205,17 +207,17 @@ fn stakes(slot: &Slot, details: SlotDetails) -> Option<String> {
         let fee = details.cancellation;
         parts.extend(fee.map(|it| format!("cancellation: {}", it.text)));
     }
+    parts.extend(details.also.map(|it| format!("the slot says: {it}")));
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
-/// That a slot has no terms although it may be a restaurant's, and those have terms (spec, Availability slot).
-fn terms_not_found(draft: &BookingDraft) -> Option<&'static str> {
-    let slot = draft.slot.as_ref()?.value();
+/// That a slot has no terms although it may be a restaurant's, and those have terms (spec, Availability slot). What is not
+/// understood may be the terms.
+fn terms_not_found(draft: &BookingDraft, slot: &SlotDetails) -> Option<&'static str> {
     let vertical = draft.remembered().and_then(|venue| venue.str("vertical"));
     let vertical = vertical.or(draft.vertical.as_deref());
-    let is_there = |name| slot.get(name).is_some_and(|terms| !terms.is_null());
-    let is_found = is_there("card_terms") || is_there("cancellation_terms");
-    (!is_found && vertical.is_none_or(|it| it == "dining")).then_some("not found in the response")
+    let is_nothing = slot.card.is_none() && slot.cancellation.is_none() && slot.also.is_none();
+    (is_nothing && vertical.is_none_or(|it| it == "dining")).then_some("not found in the response")
 }
 
 pub(crate) fn show_command(context: &Context, draft: &BookingDraft) {

@@ -74,11 +74,11 @@ fn flat(value: &Value, included: &mut Included<'_>) -> Value {
                 match value {
                     Value::Object(inner) if key == INNER && has_id => {
                         for (key, value) in inner {
-                            let value = || flat(value, &mut Included::default());
+                            let value = || flat(value, included);
                             merged.entry(key.clone()).or_insert_with(value);
                         }
                     }
-                    Value::Object(links) if key == LINKS && has_id => {
+                    Value::Object(links) if key == LINKS => {
                         let mut rest = links.clone();
                         rest.retain(|name, link| match included.named(link) {
                             Some(named) => {
@@ -135,6 +135,12 @@ mod tests {
                 "data": [{"id": 7, "card_terms": {"id": 1, "text": "x", "relationships": {"fee": fee}}, "relationships": {"gone": link(9)}}],
                 "included": [{"type": "u", "id": 1, "text": "y"}],
             })
+        );
+        let slot = json!({"type": "s", "id": 7, "attributes": {"at": 1}, "relationships": {"terms": link(1)}});
+        let nested = json!({"data": {"id": "a", "attributes": {"days": [{"slots": [slot]}]}}, "included": [{"type": "t", "id": 1, "attributes": {"text": "x"}}]});
+        assert_eq!(
+            flattened(nested),
+            json!({"data": {"id": "a", "days": [{"slots": [{"type": "s", "id": 7, "at": 1, "terms": {"id": 1, "text": "x"}}]}]}})
         );
         for same in [
             json!({"attributes": {"a": 1}}),

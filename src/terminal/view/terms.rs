@@ -56,12 +56,20 @@ impl TermsReader {
             (None, Some((fee, _))) => Some(format!("cancelling costs {fee}")),
             (None, None) => None,
         };
-        let full = words(until.map(|(value, _)| time_text(value)));
-        let short = words(until.map(|(value, time)| match time.local {
+        let full = until.map(|(value, _)| time_text(value));
+        let short = until.map(|(value, time)| match time.local {
             Some(local) => local.strftime("%a %H:%M").to_string(),
             None => time_text(value),
-        }));
-        self.worded(fields, fee.as_ref(), full, short)
+        });
+        let (all, few) = (words(full.clone()), words(short.clone()));
+        let mut terms = self.worded(fields, fee.as_ref(), all, few)?;
+        // The service's own text may leave it out.
+        for (text, until) in [(&mut terms.text, full), (&mut terms.short, short)] {
+            let until = until.map(|until| format!("free until {until}"));
+            let left_out = until.filter(|until| !text.contains(until));
+            text.extend(left_out.map(|until| format!(" · {until}")));
+        }
+        Some(terms)
     }
 
     /// Terms with an amount. The service's own text says the rest in its own way, else `full` does.
@@ -278,6 +286,15 @@ mod tests {
             words.text,
             "free until Tue 1 Dec 2026, 17:30, then 9.00 EUR per guest (36.00 EUR for 4)"
         );
+        let mut told = terms.clone();
+        told["text"] = "Later it is 9 EUR.".into();
+        let words = reader.cancellation(&told).unwrap();
+        assert!(
+            words.text.starts_with("Later it is 9 EUR. · "),
+            "{}",
+            words.text
+        );
+        assert!(words.text.ends_with("free until Tue 1 Dec 2026, 17:30"));
         let other = json!({"cutoff": 24, "unit": "hours"});
         let words = reader.cancellation(&other).unwrap();
         assert_eq!(words.text, "cutoff 24 · unit hours");
