@@ -20,8 +20,9 @@ pub(crate) async fn finish_compared(
     before: Option<&Booking>,
     asked: &Map<String, Value>,
 ) -> Result<Exit> {
+    let names = context.adapter().names_of(kind);
     let unshown = |booking: &Booking| match kind {
-        WriteKind::Modify => unshown(asked, before, booking),
+        WriteKind::Modify => unshown(asked, before, booking, &names),
         _ => Vec::new(),
     };
     if !unshown(&booking).is_empty() {
@@ -29,6 +30,14 @@ pub(crate) async fn finish_compared(
             Err(error) if error.exit == Exit::Interrupted => return Err(error),
             read => booking = read.unwrap_or(booking),
         }
+    }
+    if kind == WriteKind::Modify && context.has_journal() {
+        let mut accepted = asked.clone();
+        accepted.retain(|field, asked| {
+            MODIFIED.contains(&&**field) && contradiction(&booking, field, asked).is_none()
+        });
+        let journal = context.journal();
+        let _ = journal.and_then(|it| it.change(&booking, &accepted));
     }
     let exit = finish(context, &booking)?;
     // While the provider works on it, the booking may still show what it was.
@@ -63,20 +72,29 @@ pub(crate) async fn finish_compared(
 }
 
 /// The fields of a change of which the booking says nothing. A booking with another `last_modification` than before was
-/// changed (spec, Bookings), and one in processing may be.
+/// changed (spec, Bookings), in the fields that it names, under our name or the service's, and one in processing may be.
 fn unshown(
     asked: &Map<String, Value>,
     before: Option<&Booking>,
     booking: &Booking,
+    names: &[(&str, &str, &str)],
 ) -> Vec<&'static str> {
-    let modification = |of: &Booking| of.value().get("last_modification").cloned();
-    let (old, new) = (before.and_then(modification), modification(booking));
-    let is_modified = new.is_some_and(|it| !it.is_null() && Some(it) != old);
-    if booking.status() == Status::Processing || is_modified {
+    if booking.status() == Status::Processing {
         return Vec::new();
     }
+    let modification = |of: &Booking| of.value().get("last_modification").cloned();
+    let (old, new) = (before.and_then(modification), modification(booking));
+    let new = new.filter(|it| !it.is_null() && Some(it) != old.as_ref());
+    let changes = new.as_ref().and_then(|it| it.get("changes")?.as_object());
+    let is_proved = |field: &str| {
+        let sent = names.iter().filter(|it| it.0 == field).map(|it| it.2);
+        let mut names = sent.chain([field]);
+        let is_named = changes.is_none_or(|it| names.any(|name| member(it, name).is_some()));
+        new.is_some() && is_named
+    };
+    let is_shown = |field: &str| is_proved(field) || !shown(booking, field).is_empty();
     let mut fields = MODIFIED.to_vec();
-    fields.retain(|field| asked.contains_key(*field) && shown(booking, field).is_empty());
+    fields.retain(|field| asked.contains_key(*field) && !is_shown(field));
     fields
 }
 

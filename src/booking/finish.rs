@@ -1,7 +1,7 @@
 //! Ends a command that makes or changes a booking: the booking on stdout, its status as the exit code. Or with `--dry-run`: the
 //! request.
 
-use super::terms::kept_terms;
+use super::terms::{filled_in, kept_terms};
 use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::journal::Actor;
@@ -12,13 +12,15 @@ use crate::service::documents::booking::{Booking, Status};
 use crate::terminal::view::{BookingView, RequestView};
 
 /// The booking as a card, with the service's time for what is left until a deadline.
-pub(crate) fn booking_view<'a>(context: &'a Context, booking: &'a Booking) -> BookingView<'a> {
+pub(crate) fn booking_view(context: &Context, booking: &Booking) -> BookingView {
     let is_read_by_a_person = context.out.is_human();
     // A late cancellation has its price.
     let costs = !matches!(booking.status(), Status::Failed | Status::Expired);
+    let filled = is_read_by_a_person.then(|| filled_in(context, booking));
+    let booking = filled.as_ref().unwrap_or(booking);
     let venue = || context.known_venue(&booking.venue_id()?);
     BookingView {
-        booking,
+        booking: booking.clone(),
         dialect: context.dialect().clone(),
         now: context.service_now(),
         certainty: context.certainty(),

@@ -5,32 +5,41 @@ use serde_json::Value;
 use super::book::offer::terms_reader;
 use super::confirmation::Confirmation;
 use crate::app::Context;
+use crate::journal::{ASKED, KeptBooking};
 use crate::json::plain;
 use crate::outcome::Result;
 use crate::service::documents::booking::Booking;
+use crate::service::documents::slot::Slot;
 use crate::service::time::document_time::DocumentTime;
 use crate::terminal::output::Page;
+use crate::terminal::view::SlotDetails;
 
-/// What of a slot is kept with its booking.
-const KEPT: [&str; 4] = ["datetime", "price", "card_terms", "cancellation_terms"];
-
-/// The terms of the slot that a request asks for, as this computer saw them.
+/// The slot that a request asks for, with its terms, as this computer saw it.
 pub(crate) fn terms_asked_for(context: &Context, asked: &Value) -> Option<Value> {
     let id = plain(asked.get("availability_id")?);
     let seen = context.recent().ok()?.slot(&id).ok()??;
     let is_its = asked.get("venue_id").map(plain).as_ref() == Some(&seen.venue_id);
-    let slot = seen.slot.value().as_object().filter(|_| is_its)?;
-    let mut kept = slot.clone();
-    kept.retain(|name, _| KEPT.contains(&name.as_str()));
-    (kept.len() > 1).then(|| kept.into())
+    is_its.then(|| seen.slot.value().clone())
 }
 
-/// The terms that the journal keeps with a booking, unless it was moved since.
+/// What the journal has of a booking.
+pub(crate) fn kept(context: &Context, booking: &Booking) -> Option<KeptBooking> {
+    let journal = context.has_journal().then(|| context.journal().ok());
+    journal??.kept(booking.id()).ok()?
+}
+
+/// A booking with what was asked for in place of what the service does not show.
+pub(crate) fn filled_in(context: &Context, booking: &Booking) -> Booking {
+    let kept = kept(context, booking);
+    kept.map_or_else(|| booking.clone(), |kept| kept.fill_in(booking))
+}
+
+/// The slot that the journal keeps with a booking for its terms, unless the booking was moved since.
 pub(crate) fn kept_terms(context: &Context, booking: &Booking) -> Option<Value> {
-    if !context.has_journal() {
-        return None;
-    }
-    let terms = context.journal().ok()?.kept(booking.id()).ok()??.terms?;
+    let kept = kept(context, booking)?;
+    let booking = kept.fill_in(booking);
+    let mut terms = kept.terms?;
+    terms.as_object_mut()?.remove(ASKED);
     let time = |of: &Value| DocumentTime::read(of.get("datetime")?);
     let is_there = time(booking.value())? == time(&terms)?;
     is_there.then_some(terms)
@@ -51,10 +60,14 @@ pub(crate) async fn confirm(
 ) -> Result<()> {
     let is_live = !context.is_sandbox().await;
     let terms = cancellation_terms(context, booking);
-    let cost = terms.and_then(|terms| terms_reader(context, booking.party()).cost(&terms));
+    let reader = terms_reader(context, filled_in(context, booking).party());
+    let cost = terms.and_then(|terms| reader.cost(&terms));
+    let slot = kept_terms(context, booking).and_then(Slot::from_value);
+    let also = slot.and_then(|slot| SlotDetails::of(&slot, reader).also);
+    let unread = also.map(|also| format!("not understood; the slot says: {also}"));
     let unknown = "not known: neither the booking nor its slot shows the terms";
-    page.without("cancellation")
-        .field("cancellation", cost.as_deref().unwrap_or(unknown));
+    let cost = cost.or(unread).unwrap_or_else(|| unknown.to_owned());
+    page.without("cancellation").field("cancellation", cost);
     page.field_if("service", context.named_service().filter(|_| is_live));
     context.out.show(&page);
     confirmation.ask(&context.prompter).await

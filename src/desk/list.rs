@@ -22,7 +22,7 @@ use crate::terminal::view::{BookingRow, row_lines, tone_of};
 const MOST: u32 = 500;
 
 pub(super) enum Entry {
-    Booking(KeptBooking),
+    Booking(Box<KeptBooking>),
     /// A request whose result is not known, and its venue.
     Request(Box<Attempt>, String),
 }
@@ -169,7 +169,7 @@ impl List {
         let mut seen = HashSet::new();
         let kept = waiting.kept.into_iter().chain(found.kept);
         let kept = kept.filter(|kept| seen.insert(kept.booking.id().to_owned()));
-        let row = |kept| (group_of(&kept, now, &zone), Entry::Booking(kept));
+        let row = |kept| (group_of(&kept, now, &zone), Entry::Booking(kept.into()));
         let mut rows: Vec<_> = kept.map(row).collect();
         for attempt in journal.open_attempts_here()? {
             if text.is_none_or(|text| asks_for(&attempt, &fold(text))) {
@@ -187,7 +187,7 @@ impl List {
                     ..SearchCriteria::default()
                 };
                 let kept = journal.find(&sought, Some(MOST))?.kept.into_iter();
-                rows.extend(kept.map(|kept| (Group::Similar, Entry::Booking(kept))));
+                rows.extend(kept.map(|kept| (Group::Similar, Entry::Booking(kept.into()))));
             }
         }
         rows.sort_by_cached_key(|(group, entry)| (*group, by_visit(*group, entry, &zone)));

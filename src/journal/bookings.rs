@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use jiff::Timestamp;
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use super::protocol::Attempt;
 use super::scope::Scope;
@@ -23,7 +23,7 @@ pub(crate) struct KeptBooking {
     pub(crate) seen_at: String,
     /// The terms of the slot that was booked. The service may not repeat them.
     pub(crate) terms: Option<Json>,
-    /// What its request asked for, in the contract's shape.
+    /// What its request and accepted changes asked for, in the contract's shape.
     asked: Option<Json>,
 }
 
@@ -31,27 +31,36 @@ pub(super) const WITH_ASKED: &str = "bookings.*,
     (SELECT coalesce(asked, request) FROM attempts
      WHERE attempts.idempotency_key = bookings.idempotency_key) AS asked";
 
+/// In the terms that are kept with a booking: what was asked for, with what accepted changes of it asked for.
+pub(crate) const ASKED: &str = "bookctl:asked";
+
+fn asked_last(terms: Option<&Json>) -> Option<Json> {
+    terms.and_then(|it| it.get(ASKED)).cloned()
+}
+
 impl KeptBooking {
-    /// The booking with what its request asked for in place of what the service does not show, and the names of these fields.
-    pub(crate) fn filled_in(&self) -> (Booking, Vec<&'static str>) {
-        let (mut value, mut filled) = (self.booking.value().clone(), Vec::new());
+    /// A booking with what was asked for in place of what the service does not show.
+    pub(crate) fn fill_in(&self, booking: &Booking) -> Booking {
+        let (mut value, mut requested) = (booking.value().clone(), Vec::new());
         for field in ["venue_id", "datetime", "party_size", "customer"] {
             let is_shown = match field {
-                "venue_id" => {
-                    self.booking.venue_id().is_some() || self.booking.venue_name().is_some()
-                }
-                "customer" => self.booking.guest().is_some(),
+                "venue_id" => booking.venue_id().is_some(),
+                "customer" => booking.guest().is_some(),
                 _ => value.get(field).is_some_and(|it| !it.is_null()),
             };
             if let Some(asked) = self.asked.as_ref().and_then(|it| it.get(field))
                 && !is_shown
             {
                 value[field] = asked.clone();
-                filled.push(field);
+                // The venue is shown where its name is.
+                if field != "venue_id" || booking.venue_name().is_none() {
+                    requested.push(field);
+                }
             }
         }
-        let booking = Booking::translated(value.clone().into(), value, Vec::new());
-        (booking.unwrap_or_else(|| self.booking.clone()), filled)
+        let mut filled = booking.clone();
+        (filled.translated, filled.requested) = (Some(value.into()), requested.into());
+        filled
     }
 
     /// `None` if its document cannot be read.
@@ -72,11 +81,12 @@ impl KeptBooking {
             let text = row.get::<Option<String>>(column).ok().flatten();
             text.and_then(|text| serde_json::from_str(&text).ok())
         };
+        let terms = json("terms");
         Ok(Booking::from_document(document).map(|booking| KeptBooking {
             booking,
             seen_at,
-            terms: json("terms"),
-            asked: json("asked"),
+            asked: asked_last(terms.as_ref()).or(json("asked")),
+            terms,
         }))
     }
 }
@@ -97,6 +107,7 @@ pub(super) struct Held {
     is_made: bool,
     has_time: bool,
     asked: Option<Json>,
+    terms: Option<Json>,
 }
 
 pub(super) fn hold(
@@ -112,13 +123,14 @@ pub(super) fn hold(
     let text = |column| row.get::<Option<String>>(column);
     let read = |text: String| serde_json::from_str::<Json>(&text).ok();
     let json = |column| text(column).map(|it| it.and_then(read));
-    let document = json("document")?.unwrap_or_default();
+    let (document, terms) = (json("document")?.unwrap_or_default(), json("terms")?);
     Ok(Some(Held {
         is_forgotten: text("forgotten_at")?.is_some(),
         seen_at: row.get("seen_at")?,
         is_made: text("idempotency_key")?.is_some(),
         has_time: document.get("datetime").is_some_and(|time| !time.is_null()),
-        asked: json("asked")?,
+        asked: asked_last(terms.as_ref()).or(json("asked")?),
+        terms,
     }))
 }
 
@@ -156,17 +168,18 @@ pub(super) fn store(
     seen: &SeenBooking<'_>,
 ) -> SqlResult<()> {
     let asked = seen.asked.or(held.and_then(|held| held.asked.as_ref()));
+    let terms = held.and_then(|held| held.terms.as_ref()).or(seen.terms);
     let is_forgotten = seen.is_forgotten || held.is_some_and(|held| held.is_forgotten);
     let (document, terms, searched) = if is_forgotten {
         (Cow::Borrowed(""), None, Searched::default())
     } else {
-        let terms = seen.terms.map(stored_terms);
+        let terms = terms.map(stored_terms);
         (stored(booking), terms, Searched::of(booking, asked, scope))
     };
     const CHANGED: &str = "ON CONFLICT (origin, id) DO UPDATE SET status = excluded.status, document = excluded.document,
          seen_at = excluded.seen_at, visit = excluded.visit, guest = excluded.guest, email = excluded.email,
          phone = excluded.phone, venue = excluded.venue, folded_id = excluded.folded_id,
-         terms = coalesce(bookings.terms, excluded.terms),
+         terms = coalesce(excluded.terms, bookings.terms),
          idempotency_key = coalesce(bookings.idempotency_key, excluded.idempotency_key)";
     let write = format!(
         "INSERT INTO bookings (origin, id, status, document, seen_at, visit, guest, email, phone, venue, folded_id, terms,
@@ -260,13 +273,25 @@ impl Journal {
     /// Stores the present state of a booking that was read, whoever made it. A guest that was deleted does not come back, and
     /// where nothing is to be kept no other's booking is added.
     pub(crate) fn update(&self, booking: &Booking) -> Result<()> {
-        if !self.is_new(booking)? {
+        self.change(booking, &Map::new())
+    }
+
+    /// The same with what an accepted change asked for, which the service may not show.
+    pub(crate) fn change(&self, booking: &Booking, changed: &Map<String, Json>) -> Result<()> {
+        if changed.is_empty() && !self.is_new(booking)? {
             return Ok(());
         }
         let purged = self.write(|statements, scope| {
-            let held = hold(statements, &scope.origin, booking.id())?;
+            let mut held = hold(statements, &scope.origin, booking.id())?;
             let is_kept = held.is_some()
                 || scope.keeps_guests() && !is_forgotten(statements, &scope.origin, booking.id())?;
+            if let Some(held) = held.as_mut().filter(|_| !changed.is_empty()) {
+                let asked = held.asked.get_or_insert_with(|| json!({}));
+                changed
+                    .iter()
+                    .for_each(|(field, it)| asked[field] = it.clone());
+                held.terms.get_or_insert_with(|| json!({}))[ASKED] = asked.clone();
+            }
             if is_kept {
                 keep_seen(statements, scope, held.as_ref(), booking, Timestamp::now())?;
             }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Reply, Request, Scripted, words};
+use crate::harness::{Home, Key, Reply, Request, Scripted, Terminal, words};
 
 fn booking() -> Value {
     json!({
@@ -54,6 +54,71 @@ fn an_older_change_does_not_show_that_this_one_was_made() {
         .run(["modify", "bk_1", "--party", "4"])
         .exits(7)
         .says("the change may not have been made");
+}
+
+#[test]
+fn a_change_that_names_its_fields_proves_no_other_ones() {
+    let count = AtomicUsize::new(0);
+    let server = Scripted::start(move |_| {
+        let (at, changes) = (
+            count.fetch_add(1, Ordering::SeqCst),
+            json!({"partySize": {"from": 2, "to": 5}}),
+        );
+        let changed = json!({"id": "bk_1", "status": "confirmed", "provider": "a", "last_modification": {"at": at, "changes": changes}});
+        Reply::json(200, &changed)
+    });
+    let home = home(&server, "");
+    home.ok(["modify", "bk_1", "--party", "5"]);
+    let changed = home.run(["modify", "bk_1", "--party", "5", "--seating", "terrace"]);
+    let changed = changed.exits(7);
+    let changed = changed.says("does not show its seating_preference");
+    assert!(!changed.stderr.contains("its party_size"), "{changed}");
+}
+
+/// Its bookings show neither guest, time, party nor venue.
+#[test]
+fn what_the_service_does_not_show_is_what_was_asked_for_last_and_is_marked() {
+    let sparse = json!({"id": "bk_1", "object": "booking", "status": "confirmed", "provider": "a"});
+    let server = Scripted::start(move |_| Reply::json(200, &sparse));
+    let home = home(&server, "");
+    let shows = |command: &[&str], exit, parts: &str| {
+        let output = home.run(command).exits(exit);
+        parts.split('|').for_each(|part| output.shows(part));
+    };
+    let booked = home.ok(book("key-1"));
+    for part in [
+        "party\t2 *",
+        "venue\tven_1 *",
+        "19:30 (UTC) *",
+        "guest\tAda Lovelace *",
+        "*\tas requested",
+    ] {
+        booked.shows(part);
+    }
+    shows(&["modify", "bk_1", "--party", "5"], 7, "party\t5 *");
+    shows(
+        &["modify", "bk_1", "--at", "20:00", "--tz", "UTC"],
+        7,
+        "1 Dec 2026, 20:00 (+00:00) *",
+    );
+    shows(
+        &["modify", "bk_1", "--at", "2026-12-05T21:00:00Z"],
+        7,
+        "5 Dec 2026, 21:00 (UTC) *",
+    );
+    shows(&["show", "bk_1"], 0, "party\t5 *|5 Dec 2026, 21:00 (UTC) *");
+    shows(&["show", "bk_1", "bk_1"], 0, "\t5 *\t");
+    shows(&["bookings", "--date", "2026-12-05"], 0, "21:00 (UTC) *\t");
+    home.ok(["bookings", "--date", "2026-12-01"])
+        .says("No bookings");
+    home.ok(["bookings"]).says("* as requested");
+    let shown = home.ok(["show", "bk_1", "--json"]);
+    assert!(shown.json()["party_size"].is_null(), "{shown}");
+    let like = words("book --like bk_1 --slot s --at 2026-12-06T19:30:00Z --dry-run --json");
+    assert_eq!(home.ok(like).json()["body"]["party_size"], 5);
+    let mut terminal = Terminal::start(&home, &["modify", "bk_1", "--party", "6"]);
+    terminal.see("5 (as requested) → 6").press(Key::CtrlC);
+    terminal.end().exits(130);
 }
 
 #[test]
@@ -205,21 +270,40 @@ fn local_times_are_sent_on_the_venues_clock() {
 }
 
 #[test]
-fn a_time_in_utc_is_not_taken_for_the_venues_clock() {
-    let slots = json!({"slots": [{"availability_id": "s", "datetime": "2026-12-01T19:30"}]});
-    let server = Scripted::start(move |_| Reply::json(200, &slots));
+fn a_time_with_an_offset_is_never_taken_for_the_venues_clock() {
+    let mut answer = booking();
+    answer["slots"] = json!([{"availability_id": "s", "datetime": "2026-12-01T19:30"}]);
+    let server = Scripted::start(move |_| Reply::json(200, &answer));
     let home = home(&server, "local_times = true\n");
     for (at, exit) in [
         ("2026-12-01T19:30:00Z", 2),
         ("2026-12-01T19:30:00Z --tz Europe/Oslo", 7),
         ("2026-12-01T18:30:00Z --tz Europe/Oslo", 0),
-        ("2026-12-01T19:30:00+01:00", 0),
+        ("2026-12-01T19:30:00+01:00", 2),
+        ("2026-12-01T19:30:00-08:00", 2),
+        ("2026-12-01T10:30:00-08:00 --tz Europe/Oslo", 0),
+        ("'2026-12-01 19:30'", 0),
     ] {
         let guest = "--party 2 --name 'Ada Lovelace' --dry-run";
-        home.run(words(format!("book ven_1 --at {at} {guest}")))
-            .exits(exit);
+        for command in ["book ven_1", "book ven_1 --slot unseen"] {
+            let booked = home.run(words(format!("{command} --at {at} {guest}")));
+            // What a slot that nobody saw offers is not known.
+            let is_unseen = exit == 7 && command.contains("unseen");
+            let booked = booked.exits(if is_unseen { 0 } else { exit });
+            assert!(!booked.stderr.contains("with an offset"), "{booked}");
+            assert_eq!(booked.stderr.contains("--tz Europe/Paris"), exit == 2);
+        }
+        if exit == 2 {
+            home.run(words(format!("modify bk_1 --at {at} --dry-run")))
+                .exits(2)
+                .says("--tz Europe/Paris");
+        }
     }
-    for at in ["2026-12-01T19:30:00Z", "2026-12-01T20:30:00+01:00"] {
+    for at in [
+        "2026-12-01T19:30:00Z",
+        "2026-12-01T20:30:00+01:00",
+        "2026-12-01T19:30:00-08:00",
+    ] {
         let row = json!({"venue_id": "ven_1", "datetime": at, "party_size": 2, "customer": {"name": "Ada Lovelace"}});
         home.feed(["batch", "-", "--name", at, "--yes"], &row.to_string())
             .exits(18);

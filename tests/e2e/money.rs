@@ -37,6 +37,11 @@ fn service(slots: Value) -> Scripted {
             booking["status"] = "confirmed".into();
             Reply::json(201, &booking)
         }
+        "/v1/bookings/bk_1" => {
+            let shown =
+                json!({"id": "bk_1", "object": "booking", "status": "confirmed", "provider": "a"});
+            Reply::json(200, &shown)
+        }
         _ => Reply::json(404, &json!({"error": "no such path"})),
     })
 }
@@ -89,6 +94,35 @@ fn a_slot_without_terms_says_that_none_were_found() {
     terminal.end().exits(130);
     home.ok(book.iter().chain(&["--no-input"]))
         .says("Terms: not found in the response.");
+}
+
+/// Terms in a shape of the service's own are no missing ones, before the booking and when it is cancelled.
+#[test]
+fn terms_that_are_not_understood_are_shown_as_they_came() {
+    let deposit = json!({"amount_minor": 25000, "currency": "NOK"});
+    let service = service(json!({"slots": [
+        {"availability_id": "s1", "datetime": "2031-12-01T19:30:00+09:00", "deposit": deposit},
+        {"availability_id": "s2", "datetime": "2031-12-01T20:30:00+09:00", "terms": {"cardTerms": {"text": "A card."}}},
+    ]}));
+    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    let book = [&["book", "ven_1"][..], &AT].concat();
+    let mut terminal = Terminal::start(&home, &book);
+    terminal.see("deposit 250.00 NOK").see("? Book it?");
+    terminal.press(Key::CtrlC);
+    let ended = terminal.end().exits(130).text();
+    assert!(!ended.contains("not found"), "{ended}");
+    let script = home.ok(book.iter().chain(&["--no-input"]));
+    script.tells("warning: the slot says: deposit 250.00 NOK");
+    assert!(!script.stderr.contains("not found"), "{script}");
+    let mut terminal = Terminal::of_width(&home, 200, &["cancel", "bk_1"]);
+    terminal.see("not understood; the slot says: deposit 250.00 NOK");
+    terminal.press(Key::CtrlC);
+    terminal.end().exits(130);
+    let slots = home.ok(["slots", "ven_1", "--at", AT[1]]);
+    assert!(
+        slots.stdout.contains("A card.") && !slots.stdout.contains("terms."),
+        "{slots}"
+    );
 }
 
 /// The service does not repeat the terms, and the list of slots is gone.

@@ -69,7 +69,7 @@ pub(super) async fn with_slot(context: &Context, row: &Value) -> Result<Map<Stri
     }
     let text = |field: &str| row.get(field).map(plain).unwrap_or_default();
     let venue = LocatedVenue::of_id(context, text("venue_id"));
-    // A number is a time since 1970. A text keeps its offset, which shows the venue's clock.
+    // A number is a time since 1970.
     let instant = time(row).and_then(|time| time.instant);
     let when = When::parse(&text("datetime"));
     let when = when.or_else(|error| instant.map_or(Err(error), |at| When::parse(&at.to_string())));
@@ -78,10 +78,9 @@ pub(super) async fn with_slot(context: &Context, row: &Value) -> Result<Map<Stri
     let party = text("party_size").parse().unwrap_or(1);
     let provider = row.get("provider").and_then(Value::as_str);
     // A batch has no flag for the zone.
+    let way = "set the row's availability_id, or search for the venue, which shows its zone";
     let of_row = |error: Error| match error.exit {
-        Exit::Usage => error.hint(
-            "set the row's availability_id, or write its datetime with the venue's own offset",
-        ),
+        Exit::Usage => error.hint(way),
         _ => error,
     };
     let offer = offered(context, &venue, &when, zone.as_ref(), party, provider);

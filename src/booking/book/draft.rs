@@ -8,6 +8,7 @@ use super::offer::{Offer, known_zone, offered};
 use crate::app::Context;
 use crate::booking::find::locate::LocatedVenue;
 use crate::booking::find::pick::booking_or_pick;
+use crate::booking::terms::filled_in;
 use crate::json::plain;
 use crate::outcome::{Error, Result};
 use crate::platform::shell;
@@ -100,7 +101,7 @@ impl BookingDraft {
     /// Takes from an earlier booking what nothing else says: the venue, the guest, the party and the seating.
     pub(crate) async fn fill_like(&mut self, context: &Context, booking: &str) -> Result<()> {
         let mut named = booking_or_pick(context, Some(booking), |_| true, true).await?;
-        let like = named.booking(context).await?;
+        let like = filled_in(context, &named.booking(context).await?);
         let text = |pointer: &str| {
             let text = like.value().pointer(pointer).map(plain);
             // A service may mask a guest.

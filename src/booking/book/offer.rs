@@ -24,11 +24,12 @@ pub(crate) fn known_zone(venue: Option<&Venue>, flag: Option<&TimeZone>) -> Opti
     venue.and_then(Venue::timezone).or_else(|| flag.cloned())
 }
 
-/// A time as the service wants it, if no slot shows it; `usage` (2) if it is the venue's, and the venue's zone is not known.
+/// A time as the service wants it, if no slot shows it; `usage` (2) if it is the venue's and has to be sent with an offset, or
+/// an instant and has to be sent without one, and the venue's zone is not known.
 pub(crate) fn wire_time(context: &Context, when: &When, zone: Option<TimeZone>) -> Result<String> {
     let adapter = context.adapter();
-    if zone.is_none() && when.needs_zone() && !adapter.local_times {
-        return Err(unknown_zone("the venue's time zone is unknown"));
+    if zone.is_none() && when.needs_zone() != adapter.local_times {
+        return Err(unknown_zone());
     }
     let clock = zone.clone().unwrap_or_else(system_zone);
     let moment = resolve(when, context.now()?, &clock)?;
@@ -40,11 +41,10 @@ pub(crate) fn resolve(when: &When, now: Timestamp, zone: &TimeZone) -> Result<Mo
     when.resolve(now, zone).map_err(Error::usage)
 }
 
-/// The error (2) for a time that is the venue's, if nothing shows the venue's zone.
-pub(crate) fn unknown_zone(why: &str) -> Error {
-    Error::usage(why).hint(
-        "name the zone with --tz, or give the time with an offset, e.g. 2026-12-01T19:30:00+01:00",
-    )
+/// The error (2) for a time that only the venue's zone relates to the service's times, if nothing shows that zone.
+pub(crate) fn unknown_zone() -> Error {
+    Error::usage("neither a search nor a slot shows the venue's time zone; nothing was sent")
+        .hint("name the venue's zone with --tz, e.g. --tz Europe/Paris")
 }
 
 /// Reads terms for a party of this size.
@@ -69,7 +69,7 @@ pub(crate) struct Offer {
     pub(crate) wanted: Moment,
     /// Whether `wanted` is on this computer's clock, because nothing showed the venue's zone.
     pub(crate) is_assumed: bool,
-    /// Whether the clock of `wanted` can be the venue's: not that of a time in UTC, or from now.
+    /// Whether the clock of `wanted` is the venue's: not that of an instant, which has an offset or is counted from now.
     has_clock: bool,
     /// The venue's zone, if it is known: for times without an offset.
     zone: Option<TimeZone>,
@@ -151,9 +151,7 @@ impl Offer {
             return error;
         }
         if !self.is_comparable() {
-            return unknown_zone(
-                "neither a search nor a slot shows the venue's time zone; nothing was booked",
-            );
+            return unknown_zone();
         }
         let what = format!("{venue} has no slot at {wanted}; nothing was booked");
         let mut error = Error::new(Code::NoSlot, what);
@@ -255,6 +253,10 @@ impl SlotSearch<'_> {
     async fn at(&self, when: &When, wanted: Moment, zone: Option<&TimeZone>) -> Result<Offer> {
         let (context, venue) = (self.context, self.venue);
         let zone = known_zone(venue.remembered.as_ref(), zone);
+        // Sent without its offset, it would be another time.
+        if zone.is_none() && when.exact().is_some() && context.adapter().local_times {
+            return Err(unknown_zone());
+        }
         let query = SlotQuery {
             venue_id: venue.id_value(),
             datetime: context.adapter().wire_time(&wanted, zone.as_ref()),
@@ -301,7 +303,7 @@ impl SlotSearch<'_> {
             provider: named.or(query.provider),
             wanted,
             is_assumed: false,
-            has_clock: when.exact().map_or(when.needs_zone(), |it| !it.is_zulu()),
+            has_clock: when.needs_zone(),
             zone,
         })
     }

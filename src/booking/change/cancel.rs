@@ -84,7 +84,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 
 /// Tells a script of the fee that is due by the terms. A person has confirmed it.
 fn warn_of_fee(context: &Context, booking: &Booking) {
-    let reader = offer::terms_reader(context, booking.party());
+    let party = terms::filled_in(context, booking).party();
+    let reader = offer::terms_reader(context, party);
     let terms = terms::cancellation_terms(context, booking);
     let fee = terms.and_then(|terms| reader.fee_at(&terms, reader.now));
     if let Some(fee) = fee.filter(|_| !context.prompter.interactive()) {

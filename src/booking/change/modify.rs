@@ -103,7 +103,8 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     if is_open {
         args.at = ask_for_change(context, &what, &mut changes).await?;
     }
-    changes.datetime = match (&args.at, &before) {
+    let known = before.as_ref().map(|it| terms::filled_in(context, it));
+    changes.datetime = match (&args.at, &known) {
         (Some(when), Some(booking)) if !is_exact(when) => {
             let party = changes.party_size.unwrap_or(booking.party());
             Some(new_time(context, booking, when, args.zone.tz.as_ref(), party).await?)
@@ -119,20 +120,18 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     }
     let mut asked = changes.body();
     asked.extend(fields);
-    if let Some(before) = &before {
-        if shows(before, &asked) {
-            let note = "Nothing to change: the booking is like this already.";
-            context.out.note(note);
-            return finish::finish(context, before);
-        }
-        if asks {
-            confirm(context, before, &asked).await?;
-        }
+    if let Some(before) = before.as_ref().filter(|it| shows(it, &asked)) {
+        let note = "Nothing to change: the booking is like this already.";
+        context.out.note(note);
+        return finish::finish(context, before);
+    }
+    if let Some(known) = known.as_ref().filter(|_| asks) {
+        confirm(context, known, &asked).await?;
     }
     let done = |booking: &Booking| shows(booking, &asked);
     let changed = send::change(context, id, call, "change", done).await;
     let booking = changed.map_err(|error| {
-        let venue = before.as_ref().and_then(Booking::venue_id);
+        let venue = known.as_ref().and_then(Booking::venue_id);
         if error.code == Code::NoAvailability
             && let (Some(venue), Some(at)) = (venue, asked.get("datetime"))
         {
@@ -187,6 +186,8 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
         let old = before.value().get(name);
         let from_to = |text: fn(&Value) -> String| {
             let old = old.map(text).filter(|old| !old.is_empty());
+            let mark = before.mark(name).replace('*', "(as requested)");
+            let old = old.map(|old| old + &mark);
             format!("{} → {}", old.as_deref().unwrap_or("not set"), text(new))
         };
         match name.as_str() {
@@ -228,13 +229,12 @@ async fn new_time(
     zone: Option<&TimeZone>,
     party: u32,
 ) -> Result<Value> {
-    let unknown = || offer::unknown_zone("the venue's time zone is unknown");
-    let kept = || context.journal().ok()?.kept(booking.id()).ok()?;
-    let requested = || kept()?.filled_in().0.venue_id();
-    let venue = booking.venue_id().or_else(requested);
+    let (unknown, venue) = (offer::unknown_zone, booking.venue_id());
     let venue = venue.map(|venue| LocatedVenue::of_id(context, venue));
     let remembered = venue.as_ref().and_then(|venue| venue.remembered.as_ref());
     let known_zone = offer::known_zone(remembered, zone);
+    let adapter = context.adapter();
+    let is_known = known_zone.is_some() || adapter.local_times;
     let own = booking.value().get("datetime").and_then(DocumentTime::read);
     let when = &if when.depends_on_a_day() {
         // A time with an offset, or without one, shows the venue's clock; one in UTC does not.
@@ -246,18 +246,13 @@ async fn new_time(
             Error::usage("the booking does not show its time, so its day is unknown")
                 .hint("give the day as well, e.g. --at '2026-12-01 19:30'")
         };
-        let is_known = known_zone.is_some();
         when.near(day.ok_or_else(|| if is_known { without_time() } else { unknown() })?)
     } else {
         when.clone()
     };
-    let adapter = context.adapter();
-    let in_zone = |zone: &TimeZone| -> Result<Value> {
-        let moment = offer::resolve(when, context.now()?, zone)?;
-        Ok(adapter.wire_time(&moment, Some(zone)).into())
-    };
-    if let Some(zone) = &known_zone {
-        return in_zone(zone);
+    let in_zone = |zone| Ok(offer::wire_time(context, when, zone)?.into());
+    if is_known {
+        return in_zone(known_zone);
     }
     let venue = venue.ok_or_else(unknown)?;
     let provider = booking.str("provider");
@@ -265,10 +260,10 @@ async fn new_time(
     if let Some(slot) = offer.at_wanted() {
         return Ok(slot.datetime_value());
     }
-    if !offer.is_assumed || adapter.local_times {
+    if !offer.is_assumed {
         return Ok(adapter.wire_time(&offer.wanted, None).into());
     }
     // Without a slot that shows it, the booking's own time shows the venue's offset.
     let offset = own.and_then(|own| own.offset()).ok_or_else(unknown)?;
-    in_zone(&TimeZone::fixed(offset))
+    in_zone(Some(TimeZone::fixed(offset)))
 }

@@ -11,6 +11,7 @@ use jiff::civil::{Date, DateTime};
 use serde_json::Value;
 
 use crate::app::Context;
+use crate::booking::terms;
 use crate::journal::recent::RecentList;
 use crate::journal::{KeptBooking, SearchCriteria};
 use crate::json::Document;
@@ -22,7 +23,7 @@ use crate::service::time::document_time::DocumentTime;
 use crate::service::time::when::Days;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::DocumentView;
-use crate::terminal::view::{kept_page, open_page};
+use crate::terminal::view::{AS_REQUESTED, kept_page, open_page};
 
 /// List and search the bookings this computer knows
 ///
@@ -142,10 +143,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if let Some(open) = pick::open_requests(context).filter(|_| context.out.is_human()) {
         context.out.note(&open);
     }
-    if found.kept.iter().any(|kept| !kept.filled_in().1.is_empty()) {
-        let note = "* as requested: the service does not show it.";
-        context.out.note(note);
-    }
+    note_marks(context, found.kept.iter().map(|it| it.fill_in(&it.booking)));
     if found.more {
         let limit = args.limit;
         let note = format!("There are more than {limit}. Use --limit to show more.");
@@ -154,12 +152,20 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Says what the stars of a list are.
+fn note_marks(context: &Context, mut known: impl Iterator<Item = Booking>) {
+    if known.any(|it| !it.requested.is_empty()) {
+        context.out.note(&format!("* {AS_REQUESTED}."));
+    }
+}
+
 /// By the time of the visit: the next first, and after those that are to come the last.
 fn by_visit(
     kept: &KeptBooking,
     today: Date,
 ) -> (bool, Option<DateTime>, Reverse<Option<DateTime>>) {
-    let time = kept.booking.value().get("datetime");
+    let known = kept.fill_in(&kept.booking);
+    let time = known.value().get("datetime");
     let local = time.and_then(DocumentTime::read).and_then(|it| it.local);
     let is_to_come =
         local.is_some_and(|local| local.date() >= today) && kept.booking.status().has_not_ended();
@@ -175,8 +181,8 @@ async fn list_open(context: &Context, status: Option<String>, limit: Option<u32>
     let ids = bookings.iter().map(Booking::id);
     context.remember_rows(RecentList::Bookings, ids);
     let known = |booking: Booking| {
-        let kept = || context.journal()?.kept(booking.id());
-        let known = kept().ok().flatten().map(|kept| kept.filled_in().0);
+        let kept = terms::kept(context, &booking);
+        let known = kept.map_or_else(|| booking.clone(), |kept| kept.fill_in(&kept.booking));
         (booking, known)
     };
     let bookings: Vec<_> = bookings.into_iter().map(known).collect();
@@ -186,6 +192,7 @@ async fn list_open(context: &Context, status: Option<String>, limit: Option<u32>
     let list = DocumentView(document, page);
     let none = "No unfinished bookings in the last day.";
     context.out.emit_list(&list, bookings.is_empty(), none)?;
+    note_marks(context, bookings.into_iter().map(|it| it.1));
     Ok(Exit::Done)
 }
 

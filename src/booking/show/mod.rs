@@ -4,8 +4,8 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::find::pick;
-use super::finish;
 use super::watch::wait;
+use super::{finish, terms};
 use crate::app::Context;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
@@ -83,7 +83,10 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         }
     }
     let documents = Document::array(bookings.iter().map(Booking::document));
-    let page = |_: &Document| bookings_page(&bookings, context.service_now());
+    let page = |_: &Document| {
+        let known = bookings.iter().map(|it| terms::filled_in(context, it));
+        bookings_page(known, context.service_now())
+    };
     context.out.emit(&DocumentView(documents, page))?;
     for booking in &bookings {
         finish::remember_shown(context, booking);

@@ -80,9 +80,11 @@ pub(crate) struct Booking {
     id: String,
     document: Document,
     /// The booking in the contract's shape, where the answer has another one.
-    translated: Option<Document>,
+    pub(crate) translated: Option<Document>,
     /// What stands around the booking in the answer, as paths and texts.
     pub(crate) around: Vec<(String, String)>,
+    /// The fields that the service does not show, and that were only asked for.
+    pub(crate) requested: Box<[&'static str]>,
 }
 
 impl Booking {
@@ -93,6 +95,7 @@ impl Booking {
             document,
             translated: None,
             around: Vec::new(),
+            requested: Box::default(),
         })
     }
 
@@ -107,7 +110,14 @@ impl Booking {
             document,
             translated: Some(value.into()),
             around,
+            requested: Box::default(),
         })
+    }
+
+    /// What stands behind a field: a star if it was only asked for.
+    pub(crate) fn mark(&self, field: &str) -> &'static str {
+        let is_requested = self.requested.contains(&field);
+        if is_requested { " *" } else { "" }
     }
 
     pub(crate) fn document(&self) -> &Document {

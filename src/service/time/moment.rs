@@ -27,11 +27,6 @@ impl Moment {
         }
     }
 
-    /// Whether its clock says nothing of a place.
-    pub(crate) fn is_zulu(&self) -> bool {
-        self.zulu
-    }
-
     pub(crate) fn timestamp(&self) -> Timestamp {
         self.zoned.timestamp()
     }

@@ -173,7 +173,7 @@ proptest! {
         let booking = read.map_err(|it| TestCaseError::fail(it.message.clone()))?.item;
         prop_assert_eq!(booking.status(), Status::RequiresAction);
         let view = BookingView {
-            booking: &booking,
+            booking,
             dialect: Dialect::default(),
             now: "2026-12-01T10:00:00Z".parse().unwrap(),
             certainty: Certainty::Specification,

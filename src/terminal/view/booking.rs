@@ -19,8 +19,8 @@ use crate::service::time::text::{dated, human, with_own_time};
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Page, TableCell, Tone, View};
 
-pub(crate) struct BookingView<'a> {
-    pub(crate) booking: &'a Booking,
+pub(crate) struct BookingView {
+    pub(crate) booking: Booking,
     pub(crate) dialect: Dialect,
     /// The service's current time, for the time left until a deadline.
     pub(crate) now: Timestamp,
@@ -33,7 +33,10 @@ pub(crate) struct BookingView<'a> {
     pub(crate) made_by: Option<String>,
 }
 
-impl View for BookingView<'_> {
+/// What the star behind a field says.
+pub(crate) const AS_REQUESTED: &str = "as requested: the service does not show it";
+
+impl View for BookingView {
     fn json(&self) -> Document {
         self.booking.document().clone()
     }
@@ -60,6 +63,8 @@ impl View for BookingView<'_> {
         for (path, value) in fields.rest().iter().chain(&self.booking.around) {
             page.field("other", format!("{path} = {value}"));
         }
+        let is_marked = !self.booking.requested.is_empty();
+        page.field_if("*", is_marked.then_some(AS_REQUESTED));
         page.field_if("note", self.restrictions());
         for command in self.commands() {
             page.next(command);
@@ -67,20 +72,20 @@ impl View for BookingView<'_> {
     }
 }
 
-impl<'a> BookingView<'a> {
+impl BookingView {
     /// What bookctl cannot do with this booking, if that is known.
     pub(crate) fn restrictions(&self) -> Option<String> {
         let venue = self.venue.as_ref();
-        next_step::limits(self.booking, venue, &self.dialect, self.certainty)
+        next_step::limits(&self.booking, venue, &self.dialect, self.certainty)
     }
 
     pub(crate) fn commands(&self) -> Vec<String> {
         let is_limited = self.restrictions().is_some();
-        next_step::commands(self.booking, &self.dialect, self.now, is_limited)
+        next_step::commands(&self.booking, &self.dialect, self.now, is_limited)
     }
 
-    fn state(&self, page: &mut Page, fields: &mut Fields<'a>) {
-        let booking = self.booking;
+    fn state<'a>(&'a self, page: &mut Page, fields: &mut Fields<'a>) {
+        let booking = &self.booking;
         let status = booking.status();
         let code = fields.text("error_code");
         let known = code.and_then(code::entry);
@@ -125,7 +130,7 @@ impl<'a> BookingView<'a> {
     }
 
     /// When the status began or the booking last changed, and when it was made.
-    fn since(&self, page: &mut Page, fields: &mut Fields<'a>) {
+    fn since(&self, page: &mut Page, fields: &mut Fields<'_>) {
         let since = self.booking.since();
         match since {
             // It is `updated_at`.
@@ -143,16 +148,19 @@ impl<'a> BookingView<'a> {
     }
 
     /// Who comes when, where and with how many; then what is needed less often.
-    fn visit(&self, page: &mut Page, fields: &mut Fields<'a>) {
-        page.field_if("guest", fields.scalar("customer"));
-        page.field_if("guest", fields.scalar("customer.name"));
+    fn visit(&self, page: &mut Page, fields: &mut Fields<'_>) {
+        let mark = |field| move |text: String| text + self.booking.mark(field);
+        page.field_if("guest", fields.scalar("customer").map(mark("customer")));
+        let name = fields.scalar("customer.name");
+        page.field_if("guest", name.map(mark("customer")));
         let when = fields.get("datetime");
         if let Some(when) = when.filter(|_| fields.scalar("datetime").is_some()) {
-            page.field("when", with_own_time(&as_text(when), &system_zone()));
+            let when = with_own_time(&as_text(when), &system_zone());
+            page.field("when", mark("datetime")(when));
         }
-        page.field_if("party", fields.scalar("party_size"));
-        let name_and_id = [fields.scalar("venue_name"), fields.scalar("venue_id")];
-        page.field_if("venue", joined(name_and_id));
+        page.field_if("party", fields.scalar("party_size").map(mark("party_size")));
+        let id = fields.scalar("venue_id").map(mark("venue_id"));
+        page.field_if("venue", joined([fields.scalar("venue_name"), id]));
         page.field_if("where", self.venue.as_ref().and_then(venue_place));
         for (label, path) in [
             ("email", "customer.email"),
@@ -162,13 +170,14 @@ impl<'a> BookingView<'a> {
             ("account", "end_user"),
             ("payment", "payment_collection"),
         ] {
-            page.field_if(label, fields.scalar(path));
+            let field = path.split('.').next().unwrap_or(path);
+            page.field_if(label, fields.scalar(path).map(mark(field)));
         }
         page.field_if("made by", self.made_by.as_deref());
     }
 
     /// The booking's own terms, else those of the slot that it was made with.
-    fn terms(&self, page: &mut Page, fields: &mut Fields<'a>) {
+    fn terms(&self, page: &mut Page, fields: &mut Fields<'_>) {
         let kept = |name: &str| self.terms.as_ref()?.get(name);
         let reader = TermsReader {
             certainty: self.certainty,
@@ -188,7 +197,7 @@ impl<'a> BookingView<'a> {
     }
 
     /// What the last modification changed, one line per field.
-    fn changes(&self, page: &mut Page, fields: &mut Fields<'a>) {
+    fn changes(&self, page: &mut Page, fields: &mut Fields<'_>) {
         self.time(page, fields, "changed", "last_modification.at");
         let changes = fields.get("last_modification.changes");
         for (field, change) in changes.and_then(Value::as_object).into_iter().flatten() {
@@ -211,7 +220,7 @@ impl<'a> BookingView<'a> {
     }
 
     /// Adds a time of the booking, and how long ago it was.
-    fn time(&self, page: &mut Page, fields: &mut Fields<'a>, label: &'static str, path: &str) {
+    fn time(&self, page: &mut Page, fields: &mut Fields<'_>, label: &'static str, path: &str) {
         let instant = fields.time(path).and_then(|(_, time)| time.instant);
         let text = match instant {
             Some(at) => Some(self.moment(at)),

@@ -22,6 +22,7 @@ pub(crate) struct BookingRow {
     pub(crate) guest: String,
     /// As it stands in the document.
     pub(crate) time: Value,
+    pub(crate) time_mark: &'static str,
     pub(crate) status: TableCell,
     pub(crate) party: String,
     pub(crate) venue: String,
@@ -36,6 +37,7 @@ impl BookingRow {
         Self {
             guest: text("/customer/name"),
             time: asked("/datetime").cloned().unwrap_or_default(),
+            time_mark: "",
             status: TableCell::from("unresolved"),
             party: text("/party_size"),
             venue: text("/venue_id"),
@@ -43,7 +45,7 @@ impl BookingRow {
         }
     }
 
-    /// The status of `booking`, and what is `known` of it. `now` is the service's time.
+    /// The status of `booking`, and what is known of it, with a star at what was only requested. `now` is the service's time.
     fn of(booking: &Booking, known: &Booking, now: Timestamp) -> Self {
         let status = booking.status();
         let is_overdue = booking.waits_until().is_some_and(|until| until <= now);
@@ -51,36 +53,32 @@ impl BookingRow {
         if is_overdue {
             (tone, word) = (Tone::Bad, "overdue");
         }
-        let party = known.value().get("party_size");
+        let party = known.value().get("party_size").map(plain);
+        let marked = |field, text: Option<String>| text.map(|text| text + known.mark(field));
+        let venue = known.venue_name();
         BookingRow {
-            guest: known.guest().unwrap_or_default(),
+            guest: marked("customer", known.guest()).unwrap_or_default(),
             time: known.value().get("datetime").cloned().unwrap_or_default(),
+            time_mark: known.mark("datetime"),
             status: TableCell::toned(status.as_str(), tone).in_short(Some(word.to_owned())),
-            party: party.map(plain).unwrap_or_default(),
-            venue: known
-                .venue_name()
-                .or_else(|| known.venue_id())
+            party: marked("party_size", party).unwrap_or_default(),
+            venue: venue
+                .or_else(|| marked("venue_id", known.venue_id()))
                 .unwrap_or_default(),
             id: booking.id().to_owned(),
         }
     }
 
-    /// What this computer knows of a booking. A star at the guest says that some of it was only requested.
     pub(crate) fn kept(kept: &KeptBooking, now: Timestamp) -> Self {
-        let (known, requested) = kept.filled_in();
-        let mut row = Self::of(&kept.booking, &known, now);
-        if !requested.is_empty() {
-            row.guest.push_str(" *");
-        }
-        row
+        Self::of(&kept.booking, &kept.fill_in(&kept.booking), now)
     }
 
     fn cells(self, now: Timestamp) -> Vec<TableCell> {
         let time = as_text(&self.time);
-        let listed = listed(&time, now);
+        let listed = listed(&time, now) + self.time_mark;
         vec![
             self.guest.into(),
-            TableCell::from(human(&time)).in_short(Some(listed)),
+            TableCell::from(human(&time) + self.time_mark).in_short(Some(listed)),
             self.status,
             self.party.into(),
             self.venue.into(),
@@ -104,9 +102,8 @@ pub(crate) fn kept_page(kept: &[KeptBooking], now: Timestamp) -> Page {
 
 /// The organization's unfinished bookings, each with what this machine knows of it: the service lists them without
 /// guest, venue and time.
-pub(crate) fn open_page(bookings: &[(Booking, Option<Booking>)], now: Timestamp) -> Page {
+pub(crate) fn open_page(bookings: &[(Booking, Booking)], now: Timestamp) -> Page {
     let rows = bookings.iter().map(|(booking, known)| {
-        let known = known.as_ref().unwrap_or(booking);
         let mut cells = BookingRow::of(booking, known, now).cells(now);
         cells.push(booking.str("provider").unwrap_or_default().into());
         cells.push(waiting_for(booking));
@@ -117,12 +114,12 @@ pub(crate) fn open_page(bookings: &[(Booking, Option<Booking>)], now: Timestamp)
 }
 
 /// Bookings of the service, without numbers.
-pub(crate) fn bookings_page(bookings: &[Booking], now: Timestamp) -> Page {
-    let rows = bookings.iter().map(|booking| {
-        let mut cells = BookingRow::of(booking, booking, now).cells(now);
+pub(crate) fn bookings_page(bookings: impl Iterator<Item = Booking>, now: Timestamp) -> Page {
+    let rows = bookings.map(|booking| {
+        let mut cells = BookingRow::of(&booking, &booking, now).cells(now);
         cells.push(booking.str("provider").unwrap_or_default().into());
         cells.push(booking.str("error_code").unwrap_or_default().into());
-        cells.push(waiting_for(booking));
+        cells.push(waiting_for(&booking));
         cells
     });
     let mut page = Page::default();
@@ -174,6 +171,7 @@ mod tests {
             guest: guest.to_owned(),
             venue: "Crêperie de la Marée Haute 東京タワー".to_owned(),
             time: "2026-11-27T18:00:00+01:00".into(),
+            time_mark: "",
             status: TableCell::from("requires_action").in_short(Some("waiting".to_owned())),
             party: "2".to_owned(),
             id: id.to_owned(),

@@ -12,7 +12,7 @@ mod slot_list;
 mod terms;
 mod venue_list;
 
-pub(crate) use booking::BookingView;
+pub(crate) use booking::{AS_REQUESTED, BookingView};
 pub(crate) use fields::{Fields, field_word};
 pub(crate) use local_bookings::{BookingRow, bookings_page, kept_page, open_page, row_lines};
 pub(crate) use next_step::restriction;
