@@ -8,7 +8,7 @@ use super::watch::wait::read_booking;
 use crate::app::Context;
 use crate::outcome::{Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
-use crate::service::mapping::WriteKind;
+use crate::service::mapping::{WriteKind, member};
 
 /// Ends a command like [`finish`], and warns of each field that the booking shows otherwise than asked for, or after a modify not
 /// at all, which is the exit code 7: some services ignore fields whose names they do not know. If the answer to a modify does
