@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::book::offer::terms_reader;
 use super::confirmation::Confirmation;
 use crate::app::Context;
-use crate::journal::{ASKED, KeptBooking};
+use crate::journal::KeptBooking;
 use crate::json::plain;
 use crate::outcome::Result;
 use crate::service::documents::booking::Booking;
@@ -38,8 +38,7 @@ pub(crate) fn filled_in(context: &Context, booking: &Booking) -> Booking {
 pub(crate) fn kept_terms(context: &Context, booking: &Booking) -> Option<Value> {
     let kept = kept(context, booking)?;
     let booking = kept.fill_in(booking);
-    let mut terms = kept.terms?;
-    terms.as_object_mut()?.remove(ASKED);
+    let terms = kept.terms?;
     let time = |of: &Value| DocumentTime::read(of.get("datetime")?);
     let is_there = time(booking.value())? == time(&terms)?;
     is_there.then_some(terms)

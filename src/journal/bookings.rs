@@ -31,11 +31,12 @@ pub(super) const WITH_ASKED: &str = "bookings.*,
     (SELECT coalesce(asked, request) FROM attempts
      WHERE attempts.idempotency_key = bookings.idempotency_key) AS asked";
 
-/// In the terms that are kept with a booking: what was asked for, with what accepted changes of it asked for.
-pub(crate) const ASKED: &str = "bookctl:asked";
-
-fn asked_last(terms: Option<&Json>) -> Option<Json> {
-    terms.and_then(|it| it.get(ASKED)).cloned()
+/// What was asked for, with what accepted changes asked for.
+fn changed(mut asked: Option<Json>, changes: Option<&Json>) -> Option<Json> {
+    for (field, value) in changes.and_then(Json::as_object).into_iter().flatten() {
+        asked.get_or_insert_with(|| json!({}))[field] = value.clone();
+    }
+    asked
 }
 
 impl KeptBooking {
@@ -81,12 +82,11 @@ impl KeptBooking {
             let text = row.get::<Option<String>>(column).ok().flatten();
             text.and_then(|text| serde_json::from_str(&text).ok())
         };
-        let terms = json("terms");
         Ok(Booking::from_document(document).map(|booking| KeptBooking {
             booking,
             seen_at,
-            asked: asked_last(terms.as_ref()).or(json("asked")),
-            terms,
+            terms: json("terms"),
+            asked: changed(json("asked"), json("changes").as_ref()),
         }))
     }
 }
@@ -107,7 +107,8 @@ pub(super) struct Held {
     is_made: bool,
     has_time: bool,
     asked: Option<Json>,
-    terms: Option<Json>,
+    /// What accepted changes asked for.
+    changes: Option<Json>,
 }
 
 pub(super) fn hold(
@@ -123,14 +124,14 @@ pub(super) fn hold(
     let text = |column| row.get::<Option<String>>(column);
     let read = |text: String| serde_json::from_str::<Json>(&text).ok();
     let json = |column| text(column).map(|it| it.and_then(read));
-    let (document, terms) = (json("document")?.unwrap_or_default(), json("terms")?);
+    let (document, changes) = (json("document")?.unwrap_or_default(), json("changes")?);
     Ok(Some(Held {
         is_forgotten: text("forgotten_at")?.is_some(),
         seen_at: row.get("seen_at")?,
         is_made: text("idempotency_key")?.is_some(),
         has_time: document.get("datetime").is_some_and(|time| !time.is_null()),
-        asked: asked_last(terms.as_ref()).or(json("asked")?),
-        terms,
+        asked: changed(json("asked")?, changes.as_ref()),
+        changes,
     }))
 }
 
@@ -168,23 +169,23 @@ pub(super) fn store(
     seen: &SeenBooking<'_>,
 ) -> SqlResult<()> {
     let asked = seen.asked.or(held.and_then(|held| held.asked.as_ref()));
-    let terms = held.and_then(|held| held.terms.as_ref()).or(seen.terms);
+    let changes = held.and_then(|held| held.changes.as_ref());
     let is_forgotten = seen.is_forgotten || held.is_some_and(|held| held.is_forgotten);
     let (document, terms, searched) = if is_forgotten {
         (Cow::Borrowed(""), None, Searched::default())
     } else {
-        let terms = terms.map(stored_terms);
+        let terms = seen.terms.map(stored_terms);
         (stored(booking), terms, Searched::of(booking, asked, scope))
     };
     const CHANGED: &str = "ON CONFLICT (origin, id) DO UPDATE SET status = excluded.status, document = excluded.document,
          seen_at = excluded.seen_at, visit = excluded.visit, guest = excluded.guest, email = excluded.email,
          phone = excluded.phone, venue = excluded.venue, folded_id = excluded.folded_id,
-         terms = coalesce(excluded.terms, bookings.terms),
+         terms = coalesce(bookings.terms, excluded.terms), changes = excluded.changes,
          idempotency_key = coalesce(bookings.idempotency_key, excluded.idempotency_key)";
     let write = format!(
         "INSERT INTO bookings (origin, id, status, document, seen_at, visit, guest, email, phone, venue, folded_id, terms,
-                               idempotency_key, profile, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) {}",
+                               changes, idempotency_key, profile, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) {}",
         if held.is_some() { CHANGED } else { "" }
     );
     let status = booking.status();
@@ -201,6 +202,7 @@ pub(super) fn store(
         &searched.venue,
         &searched.id,
         terms,
+        changes.map(Json::to_string),
         seen.key,
         seen.profile,
         seen.created_at,
@@ -277,20 +279,18 @@ impl Journal {
     }
 
     /// The same with what an accepted change asked for, which the service may not show.
-    pub(crate) fn change(&self, booking: &Booking, changed: &Map<String, Json>) -> Result<()> {
-        if changed.is_empty() && !self.is_new(booking)? {
+    pub(crate) fn change(&self, booking: &Booking, accepted: &Map<String, Json>) -> Result<()> {
+        if accepted.is_empty() && !self.is_new(booking)? {
             return Ok(());
         }
         let purged = self.write(|statements, scope| {
             let mut held = hold(statements, &scope.origin, booking.id())?;
             let is_kept = held.is_some()
                 || scope.keeps_guests() && !is_forgotten(statements, &scope.origin, booking.id())?;
-            if let Some(held) = held.as_mut().filter(|_| !changed.is_empty()) {
-                let asked = held.asked.get_or_insert_with(|| json!({}));
-                changed
-                    .iter()
-                    .for_each(|(field, it)| asked[field] = it.clone());
-                held.terms.get_or_insert_with(|| json!({}))[ASKED] = asked.clone();
+            if let Some(held) = held.as_mut().filter(|_| !accepted.is_empty()) {
+                let accepted = Some(Json::from(accepted.clone()));
+                held.changes = changed(held.changes.take(), accepted.as_ref());
+                held.asked = changed(held.asked.take(), accepted.as_ref());
             }
             if is_kept {
                 keep_seen(statements, scope, held.as_ref(), booking, Timestamp::now())?;

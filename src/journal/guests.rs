@@ -48,8 +48,8 @@ pub(super) fn purge(statements: &dyn SqlExecutor, scope: &Scope) -> SqlResult<us
     let row = values![&scope.origin, &ended, &now, AT_ONCE];
     let attempts = statements.later(&strip_attempts("FOR UPDATE SKIP LOCKED"), row)?;
     let bookings = format!(
-        "UPDATE bookings SET forgotten_at = ?3, document = '', terms = NULL, visit = NULL, guest = NULL, email = NULL,
-                phone = NULL, venue = NULL, folded_id = NULL
+        "UPDATE bookings SET forgotten_at = ?3, document = '', terms = NULL, changes = NULL, visit = NULL, guest = NULL,
+                email = NULL, phone = NULL, venue = NULL, folded_id = NULL
          WHERE origin = ?1 AND id IN (SELECT id FROM bookings WHERE {UNTIL} AND forgotten_at IS NULL
                                       ORDER BY created_at LIMIT ?4 FOR UPDATE SKIP LOCKED)"
     );

@@ -33,7 +33,7 @@ mod wish;
 const VERSION: i64 = 26;
 
 pub(crate) use attempts::another_account;
-pub(crate) use bookings::{ASKED, KeptBooking, StatusObservation};
+pub(crate) use bookings::{KeptBooking, StatusObservation};
 pub(crate) use claim::{Claim, LONGEST_LEASE};
 pub(crate) use completion_index::{CompletionIndex, IndexedRow};
 pub(crate) use copy::{Copied, copy};

@@ -70,6 +70,8 @@ CREATE TABLE bookings (
     forgotten_at    TEXT,
     -- The terms of the slot that was booked, and when the booking was cancelled.
     terms           TEXT,
+    -- What changes asked for that the service accepted: it may not show them.
+    changes         TEXT,
     -- What it is searched by: the time of the visit by the venue's clock, such as 2026-12-01T19:30, and texts without case
     -- and accents.
     visit           TEXT,
