@@ -46,7 +46,7 @@ impl Letter {
         match self {
             Answer => status == Status::RequiresAction,
             Modify => status == Status::Confirmed,
-            Cancel => status.has_not_ended(),
+            Cancel => status.has_not_ended() && status != Status::RequiresAction,
             Resolve => false,
             BookAgain | Refresh | CopyId => true,
         }

@@ -114,6 +114,8 @@ pub(super) struct ListLine {
 pub(super) struct List {
     rows: Vec<(Group, Entry)>,
     pub(super) selected: usize,
+    /// What was selected and is no longer there.
+    pub(super) gone: Option<String>,
     /// Whether there are more bookings than were read.
     pub(super) has_more: bool,
     /// Whether the journal is to be read again.
@@ -139,7 +141,7 @@ impl List {
         self.rows.iter().filter(|(its, _)| *its == group).count()
     }
 
-    /// Reads the journal for what is searched. The selected row stays selected if it is still there.
+    /// Reads the journal for what is searched. The selected row stays selected, as the booking that a request became.
     pub(super) fn read(&mut self, context: &Context, text: &str, now: Timestamp) -> Result<()> {
         (self.is_stale, self.laid_out) = (false, None);
         let is_another = std::mem::take(&mut self.is_another);
@@ -192,8 +194,13 @@ impl List {
         }
         rows.sort_by_cached_key(|(group, entry)| (*group, by_visit(*group, entry, &zone)));
         self.rows = rows;
-        let is_it = |(_, entry): &(Group, Entry)| selected.as_deref() == Some(entry.id());
-        self.selected = self.rows.iter().position(is_it).unwrap_or_default();
+        let place = |id: &String| self.rows.iter().position(|(_, entry)| entry.id() == id);
+        let became = |id: &String| place(&journal.attempt(id).ok()??.booking_id?);
+        let found = selected
+            .as_ref()
+            .and_then(|id| place(id).or_else(|| became(id)));
+        self.selected = found.unwrap_or_default();
+        self.gone = selected.filter(|_| found.is_none());
         Ok(())
     }
 

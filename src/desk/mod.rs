@@ -13,6 +13,7 @@ use jiff::Timestamp;
 
 use crate::app::{self, Context};
 use crate::booking::watch::wait;
+use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::key::Key;
 use crate::platform::signals::{Continued, EndSignals};
@@ -121,7 +122,8 @@ impl Desk<'_> {
         loop {
             // Take in all that was typed first, and look for it once.
             let mut key = screen.waiting().await.map_err(of_terminal)?;
-            if key.is_none() {
+            // Enter opens a row that was visible, or the first one that a search finds.
+            if key.is_none_or(|key| key == Key::Enter && self.list.is_stale) {
                 self.draw(&mut screen)?;
                 if self.list.is_stale || read_at.elapsed() > READ_AGAIN {
                     read_at = Instant::now();
@@ -133,6 +135,8 @@ impl Desk<'_> {
                     }
                     self.draw(&mut screen)?;
                 }
+            }
+            if key.is_none() {
                 let reading = &mut self.reading;
                 tokio::select! {
                     pressed = screen.key() => {
@@ -166,6 +170,10 @@ impl Desk<'_> {
     fn read(&mut self) -> Result<()> {
         let now = (self.clock)();
         self.list.read(self.context, &self.search.text, now)?;
+        if let Some(id) = self.list.gone.take().filter(|_| self.is_open) {
+            (self.is_open, self.top) = (false, 0);
+            self.message = Some(format!("Closed: {id} is no longer listed."));
+        }
         if let Some(said) = self.context.out.held() {
             self.message = Some(said);
         }
@@ -241,13 +249,12 @@ impl Desk<'_> {
         let Some(entry) = self.list.entry() else {
             return;
         };
-        if let Entry::Booking(kept) = entry
-            && matches!(
-                kept.booking.status(),
-                Status::RequiresAction | Status::Processing
-            )
-        {
-            self.refresh(kept.booking.id().to_owned(), false);
+        if let Entry::Booking(kept) = entry {
+            let (id, status) = (kept.booking.id().to_owned(), kept.booking.status());
+            self.context.remember_last(RecentList::LastBooking, &id);
+            if matches!(status, Status::RequiresAction | Status::Processing) {
+                self.refresh(id, false);
+            }
         }
         (self.is_open, self.card_for, self.top) = (true, None, 0);
     }

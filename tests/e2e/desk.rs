@@ -104,7 +104,7 @@ fn a_letter_at_the_card_runs_the_same_command_and_comes_back() {
     // What it cannot do here it says.
     terminal
         .press(Key::Enter)
-        .see("Esc back · a answer · x cancel");
+        .see("Esc back · a answer · b book again");
     terminal.type_in("m").see("`m` (modify) is not possible");
     terminal
         .type_in("a")
@@ -133,7 +133,8 @@ fn a_letter_at_the_card_runs_the_same_command_and_comes_back() {
         .answer("? New party size?", "4");
     terminal
         .answer("? Change this booking?", "yes")
-        .see("party 2 → 4");
+        .see("party 2 → 4")
+        .see("cancellation as booked: ");
     terminal
         .see(&format!("bookctl cancel {id} Press Enter"))
         .press(Key::Enter)
@@ -167,7 +168,7 @@ fn a_letter_at_the_card_runs_the_same_command_and_comes_back() {
 
 #[test]
 fn an_unresolved_request_is_resolved_from_its_card() {
-    let home = home(&[]);
+    let home = home(&[("ven_confirms", "2031-11-29T20:00:00Z", "First Guest")]);
     home.fault("POST /v1/bookings", "drop_after", 3);
     book(&home, "ven_confirms", "2031-11-30T20:00:00Z", "Lost Guest");
     let mut terminal = desk(&home, 24, 80);
@@ -179,12 +180,26 @@ fn an_unresolved_request_is_resolved_from_its_card() {
         .type_in("r")
         .see("bookctl attempts resume")
         .see("confirmed bk_");
+    // The card is that of the booking which the request became, whatever stands in its row now.
     terminal
         .see("Press Enter")
         .press(Key::Enter)
-        .press(Key::Esc)
-        .see("Coming");
+        .see("Lost Guest")
+        .see("m modify · x cancel");
+    terminal.press(Key::Esc).see("Coming").see("❯ Lost Guest");
     assert!(!terminal.to_string().contains("unresolved"), "{terminal}");
+    // One that is gone has no card any more.
+    home.fault("POST /v1/bookings", "drop_after", 3);
+    book(&home, "ven_confirms", "2031-12-05T20:00:00Z", "Gone Guest");
+    terminal.type_in("gone").see("1 unresolved");
+    terminal.press(Key::Enter).see("r resolve");
+    home.ok(["attempts", "abandon", "@last"]);
+    terminal.see("is no longer listed.");
+    terminal.press(Key::Esc).see("❯ First Guest");
+    terminal.press(Key::Enter).see("m modify");
+    let last = home.json("show @last");
+    assert_eq!(last["customer"]["name"], "First Guest", "{last}");
+    terminal.press(Key::Esc).see("Enter open");
     terminal.press(Key::CtrlC);
     terminal.end().exits(0);
 }
