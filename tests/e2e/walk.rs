@@ -246,8 +246,14 @@ fn a_detail_that_is_left_empty_is_asked_for_again_before_anything_is_sent() {
         .see("arrival_time cannot be empty")
         .type_in("19:45")
         .press(Key::Enter);
-    terminal.answer("? dietary_requirements", "none");
-    let ended = terminal.end().exits(0).says("confirmed");
+    // Neither a line that was meant for another window nor one typed ahead sends it.
+    terminal
+        .see("? dietary_requirements")
+        .type_in("none\ryes\r");
+    terminal.answer("? Send these answers? (", "stray");
+    terminal.see("type yes or no").press(Key::Enter);
+    let ended = terminal.end().exits(17).says("is still waiting");
+    assert_eq!(home.booking(&id)["status"], "requires_action");
     assert!(!ended.screen.contains("is required"), "{}", ended.screen);
 }
 
@@ -298,8 +304,10 @@ fn details_that_are_refused_are_asked_for_again_with_what_was_answered() {
     let mut terminal = Terminal::start(&home, &["continue", &id]);
     terminal.answer("? arrival_time", "19:45");
     terminal.answer("? dietary_requirements", "none");
+    terminal.answer("? Send these answers?", "yes");
     terminal.see("a fault responds with 400");
     terminal.see("19:45").press(Key::Enter);
     terminal.see("? dietary_requirements").press(Key::Enter);
+    terminal.answer("? Send these answers?", "yes");
     terminal.end().exits(0).says("confirmed");
 }

@@ -270,7 +270,9 @@ impl Asking<'_> {
                 fields.push(answer);
             }
         }
-        if fields.is_empty() {
+        // A line that was meant for another window is no answer.
+        let question = Question::new("Send these answers?", "-F", "the confirmation");
+        if fields.is_empty() || !self.prompter.confirm(&question, false).await? {
             return Err(PromptError::Back);
         }
         Ok(Continuation::Fields(body(fields)?))

@@ -46,7 +46,8 @@ pub(super) async fn ask(
     let mut is_suspended = false;
     let question = widget.question;
     let (confirms, goes_back) = (question.confirms, question.goes_back);
-    if confirms {
+    // Enter alone answers, so that one typed before must not count.
+    if confirms || !widget.rows.is_empty() {
         tty::discard()?;
     }
     loop {

@@ -14,7 +14,7 @@ pub(super) async fn ask(
     let Question { confirms, echo, .. } = *widget.question;
     write(&widget.listing())?;
     loop {
-        if confirms {
+        if confirms || !widget.rows.is_empty() {
             tty::discard()?;
         }
         write(&prompt(widget.question, widget.default(), deadline))?;

@@ -30,7 +30,7 @@ pub(crate) struct Question {
     pub(super) former: Option<String>,
     pub(super) hint: Option<Cow<'static, str>>,
     pub(super) noun: &'static str,
-    /// Whether it asks for a go-ahead: what was typed before it was drawn is thrown away.
+    /// Whether it asks for a go-ahead: what was typed before it was drawn or refused is thrown away.
     pub(super) confirms: bool,
 }
 

@@ -28,7 +28,7 @@ pub(super) enum KeyEffect {
 pub(super) struct Widget<'a> {
     pub(super) question: &'a Question,
     /// Only the first line of a row is shown. The filter looks at the others, too.
-    rows: &'a [String],
+    pub(super) rows: &'a [String],
     /// What is typed, if anything can be: it filters the rows.
     line: Option<Line>,
     /// Set if what is typed may be the answer.
