@@ -1,4 +1,4 @@
-//! The bookings that have not ended, with what was asked for: for the question whether a guest is booked already.
+//! The bookings that stand or may stand at the venue, with what was asked for: for the question whether a guest is booked already.
 
 use std::collections::HashSet;
 
@@ -70,7 +70,7 @@ impl LiveBooking {
 }
 
 impl Journal {
-    /// The bookings at these venues that have not ended, newest first, among so many that were made or shown last.
+    /// The bookings at these venues that may stand, newest first, among so many that were made or shown last.
     pub(crate) fn live_at(&self, venues: &HashSet<String>, among: u32) -> Result<Vec<LiveBooking>> {
         // Lets through more than one venue's bookings, so that fewer documents are parsed.
         let of_one = venues.iter().next().filter(|_| venues.len() == 1);
@@ -89,7 +89,7 @@ impl Journal {
                     idempotency_key: row.get("idempotency_key")?,
                     asked: asked.unwrap_or_default(),
                 };
-                if found.booking.status().has_not_ended() && venues.contains(&found.venue()) {
+                if found.booking.may_stand() && venues.contains(&found.venue()) {
                     live.push(found);
                 }
             }
@@ -138,9 +138,11 @@ mod tests {
             ("a", "confirmed", "ven_1"),
             ("b", "processing", "ven_1"),
             ("c", "failed", "ven_1"),
+            ("m", "failed", "ven_4"),
             ("d", "confirmed", "venx1"),
         ] {
-            let made = json!({"id": key, "status": status, "venue_id": venue, "other": "ven_2"});
+            let code = (key == "m").then_some("payment_replay_failed");
+            let made = json!({"id": key, "status": status, "venue_id": venue, "other": "ven_2", "error_code": code});
             let run = journal.run(key, &json!({}));
             journal.end_booked(&run, &booking(made), 201).unwrap();
         }
@@ -149,6 +151,7 @@ mod tests {
         let bare = booking(json!({"id": "e", "status": "confirmed"}));
         journal.end_booked(&run, &bare, 201).unwrap();
         assert_eq!(ids(&journal, &["ven_1"]), ["b", "a"]);
+        assert_eq!(ids(&journal, &["ven_4"]), ["m"], "money may have moved");
         assert_eq!(ids(&journal, &[r#"a "quoted" \ 100% é"#]), ["q"]);
         assert_eq!(ids(&journal, &["ven_2"]), [""; 0]);
         assert_eq!(ids(&journal, &["ven_1", "ven_3"]), ["e", "b", "a"]);

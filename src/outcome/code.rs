@@ -45,7 +45,7 @@ pub(crate) enum Retry {
 }
 
 impl Retry {
-    /// The word on a card, in JSON and in docs/errors.md.
+    /// The word in JSON and in docs/errors.md.
     pub(crate) fn word(self) -> Option<&'static str> {
         match self {
             Retry::NotNeeded => None,

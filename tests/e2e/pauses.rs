@@ -191,6 +191,15 @@ fn a_malformed_payment_answer_is_refused_and_the_booking_still_waits() {
 }
 
 #[test]
+fn after_a_failure_that_may_have_cost_money_the_same_again_is_warned_of() {
+    let home = Home::new();
+    let (id, action) = paying(&home, "ven_payment_replay_fails");
+    pay(&home, &id, &approval(&action)).exits(16);
+    let again = home.book("ven_payment_replay_fails", &["-q", "--payment", "vendor"]);
+    again.tells(format!("check with the venue first: {id}"));
+}
+
+#[test]
 fn without_an_answer_a_script_is_told_which_flags_give_one() {
     let home = Home::new();
     let id = home.booked("ven_otp", &[], 10);

@@ -26,9 +26,9 @@ fn a_failure_says_whether_trying_again_is_safe_and_only_then_how() {
     #[rustfmt::skip]
     let cases = [
         (code(json!("provider_error")), true, "yes"),
-        (code(json!("payment_outcome_unknown")), false, "after_check"),
-        (code(json!("a_code_of_tomorrow")), false, "after_check"),
-        (code(Value::Null), false, "after_check"),
+        (code(json!("payment_outcome_unknown")), false, "not yet: check with the venue"),
+        (code(json!("a_code_of_tomorrow")), false, "not yet"),
+        (code(Value::Null), false, "not yet"),
     ];
     for (booking, safe, said) in cases {
         let server = Scripted::start(move |_| Reply::json(200, &booking));

@@ -91,7 +91,7 @@ pub(crate) async fn wants_second_beside_open(
 /// How many of the newest bookings are looked through, so that nobody waits for a long journal.
 const LOOKED_THROUGH: u32 = 1000;
 
-/// The bookings at some venues that have not ended, each with its venue and its time, the newest first.
+/// The bookings at some venues that may stand there, each with its venue and its time, the newest first.
 pub(crate) struct Booked(Vec<(String, DocumentTime, LiveBooking)>);
 
 impl Booked {
@@ -126,8 +126,14 @@ impl Booked {
                 && !is_own(live)
         })?;
         let text = |pointer: &str| other.field(pointer).map(plain).unwrap_or_default();
+        let what = match other.booking.status().has_not_ended() {
+            true => "this guest already has a booking at this venue that day",
+            false => {
+                "money may have moved for this guest's failed booking that day; check with the venue first"
+            }
+        };
         Some(format!(
-            "this guest already has a booking at this venue that day: {}, {}, {}, party {}",
+            "{what}: {}, {}, {}, party {}",
             other.booking.id(),
             text("/customer/name"),
             other.field("/datetime").map(time_text).unwrap_or_default(),
@@ -155,7 +161,7 @@ pub(crate) async fn ask_about_same_guest(
     let mut booked = Booked::at_venues_of(context, [asked])?;
     // Who said yes beforehand did not know of what was found out just now.
     let is_confirmed = is_confirmed && resumed.is_empty();
-    let resumed = resumed.iter().filter(|it| it.status().has_not_ended());
+    let resumed = resumed.iter().filter(|it| it.may_stand());
     let resumed = resumed.map(|booking| booking.clone().into());
     booked.0.extend(resumed.filter_map(with_its_time));
     match booked.for_guest_of(context, asked, |_| false) {

@@ -240,6 +240,11 @@ impl Booking {
         }
     }
 
+    /// Whether it stands at the venue, or money may have moved for it: another one for the guest would be a second one.
+    pub(crate) fn may_stand(&self) -> bool {
+        self.status().has_not_ended() || self.exit() == Exit::OutcomeUnknown
+    }
+
     /// The exit code of a command that wrote, and wanted this booking confirmed.
     pub(crate) fn exit(&self) -> Exit {
         match self.status() {

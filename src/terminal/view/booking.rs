@@ -9,7 +9,7 @@ use super::terms::TermsReader;
 use super::{capitalised, joined, next_step, status_cell, tone_of, venue_place};
 use crate::json::{Document, plain};
 use crate::outcome::Exit;
-use crate::outcome::code;
+use crate::outcome::code::{self, Retry};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::certainty::Certainty;
 use crate::service::documents::venue::Venue;
@@ -113,7 +113,9 @@ impl BookingView {
         };
         page.field_if("why", why);
         let next = known.map(|entry| entry.next);
-        let parts: Vec<&str> = booking.retry().word().into_iter().chain(next).collect();
+        let not_yet = (booking.retry() == Retry::AfterCheck).then_some("not yet");
+        let said = not_yet.or(booking.retry().word());
+        let parts: Vec<&str> = said.into_iter().chain(next).collect();
         let again = (!parts.is_empty()).then(|| parts.join(": "));
         let again_what = if status == Status::Confirmed {
             "cancel again"
