@@ -217,7 +217,10 @@ impl Context {
         let client = self.client()?;
         let mut allowed = self.admit(&call, self.max_wait()).await?;
         loop {
-            match client.read(&call).await {
+            let progress = self.requesting("waiting for the service");
+            let answer = client.read(&call).await;
+            drop(progress);
+            match answer {
                 // Written together with the next write to the journal: a successful read does not wait for the disk.
                 Ok(answer) => {
                     self.observe_rate_limit(&call);

@@ -235,7 +235,6 @@ pub(crate) async fn find_venues(
     query: &VenueQuery,
     limit: usize,
 ) -> Result<Pages<Venue>> {
-    let progress = context.out.progress("searching");
     let listing = Listing {
         nouns: "venues",
         limit,
@@ -250,7 +249,6 @@ pub(crate) async fn find_venues(
     let first = query.call(context.adapter())?;
     let pages = listing.read(context, first).await?;
     context.keep_rate_limits();
-    drop(progress);
     let failed = pages.document.value().get("providers_failed");
     let failed = failed.and_then(Value::as_array).into_iter().flatten();
     let failed: Vec<String> = failed.map(plain).collect();

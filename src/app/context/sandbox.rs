@@ -145,6 +145,8 @@ impl Context {
             return Some(true);
         }
         let client = self.client().ok()?;
+        let is_new = !self.is_sandbox.initialized();
+        let _progress = is_new.then(|| self.requesting("waiting for the service"));
         let ask = async || match client.send(&call).await {
             Ok(answer) => {
                 let says = answer.document.value().get("sandbox");

@@ -265,9 +265,6 @@ impl SlotSearch<'_> {
             fields: self.fields.clone(),
             page: None,
         };
-        let progress = context
-            .out
-            .progress(&format!("looking for slots at {}", venue.name()));
         let listing = Listing {
             nouns: "slots",
             limit: self.limit,
@@ -292,7 +289,6 @@ impl SlotSearch<'_> {
                 }
                 _ => error,
             })?;
-        drop(progress);
         let named = pages.document.str("provider").map(str::to_owned);
         Ok(Offer {
             venue: venue.clone(),

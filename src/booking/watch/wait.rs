@@ -34,7 +34,6 @@ pub(crate) async fn read_again(context: &Context, id: &str, before: &Value) -> R
 
 /// The booking that the service answers with, whichever it is.
 pub(crate) async fn look_up(context: &Context, id: &str) -> Result<Booking> {
-    let _progress = context.requesting("reading the booking");
     in_answer(context, id, context.read(show_call(valid(id)?)).await)
 }
 

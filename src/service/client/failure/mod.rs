@@ -162,7 +162,7 @@ impl Failure {
             Failure::NoAnswer(_) => {
                 return of(Code::Network, format!("no complete response: {said}"));
             }
-            Failure::TimedOut(_) => return Error::new(Code::Timeout, said),
+            Failure::TimedOut(_) => return of(Code::Timeout, said),
             Failure::NoKey(_) => return of(Code::NoKey, said),
             Failure::NotReached { .. } => return of(Code::Network, said),
             Failure::Unreadable { status, .. } if *status >= 500 => {
