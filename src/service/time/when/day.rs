@@ -21,9 +21,23 @@ pub(crate) enum Day {
     /// Of the weekdays around a date the nearest one on which the time is in the future.
     WeekdayNear(Weekday, Date),
     Date(Date),
+    /// The next such day of a year on which the time is in the future, and the weekday that it has to be.
+    OfYear(Date, Option<Weekday>),
 }
 
 impl Day {
+    /// The same day with the weekday that is written beside it, which has to agree.
+    pub(crate) fn on(self, weekday: Option<Weekday>) -> Result<Self, String> {
+        match (self, weekday) {
+            (Day::Date(date), Some(written)) if date.weekday() != written => Err(format!(
+                "{date} is a {:?}, not a {written:?}; use only the date, e.g. `{date}`",
+                date.weekday()
+            )),
+            (Day::OfYear(day, None), weekday) => Ok(Day::OfYear(day, weekday)),
+            (day, _) => Ok(day),
+        }
+    }
+
     pub(crate) fn resolve(
         self,
         time: Time,
@@ -40,6 +54,13 @@ impl Day {
         let date = match self {
             Day::Date(date) => Some(date),
             Day::Ahead(days) => Some(ahead(days)?),
+            Day::OfYear(day, weekday) => {
+                // At most eight years lie between two leap days.
+                let years = today.year()..=today.year() + 8;
+                let mut dates = years.filter_map(|it| Date::new(it, day.month(), day.day()).ok());
+                let next = dates.find(to_come).ok_or(TOO_FAR)?;
+                return Day::Date(next).on(weekday)?.resolve(time, now, zone);
+            }
             Day::Soonest => [today, ahead(1)?].into_iter().find(to_come),
             Day::Weekday(weekday) => {
                 let first = i32::from(today.weekday().until(weekday));

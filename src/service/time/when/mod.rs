@@ -7,11 +7,11 @@
 //! | `2026-12-01 19:30`, `1 dec 2026 7:30pm`, `Tue 1 Dec 2026, 19:30` | that time on the zone's clock |
 //! | `19:30`, `7pm`, `7:30 pm`, `noon` | the next time the clock shows it |
 //! | `today 19:30`, `tomorrow 8pm`, `in 3 days 19:30`, `in 2 weeks noon` | that day of the zone's calendar |
-//! | `fri 8pm` | the next such instant, which may be today |
+//! | `fri 8pm`, `4 dec 19:30`, `Fri 4 Dec 19:30` | the next such instant, which may be today |
 //! | `in 2 hours`, `in 1h30m` | that much time from now, whatever the clocks do |
 //!
 //! The time may also come before the day. An hour without am or pm is of 24. Rejected because people read them
-//! differently: `midnight`, `next friday`, `01/12/2026`, `1 dec 19:30`, a day without a time. Only a full date can have an offset.
+//! differently: `midnight`, `next friday`, `01/12/2026`, a day without a time. Only a full date can have an offset.
 
 pub(crate) mod day;
 pub(crate) mod words;

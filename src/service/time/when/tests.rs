@@ -89,6 +89,9 @@ fn a_weekday_is_the_next_one_on_which_the_time_is_still_to_come() {
         FRI 8pm              | 2026-11-27T20:00:00+00:00
         sun, 0:00            | 2026-11-22T00:00:00+00:00
         20:00 thurs          | 2026-11-26T20:00:00+00:00
+        Fri 4 Dec 19:30      | 2026-12-04T19:30:00+00:00
+        21 nov 12:00         | 2027-11-21T12:00:00+00:00
+        noon, 29 february    | 2028-02-29T12:00:00+00:00
         ",
     ) {
         is(text, NOW, "UTC", wire);
@@ -218,9 +221,10 @@ fn whatever_is_unclear_or_impossible_is_refused_with_its_reason_and_an_example_t
         1-12-2026 19:30                        | a year is 0001 to 9999
         19.30                                  | `19.30` is not understood
         midnight                               | `midnight` is not understood
-        next fri 20:00                         | `next` is not understood
+        next fri 20:00                         | `next` can mean
         now                                    | `now` is not understood
-        1 dec 19:30                            | the year is missing
+        1 dec 19:30Z                           | belongs to a full date
+        30 feb 19:30                           | no day 30 in february
         dec 8pm                                | `dec` is not understood
         24:00                                  | not a time of day
         119:30                                 | not a time of day
@@ -272,6 +276,9 @@ fn what_only_the_clock_can_tell_is_refused_when_it_is_asked() {
         let error = resolve(text, NOW, "UTC").unwrap_err();
         assert!(error.contains("after the year 9999"), "{error}");
     }
+    let error = resolve("thu 4 dec 19:30", NOW, "UTC").unwrap_err();
+    let agreed = "2026-12-04 is a Friday, not a Thursday; use only the date";
+    assert!(error.contains(agreed), "{error}");
 }
 
 #[test]

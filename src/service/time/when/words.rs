@@ -141,7 +141,6 @@ fn read_day<'t, 'a>(words: &'t [&'a str]) -> ParsedWords<'t, 'a, Day> {
     let [first, rest @ ..] = words else {
         return Ok(None);
     };
-    let of_date = |(date, rest)| (Day::Date(date), rest);
     let day = match (*first, weekday(first)) {
         ("today", _) => Day::Ahead(0),
         ("tomorrow", _) => Day::Ahead(1),
@@ -151,22 +150,16 @@ fn read_day<'t, 'a>(words: &'t [&'a str]) -> ParsedWords<'t, 'a, Day> {
             return Ok(amount.map(|(span, rest)| (Day::Ahead(days_of(&span)), rest)));
         }
         (_, Some(written)) => match read_date(rest)? {
-            Some((date, _)) if date.weekday() != written => {
-                return Err(format!(
-                    "{date} is a {:?}, not a {written:?}; use only the date, e.g. `{date}`",
-                    date.weekday()
-                ));
-            }
-            Some(found) => return Ok(Some(of_date(found))),
+            Some((date, rest)) => return Ok(Some((date.on(Some(written))?, rest))),
             None => Day::Weekday(written),
         },
-        (_, None) => return Ok(read_date(words)?.map(of_date)),
+        (_, None) => return read_date(words),
     };
     Ok(Some((day, rest)))
 }
 
-/// Parses `2026-12-01` or `1 dec 2026`.
-fn read_date<'t, 'a>(words: &'t [&'a str]) -> ParsedWords<'t, 'a, Date> {
+/// Parses `2026-12-01`, `1 dec 2026` or `1 dec`.
+fn read_date<'t, 'a>(words: &'t [&'a str]) -> ParsedWords<'t, 'a, Day> {
     let [first, rest @ ..] = words else {
         return Ok(None);
     };
@@ -174,15 +167,16 @@ fn read_date<'t, 'a>(words: &'t [&'a str]) -> ParsedWords<'t, 'a, Date> {
         && is_number(first)
         && let Some(month) = month(named)
     {
-        return match rest {
-            [year, rest @ ..] if is_number(year) => Ok(Some((date(year, month, first)?, rest))),
-            _ => Err(format!("the year is missing; try `1 {named} 2026`")),
-        };
+        return Ok(Some(match rest {
+            [year, rest @ ..] if is_number(year) => (Day::Date(date(year, month, first)?), rest),
+            // Of a leap year, because the year is not known yet.
+            _ => (Day::OfYear(date("2028", month, first)?, None), rest),
+        }));
     }
     match first.split('-').collect::<Vec<_>>()[..] {
         [year, month, day] if [year, month, day].into_iter().all(is_number) => {
             let month = month.parse().unwrap_or(0);
-            Ok(Some((date(year, month, day)?, rest)))
+            Ok(Some((Day::Date(date(year, month, day)?), rest)))
         }
         _ => Ok(None),
     }
@@ -275,6 +269,10 @@ fn place_of(names: &str, word: &str) -> Option<usize> {
 
 fn unknown(word: &str, example: &str) -> String {
     let quoted = quotable(word);
+    if word == "next" {
+        let what = "`next` can mean this week or the week after";
+        return format!("{what}; use `fri` for the coming Friday, or a date, e.g. `4 dec`");
+    }
     if is_number(word) {
         return format!(
             "`{quoted}` is neither a year (4 digits) nor a time (19:30, 8pm); try {example}"
