@@ -25,11 +25,14 @@ const RECORD_INDENT: usize = 4;
 const TIMES: &str = "when,received,started,created,last seen,next try,expires,sent";
 /// A narrow terminal does without these columns, the first of them first, so that a row takes two lines instead of five. A
 /// pipe and the JSON have all columns.
-const GIVES_WAY: &str = "last seen,waiting for,booking id,venue id,slot,tags,sent to,event id,took,exit,group,provider,min,party,address,venue";
-/// Columns of which each row has one line: names, of which the beginning is enough.
-const CUT: &str = "guest,venue,name,address";
+const GIVES_WAY: &str = "last seen,waiting for,booking id,venue id,slot,tags,sent to,event id,took,exit,group,provider,min";
+/// The same for these, but only once no name can be cut any more.
+const GIVES_WAY_LAST: &str = "id of another,party,address,venue";
+/// Columns of which each row has one line: names and terms, of which the beginning is enough.
+const CUT: &str = "guest,venue,name,address,card,cancellation";
 /// The width of such a column at which names are told apart.
 const RECOGNIZABLE: usize = 16;
+const LEGIBLE: usize = 10;
 const LEAST_CUT: usize = 7;
 /// The district of an address stands at its end.
 const WHOLE_ADDRESS: usize = 32;
@@ -132,9 +135,11 @@ fn columns_of(headers: &[&'static str], rows: &[Vec<Cell>]) -> Vec<Column> {
 /// The columns that have room. Others give way to them.
 fn fitting(columns: &[Column], width: usize) -> Vec<&Column> {
     let mut shown: Vec<&Column> = columns.iter().collect();
-    for header in GIVES_WAY.split(',') {
-        if together(&shown, Column::comfortable) > width {
-            shown.retain(|column| column.header != header);
+    for (headers, most) in [(GIVES_WAY, usize::MAX), (GIVES_WAY_LAST, LEGIBLE)] {
+        for header in headers.split(',') {
+            if together(&shown, |it| it.least.max(it.comfortable().min(most))) > width {
+                shown.retain(|column| column.header != header);
+            }
         }
     }
     shown

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{numbered, tone_of};
 use crate::journal::{Attempt, KeptBooking};
 use crate::json::plain;
-use crate::service::documents::booking::Booking;
+use crate::service::documents::booking::{Booking, Status};
 use crate::service::time::document_time::as_text;
 use crate::service::time::text::{human, listed, relative};
 use crate::terminal::output::{Page, TableCell, Tone, lines, visible};
@@ -52,6 +52,8 @@ impl BookingRow {
         let (mut tone, mut word) = (tone_of(&status), status.word());
         if is_overdue {
             (tone, word) = (Tone::Bad, "overdue");
+        } else if status == Status::Failed && booking.may_stand() {
+            (tone, word) = (Tone::Warn, "failed, check");
         }
         let party = known.value().get("party_size").map(plain);
         let marked = |field, text: Option<String>| text.map(|text| text + known.mark(field));
@@ -143,7 +145,7 @@ pub(crate) fn row_lines(rows: Vec<BookingRow>, columns: usize, now: Timestamp) -
     let are_alike = rows.iter().any(|row| !seen.insert(looks(row)));
     let mut headers = HEADERS;
     if are_alike {
-        headers[5] = "id";
+        headers[5] = "id of another";
     }
     let whole = |row: &BookingRow| format!("{} {} {}", row.guest, row.venue, row.id);
     let found: Vec<String> = rows.iter().map(whole).collect();
@@ -211,6 +213,20 @@ mod tests {
         let shown = lines[0].lines().next().unwrap();
         assert!(shown.ends_with("bk_38g23bscfz2et"), "{shown}");
         assert!(measure_text_width(shown) <= 77, "{shown}");
+    }
+
+    #[test]
+    fn what_is_long_is_cut_and_an_id_goes_before_party_and_venue() {
+        let long = || BookingRow {
+            time: "2027-11-27T18:00:00+01:00".into(),
+            ..row("Maximiliane Oberhuber-Lindqvist", "bk_38g23bs9ph9a0")
+        };
+        for columns in [65, 80] {
+            let lines = row_lines(vec![long(), long()], columns, now());
+            let shown = lines[0].lines().next().unwrap();
+            let cut = shown.starts_with("Maximilian") && shown.contains("  2      Crêperie");
+            assert!(cut && !shown.contains("bk_"), "{shown}");
+        }
     }
 
     #[test]

@@ -10,20 +10,22 @@ pub(crate) fn slots_page(slots: &[Slot], reader: TermsReader) -> Page {
     let headers = "when min seating price card cancellation slot".split(' ');
     let rows = slots.iter().map(|slot| {
         let details = SlotDetails::of(slot, reader);
+        // In a column there is room for an amount, but not for that of the whole party beside it.
+        let each = SlotDetails::of(slot, TermsReader { party: 1, ..reader });
         let local = slot.local();
         let local = local.map(|local| local.strftime("%a %-d %b %H:%M").to_string());
         let text = |text: Option<String>| TableCell::from(text.unwrap_or_default());
-        let terms = |terms: Option<Terms>| match terms {
-            Some(terms) => TableCell::from(terms.text).in_short(Some(terms.short)),
-            None => TableCell::from(""),
+        let terms = |terms: Option<Terms>, each: Option<Terms>| {
+            let each = each.map(|terms| terms.short.replace("cancelling costs ", ""));
+            text(terms.map(|terms| terms.text)).in_short(each)
         };
         let cells = vec![
             TableCell::from(slot.time_text()).in_short(local),
             text(details.minutes),
             text(details.seating),
             text(details.price),
-            terms(details.card),
-            terms(details.cancellation),
+            terms(details.card, each.card),
+            terms(details.cancellation, each.cancellation),
             slot.id().into(),
         ];
         (cells, details.also)
