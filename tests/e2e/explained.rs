@@ -40,6 +40,12 @@ fn one_code_is_explained_in_a_card_and_as_its_row() {
     // An HTTP status is a code too.
     let by_number = home.json("explain 409");
     assert_eq!(by_number["codes"][0]["code"], "http_409");
+    for word in ["waiting", "Overdue"] {
+        let row = &home.json(&format!("explain {word}"))["codes"][0];
+        assert_eq!(row["code"], "requires_action");
+        let status = word.replace("Overdue", "WAITING");
+        home.ok(["bookings", "--status", &status]);
+    }
     let all = home.ok(["explain"]);
     assert_eq!(all.stdout.lines().count(), codes().len(), "{all}");
 }

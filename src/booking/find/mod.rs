@@ -65,7 +65,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DAY|DAY..DAY", value_parser = Days::parse)]
     date: Option<Days>,
     /// List only bookings with this status
-    #[arg(long, value_name = "STATUS", value_parser = status())]
+    #[arg(long, value_name = "STATUS", value_parser = status(), ignore_case = true)]
     status: Option<String>,
     /// List only your own bookings in a shared journal
     #[arg(long)]
@@ -94,9 +94,9 @@ fn status() -> impl TypedValueParser<Value = String> {
     let others = ["processing", "confirmed", "failed", "cancelled", "expired"];
     let all = others.map(PossibleValue::new).into_iter();
     let names = PossibleValuesParser::new(std::iter::once(waiting).chain(all));
-    names.map(|name| match name.as_str() {
-        "waiting" => "requires_action".to_owned(),
-        _ => name,
+    names.map(|name| match name.to_lowercase() {
+        name if name == "waiting" => "requires_action".to_owned(),
+        name => name,
     })
 }
 

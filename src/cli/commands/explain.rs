@@ -29,6 +29,12 @@ fn explained(code: Option<&str>) -> Result<Explained> {
     let Some(code) = code else {
         return Ok(Explained(ALL.iter().collect()));
     };
+    // A terminal has words of its own.
+    let code = match code.to_lowercase().as_str() {
+        "waiting" | "overdue" => "requires_action",
+        "unresolved" => "outcome_unknown",
+        _ => code,
+    };
     if let Some(found) = entry(code).or_else(|| entry(&format!("http_{code}"))) {
         return Ok(Explained(vec![found]));
     }
