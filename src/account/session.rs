@@ -6,6 +6,7 @@ use crate::app::input::{one_time_code, read_stdin};
 use crate::app::pages::{PENDING, find_sessions, read_session, waits_for_code};
 use crate::app::understood::note_around;
 use crate::booking::arguments::{ExtraFields, Limit};
+use crate::booking::book::walk::not_empty;
 use crate::booking::change::send::send_guarded;
 use crate::booking::confirmation::Confirmation;
 use crate::booking::find::locate::locate_session;
@@ -156,9 +157,8 @@ async fn verify(context: &Context, args: Verify) -> Result<Exit> {
         None => {
             if context.prompter.interactive() {
                 let whose = whose(context, &session).await?;
-                context.out.note(&format!(
-                    "Session {session}{whose} is waiting for its code."
-                ));
+                let note = format!("Session {session}{whose} is waiting for its code.");
+                context.out.note(&note);
             }
             ask_code(context).await?
         }
@@ -197,11 +197,8 @@ async fn disconnect(context: &Context, args: Disconnect) -> Result<Exit> {
     }
     context.before_change()?;
     if !args.yes {
-        let mut confirmation = Confirmation {
-            action: "disconnecting",
-            question: String::new(),
-            declined: "Nothing was disconnected.",
-        };
+        let declined = "Nothing was disconnected.";
+        let mut confirmation = Confirmation::new("disconnecting", "", declined);
         confirmation.check(&context.prompter)?;
         let its = format!("{id}{}", whose(context, &id).await?);
         context.out.note("This deletes the guest's saved sign-in.");
@@ -241,9 +238,8 @@ fn emit_one(context: &Context, document: Document, id: &str, mistaken: Exit) -> 
         session_page(session, around, context.certainty())
     };
     if let Some(another) = &another {
-        context.out.warn(&format!(
-            "the service returned session {another} instead of {id}"
-        ));
+        let warning = format!("the service returned session {another} instead of {id}");
+        context.out.warn(&warning);
     }
     context.out.emit(&DocumentView(document.clone(), page))?;
     if another.is_some() {
@@ -283,9 +279,8 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     }
     if context.prompter.interactive() && !same_words(&state, ACTIVE) {
         let to = phone.unwrap_or("the guest's phone");
-        context.out.note(&format!(
-            "Sent a code to {to}. Session {id} of {end_user} is waiting for it."
-        ));
+        let note = format!("Sent a code to {to}. Session {id} of {end_user} is waiting for it.");
+        context.out.note(&note);
         document = loop {
             context.in_flight.replace(InFlight::other(
                 format!("session {id} is waiting for its code"),
@@ -328,10 +323,7 @@ async fn send_once(context: &Context, call: Call) -> Result<Document> {
 async fn ask_end_user(context: &Context) -> Result<String> {
     let text = "Guest's id at your organization (e.g. ada@example.com)";
     let question = Question::new(text, "--end-user", "the guest's id");
-    let check = |text: &str| match text {
-        "" => Err("enter the guest's id".to_owned()),
-        _ => Ok(()),
-    };
+    let check = |text: &str| not_empty(text, "enter the guest's id");
     Ok(context.prompter.text(&question, None, &check).await?)
 }
 
@@ -363,11 +355,8 @@ async fn list(context: &Context, args: &SessionListArgs) -> Result<Exit> {
         ("state", args.state.as_deref()),
     ]);
     let pages = find_sessions(context, call, args.limit.get()).await?;
-    let ids: Vec<String> = pages
-        .items
-        .iter()
-        .filter_map(|it| id_in(it.get("id")?))
-        .collect();
+    let ids = pages.items.iter();
+    let ids: Vec<String> = ids.filter_map(|it| id_in(it.get("id")?)).collect();
     context.remember_rows(RecentList::Sessions, ids.iter().map(String::as_str));
     let page = |_: &Document| {
         let headers = ["", "id", "state", "guest", "provider", "created", "also"];

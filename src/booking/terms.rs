@@ -6,6 +6,7 @@ use super::book::offer::terms_reader;
 use super::confirmation::Confirmation;
 use crate::app::Context;
 use crate::journal::KeptBooking;
+use crate::journal::recent::RecentList;
 use crate::json::plain;
 use crate::outcome::Result;
 use crate::service::documents::booking::Booking;
@@ -50,13 +51,15 @@ pub(crate) fn cancellation_terms(context: &Context, booking: &Booking) -> Option
     terms(booking.value()).or_else(|| terms(&kept_terms(context, booking)?))
 }
 
-/// Shows what would be done with a booking, the terms that apply now, and the service unless it is a sandbox, and asks.
+/// Shows what would be done with a booking, its terms now (`of` says whose), and the service unless it is a sandbox, and asks.
 pub(crate) async fn confirm(
     context: &Context,
     mut page: Page,
+    of: &str,
     booking: &Booking,
     confirmation: &Confirmation<'_>,
 ) -> Result<()> {
+    context.remember_last(RecentList::LastBooking, booking.id());
     let is_live = !context.is_sandbox().await;
     let terms = cancellation_terms(context, booking);
     let reader = terms_reader(context, filled_in(context, booking).party());
@@ -66,6 +69,7 @@ pub(crate) async fn confirm(
     let unread = also.map(|also| format!("not understood; the slot says: {also}"));
     let unknown = "not known: neither the booking nor its slot shows the terms";
     let cost = cost.or(unread).unwrap_or_else(|| unknown.to_owned());
+    let cost = format!("{of}{cost}");
     page.without("cancellation").field("cancellation", cost);
     page.field_if("service", context.named_service().filter(|_| is_live));
     context.out.show(&page);

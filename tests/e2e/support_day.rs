@@ -5,7 +5,7 @@ use std::cell::Cell;
 use serde_json::json;
 
 use crate::bookings::journal_holds;
-use crate::harness::{Home, Key, Reply, Scripted, Terminal, text};
+use crate::harness::{Home, Key, Reply, Scripted, Terminal, for_guest, text};
 
 const GUEST: [&str; 4] = ["--phone", "+44 20 7946 0018", "--email", "ada@example.com"];
 
@@ -137,6 +137,17 @@ fn a_guest_is_forgotten_by_name_after_one_question() {
     let forget = ["bookings", "forget", "--guest", "lovelace"];
     home.run(forget.iter().chain(&["--json"]))
         .refused(2, "usage");
+    // The rows that it shows are those of the last list, and one that is named is the last booking.
+    let hidden = &home.json("bookings --guest lovelace")["bookings"][1];
+    home.ok(["bookings"]);
+    let mut terminal = Terminal::start(&home, &forget);
+    terminal.see("@2").see("? Delete").press(Key::Enter);
+    terminal.end().exits(17);
+    assert_eq!(home.json("show @2")["id"], hidden["id"]);
+    let mut terminal = Terminal::start(&home, &["cancel", &text(hidden, "id")]);
+    terminal.see("? Cancel this booking?").press(Key::Enter);
+    terminal.end().exits(17);
+    assert_eq!(home.json("show @last")["id"], hidden["id"]);
     let mut terminal = Terminal::start(&home, &forget);
     terminal.see("@2").see("2 bookings are still to come");
     terminal.answer("Delete the guests of 2 bookings from this computer?", "yes");
@@ -182,7 +193,41 @@ fn a_key_that_the_service_refuses_is_known_before_the_first_question() {
 fn what_a_provider_cannot_do_is_said_before_booking() {
     let home = Home::new();
     let mut terminal = asked_for_the_guest(&home, "ven_confirms_b");
-    terminal.see("provider_b can neither change nor cancel a booking");
+    let limit = "provider_b can neither change nor cancel a booking";
+    terminal.see(limit);
     terminal.answer("Book it?", "no");
     terminal.end().exits(17);
+    // Where all is given and nothing is asked, it is said too.
+    home.book("ven_confirms_b", &[]).exits(0).tells(limit);
+    let whole = [&for_guest("ven_confirms_b")[..], &["--yes"]].concat();
+    let whole = Terminal::start(&home, &whole).end();
+    whole.exits(0).says(limit);
+}
+
+#[test]
+fn keys_typed_before_a_list_is_drawn_choose_nothing() {
+    let home = Home::new();
+    let mut terminal = Terminal::start(&home, &["book", "--vertical", "dining"]);
+    let ahead = "Sandbox\rtomorrow 19:30\r2\r\r\r";
+    terminal.see("? Where?").type_in(ahead);
+    terminal.see("type to filter").press(Key::CtrlC);
+    let ended = terminal.end().exits(130);
+    assert!(!ended.screen.contains("✔ Which venue?"), "{}", ended.screen);
+}
+
+#[test]
+fn a_service_that_hangs_is_waited_for_with_a_limit_and_a_way_out() {
+    let server = Scripted::start(|_| Reply::Silence);
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    for command in [&["book"][..], &["cancel", "bk_1"], &["show", "bk_1"]] {
+        let command = [command, &["--timeout", "4s"]].concat();
+        let mut terminal = Terminal::of_width(&home, 100, &command);
+        terminal
+            .see("waiting for the service, up to 4 s a try")
+            .see("3 s, Ctrl-C is safe");
+        terminal.press(Key::CtrlC);
+        terminal.end().exits(130);
+    }
+    home.run(["show", "bk_1", "--timeout", "1s"])
+        .tells("allow more time with --timeout");
 }

@@ -44,7 +44,7 @@ pub(crate) async fn warn_of_open_attempts(
     let mut booked = Vec::new();
     for attempt in asked {
         warn_of(context, std::slice::from_ref(&attempt));
-        if !wants_to_find_out(context, "Check it first?").await? {
+        if !wants_to_find_out(context, "Check it first?", true).await? {
             open.push(attempt);
             continue;
         }
@@ -84,8 +84,9 @@ fn warn_of(context: &Context, attempts: &[Attempt]) {
     });
 }
 
-async fn wants_to_find_out(context: &Context, question: &str) -> Result<bool> {
-    let question = Question::new(question, "attempts resume", "the confirmation");
+/// Esc is no, or ends the command.
+async fn wants_to_find_out(context: &Context, question: &str, esc_ends: bool) -> Result<bool> {
+    let question = Question::new(question, "attempts resume", "the confirmation").back(esc_ends);
     Ok(context.prompter.confirm(&question, true).await?)
 }
 
@@ -152,7 +153,7 @@ pub(crate) async fn offer_to_find_out(context: &Context, mut error: Error) -> Re
         && let Some(key) = error.idempotency_key.clone()
     {
         context.out.warn(&error.message);
-        if !wants_to_find_out(context, "The booking may exist. Check now?").await? {
+        if !wants_to_find_out(context, "The booking may exist. Check now?", false).await? {
             break;
         }
         match resume(context, &key).await {

@@ -102,9 +102,11 @@ pub(crate) async fn review(
 ) -> Result<()> {
     let slot = draft.slot.as_ref();
     let details = slot.map(|slot| details(context, draft, slot));
+    let limits = limits(context, draft);
     if !context.prompter.interactive() {
         let none = details.as_ref().and_then(|it| terms_not_found(draft, it));
-        if let Some(stakes) = slot.zip(details).and_then(|(slot, it)| stakes(slot, it)) {
+        let stakes = |(slot, it)| stakes(slot, it, limits);
+        if let Some(stakes) = slot.zip(details).and_then(stakes) {
             context.out.warn(&visible(&stakes));
         } else if let Some(none) = none {
             context.out.note(&format!("Terms: {none}."));
@@ -114,7 +116,7 @@ pub(crate) async fn review(
     if !is_another_time && !has_consequences(context, draft).await {
         let terms = details.map(|it| {
             let (card, fee) = (it.card.map(|it| it.text), it.cancellation.map(|it| it.text));
-            let parts = [it.seating, it.price, card, fee, it.also];
+            let parts = [it.seating, it.price, card, fee, it.also, limits];
             parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
         });
         if let Some(terms) = terms.filter(|terms| !terms.is_empty()) {
@@ -184,12 +186,17 @@ fn summary(context: &Context, draft: &BookingDraft, datetime: Option<&Value>) ->
     page.field("guest", guest.join(" · "));
     let provider = options.provider.as_deref();
     page.field_if("provider", provider);
-    let (dialect, venue) = (context.dialect(), draft.remembered());
-    let limits = |provider| restriction(provider, venue, dialect, context.certainty());
-    page.field_if("note", provider.and_then(limits));
+    page.field_if("note", limits(context, draft));
     let payment = options.payment.as_ref().map(|_| "external payment vendor");
     page.field_if("payment", payment);
     page
+}
+
+/// What bookctl cannot do with the booking once it is made, if that is known.
+fn limits(context: &Context, draft: &BookingDraft) -> Option<String> {
+    let (dialect, venue) = (context.dialect(), draft.remembered());
+    let provider = draft.options.provider.as_deref()?;
+    restriction(provider, venue, dialect, context.certainty())
 }
 
 fn details(context: &Context, draft: &BookingDraft, slot: &Slot) -> SlotDetails {
@@ -197,8 +204,9 @@ fn details(context: &Context, draft: &BookingDraft, slot: &Slot) -> SlotDetails 
     SlotDetails::of(slot, terms_reader(context, party))
 }
 
-/// What the booking may cost beside its price, in one line: a card or a fee, and all that is not understood.
-fn stakes(slot: &Slot, details: SlotDetails) -> Option<String> {
+/// What the booking may cost beside its price, in one line: a card or a fee, that it can never be changed, and all that is not
+/// understood.
+fn stakes(slot: &Slot, details: SlotDetails, limits: Option<String>) -> Option<String> {
     let mut parts = Vec::new();
     if SlotDetails::may_need_a_card(slot) {
         parts.extend(details.card.map(|it| format!("card: {}", it.text)));
@@ -208,6 +216,7 @@ fn stakes(slot: &Slot, details: SlotDetails) -> Option<String> {
         parts.extend(fee.map(|it| format!("cancellation: {}", it.text)));
     }
     parts.extend(details.also.map(|it| format!("the slot says: {it}")));
+    parts.extend(limits);
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 

@@ -396,19 +396,17 @@ impl Walk<'_> {
         parse: fn(&str) -> Result<String, String>,
     ) -> Result<Option<String>, PromptError> {
         let question = self.question(&format!("Guest's {what} (optional)"), flag, "an answer");
+        let question = question.former(former);
         let check = |text: &str| match text {
             "" => Ok(()),
             text => parse(text).map(drop),
         };
-        let prompter = &self.context.prompter;
-        let text = prompter
-            .text(&question.former(former), None, &check)
-            .await?;
+        let text = self.context.prompter.text(&question, None, &check).await?;
         Ok(Some(text).filter(|text| !text.is_empty()))
     }
 }
 
-fn not_empty(text: &str, why: &str) -> Result<(), String> {
+pub(crate) fn not_empty(text: &str, why: &str) -> Result<(), String> {
     if text.trim().is_empty() {
         return Err(why.to_owned());
     }

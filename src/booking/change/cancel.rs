@@ -122,5 +122,5 @@ async fn confirm(context: &Context, named: &mut pick::NamedBooking) -> Result<()
         confirmation.question = "Send the cancellation anyway?".to_owned();
     }
     let page = shown.page().without_commands();
-    terms::confirm(context, page, &booking, &confirmation).await
+    terms::confirm(context, page, "", &booking, &confirmation).await
 }

@@ -72,11 +72,8 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     // What a flag sets already is refused before anything is read.
     with_fields(changes.body().into(), &fields)?;
     let is_open = args.at.is_none() && changes.body().is_empty() && fields.is_empty();
-    let (text, flags) = (
-        "What would you like to change?",
-        "--at, --party or --seating",
-    );
-    let what = Question::new(text, flags, "what to change");
+    let text = "What would you like to change?";
+    let what = Question::new(text, "--at, --party or --seating", "what to change");
     if is_open {
         context.prompter.check(&what)?;
     }
@@ -206,7 +203,7 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
     }
     let question = "Change this booking?";
     let confirmation = Confirmation::new("changing a booking", question, "Nothing was changed.");
-    terms::confirm(context, page, before, &confirmation).await
+    terms::confirm(context, page, "as booked: ", before, &confirmation).await
 }
 
 /// Whether a booking has everything that was asked for.

@@ -5,6 +5,7 @@ use super::{locate, pick};
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::booking::confirmation::Confirmation;
+use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, Forgotten, Journal, KeptBooking, SearchCriteria};
 use crate::json::{Document, plain};
 use crate::outcome::{Error, Exit, Result};
@@ -101,10 +102,8 @@ fn check_made(context: &Context, id: &str) -> Result<()> {
     if context.journal()?.made(id)? {
         return Ok(());
     }
-    let what = format!(
-        "this computer knows no booking {} of this service",
-        visible(id)
-    );
+    let shown = visible(id);
+    let what = format!("this computer knows no booking {shown} of this service");
     let lists = "to delete a guest by name: bookctl bookings forget --guest TEXT";
     Err(Error::usage(what).exiting(Exit::NotFound).hint(lists))
 }
@@ -140,10 +139,10 @@ async fn forget_guest(context: &Context, guest: String, yes: bool) -> Result<For
 async fn forget_each(context: &Context, ids: &[String], asks: bool) -> Result<Forgotten> {
     let journal = context.journal()?;
     if asks {
-        let kept = ids.iter().map(|id| journal.kept(id));
-        let kept: Vec<Option<KeptBooking>> = kept.collect::<Result<_>>()?;
-        let kept: Vec<KeptBooking> = kept.into_iter().flatten().collect();
+        let kept = ids.iter().filter_map(|id| journal.kept(id).transpose());
+        let kept: Vec<KeptBooking> = kept.collect::<Result<_>>()?;
         let now = context.service_now();
+        context.remember_rows(RecentList::Bookings, kept.iter().map(|it| it.booking.id()));
         context.out.show(&kept_page(&kept, now));
         let at = |booking: &Booking| DocumentTime::read(booking.value().get("datetime")?)?.instant;
         let live = kept.iter().map(|kept| &kept.booking);
