@@ -224,7 +224,7 @@ mod tests {
         for columns in [65, 80] {
             let lines = row_lines(vec![long(), long()], columns, now());
             let shown = lines[0].lines().next().unwrap();
-            let cut = shown.starts_with("Maximilian") && shown.contains("  2      Crêperie");
+            let cut = shown.starts_with("Maximilia") && shown.contains("  2      Crêperie");
             assert!(cut && !shown.contains("bk_"), "{shown}");
         }
     }
