@@ -217,7 +217,8 @@ impl Context {
         let client = self.client()?;
         let mut allowed = self.admit(&call, self.max_wait()).await?;
         loop {
-            let progress = self.requesting("waiting for the service");
+            let is_service = !call.is_control;
+            let progress = is_service.then(|| self.requesting("waiting for the service"));
             let answer = client.read(&call).await;
             drop(progress);
             match answer {

@@ -66,7 +66,7 @@ pub(crate) async fn confirm(
     let cost = terms.and_then(|terms| reader.cost(&terms));
     let slot = kept_terms(context, booking).and_then(Slot::from_value);
     let also = slot.and_then(|slot| SlotDetails::of(&slot, reader).also);
-    let unread = also.map(|also| format!("not understood; the slot says: {also}"));
+    let unread = also.map(|also| format!("not understood; the slot shows: {also}"));
     let unknown = "not known: neither the booking nor its slot shows the terms";
     let cost = cost.or(unread).unwrap_or_else(|| unknown.to_owned());
     let cost = format!("{of}{cost}");

@@ -112,10 +112,10 @@ fn terms_that_are_not_understood_are_shown_as_they_came() {
     let ended = terminal.end().exits(130).text();
     assert!(!ended.contains("not found"), "{ended}");
     let script = home.ok(book.iter().chain(&["--no-input"]));
-    script.tells("warning: the slot says: deposit 250.00 NOK");
+    script.tells("warning: the slot shows: deposit 250.00 NOK");
     assert!(!script.stderr.contains("not found"), "{script}");
     let mut terminal = Terminal::of_width(&home, 200, &["cancel", "bk_1"]);
-    terminal.see("not understood; the slot says: deposit 250.00 NOK");
+    terminal.see("not understood; the slot shows: deposit 250.00 NOK");
     terminal.press(Key::CtrlC);
     terminal.end().exits(130);
     let slots = home.ok(["slots", "ven_1", "--at", AT[1]]);

@@ -215,7 +215,7 @@ fn stakes(slot: &Slot, details: SlotDetails, limits: Option<String>) -> Option<S
         let fee = details.cancellation;
         parts.extend(fee.map(|it| format!("cancellation: {}", it.text)));
     }
-    parts.extend(details.also.map(|it| format!("the slot says: {it}")));
+    parts.extend(details.also.map(|it| format!("the slot shows: {it}")));
     parts.extend(limits);
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
