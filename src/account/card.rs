@@ -62,8 +62,7 @@ pub(crate) async fn card(context: &Context, args: CardArgs) -> Result<Exit> {
     let adapter = context.adapter();
     let (card, around) = adapter.object(ReadKind::Card, &answer.document)?;
     let page = |_: &Document| card_page(&card, &around);
-    context.out.emit(&DocumentView(answer.document, page))?;
-    Ok(Exit::Done)
+    context.emit(&DocumentView(answer.document, page))
 }
 
 fn card_page(card: &Value, around: &[(String, String)]) -> Page {

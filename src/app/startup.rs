@@ -7,9 +7,9 @@ use jiff::Timestamp;
 
 use crate::app::flags::Flags;
 use crate::config::{Environment, Paths, Target, TargetOptions, resolve};
-use crate::outcome::{Error, Result};
+use crate::outcome::{Error, Exit, Result};
 use crate::platform::lock_wait::LockWaitSettings;
-use crate::terminal::output::{Output, Terminals};
+use crate::terminal::output::{Output, Terminals, View};
 use crate::terminal::prompt::Prompter;
 
 /// The parts of a [`Context`](super::Context) that do not depend on a service.
@@ -67,6 +67,11 @@ impl Startup {
             max_wait: flags.max_wait,
             verbose: flags.verbose,
         })
+    }
+
+    /// Writes the result of a command, which ends with it.
+    pub(crate) fn emit(&self, view: &dyn View) -> Result<Exit> {
+        self.out.emit(view).map(|()| Exit::Done)
     }
 
     pub(crate) fn target(&self) -> Result<Target> {

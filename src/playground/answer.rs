@@ -16,8 +16,7 @@ pub(crate) async fn show(
     page: fn(&Document) -> Page,
 ) -> Result<Exit> {
     let answer = context.control(call).await?;
-    context.out.emit(&DocumentView(answer.document, page))?;
-    Ok(Exit::Done)
+    context.emit(&DocumentView(answer.document, page))
 }
 
 /// Prints a text for a shell; under `--json` the document.

@@ -56,6 +56,5 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         page.line("sandbox reset");
         page
     };
-    context.out.emit(&DocumentView(answer.document, page))?;
-    Ok(Exit::Done)
+    context.emit(&DocumentView(answer.document, page))
 }

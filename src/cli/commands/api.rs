@@ -106,12 +106,11 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let head = head.filter(|_| args.include);
     let error = match answer {
         Ok(document) => {
-            context.out.emit(&ApiView {
+            return context.emit(&ApiView {
                 head,
                 body: Some(document),
                 refused: false,
-            })?;
-            return Ok(Exit::Done);
+            });
         }
         Err(error) if error.code == Code::OutcomeUnknown => error.hint(UNKNOWN),
         Err(error) => error,

@@ -52,8 +52,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Copy { from } => {
             shared(context)?;
             let journal = context.journal()?;
-            context.out.emit(&copy(&from, journal)?)?;
-            Ok(Exit::Done)
+            context.emit(&copy(&from, journal)?)
         }
     }
 }
@@ -80,8 +79,7 @@ fn status(context: &Context) -> Result<Exit> {
         view.latency_ms = Some((milliseconds * 100.0).round() / 100.0);
         view.summary = Some(journal.summary()?);
     }
-    context.out.emit(&view)?;
-    Ok(Exit::Done)
+    context.emit(&view)
 }
 
 fn replace_damaged(context: &Context) -> Result<Exit> {
@@ -95,14 +93,13 @@ fn replace_damaged(context: &Context) -> Result<Exit> {
     let path = &context.paths.journal;
     let (kept, taken) = recover(path)?.unzip();
     let (attempts, lost) = taken.map(|it| (it.attempts, it.lost)).unzip();
-    context.out.emit(&RecoveryView {
+    context.emit(&RecoveryView {
         recovered: kept.is_some(),
         journal: path.display().to_string(),
         kept: kept.map(|kept| kept.display().to_string()),
         attempts,
         lost: lost.unwrap_or_default(),
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 fn init(context: &Context) -> Result<Exit> {
@@ -110,13 +107,12 @@ fn init(context: &Context) -> Result<Exit> {
     let prepared = prepare(context.database(shared)?)?;
     // Opened as every other command opens it.
     let summary = context.journal()?.summary()?;
-    context.out.emit(&InitView {
+    context.emit(&InitView {
         place: shared.address.to_string(),
         made: prepared.is_new,
         version: summary.version,
         search_not_indexed: prepared.not_indexed,
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 fn shared(context: &Context) -> Result<&SharedJournal> {

@@ -18,8 +18,7 @@ pub(crate) async fn run(context: &Context, (): ()) -> Result<Exit> {
     let answer = context.read(Call::get("/v1/")).await?;
     let index = context.adapter().index(&answer.document)?;
     let page = |_: &Document| index_page(&index, &context.target().address(), Timestamp::now());
-    context.out.emit(&DocumentView(answer.document, page))?;
-    Ok(Exit::Done)
+    context.emit(&DocumentView(answer.document, page))
 }
 
 fn index_page(index: &Value, address: &str, now: Timestamp) -> Page {

@@ -183,8 +183,7 @@ async fn show(context: &Context, request: &str, as_curl: bool) -> Result<Exit> {
     if as_curl {
         return curl::print(context, &document);
     }
-    context.out.emit(&DocumentView(document, page))?;
-    Ok(Exit::Done)
+    context.emit(&DocumentView(document, page))
 }
 
 const COLUMNS: &[AnswerColumn] = &[

@@ -67,8 +67,7 @@ async fn logout(setup: &Startup) -> Result<Exit> {
     }
     let row = ProfileSecrets::of_account(&vault, &account, None).await;
     let profiles = vec![row];
-    setup.out.emit(&SecretsList { profiles })?;
-    Ok(Exit::Done)
+    setup.emit(&SecretsList { profiles })
 }
 
 async fn status(setup: &Startup) -> Result<Exit> {
@@ -99,8 +98,7 @@ async fn status(setup: &Startup) -> Result<Exit> {
             });
         }
     }
-    setup.out.emit(&SecretsList { profiles })?;
-    Ok(Exit::Done)
+    setup.emit(&SecretsList { profiles })
 }
 
 /// What commands use now. Without a service, the key in the environment alone.

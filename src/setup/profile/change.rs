@@ -168,6 +168,5 @@ pub(crate) async fn remove(setup: &Startup, args: RemoveArgs) -> Result<Exit> {
         setup.out.warn(&warning);
     }
     edit(&setup.paths.config_file, |draft| draft.remove(name))?;
-    setup.out.emit(&ProfileList::of(setup)?)?;
-    Ok(Exit::Done)
+    setup.emit(&ProfileList::of(setup)?)
 }

@@ -49,8 +49,7 @@ pub(crate) enum Command {
 pub(crate) async fn run(setup: Startup, command: Command) -> Result<Exit> {
     let shown = match command {
         Command::List => {
-            setup.out.emit(&ProfileList::of(&setup)?)?;
-            return Ok(Exit::Done);
+            return setup.emit(&ProfileList::of(&setup)?);
         }
         Command::Show { name } => name,
         Command::Use { name } => Some(use_profile(&setup, name)?),
@@ -64,8 +63,7 @@ pub(crate) async fn run(setup: Startup, command: Command) -> Result<Exit> {
     let file = ConfigFile::read(&setup.paths.config_file)?;
     let name = shown.or_else(|| current(&setup, &file));
     let name = name.as_deref().unwrap_or(SANDBOX_PROFILE);
-    setup.out.emit(&ProfileView::of(&setup, &file, name)?)?;
-    Ok(Exit::Done)
+    setup.emit(&ProfileView::of(&setup, &file, name)?)
 }
 
 fn use_profile(setup: &Startup, name: String) -> Result<String> {

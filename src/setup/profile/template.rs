@@ -100,12 +100,11 @@ impl Draw for Template {
 
 pub(crate) fn run(setup: &Startup, args: Args) -> Result<Exit> {
     known(setup, &args.name)?;
-    setup.out.emit(&Template {
+    setup.emit(&Template {
         settings: args.style.settings(),
         profile: args.name,
         style: args.style,
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 #[cfg(test)]

@@ -160,7 +160,7 @@ pub(crate) fn show(context: &Context, args: &ShowArgs) -> Result<Exit> {
     let signed_at = signature
         .and_then(|(_, value)| Header::parse(value.as_bytes()).ok())
         .and_then(|header| Timestamp::from_second(header.time()).ok());
-    context.out.emit(&Received {
+    context.emit(&Received {
         attempts: webhooks.attempts(row.number)?,
         headers: headers
             .into_iter()
@@ -173,8 +173,7 @@ pub(crate) fn show(context: &Context, args: &ShowArgs) -> Result<Exit> {
             age_seconds: signed_at.map(|at| row.received_at.as_second() - at.as_second()),
         },
         row,
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 #[derive(Serialize)]

@@ -73,8 +73,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     ];
     if args.dry_run {
         let call = Call::post(args.to.as_str(), event.document);
-        context.out.emit(&RequestView::new(call, headers))?;
-        return Ok(Exit::Done);
+        return context.emit(&RequestView::new(call, headers));
     }
     let handler = handler(context, args.to)?;
     let what = format!("event {} was", event.id().escape_debug());

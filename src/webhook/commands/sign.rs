@@ -42,13 +42,12 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .timestamp
         .unwrap_or_else(|| Timestamp::now().as_second());
     let body = read(body).await?;
-    context.out.emit(&Signed {
+    context.emit(&Signed {
         header: context.dialect().signature_header(),
         value: sign(&secrets.signing, time, &body),
         timestamp: time,
         body: String::from_utf8(body).ok().filter(|it| it.len() <= SHOWN),
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 #[derive(Serialize)]

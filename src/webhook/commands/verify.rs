@@ -71,15 +71,14 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
             None => unverified(why, header.as_ref()),
         }
     })?;
-    context.out.emit(&Verdict {
+    context.emit(&Verdict {
         verified: true,
         timestamp: verified.time,
         signed_at: Timestamp::from_second(verified.time).ok(),
         age_seconds: now.saturating_sub(verified.time),
         tolerance_seconds: tolerance.map(|it| it.as_secs()),
         secret: verified.secret + 1,
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 /// The header's value, without its name if the whole line was given.
