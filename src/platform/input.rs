@@ -53,12 +53,14 @@ pub(crate) async fn read_text(source: Source, most: u64) -> io::Result<String> {
 
 /// The same with the byte order mark of UTF-8, if there is one.
 pub(crate) async fn read_marked_text(source: Source, most: u64) -> io::Result<String> {
-    // On a thread of its own, so that Ctrl-C ends the command while a pipe is silent.
+    decoded(read_bytes(source, most).await?)
+}
+
+/// The bytes of a source. A thread of its own reads them, so that Ctrl-C ends the command while a pipe is silent.
+pub(crate) async fn read_bytes(source: Source, most: u64) -> io::Result<Vec<u8>> {
     let read = tokio::task::spawn_blocking(move || bounded(source.open()?, most));
-    let bytes = read
-        .await
-        .unwrap_or_else(|_| Err(ErrorKind::Interrupted.into()));
-    decoded(bytes?)
+    read.await
+        .unwrap_or_else(|_| Err(ErrorKind::Interrupted.into()))
 }
 
 /// Everything that `from` holds, if that is at most `most` bytes.

@@ -185,16 +185,18 @@ impl Receiver {
         if let Some(warning) = event.warning(&self.listening.adapter) {
             self.warn(warning);
         }
-        let outcome = match (is_new, forwarder) {
-            (false, _) => ForwardOutcome::Duplicate,
-            (true, None) => ForwardOutcome::Kept,
-            (true, Some(_)) => ForwardOutcome::Received,
+        let outcome = if is_new {
+            ForwardOutcome::Kept
+        } else {
+            ForwardOutcome::Duplicate
         };
+        let forwarder = forwarder.filter(|_| is_new);
         let _ = self.reporter.send(ListenerEvent {
-            is_shown: is_wanted && outcome != ForwardOutcome::Received,
+            // What is forwarded is shown when the app has answered.
+            is_shown: is_wanted && forwarder.is_none(),
             ..ListenerEvent::new(Some(event), outcome)
         });
-        if is_new && let Some(arrived) = forwarder {
+        if let Some(arrived) = forwarder {
             arrived.notify_one();
         }
         Ok(())

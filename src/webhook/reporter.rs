@@ -27,10 +27,7 @@ pub(crate) struct ListenerEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ForwardOutcome {
-    /// Stored; nothing is to be forwarded.
     Kept,
-    /// Stored, and about to be forwarded.
-    Received,
     Duplicate,
     Refused,
     /// The database could not be written.
@@ -115,7 +112,7 @@ pub(crate) struct Totals {
 impl Totals {
     pub(crate) fn count(&mut self, outcome: ForwardOutcome) {
         match outcome {
-            ForwardOutcome::Kept | ForwardOutcome::Received => self.received += 1,
+            ForwardOutcome::Kept => self.received += 1,
             ForwardOutcome::Duplicate => self.duplicates += 1,
             ForwardOutcome::Refused => self.refused += 1,
             ForwardOutcome::Delivered => self.forwarded += 1,

@@ -12,7 +12,7 @@ use crate::config::Target;
 use crate::outcome::{Error, Result};
 use crate::platform::ownership;
 use crate::sandbox::{self, Sandbox, StoreLocation};
-use crate::service::client::{Answer, Call, Client, Failure};
+use crate::service::client::{Answer, Call, Client};
 
 /// How often the embedded sandbox sends deliveries: a listener in another terminal shows them within a second.
 const EMBEDDED_DELIVERIES: Duration = Duration::from_millis(200);
@@ -152,14 +152,7 @@ impl Context {
                 let says = answer.document.value().get("sandbox");
                 Some(answer.document.str("now").is_some() || says == Some(&Value::Bool(true)))
             }
-            // Something answered, although not as a sandbox does.
-            Err(
-                Failure::Refused(_)
-                | Failure::Unusable(_)
-                | Failure::Redirected { .. }
-                | Failure::Unreadable { .. },
-            ) => Some(false),
-            Err(_) => None,
+            Err(failure) => failure.is_answer().then_some(false),
         };
         *self.is_sandbox.get_or_init(ask).await
     }

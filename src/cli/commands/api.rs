@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 
 use reqwest::Method;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
@@ -12,6 +12,7 @@ use crate::booking::change::send::guard;
 use crate::booking::finish::preview;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
+use crate::platform::http_client::header_fields;
 use crate::secrets::redact;
 use crate::service::client::{Call, Head};
 use crate::service::documents::field::{Field, body, field, pairs, raw_field};
@@ -219,13 +220,7 @@ impl View for ApiView {
         let Some(head) = &self.head else {
             return body;
         };
-        let mut headers = Map::new();
-        for (name, value) in &head.headers {
-            match headers.get_mut(name) {
-                Some(Value::String(before)) => before.push_str(&format!(", {value}")),
-                _ => drop(headers.insert(name.clone(), Value::from(value.as_str()))),
-            }
-        }
+        let headers = header_fields(&head.headers);
         Document::object(&[
             ("status", &Value::from(head.status.as_u16()).into()),
             ("headers", &Value::Object(headers).into()),

@@ -56,15 +56,8 @@ impl Known {
         }
     }
 
-    /// The files, unless reading the configuration could block, as with a pipe.
-    fn paths(&self) -> Option<Paths> {
-        let paths = Paths::find(&self.environment).ok()?;
-        let readable = paths.config_file.metadata().map_or(true, |it| it.is_file());
-        readable.then_some(paths)
-    }
-
     fn service(&self) -> Option<(Paths, Target)> {
-        let paths = self.paths()?;
+        let paths = Paths::find(&self.environment).ok()?;
         let target = resolve(&self.options, &self.environment, &paths).ok()?;
         Some((paths, target))
     }
@@ -121,7 +114,7 @@ impl Known {
 
     /// The profiles of the configuration, each with its origin.
     pub(super) fn profiles(&self) -> Vec<Candidate> {
-        let paths = self.paths();
+        let paths = Paths::find(&self.environment).ok();
         let file = paths.and_then(|it| ConfigFile::read(&it.config_file).ok());
         let profiles = file.into_iter().flat_map(|file| file.profiles);
         let profiles = profiles.map(|(name, profile)| {

@@ -27,15 +27,14 @@ pub(crate) struct Answer {
 #[derive(Debug)]
 pub(crate) struct Head {
     pub(crate) status: StatusCode,
-    /// In their order; bytes that are not UTF-8 are replaced.
-    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) headers: HeaderMap,
 }
 
 impl fmt::Display for Head {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "HTTP {}", self.status)?;
         for (name, value) in &self.headers {
-            write!(f, "\n{name}: {value}")?;
+            write!(f, "\n{name}: {}", String::from_utf8_lossy(value.as_bytes()))?;
         }
         Ok(())
     }

@@ -136,11 +136,6 @@ impl Client {
         call: &Call,
     ) -> Result<(Head, Result<Document, Failure>), Failure> {
         let (status, headers, answer) = self.exchange(call, self.key(call).await?).await?;
-        let shown = |(name, value): (&HeaderName, &HeaderValue)| {
-            let value = String::from_utf8_lossy(value.as_bytes());
-            (name.to_string(), value.into_owned())
-        };
-        let headers = headers.iter().map(shown).collect();
         Ok((Head { status, headers }, answer.map(|it| it.document)))
     }
 

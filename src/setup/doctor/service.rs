@@ -85,7 +85,7 @@ pub(crate) async fn examine(context: &Context, key: Result<Option<KeyAndSource>>
         answer = ask(context, client, None).await;
     }
     let mut checks = match answer.as_ref() {
-        Err(failure) if !is_answer(failure) => unreached(target, failure),
+        Err(failure) if !failure.is_answer() => unreached(target, failure),
         answered => {
             let took = begun.elapsed().as_millis();
             let detail = format!("{} responded in {took} ms", target.address());
@@ -98,15 +98,6 @@ pub(crate) async fn examine(context: &Context, key: Result<Option<KeyAndSource>>
         Ok(key) => checks.extend(judged(context, key, answer)),
     }
     checks
-}
-
-/// Whether the service was reached. A refusal is an answer too.
-fn is_answer(failure: &Failure) -> bool {
-    use Failure::{Redirected, Refused, Unreadable, Unusable};
-    matches!(
-        failure,
-        Refused(_) | Unusable(_) | Redirected { .. } | Unreadable { .. }
-    )
 }
 
 async fn ask(context: &Context, client: &Client, key: Option<&Secret>) -> Result<Answer, Failure> {
@@ -188,7 +179,7 @@ fn judged(context: &Context, key: String, answer: Result<Answer, Failure>) -> Ve
     let not_checked = Check::warning("key", format!("{key}, not checked"));
     let error = match answer {
         Ok(_) => return vec![Check::ok("key", key), limits(context)],
-        Err(failure) if !is_answer(&failure) => return vec![not_checked],
+        Err(failure) if !failure.is_answer() => return vec![not_checked],
         Err(Failure::Refused(refusal)) if refusal.status == 429 => {
             let after = refusal.retry_after.unwrap_or_default().as_secs();
             let limited = format!("rate limited for {}", in_units(after));

@@ -76,7 +76,7 @@ impl ListenerEvent {
         let answer = self.attempt.as_ref().map(ForwardAttempt::in_words);
         let answer = answer.unwrap_or_default();
         let (tone, text) = match self.outcome {
-            ForwardOutcome::Kept | ForwardOutcome::Received => return "kept".into(),
+            ForwardOutcome::Kept => return "kept".into(),
             ForwardOutcome::Duplicate => (Tone::Dim, "duplicate".to_owned()),
             ForwardOutcome::Refused => (Tone::Bad, format!("rejected: {reason}")),
             ForwardOutcome::Unwritten => (Tone::Bad, format!("not stored: {reason}")),

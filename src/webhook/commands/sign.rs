@@ -1,12 +1,10 @@
-use std::io::ErrorKind;
-
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::secrets::webhook_secrets;
 use crate::app::Context;
 use crate::outcome::{Error, Exit, Result};
-use crate::platform::input::{Source, bounded};
+use crate::platform::input::{Source, read_bytes};
 use crate::terminal::output::{Draw, Page, TableCell, Terminals};
 use crate::webhook::signature::sign;
 
@@ -87,12 +85,10 @@ pub(crate) fn source(named: Option<Source>, secret_stdin: bool) -> Result<Source
     Ok(source)
 }
 
-/// The bytes of a body, read on a thread of its own, so that Ctrl-C works while a pipe is silent.
 pub(crate) async fn read(source: Source) -> Result<Vec<u8>> {
     let name = source.name();
-    let read = tokio::task::spawn_blocking(move || bounded(source.open()?, LARGEST)).await;
-    read.unwrap_or_else(|_| Err(ErrorKind::Interrupted.into()))
-        .map_err(|error| Error::unreadable(&name, error))
+    let read = read_bytes(source, LARGEST).await;
+    read.map_err(|error| Error::unreadable(&name, error))
 }
 
 pub(crate) fn second(text: &str) -> Result<i64, String> {

@@ -83,6 +83,15 @@ impl Failure {
         matches!(self, NoKey(_) | Key(_) | NotSent(_) | NotReached { .. })
     }
 
+    /// Whether something answered, although not with what was asked for.
+    pub(crate) fn is_answer(&self) -> bool {
+        use Failure::{Redirected, Refused, Unreadable, Unusable};
+        matches!(
+            self,
+            Refused(_) | Unusable(_) | Redirected { .. } | Unreadable { .. }
+        )
+    }
+
     pub(crate) fn is_certain_refusal(&self) -> bool {
         matches!(self, Failure::Refused(refusal) if refusal.proves_nothing_was_done())
     }
