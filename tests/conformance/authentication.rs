@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use crate::service::{
-    BETA, LIVE, OTHER, READ_ONLY, SUSPENDED, Service, TEST, WITHOUT_BILLING, path_of, session_path,
+    BETA, LIVE, OTHER, READ_ONLY, SUSPENDED, Service, TEST, WITHOUT_BILLING, day, path_of,
+    session_path,
 };
 
 #[test]
@@ -121,9 +122,7 @@ fn auth_5a_only_confirmed_test_bookings_use_the_allowance() {
     }
     service.advance("5m");
     for _ in 0..4 {
-        let search = json!({
-            "vertical": "dining", "location": "Paris", "datetime": service.evening(1),
-        });
+        let search = service.search("dining", "Paris");
         test.post("/v1/venues/search", search).is(200);
     }
     for _ in 0..3 {
@@ -158,14 +157,9 @@ fn auth_5b_a_used_up_allowance_stops_searches_and_bookings_of_test_keys() {
         let answer = test.post("/v1/bookings", order.clone());
         booking = answer.is(201).clone();
     }
-    let search = json!({
-        "vertical": "dining", "location": "Paris", "datetime": order["datetime"],
-    });
-    let slots = json!({
-        "venue_id": "ven_confirms", "datetime": order["datetime"], "party_size": 2,
-    });
+    let slots = day("ven_confirms", &service.evening(1));
     for (path, body) in [
-        ("/v1/venues/search", search),
+        ("/v1/venues/search", service.search("dining", "Paris")),
         ("/v1/availability/search", slots),
         ("/v1/bookings", order.clone()),
     ] {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::receiver::{Receiver, Reply};
 use crate::service::{
     BETA, LIVE, OTHER, READ_ONLY, SUSPENDED, Service, TEST, WITHOUT_BILLING, instant, list, names,
+    path_of,
 };
 
 #[test]
@@ -32,13 +33,11 @@ fn keys_2_another_organization_sees_neither_bookings_nor_sessions() {
     let booking = service.book("ven_otp");
     service.sign_in("ada", "+441632960001");
     let other = service.with(OTHER);
-    let path = format!("/v1/bookings/{}", booking["id"].as_str().unwrap());
-    let answer = other.get(&path);
+    let answer = other.get(&path_of(&booking, ""));
     let open = list(answer.refused_plainly(404), "open_bookings");
     assert!(open.is_empty());
     for what in ["continue", "modify", "cancel"] {
-        let path = format!("{path}/{what}");
-        let answer = other.post(&path, json!({"party_size": 3}));
+        let answer = other.post(&path_of(&booking, what), json!({"party_size": 3}));
         answer.refused_plainly(404);
     }
     let sessions = other.get("/v1/sessions");
@@ -99,8 +98,7 @@ fn control_3_a_write_of_another_origin_is_refused() {
         let advance = page.post("/sandbox/clock", json!({"advance": "1d"}));
         assert!((400..500).contains(&advance.status));
     }
-    let all = service.get("/sandbox/bookings");
-    assert_eq!(list(all.is(200), "bookings").len(), 1);
+    assert_eq!(service.bookings().len(), 1);
     service
         .with("")
         .header("origin", &service.base)
@@ -130,8 +128,7 @@ fn control_4_reset_makes_it_fresh() {
     }
     let clock = service.get("/sandbox/clock");
     assert_eq!(clock.is(200)["offset_seconds"], 0);
-    let path = format!("/v1/bookings/{}", booking["id"].as_str().unwrap());
-    service.get(&path).is(404);
+    service.get(&path_of(&booking, "")).is(404);
     let answer = service.create("ven_confirms");
     answer.is(201);
     assert_eq!(answer.number("ratelimit-remaining"), 9);
@@ -222,14 +219,13 @@ fn control_8_the_bookings_of_every_organization_are_listed_oldest_first() {
     let order = service.order("ven_otp");
     let theirs = service.with(OTHER).post("/v1/bookings", order);
     let last = service.book("ven_confirms");
-    let all = service.get("/sandbox/bookings");
     let mut expected = [ours, theirs.is(201).clone(), last];
     // Each says beside the service's document whose it is.
     let owners = ["org_sandbox", "org_other", "org_sandbox"];
     for (booking, owner) in expected.iter_mut().zip(owners) {
         booking["organization"] = json!(owner);
     }
-    assert_eq!(list(all.is(200), "bookings"), expected);
+    assert_eq!(service.bookings(), expected);
 }
 
 #[test]
@@ -317,36 +313,26 @@ fn control_13_every_kind_of_fault_does_what_it_says() {
         let live = service.live();
         live.attempt("POST", "/v1/bookings", Some(order.clone()))
     };
-    let count = || {
-        let all = service.get("/sandbox/bookings");
-        list(all.is(200), "bookings").len()
-    };
-    let arm = |kind: &str, more: Value| {
-        let mut fault = json!({"on": "POST /v1/bookings", "kind": kind, "times": 1});
-        for (name, value) in more.as_object().unwrap() {
-            fault[name] = value.clone();
-        }
-        service.post("/sandbox/faults", fault).is(201);
-    };
+    let count = || service.bookings().len();
 
-    arm("delay", json!({"delay_ms": 300}));
+    service.fault(json!({"kind": "delay", "delay_ms": 300}));
     let started = std::time::Instant::now();
     create().unwrap().is(201);
     assert!(started.elapsed().as_millis() >= 300);
     assert_eq!(count(), 1);
 
-    arm("status", json!({"status": 500}));
+    service.fault(json!({"kind": "status", "status": 500}));
     assert_eq!(create().unwrap().status, 500);
-    arm("drop_before", json!({}));
+    service.fault(json!({"kind": "drop_before"}));
     assert!(create().is_none());
     assert_eq!(count(), 1, "nothing was done");
 
-    arm("drop_after", json!({}));
+    service.fault(json!({"kind": "drop_after"}));
     assert!(create().is_none());
     assert_eq!(count(), 2, "it was done");
-    arm("truncate", json!({"after_bytes": 10}));
+    service.fault(json!({"kind": "truncate", "after_bytes": 10}));
     assert!(create().is_none());
-    arm("garbage", json!({}));
+    service.fault(json!({"kind": "garbage"}));
     assert_eq!(create().unwrap().body, Value::Null);
     assert_eq!(count(), 4);
 }

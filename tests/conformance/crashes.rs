@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::http::try_exchange;
 use crate::receiver::Receiver;
-use crate::service::{LIVE, Service, list};
+use crate::service::{LIVE, Service};
 
 /// How often the server is killed; `CONFORMANCE_CRASHES` asks for more than a build has time for.
 fn rounds() -> usize {
@@ -77,9 +77,7 @@ fn crash_1_every_acknowledged_booking_survives_kill_9_and_so_do_its_events() {
     }
 
     let service = Service::on_file(file, &["--no-limits", "--delivery-interval", "1h"]);
-    let all = service.get("/sandbox/bookings");
-    let stored: BTreeMap<String, Value> = list(all.is(200), "bookings")
-        .into_iter()
+    let stored: BTreeMap<String, Value> = (service.bookings().into_iter())
         .map(|it| (it["id"].as_str().unwrap().to_owned(), it))
         .collect();
     let acknowledged = acknowledged.lock().unwrap().clone();

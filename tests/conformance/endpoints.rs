@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::service::{
-    Service, approval, details, instant, list, names, path_of, session_path, with,
+    Service, approval, details, instant, list, names, of_slot, path_of, session_path, with,
 };
 
 #[test]
@@ -145,10 +145,7 @@ fn availability_1_offers_one_venues_slots_with_a_restaurants_terms() {
     }
     // Each of them can be booked.
     for slot in [&slots[0], &slots[10]] {
-        let fields = json!({
-            "availability_id": slot["availability_id"], "datetime": slot["datetime"],
-        });
-        let booked = service.create_with("ven_confirms", fields);
+        let booked = service.create_with("ven_confirms", of_slot(slot));
         assert_eq!(booked.is(201)["status"], "confirmed");
     }
 }
@@ -157,9 +154,8 @@ fn availability_1_offers_one_venues_slots_with_a_restaurants_terms() {
 fn bookings_create_1_creates_a_booking() {
     let service = Service::start(&[]);
     let mut booking = service.book("ven_confirms");
-    let all = service.get("/sandbox/bookings");
     booking["organization"] = "org_sandbox".into();
-    assert_eq!(list(all.is(200), "bookings"), [booking]);
+    assert_eq!(service.bookings(), [booking]);
 }
 
 #[test]

@@ -7,8 +7,8 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::service::{
-    BETA, LIVE, OTHER, READ_ONLY, SUSPENDED, Service, TEST, WITHOUT_BILLING, list, names, path_of,
-    with,
+    BETA, LIVE, OTHER, READ_ONLY, SUSPENDED, Service, TEST, WITHOUT_BILLING, day, list, names,
+    path_of, with,
 };
 
 /// A refusal of every status that the service has for what is asked of it.
@@ -30,13 +30,7 @@ fn refusals(service: &Service) -> Vec<crate::answer::Answer> {
         service.post("/v1/", json!({})),
         service.act(&failed, "modify", change()),
         service.act(&confirmed, "modify", change()),
-        service.post(
-            "/v1/venues/search",
-            json!({
-                "vertical": "dining", "location": "Outage",
-                "datetime": service.evening(1),
-            }),
-        ),
+        service.post("/v1/venues/search", service.search("dining", "Outage")),
     ]
 }
 
@@ -106,14 +100,7 @@ fn body_2_a_body_that_is_no_json_or_has_a_wrong_type_names_field_and_detail() {
         assert!(body["detail"].is_string());
         service.advance("1m");
     }
-    let all = service.get("/sandbox/bookings");
-    assert!(list(all.is(200), "bookings").is_empty());
-}
-
-/// The number of all bookings there are.
-fn bookings(service: &Service) -> usize {
-    let all = service.get("/sandbox/bookings");
-    list(all.is(200), "bookings").len()
+    assert!(service.bookings().is_empty());
 }
 
 #[test]
@@ -123,7 +110,7 @@ fn code_1_provider_a_needs_first_and_last_name() {
         let answer = service.create_with("ven_confirms", json!({"customer": {"name": name}}));
         answer.refused(400, "missing_last_name");
     }
-    assert_eq!(bookings(&service), 0);
+    assert!(service.bookings().is_empty());
     for venue in ["ven_confirms_b", "ven_confirms_c"] {
         service
             .create_with(venue, json!({"customer": {"name": "Ada"}}))
@@ -140,7 +127,7 @@ fn code_2_a_slot_is_booked_at_the_time_it_was_offered_at() {
     });
     let answer = service.create_with("ven_confirms", fields);
     answer.refused(400, "slot_not_offered");
-    assert_eq!(bookings(&service), 0);
+    assert!(service.bookings().is_empty());
 }
 
 #[test]
@@ -158,15 +145,13 @@ fn code_3_a_failed_validation_names_each_field() {
     for field in ["venue_id", "datetime", "party_size", "customer.name"] {
         answer.invalid(field);
     }
-    assert_eq!(bookings(&service), 0);
+    assert!(service.bookings().is_empty());
 }
 
 #[test]
 fn code_4_a_place_that_nobody_knows() {
     let service = Service::start(&[]);
-    let search = json!({
-        "vertical": "dining", "location": "Atlantis", "datetime": service.evening(1),
-    });
+    let search = service.search("dining", "Atlantis");
     let answer = service.post("/v1/venues/search", search.clone());
     let body = answer.refused_plainly(400);
     assert_eq!(body.get("missing"), None);
@@ -249,11 +234,7 @@ fn code_10_a_body_whose_length_is_not_said_is_measured_too() {
 #[test]
 fn code_14_a_provider_that_failed_to_read_the_availability() {
     let service = Service::start(&[]);
-    let body = json!({
-        "venue_id": "ven_availability_fails",
-        "datetime": service.evening(1),
-        "party_size": 2,
-    });
+    let body = day("ven_availability_fails", &service.evening(1));
     let answer = service.post("/v1/availability/search", body);
     let body = answer.refused(502, "availability_failed");
     assert_eq!(body["provider"], "provider_a");
@@ -263,9 +244,7 @@ fn code_14_a_provider_that_failed_to_read_the_availability() {
 fn code_15_no_provider_that_can_search() {
     let service = Service::start(&[]);
     service.settings(json!({"search_providers": []}));
-    let search = json!({
-        "vertical": "dining", "location": "London", "datetime": service.evening(1),
-    });
+    let search = service.search("dining", "London");
     let answer = service.post("/v1/venues/search", search.clone());
     answer.refused(503, "no_search_provider");
     let naming = |provider: &str| with(search.clone(), &json!({"providers": [provider]}));

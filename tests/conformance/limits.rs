@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::answer::Answer;
 use crate::receiver::subscribed;
-use crate::service::{LIVE, OTHER, Service, TEST, list, path_of, with};
+use crate::service::{LIVE, OTHER, Service, TEST, path_of, with};
 
 #[test]
 fn limits_1_the_window_is_the_organizations_fixed_and_5_minutes_long() {
@@ -150,8 +150,7 @@ fn idempotency_1_the_same_key_returns_the_booking_and_starts_nothing() {
         .is(200);
     let later = keyed.post("/v1/bookings", order.clone());
     assert_eq!(later.is(200)["status"], "confirmed");
-    let all = service.get("/sandbox/bookings");
-    assert_eq!(list(all.is(200), "bookings").len(), 1);
+    assert_eq!(service.bookings().len(), 1);
     receiver.event("booking.confirmed", &first.body);
     assert_eq!(
         receiver.kinds(&first.body),
@@ -216,8 +215,7 @@ fn idempotency_3_a_create_without_an_answer_is_settled_by_the_same_key() {
     let order = service.order("ven_confirms");
     let raw = Some(order.to_string().into_bytes());
     for kind in ["drop_after", "truncate", "garbage"] {
-        let fault = json!({"on": "POST /v1/bookings", "kind": kind, "times": 1});
-        service.post("/sandbox/faults", fault).is(201);
+        service.fault(json!({"kind": kind}));
         let keyed = service.live().keyed(kind);
         let first = keyed.attempt("POST", "/v1/bookings", raw.clone());
         assert!(first.is_none_or(|it| it.body.is_null()), "{kind}");
@@ -225,17 +223,16 @@ fn idempotency_3_a_create_without_an_answer_is_settled_by_the_same_key() {
         assert_eq!(settled.is(200)["status"], "confirmed", "{kind}");
     }
     // A 5xx, or a connection lost before anything was done, left nothing: now it is created.
-    for (kind, more) in [
-        ("status", json!({"status": 503})),
-        ("drop_before", json!({})),
+    for fault in [
+        json!({"kind": "status", "status": 503}),
+        json!({"kind": "drop_before"}),
     ] {
-        let fault = json!({"on": "POST /v1/bookings", "kind": kind, "times": 1});
-        service.post("/sandbox/faults", with(fault, &more)).is(201);
+        let kind = fault["kind"].as_str().unwrap();
+        service.fault(fault.clone());
         let keyed = service.live().keyed(kind);
         let first = keyed.attempt("POST", "/v1/bookings", raw.clone());
         assert!(first.is_none_or(|it| it.status == 503), "{kind}");
         keyed.post("/v1/bookings", order.clone()).is(201);
     }
-    let all = service.get("/sandbox/bookings");
-    assert_eq!(list(all.is(200), "bookings").len(), 5);
+    assert_eq!(service.bookings().len(), 5);
 }

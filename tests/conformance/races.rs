@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::service::{LIVE, Service, TEST, list, path_of, with};
+use crate::service::{LIVE, Service, TEST, of_slot, path_of, with};
 
 /// Makes all these posts with a key at once, one a connection; each body may have an idempotency key. What came of each.
 fn at_once(
@@ -34,10 +34,6 @@ fn count(answers: &[(u16, Value)], status: u16) -> usize {
     answers.iter().filter(|it| it.0 == status).count()
 }
 
-fn all(service: &Service) -> Vec<Value> {
-    list(service.get("/sandbox/bookings").is(200), "bookings")
-}
-
 #[test]
 fn race_1_200_creates_of_20_keys_are_20_bookings() {
     let service = Service::start(&["--no-limits"]);
@@ -50,17 +46,14 @@ fn race_1_200_creates_of_20_keys_are_20_bookings() {
         .map(|it| it.1["id"].as_str().unwrap())
         .collect();
     assert_eq!(ids.len(), 20);
-    let stored = all(&service);
+    let stored = service.bookings();
     let stored: BTreeSet<&str> = stored.iter().map(|it| it["id"].as_str().unwrap()).collect();
     assert_eq!(stored, ids);
 }
 
 /// How many of 50 that race for one slot get it.
 fn race_for(service: &Service, venue: &str, slot: &Value) -> usize {
-    let fields = json!({
-        "availability_id": slot["availability_id"], "datetime": slot["datetime"],
-    });
-    let body = with(service.order(venue), &fields);
+    let body = with(service.order(venue), &of_slot(slot));
     let answers = at_once(service, CREATE, (0..50).map(|_| (body.clone(), None)));
     let mut outcomes: BTreeMap<String, usize> = BTreeMap::new();
     for (status, booking) in answers {
@@ -95,11 +88,8 @@ fn race_3_as_many_of_50_get_a_seeded_slot_as_it_holds() {
     // One after the other it holds as many.
     let alone = Service::start(&["--no-limits"]);
     alone.venues("travel", "London");
-    let fields = json!({
-        "availability_id": slot["availability_id"], "datetime": slot["datetime"],
-    });
     let mut held = 0;
-    while alone.create_with(venue, fields.clone()).is(201)["status"] == "confirmed" {
+    while alone.create_with(venue, of_slot(&slot)).is(201)["status"] == "confirmed" {
         held += 1;
     }
     assert_eq!(winners, held);
@@ -111,7 +101,7 @@ fn race_4_of_40_creates_at_once_10_pass_the_rate_limit() {
     let order = service.order("ven_confirms");
     let answers = at_once(&service, CREATE, (0..40).map(|_| (order.clone(), None)));
     assert_eq!((count(&answers, 201), count(&answers, 429)), (10, 30));
-    assert_eq!(all(&service).len(), 10);
+    assert_eq!(service.bookings().len(), 10);
 }
 
 #[test]
@@ -164,7 +154,7 @@ fn race_7_two_servers_of_one_database_sell_no_table_twice() {
         .map(|it| it.1["id"].as_str().unwrap())
         .collect();
     assert_eq!(keyed.len(), 5);
-    let (one, two) = (all(&servers[0]), all(&servers[1]));
+    let (one, two) = (servers[0].bookings(), servers[1].bookings());
     assert_eq!(one.len(), 20 + 5);
     assert_eq!(one, two);
 }

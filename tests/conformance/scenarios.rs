@@ -60,12 +60,8 @@ fn scenario_2_four_of_them_exist_for_all_three_providers() {
 fn scenario_3_a_slot_every_half_hour_from_17_to_22_for_a_year() {
     let service = Service::start(&["--no-limits"]);
     for days in [1, 180, 364] {
-        let body = json!({
-            "venue_id": "ven_confirms", "datetime": service.evening(days),
-            "party_size": 2,
-        });
-        let answer = service.post("/v1/availability/search", body);
-        let times: Vec<String> = list(answer.is(200), "slots")
+        let slots = service.slots_on("ven_confirms", &service.evening(days));
+        let times: Vec<String> = slots
             .iter()
             .map(|it| it["datetime"].as_str().unwrap()[11..16].to_owned())
             .collect();
@@ -100,10 +96,8 @@ fn scenario_6_no_slots_offers_none_and_a_booking_fails() {
 fn scenario_7_outages_fail_a_search_in_whole_or_in_part() {
     let service = Service::start(&[]);
     let search = |place: &str, providers: Value| {
-        let body = json!({
-            "vertical": "dining", "location": place, "providers": providers,
-            "datetime": service.evening(1),
-        });
+        let mut body = service.search("dining", place);
+        body["providers"] = providers;
         service.post("/v1/venues/search", body)
     };
     search("Outage", json!(null)).refused(502, "search_failed");

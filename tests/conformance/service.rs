@@ -137,6 +137,11 @@ impl Service {
         format!("{}T19:30:00+00:00", day.strftime("%Y-%m-%d"))
     }
 
+    /// The bookings of every organization, oldest first.
+    pub(crate) fn bookings(&self) -> Vec<Value> {
+        list(self.get("/sandbox/bookings").is(200), "bookings")
+    }
+
     /// The messages that were texted, newest first.
     pub(crate) fn inbox(&self) -> Vec<Value> {
         list(self.get("/sandbox/inbox").is(200), "messages")
@@ -145,6 +150,12 @@ impl Service {
     /// The code that was texted last.
     pub(crate) fn code(&self) -> String {
         self.inbox()[0]["code"].as_str().unwrap().to_owned()
+    }
+
+    /// Makes the next create fail so.
+    pub(crate) fn fault(&self, how: Value) {
+        let on = json!({"on": "POST /v1/bookings", "times": 1});
+        self.post("/sandbox/faults", with(on, &how)).is(201);
     }
 
     /// Changes what the dashboard sets for the organization.
@@ -156,9 +167,13 @@ impl Service {
 
     /// What a search for a vertical near a place returns.
     pub(crate) fn venues(&self, vertical: &str, near: &str) -> Vec<Value> {
-        let body = json!({"vertical": vertical, "location": near, "datetime": self.evening(1)});
-        let answer = self.post("/v1/venues/search", body);
+        let answer = self.post("/v1/venues/search", self.search(vertical, near));
         list(answer.is(200), "venues")
+    }
+
+    /// What searches for a vertical near a place, tomorrow evening.
+    pub(crate) fn search(&self, vertical: &str, near: &str) -> Value {
+        json!({"vertical": vertical, "location": near, "datetime": self.evening(1)})
     }
 
     /// A seeded venue that the provider alone serves, found by a search, so that it is known.
@@ -171,8 +186,12 @@ impl Service {
 
     /// The slots of a venue tomorrow.
     pub(crate) fn slots(&self, venue: &str) -> Vec<Value> {
-        let body = json!({"venue_id": venue, "datetime": self.evening(1), "party_size": 2});
-        let answer = self.post("/v1/availability/search", body);
+        self.slots_on(venue, &self.evening(1))
+    }
+
+    /// The slots of a venue on the day of this time.
+    pub(crate) fn slots_on(&self, venue: &str, time: &str) -> Vec<Value> {
+        let answer = self.post("/v1/availability/search", day(venue, time));
         list(answer.is(200), "slots")
     }
 
@@ -354,6 +373,16 @@ pub(crate) fn path_of(booking: &Value, what: &str) -> String {
 
 pub(crate) fn session_path(session: &Value, what: &str) -> String {
     format!("/v1/sessions/{}{what}", session["id"].as_str().unwrap())
+}
+
+/// What asks for the slots of a venue for two, on the day of this time.
+pub(crate) fn day(venue: &str, time: &str) -> Value {
+    json!({"venue_id": venue, "datetime": time, "party_size": 2})
+}
+
+/// What asks for this slot.
+pub(crate) fn of_slot(slot: &Value) -> Value {
+    json!({"availability_id": slot["availability_id"], "datetime": slot["datetime"]})
 }
 
 /// A body with further fields, or other ones; null takes one away.

@@ -1,10 +1,11 @@
 //! What the sandbox settles where the specification is silent, 1 to 5: what is refused, in which order, and by which rule.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::answer::Answer;
 use crate::service::{
-    BETA, LIVE, OTHER, READ_ONLY, SUSPENDED, Service, TEST, WITHOUT_BILLING, instant, list, with,
+    BETA, LIVE, OTHER, READ_ONLY, SUSPENDED, Service, TEST, WITHOUT_BILLING, day, instant, list,
+    with,
 };
 
 /// Sends a booking request that would fail at the later of two checks, and has to fail at the earlier one.
@@ -117,31 +118,25 @@ fn settled_1_billing_is_asked_of_every_call_but_the_index() {
 #[test]
 fn settled_2_a_seeded_venue_is_known_after_a_search_and_a_scenario_always() {
     let service = Service::start(&[]);
-    let search = json!({
-        "vertical": "fitness", "location": "Paris", "datetime": service.evening(1),
-    });
+    let search = service.search("fitness", "Paris");
     let found = service.with(OTHER).post("/v1/venues/search", search);
     let venue = list(found.is(200), "venues")[0]["venue_id"].clone();
-    let slots = |venue: &Value| {
-        let evening = service.evening(1);
-        let body = json!({"venue_id": venue, "datetime": evening, "party_size": 1});
-        service.post("/v1/availability/search", body)
-    };
-    slots(&venue).refused_plainly(404);
-    service.create(venue.as_str().unwrap()).refused_plainly(404);
+    let venue = venue.as_str().unwrap();
+    let slots = day(venue, &service.evening(1));
+    let answer = service.post("/v1/availability/search", slots);
+    answer.refused_plainly(404);
+    service.create(venue).refused_plainly(404);
     service.venues("fitness", "Paris");
-    slots(&venue).is(200);
-    slots(&json!("ven_confirms")).is(200);
+    service.slots(venue);
+    service.slots("ven_confirms");
 }
 
 #[test]
 fn settled_2_a_venue_of_several_providers_needs_one_that_serves_it() {
     let service = Service::start(&[]);
     service.create("ven_multi_provider").refused_plainly(400);
-    let slots = json!({
-        "venue_id": "ven_multi_provider", "datetime": service.evening(1),
-        "party_size": 2, "provider": "provider_c",
-    });
+    let mut slots = day("ven_multi_provider", &service.evening(1));
+    slots["provider"] = json!("provider_c");
     let answer = service.post("/v1/availability/search", slots);
     assert_eq!(answer.is(200)["provider"], "provider_c");
     for (venue, provider) in [

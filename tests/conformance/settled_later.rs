@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::receiver::{Receiver, subscribed};
-use crate::service::{Service, TEST, approval, instant, list, names, session_path, with};
+use crate::service::{Service, TEST, approval, day, instant, names, of_slot, session_path, with};
 
 /// What was told about a booking, once its last event came.
 fn told(receiver: &Receiver, booking: &Value, last: &str) -> Vec<String> {
@@ -177,10 +177,10 @@ fn settled_9_vendor_payment_is_for_dining_at_provider_a_and_the_payment_scenario
         let venue = service.search_then(vertical, "London", provider);
         let venue = venue["venue_id"].as_str().unwrap();
         let slot = service.new_slot(venue);
-        let fields = json!({
-            "availability_id": slot["availability_id"], "datetime": slot["datetime"],
-            "payment_collection": "vendor_external",
-        });
+        let fields = with(
+            of_slot(&slot),
+            &json!({"payment_collection": "vendor_external"}),
+        );
         let answer = service.create_with(venue, fields);
         if possible {
             let action = &answer.is(201)["next_action"];
@@ -317,9 +317,7 @@ fn settled_12_availability_is_the_venues_local_day_ascending_and_not_past() {
             "21:00:00"
         };
         let at = format!("{}T{at}{}", day.strftime("%Y-%m-%d"), day.strftime("%:z"));
-        let body = json!({"venue_id": venue, "datetime": at, "party_size": 2});
-        let answer = service.post("/v1/availability/search", body);
-        let slots = list(answer.is(200), "slots");
+        let slots = service.slots_on(venue, &at);
         assert!(!slots.is_empty());
         for slot in &slots {
             let local = instant(&slot["datetime"]).in_tz(zone).unwrap();
@@ -330,16 +328,11 @@ fn settled_12_availability_is_the_venues_local_day_ascending_and_not_past() {
     // Of today, what is left of it.
     let today = service.now();
     let noon_on = today + SignedDuration::from_secs(60);
-    let body = json!({
-        "venue_id": "ven_confirms", "datetime": noon_on.to_string(), "party_size": 2,
-    });
-    let answer = service.post("/v1/availability/search", body);
-    for slot in list(answer.is(200), "slots") {
+    for slot in service.slots_on("ven_confirms", &noon_on.to_string()) {
         assert!(instant(&slot["datetime"]) > today);
     }
     let past = (today - SignedDuration::from_secs(60)).to_string();
-    let body = json!({"venue_id": "ven_confirms", "datetime": past, "party_size": 2});
-    let answer = service.post("/v1/availability/search", body);
+    let answer = service.post("/v1/availability/search", day("ven_confirms", &past));
     answer.invalid("datetime");
 }
 
@@ -353,11 +346,7 @@ fn settled_12_a_slot_that_is_past_or_full_is_not_offered() {
     let evening: Timestamp = service.evening(1).parse().unwrap();
     let wait = evening.duration_since(service.now()) - SignedDuration::from_mins(80);
     service.advance(&format!("{}s", wait.as_secs()));
-    let body = json!({
-        "venue_id": "ven_confirms", "datetime": evening.to_string(), "party_size": 2,
-    });
-    let answer = service.post("/v1/availability/search", body);
-    let slots = list(answer.is(200), "slots");
+    let slots = service.slots_on("ven_confirms", &evening.to_string());
     assert_eq!(slots.len(), 8);
     assert_eq!(
         instant(&slots[0]["datetime"]),

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::receiver::subscribed;
-use crate::service::{Service, details, instant, list, names};
+use crate::service::{Service, day, details, instant, list, names, with};
 
 /// Asserts that an object has these fields, and of the further ones no others. Both are lists of words.
 #[track_caller]
@@ -41,10 +41,7 @@ const VENUE: &str = "venue_id name vertical provider address city country latitu
 fn shape_venues_are_listed_with_all_that_is_known_of_them() {
     let service = Service::start(&[]);
     for city in ["Tokyo", "Sandbox"] {
-        let search = json!({
-            "vertical": "dining", "location": city, "datetime": service.evening(1),
-            "party_size": 2,
-        });
+        let search = with(service.search("dining", city), &json!({"party_size": 2}));
         let answer = service.post("/v1/venues/search", search);
         shaped(answer.is(200), "object venues", "");
         assert_eq!(answer.body["object"], "list");
@@ -71,10 +68,7 @@ fn shape_venue_of_several_providers_has_no_provider_and_lists_them() {
 #[test]
 fn shape_providers_failed_lists_who_failed_where_others_answered() {
     let service = Service::start(&[]);
-    let search = json!({
-        "vertical": "dining", "location": "Partial Outage",
-        "datetime": service.evening(1),
-    });
+    let search = service.search("dining", "Partial Outage");
     let answer = service.post("/v1/venues/search", search);
     assert_eq!(list(answer.is(200), "providers_failed").len(), 1);
     assert!(!list(&answer.body, "venues").is_empty());
@@ -83,9 +77,8 @@ fn shape_providers_failed_lists_who_failed_where_others_answered() {
 #[test]
 fn shape_slots_are_listed_with_venue_and_provider() {
     let service = Service::start(&[]);
-    let body = json!({
-        "venue_id": "ven_confirms_b", "datetime": service.evening(1), "party_size": 3,
-    });
+    let mut body = day("ven_confirms_b", &service.evening(1));
+    body["party_size"] = json!(3);
     let answer = service.post("/v1/availability/search", body);
     shaped(answer.is(200), "object venue_id provider slots", "");
     assert_eq!(answer.body["object"], "list");

@@ -185,14 +185,9 @@ pub(crate) fn unconfirmed(service: &Service) -> Vec<Value> {
     service.advance("21m");
     let cancelled = service.book("ven_confirms");
     service.act(&cancelled, "cancel", json!({})).is(200);
-    let mut bookings = vec![expired, cancelled];
-    for venue in ["ven_otp", "ven_processing", "ven_provider_fails"] {
-        bookings.push(service.book(venue));
-    }
-    let mut now = Vec::new();
-    for booking in bookings {
-        now.push(service.read(&booking));
-    }
+    let others = ["ven_otp", "ven_processing", "ven_provider_fails"].map(|it| service.book(it));
+    let bookings = [vec![expired, cancelled], others.to_vec()].concat();
+    let now: Vec<Value> = bookings.iter().map(|it| service.read(it)).collect();
     let statuses: Vec<_> = now.iter().map(|it| it["status"].as_str()).collect();
     let expected = [
         "expired",

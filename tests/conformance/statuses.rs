@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::service::{OTHER, READ_ONLY, Service, list, path_of, session_path};
+use crate::service::{OTHER, READ_ONLY, Service, day, list, path_of, session_path};
 use crate::states::unconfirmed;
 
 #[test]
@@ -100,13 +100,9 @@ fn scope_2_reading_needs_the_read_scopes_alone() {
     let booking = service.book("ven_confirms");
     let session = service.sign_in("ada", "+441632960001");
     let reader = service.with(READ_ONLY);
-    let search = json!({
-        "vertical": "dining", "location": "Sandbox", "datetime": service.evening(1),
-    });
+    let search = service.search("dining", "Sandbox");
     reader.post("/v1/venues/search", search).is(200);
-    let slots = json!({
-        "venue_id": "ven_confirms", "datetime": service.evening(1), "party_size": 2,
-    });
+    let slots = day("ven_confirms", &service.evening(1));
     reader.post("/v1/availability/search", slots).is(200);
     reader.get(&path_of(&booking, "")).is(200);
     reader.get("/v1/sessions").is(200);
