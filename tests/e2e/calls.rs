@@ -1,11 +1,10 @@
 //! `api`: any call of the service, and nothing but the service.
 
-use std::process::Command;
 use std::time::Instant;
 
 use serde_json::json;
 
-use crate::harness::{Home, Reply, Running, SOON, Scripted, Served, has, holds, text, words};
+use crate::harness::{Home, Reply, Running, SOON, Scripted, Served, fifo, has, holds, text, words};
 
 /// Answers whatever comes with a document.
 fn anything() -> Scripted {
@@ -146,9 +145,7 @@ fn an_interrupted_write_is_never_said_to_have_changed_nothing() {
 fn a_body_that_never_comes_is_no_trap() {
     let server = anything();
     let home = home_of(&server);
-    let fifo = home.folder().join("fifo");
-    let made = Command::new("mkfifo").arg(&fifo).status();
-    assert!(made.unwrap().success());
+    fifo(&home.folder().join("fifo"));
     for arguments in [
         &["api", "POST", "/v1/x", "--input", "-"][..],
         &["api", "POST", "/v1/x", "-F", "a=@-"],

@@ -73,6 +73,7 @@ fn every_command_has_help_with_an_example_by_both_ways() {
     for command in commands() {
         let words: Vec<&str> = command.path.iter().map(String::as_str).collect();
         let by_flag = home.ok(words.iter().chain(&["--help"]));
+        assert_eq!(by_flag.stderr, "", "{by_flag}");
         let by_word = home.ok(["help"].iter().chain(&words));
         assert_eq!(by_word.stdout, by_flag.stdout, "{words:?}");
         let first_page = by_flag.stdout.lines().count();
@@ -84,4 +85,5 @@ fn every_command_has_help_with_an_example_by_both_ways() {
             "{by_flag}"
         );
     }
+    assert!(!home.path().exists(), "help needs no home");
 }

@@ -1,13 +1,12 @@
 //! Completion: what is offered, and that nobody hears of it where it cannot help.
 
 use std::path::Path;
-use std::process::Command;
 use std::time::Instant;
 
 use rusqlite::Connection;
 
 use crate::command_tree::commands;
-use crate::harness::{Home, Output, Running, SOON, Served, text, words};
+use crate::harness::{Home, Output, Running, SOON, Served, fifo, text, words};
 
 /// Asks as a completion script does; the last word is the one being typed.
 fn ask(home: &Home, words: &[&str]) -> Output {
@@ -326,8 +325,7 @@ fn where_nothing_can_be_read_nothing_is_said_made_or_waited_for() {
     for name in ["journal.db", "recent.db", "config.toml"] {
         let file = piped.path().join(name);
         let _ = std::fs::remove_file(&file);
-        let made = Command::new("mkfifo").arg(&file).status();
-        assert!(made.unwrap().success());
+        fifo(&file);
         quiet(&piped, "a pipe for a file");
     }
     quiet(

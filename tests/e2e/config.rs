@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use crate::harness::{Home, Reply, SOON, Scripted, Served, has, holds, words};
+use crate::harness::{Home, Reply, SOON, Scripted, Served, free_port, has, holds, words};
 
 /// "A key in the environment with neither a base URL nor a profile named is refused (3), so that a script that
 /// lost its configuration never books in the sandbox by mistake" (command line, Command tree)
@@ -86,13 +86,8 @@ fn no_sandbox_refuses_the_embedded_one_and_a_served_one() {
 
 #[test]
 fn an_address_where_nothing_listens_is_said_within_three_seconds() {
-    // Bound and given up again: nothing listens there.
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    let home = Home::pointing_to(&format!("http://127.0.0.1:{port}"), "sk_live_x");
+    let nowhere = format!("http://127.0.0.1:{}", free_port());
+    let home = Home::pointing_to(&nowhere, "sk_live_x");
     let begun = Instant::now();
     let error = home.book("ven_confirms", &[]).refused(15, "network");
     assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
@@ -100,6 +95,7 @@ fn an_address_where_nothing_listens_is_said_within_three_seconds() {
     // A booking request of a known slot needs no look-up before it, and was not sent either.
     let slot = "--slot slot_1 --at 2030-01-01T19:30:00Z --party 2 --name 'Ada Lovelace'";
     home.refuses(&format!("book ven_confirms {slot}"), 15, "network");
+    assert!(home.list("attempts").is_empty());
 }
 
 #[test]

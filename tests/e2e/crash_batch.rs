@@ -115,8 +115,7 @@ fn a_batch_that_is_killed_and_started_again_here_or_elsewhere_books_each_row_onc
             );
             assert_eq!(line["booking"]["datetime"], row["datetime"], "{line}");
         }
-        let list = home.json("attempts");
-        assert_eq!(list["attempts"], json!([]));
+        assert!(home.list("attempts").is_empty());
         let settled = attempts(home)
             .iter()
             .filter(|it| it.booking_id.is_some())

@@ -4,13 +4,14 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::slice;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::harness::{
-    Home, Running, Served, SystemCall, random, run_injected, run_traced, strace_is_missing, text,
-    words,
+    Home, Output, Running, Served, SystemCall, random, run_injected, run_traced, strace_is_missing,
+    text, words,
 };
 use crate::promise::{Intent, Kept, all_cases, attempts, sample_around, try_each};
 
@@ -18,18 +19,7 @@ const KILL: &str = "signal=KILL";
 /// In the call that sends a booking request.
 const CREATE: &str = "POST /v1/bookings ";
 
-/// The calls of a booking request in such a home, as one run makes them.
-fn calls_of_a_create(prepare: impl Fn(&Home)) -> Vec<SystemCall> {
-    let served = Served::unlimited();
-    let home = served.home();
-    prepare(&home);
-    let intent = Intent::number(0);
-    let (output, calls) = run_traced(&home, intent.arguments(), &[]);
-    output.exits(0);
-    calls
-}
-
-/// Each of them, or a sample: nothing can have happened yet before the journal is touched.
+/// Each of these calls, or a sample: nothing can have happened yet before the journal is touched.
 fn worth_killing(calls: Vec<SystemCall>, stride: usize) -> Vec<SystemCall> {
     let touched = calls.iter().position(|call| call.concerns("journal.db"));
     let skipped = if all_cases() { 0 } else { touched.unwrap() };
@@ -39,33 +29,85 @@ fn worth_killing(calls: Vec<SystemCall>, stride: usize) -> Vec<SystemCall> {
     sample_around(calls, stride, |call: &SystemCall| call.concerns(CREATE))
 }
 
-/// A home that has booked before, with what another left of its own.
-fn copy_of(home: &Home, journal: &Path) {
-    std::fs::create_dir_all(home.path()).unwrap();
-    std::fs::copy(journal, home.path().join("journal.db")).unwrap();
+/// A home, the command that is killed in it, and the booking request that is neither to be lost nor repeated.
+struct Scene {
+    home: Home,
+    command: Vec<String>,
+    intent: Intent,
 }
 
-/// Kills creates of such homes at each of their calls, or at a sample of them.
-fn kill_creates(what: &str, stride: usize, prepare: impl Fn(&Home) + Sync) {
+impl Scene {
+    fn new(home: Home, command: &str, intent: Intent) -> Self {
+        let command = words(command);
+        Scene {
+            home,
+            command,
+            intent,
+        }
+    }
+
+    fn create(home: Home, number: usize) -> Self {
+        let intent = Intent::number(number);
+        let command = intent.arguments().into_iter().map(str::to_owned).collect();
+        Scene {
+            home,
+            command,
+            intent,
+        }
+    }
+
+    fn calls(&self) -> Vec<SystemCall> {
+        let (output, calls) = run_traced(&self.home, &self.command, &[]);
+        output.exits(0);
+        calls
+    }
+}
+
+/// Kills the command of such scenes at each of its calls, or at a sample of them: what is kept then is kept in each
+/// of these ways, and in no other.
+fn kill_each(
+    what: &str,
+    stride: usize,
+    prepare: impl Fn(&Served, usize) -> Scene + Sync,
+    kept: impl Fn(&Served, &Scene, &Output) -> Kept + Sync,
+    expected: &[Kept],
+) {
     if strace_is_missing() {
         return;
     }
-    let calls = worth_killing(calls_of_a_create(&prepare), stride);
+    let calls = worth_killing(prepare(&Served::unlimited(), 0).calls(), stride);
     let ways = try_each(what, 4, &calls, |served, number, call| {
-        let (home, intent) = (served.home(), Intent::number(number));
-        prepare(&home);
-        let ended = run_injected(&home, intent.arguments(), &[call.inject(KILL)]);
-        assert_eq!(ended.code, None, "{}: {ended}", call.line);
-        intent.is_kept(served, &home, &ended)
+        let scene = prepare(served, number);
+        let ended = run_injected(&scene.home, &scene.command, &[call.inject(KILL)]);
+        // How many pages there are to write differs from run to run.
+        let as_meant = matches!(ended.code, None | Some(0));
+        assert!(as_meant, "{}: {ended}", call.line);
+        kept(served, &scene, &ended)
     });
+    assert!(ways.keys().eq(expected), "{ways:?}");
+}
+
+/// Kills creates of homes with such a file of a journal.
+fn kill_creates(what: &str, stride: usize, journal: Option<&Path>) {
+    let prepare = |served: &Served, number: usize| {
+        let home = served.home();
+        if let Some(journal) = journal {
+            std::fs::create_dir_all(home.path()).unwrap();
+            std::fs::copy(journal, home.path().join("journal.db")).unwrap();
+        }
+        Scene::create(home, number)
+    };
+    let kept = |served: &Served, scene: &Scene, ended: &Output| {
+        scene.intent.is_kept(served, &scene.home, ended)
+    };
     let expected = [Kept::Nothing, Kept::Unsent, Kept::Open, Kept::Known];
-    assert!(ways.keys().eq(&expected), "{ways:?}");
+    kill_each(what, stride, prepare, kept, &expected);
 }
 
 #[test]
 #[ignore = "samples of every moment take minutes"]
 fn a_first_create_that_is_killed_at_any_system_call_is_neither_lost_nor_repeated() {
-    kill_creates("kills of a first create", 9, |_| ());
+    kill_creates("kills of a first create", 9, None);
 }
 
 #[test]
@@ -75,176 +117,123 @@ fn a_create_of_a_home_in_use_that_is_killed_at_any_system_call_is_neither_lost_n
     let used = Served::unlimited().home();
     used.ok(["attempts"]);
     let journal = used.path().join("journal.db");
-    kill_creates("kills of a create", 13, |home| copy_of(home, &journal));
+    kill_creates("kills of a create", 13, Some(&journal));
 }
 
 /// What kills a booking request once its request is out, where its answer is read.
-fn kill_at_the_answer() -> String {
-    let calls = calls_of_a_create(|_| ());
+static KILL_AT_THE_ANSWER: LazyLock<String> = LazyLock::new(|| {
+    let served = Served::unlimited();
+    let calls = Scene::create(served.home(), 0).calls();
     let create = calls.iter().position(|call| call.concerns(CREATE));
-    let answer = calls[create.unwrap()..]
-        .iter()
-        .find(|call| call.name == "recvfrom");
+    let mut answer = calls[create.unwrap()..].iter();
+    let answer = answer.find(|call| call.name == "recvfrom");
     answer.unwrap().inject(KILL)
+});
+
+/// Leaves an attempt open in a home: its key.
+fn leave_open(home: &Home, intent: &Intent) -> String {
+    let kill = slice::from_ref(&*KILL_AT_THE_ANSWER);
+    let ended = run_injected(home, intent.arguments(), kill);
+    assert_eq!(ended.code, None, "{ended}");
+    text(&home.list("attempts")[0], "idempotency_key")
 }
 
-/// A home with an attempt that is open, and its key.
-fn open_attempt(served: &Served, intent: &Intent, kill: &String) -> (Home, String) {
-    let home = served.home();
-    let ended = run_injected(&home, intent.arguments(), slice::from_ref(kill));
-    assert_eq!(ended.code, None, "{ended}");
-    let list = home.json("attempts");
-    let key = text(&list["attempts"][0], "idempotency_key");
-    (home, key)
+/// Settles the one attempt that is open, whose booking was made: once.
+fn settles_the_open_one(served: &Served, scene: &Scene) -> Kept {
+    let attempt = &scene.home.list("attempts")[0];
+    let guest = &attempt["request"]["customer"]["name"];
+    assert_eq!(*guest, scene.intent.guest());
+    let key = text(attempt, "idempotency_key");
+    let settled = scene.home.json(&format!("attempts resume {key}"));
+    let made = scene.intent.bookings(served);
+    assert_eq!(made.len(), 1);
+    assert_eq!(settled["id"], made[0]["id"]);
+    Kept::Open
 }
 
 /// The booking request is killed once its request is out, then what settles it is killed too.
 #[test]
 #[ignore = "samples of every moment take minutes"]
 fn settling_an_attempt_may_be_killed_at_any_system_call_as_well() {
-    if strace_is_missing() {
-        return;
-    }
-    let kill = kill_at_the_answer();
-    let served = Served::unlimited();
-    let (home, key) = open_attempt(&served, &Intent::number(0), &kill);
-    let (output, calls) = run_traced(&home, ["attempts", "resume", &key, "--json"], &[]);
-    output.exits(0);
-    let calls = worth_killing(calls, 15);
-    let ways = try_each("kills of a resume", 4, &calls, |served, number, call| {
-        let intent = Intent::number(number);
-        let (home, key) = open_attempt(served, &intent, &kill);
-        let resume = ["attempts", "resume", &key, "--json"];
-        let ended = run_injected(&home, resume, &[call.inject(KILL)]);
-        assert_eq!(ended.code, None, "{}: {ended}", call.line);
-        intent.is_kept(served, &home, &ended)
-    });
-    assert!(ways.keys().eq(&[Kept::Open, Kept::Known]), "{ways:?}");
+    let prepare = |served: &Served, number: usize| {
+        let (home, intent) = (served.home(), Intent::number(number));
+        let key = leave_open(&home, &intent);
+        Scene::new(home, &format!("attempts resume {key} --json"), intent)
+    };
+    let kept = |served: &Served, scene: &Scene, ended: &Output| {
+        scene.intent.is_kept(served, &scene.home, ended)
+    };
+    let expected = [Kept::Open, Kept::Known];
+    kill_each("kills of a resume", 15, prepare, kept, &expected);
 }
 
 /// Forgetting guests rewrites the whole journal; an attempt that is open stays in it, whenever that ends.
 #[test]
 #[ignore = "samples of every moment take minutes"]
 fn forgetting_guests_may_be_killed_at_any_system_call_and_forgets_no_open_attempt() {
-    if strace_is_missing() {
-        return;
-    }
-    let kill = kill_at_the_answer();
-    let forget = words("bookings forget --before 2100-01-01 --yes --json");
-    let prepared = |served: &Served, number: usize| -> (Home, Intent) {
-        let intent = Intent::number(number);
-        let (home, key) = open_attempt(served, &intent, &kill);
+    let prepare = |served: &Served, number: usize| {
+        let home = served.home();
+        let key = leave_open(&home, &Intent::number(number));
         // Another one is settled, and to be forgotten.
         home.ok(["attempts", "resume", &key]);
         let intent = Intent::number(number + 10_000);
-        let ended = run_injected(&home, intent.arguments(), slice::from_ref(&kill));
-        assert_eq!(ended.code, None, "{ended}");
-        (home, intent)
+        leave_open(&home, &intent);
+        let forget = "bookings forget --before 2100-01-01 --yes --json";
+        Scene::new(home, forget, intent)
     };
-    let served = Served::unlimited();
-    let (home, _) = prepared(&served, 0);
-    let (output, calls) = run_traced(&home, &forget, &[]);
-    output.exits(0);
-    let calls = worth_killing(calls, 17);
-    try_each(
-        "kills of a forgetting",
-        4,
-        &calls,
-        |served, number, call| {
-            let (home, intent) = prepared(served, number);
-            let ended = run_injected(&home, &forget, &[call.inject(KILL)]);
-            // How many pages there are to write differs from run to run.
-            let as_meant = matches!(ended.code, None | Some(0));
-            assert!(as_meant, "{}: {ended}", call.line);
-            let list = home.json("attempts");
-            let key = text(&list["attempts"][0], "idempotency_key");
-            assert_eq!(
-                list["attempts"][0]["request"]["customer"]["name"],
-                intent.guest()
-            );
-            let settled = home.json(&format!("attempts resume {key}"));
-            let made = intent.bookings(served);
-            assert_eq!(made.len(), 1);
-            assert_eq!(settled["id"], made[0]["id"]);
-            Kept::Open
-        },
-    );
+    let kept = |served: &Served, scene: &Scene, _: &Output| settles_the_open_one(served, scene);
+    kill_each("kills of a forgetting", 17, prepare, kept, &[Kept::Open]);
+}
+
+const RECOVER: &str = "journal recover --json";
+
+/// Ends what a killed recovery began, where the journal does not serve as it is.
+fn recover(home: &Home) {
+    if home.run(["attempts"]).code != Some(0) {
+        home.ok(words(RECOVER));
+    }
 }
 
 /// A damaged journal is kept aside, whenever that ends: not a byte of it is lost.
 #[test]
 #[ignore = "samples of every moment take minutes"]
 fn recovering_a_journal_may_be_killed_at_any_system_call_and_loses_not_a_byte_of_it() {
-    if strace_is_missing() {
-        return;
-    }
     let damaged = b"this was a journal once ".repeat(400);
-    let prepared = |served: &Served| -> Home {
+    let prepare = |served: &Served, number: usize| {
         let home = served.home();
         std::fs::create_dir_all(home.path()).unwrap();
         std::fs::write(home.path().join("journal.db"), &damaged).unwrap();
-        home
+        Scene::new(home, RECOVER, Intent::number(number))
     };
-    let recover = ["journal", "recover", "--json"];
-    let served = Served::unlimited();
-    let (output, calls) = run_traced(&prepared(&served), recover, &[]);
-    output.exits(0);
-    let calls = worth_killing(calls, 17);
-    try_each("kills of a recovery", 4, &calls, |served, number, call| {
-        let (home, intent) = (prepared(served), Intent::number(number));
-        let ended = run_injected(&home, recover, &[call.inject(KILL)]);
-        assert_eq!(ended.code, None, "{}: {ended}", call.line);
-        if home.run(["attempts"]).code != Some(0) {
-            home.ok(recover);
-        }
+    let kept = |served: &Served, scene: &Scene, ended: &Output| {
+        let (home, intent) = (&scene.home, &scene.intent);
+        recover(home);
         let files = std::fs::read_dir(home.path()).unwrap();
         let mut contents = files.map(|file| std::fs::read(file.unwrap().path()).unwrap());
-        assert!(contents.any(|content| content == damaged), "{}", call.line);
+        assert!(contents.any(|content| content == damaged), "{ended}");
         let ended = home.run(intent.arguments());
-        intent.is_kept(served, &home, &ended)
-    });
-}
-
-/// Makes a journal one of a newer version.
-fn age(home: &Home) {
-    let newer = rusqlite::Connection::open(home.path().join("journal.db")).unwrap();
-    newer.pragma_update(None, "user_version", 99).unwrap();
+        intent.is_kept(served, home, &ended)
+    };
+    kill_each("kills of a recovery", 17, prepare, kept, &[Kept::Known]);
 }
 
 #[test]
 #[ignore = "samples of every moment take minutes"]
 fn recovering_a_journal_may_be_killed_at_any_system_call_and_forgets_no_intent() {
-    if strace_is_missing() {
-        return;
-    }
-    let kill = kill_at_the_answer();
-    let recover = ["journal", "recover", "--json"];
-    let prepared = |served: &Served, number: usize| -> (Home, Intent) {
-        let intent = Intent::number(number);
-        let (home, _) = open_attempt(served, &intent, &kill);
-        age(&home);
-        (home, intent)
+    let prepare = |served: &Served, number: usize| {
+        let (home, intent) = (served.home(), Intent::number(number));
+        leave_open(&home, &intent);
+        // Of a newer version.
+        let newer = rusqlite::Connection::open(home.path().join("journal.db")).unwrap();
+        newer.pragma_update(None, "user_version", 99).unwrap();
+        Scene::new(home, RECOVER, intent)
     };
-    let served = Served::unlimited();
-    let (output, calls) = run_traced(&prepared(&served, 0).0, recover, &[]);
-    output.exits(0);
-    let calls = worth_killing(calls, 19);
+    let kept = |served: &Served, scene: &Scene, _: &Output| {
+        recover(&scene.home);
+        settles_the_open_one(served, scene)
+    };
     let what = "kills of a recovery of another version's journal";
-    try_each(what, 4, &calls, |served, number, call| {
-        let (home, intent) = prepared(served, number);
-        let ended = run_injected(&home, recover, &[call.inject(KILL)]);
-        assert_eq!(ended.code, None, "{}: {ended}", call.line);
-        if home.run(["attempts"]).code != Some(0) {
-            home.ok(recover);
-        }
-        let list = home.json("attempts");
-        let key = text(&list["attempts"][0], "idempotency_key");
-        let settled = home.run(["attempts", "resume", &key, "--json"]);
-        let made = intent.bookings(served);
-        assert_eq!(made.len(), 1, "{}", call.line);
-        assert_eq!(settled.exits(0).json()["id"], made[0]["id"]);
-        Kept::Open
-    });
+    kill_each(what, 19, prepare, kept, &[Kept::Open]);
 }
 
 /// Between system calls too, and within them: whenever the clock says so.
@@ -313,9 +302,8 @@ fn of_many_creates_in_one_home_that_are_killed_none_is_lost_or_repeated() {
 
 /// Settles what is open, each by several at once: they are told of one booking.
 fn settle_all(home: &Home) {
-    let list = home.json("attempts");
-    for attempt in list["attempts"].as_array().unwrap() {
-        let key = text(attempt, "idempotency_key");
+    for attempt in home.list("attempts") {
+        let key = text(&attempt, "idempotency_key");
         let resumes: Vec<Running> = (0..3)
             .map(|_| home.start(["attempts", "resume", &key, "--json"]))
             .collect();
@@ -325,6 +313,5 @@ fn settle_all(home: &Home) {
             .collect();
         assert_eq!(told.len(), 1);
     }
-    let list = home.json("attempts");
-    assert_eq!(list["attempts"], json!([]));
+    assert!(home.list("attempts").is_empty());
 }

@@ -55,8 +55,7 @@ fn worth_it(calls: Vec<SystemCall>, stride: usize) -> Vec<SystemCall> {
 #[track_caller]
 fn is_kept(service: &Misbehaving, home: &Home, ended: &[&Output], case: &str) -> Kept {
     service.wait_until_idle();
-    let list = home.json("attempts");
-    let open = list["attempts"].as_array().unwrap();
+    let open = home.list("attempts");
     let made = service.ledger();
     let told = || {
         ended
@@ -71,15 +70,15 @@ fn is_kept(service: &Misbehaving, home: &Home, ended: &[&Output], case: &str) ->
         told()
     );
     let known = || -> Vec<(String, Option<String>)> {
-        let list = home.json("attempts list --all");
-        let all = list["attempts"].as_array().unwrap().iter();
-        all.map(|it| {
-            (
-                text(it, "state"),
-                it["booking_id"].as_str().map(str::to_owned),
-            )
-        })
-        .collect()
+        let all = home.list("attempts list --all");
+        all.iter()
+            .map(|it| {
+                (
+                    text(it, "state"),
+                    it["booking_id"].as_str().map(str::to_owned),
+                )
+            })
+            .collect()
     };
     if let [booking] = &made[..] {
         let is_noted = known()
@@ -102,7 +101,7 @@ fn is_kept(service: &Misbehaving, home: &Home, ended: &[&Output], case: &str) ->
         }
     }
     service.behave();
-    for attempt in open {
+    for attempt in &open {
         assert_eq!(
             attempt["request"]["customer"]["name"], "Ada Lovelace",
             "{case}"

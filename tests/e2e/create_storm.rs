@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use self::wrongs::{Task, Wrong, guest_of, wrongs};
-use crate::harness::{Draw, Home, Misbehaving, Running, by_chance, each, text};
+use crate::harness::{Draw, Home, Misbehaving, Running, by_chance, text};
 use crate::promise::{all_cases, tell};
 
 /// Three tries, the pauses between them, a rate limit and a journal that others hold take less than five seconds; the
@@ -58,7 +58,7 @@ fn a_storm_of_creates_against_a_service_that_misbehaves_books_nothing_twice_and_
     let (creates, at_once) = if all_cases() { (5000, 20) } else { (150, 10) };
     let seed = seed();
     let homes = if all_cases() { 4 } else { 2 };
-    let mut seen = Seen::default();
+    let seen = Mutex::new(Seen::default());
     for home in 0..homes {
         let storm = Storm {
             seed: seed.wrapping_add(home as u64),
@@ -67,8 +67,9 @@ fn a_storm_of_creates_against_a_service_that_misbehaves_books_nothing_twice_and_
             timeout: Duration::from_millis(if all_cases() { 1000 } else { 500 }),
             forgets: home % 2 == 1,
         };
-        seen.add(storm.run());
+        storm.run(&seen);
     }
+    let seen = seen.into_inner().unwrap();
     let count = |wrong: Wrong| seen.wrong.iter().filter(|(it, _)| *it == wrong).count();
     tell(
         &format!("creates in a storm of {at_once} processes at once (seed {seed})"),
@@ -118,30 +119,12 @@ fn seed() -> u64 {
     if all_cases() { now.as_secs() } else { 1 }
 }
 
-impl Seen {
-    fn add(&mut self, other: Seen) {
-        self.creates += other.creates;
-        self.processes += other.processes;
-        self.kills += other.kills;
-        self.interrupts += other.interrupts;
-        self.longest = self.longest.max(other.longest);
-        for (code, count) in other.codes {
-            *self.codes.entry(code).or_default() += count;
-        }
-        self.posts += other.posts;
-        self.bookings += other.bookings;
-        self.open += other.open;
-        self.wrong.extend(other.wrong);
-    }
-}
-
 impl Storm {
-    fn run(&self) -> Seen {
+    fn run(&self, seen: &Mutex<Seen>) {
         let service = Misbehaving::start(by_chance(self.seed, self.timeout));
         let retention = if self.forgets { "0" } else { "90d" };
         let home = Home::pointing_to(service.base_url(), "sk_live_sandbox")
             .configured(&format!("retention = \"{retention}\"\n"));
-        let seen = Mutex::new(Seen::default());
         let (next, created) = (AtomicUsize::new(0), AtomicUsize::new(0));
         at_once(self.at_once, || {
             let number = next.fetch_add(1, Ordering::SeqCst);
@@ -149,23 +132,21 @@ impl Storm {
             if created.fetch_add(task.creates(), Ordering::SeqCst) >= self.creates {
                 return None;
             }
-            self.process(&service, &home, number, &task, &seen);
+            self.process(&service, &home, number, &task, seen);
             Some(())
         });
         service.wait_until_idle();
-        let mut seen = seen.into_inner().unwrap();
         let open = open_keys(&home);
-        seen.open = open.len();
+        seen.lock().unwrap().open += open.len();
         // Settled while the service still misbehaves, as far as that goes.
         service.plan(by_chance(!self.seed, self.timeout));
-        seen = self.resume_all(&service, &home, &open, self.timeout, seen);
+        self.resume_all(&service, &home, &open, self.timeout, seen);
         service.wait_until_idle();
         service.behave();
         let open = open_keys(&home);
         // Patient enough for a journal that others hold: what is then still open is left open for ever.
-        seen = self.resume_all(&service, &home, &open, Duration::from_secs(10), seen);
-        self.look(&service, &home, &mut seen);
-        seen
+        self.resume_all(&service, &home, &open, Duration::from_secs(10), seen);
+        look(&service, &home, &mut seen.lock().unwrap());
     }
 
     /// Of eight processes one is a batch, and one resumes.
@@ -275,9 +256,9 @@ impl Storm {
         home: &Home,
         keys: &[String],
         timeout: Duration,
-        seen: Seen,
-    ) -> Seen {
-        let (next, seen) = (AtomicUsize::new(0), Mutex::new(seen));
+        seen: &Mutex<Seen>,
+    ) {
+        let next = AtomicUsize::new(0);
         at_once(self.at_once, || {
             let key = keys.get(next.fetch_add(1, Ordering::SeqCst))?;
             let task = Task::Resume(key.clone());
@@ -294,62 +275,60 @@ impl Storm {
             seen.wrong.extend(wrong);
             Some(())
         });
-        seen.into_inner().unwrap()
     }
+}
 
-    /// Compares what the journal knows with the service's ledger, once all is settled.
-    fn look(&self, service: &Misbehaving, home: &Home, seen: &mut Seen) {
-        let (ledger, posted) = (service.ledger(), service.posted());
-        seen.posts = posted.len();
-        seen.bookings = ledger.len();
-        for key in open_keys(home) {
-            seen.wrong.push((Wrong::LeftOpen, key));
+/// Compares what the journal knows with the service's ledger, once all is settled.
+fn look(service: &Misbehaving, home: &Home, seen: &mut Seen) {
+    let (ledger, posted) = (service.ledger(), service.posted());
+    seen.posts += posted.len();
+    seen.bookings += ledger.len();
+    for key in open_keys(home) {
+        seen.wrong.push((Wrong::LeftOpen, key));
+    }
+    let mut keys: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    let mut requests: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for post in &posted {
+        let guest = text(&post.request["customer"], "name");
+        keys.entry(guest).or_default().insert(&post.key);
+        requests
+            .entry(&post.key)
+            .or_default()
+            .insert(canonical(&post.request));
+    }
+    for (guest, keys) in keys.into_iter().filter(|(_, keys)| keys.len() > 1) {
+        seen.wrong.push((
+            Wrong::Duplicate,
+            format!("{guest} under two keys: {keys:?}"),
+        ));
+    }
+    for (key, requests) in requests.into_iter().filter(|(_, them)| them.len() > 1) {
+        seen.wrong.push((
+            Wrong::Duplicate,
+            format!("{key} for two requests: {requests:?}"),
+        ));
+    }
+    let known = home.list("attempts list --all");
+    for made in &ledger {
+        let attempt = known
+            .iter()
+            .find(|it| it["idempotency_key"] == made.key.as_str());
+        // What nothing settles is counted by itself.
+        let is_known = attempt
+            .is_some_and(|it| it["booking_id"] == made.id.as_str() || it["state"] == "unresolved");
+        if !is_known {
+            let what = format!("{} of {}: {attempt:?}", made.id, made.key);
+            seen.wrong.push((Wrong::UnknownBooking, what));
         }
-        let mut keys: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-        let mut requests: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-        for post in &posted {
-            let guest = text(&post.request["customer"], "name");
-            keys.entry(guest).or_default().insert(&post.key);
-            requests
-                .entry(&post.key)
-                .or_default()
-                .insert(canonical(&post.request));
-        }
-        for (guest, keys) in keys.into_iter().filter(|(_, keys)| keys.len() > 1) {
-            seen.wrong.push((
-                Wrong::Duplicate,
-                format!("{guest} under two keys: {keys:?}"),
-            ));
-        }
-        for (key, requests) in requests.into_iter().filter(|(_, them)| them.len() > 1) {
-            seen.wrong.push((
-                Wrong::Duplicate,
-                format!("{key} for two requests: {requests:?}"),
-            ));
-        }
-        let known = all_attempts(home);
-        for made in &ledger {
-            let attempt = known
-                .iter()
-                .find(|it| it["idempotency_key"] == made.key.as_str());
-            // What nothing settles is counted by itself.
-            let is_known = attempt.is_some_and(|it| {
-                it["booking_id"] == made.id.as_str() || it["state"] == "unresolved"
-            });
-            if !is_known {
-                let what = format!("{} of {}: {attempt:?}", made.id, made.key);
-                seen.wrong.push((Wrong::UnknownBooking, what));
-            }
-        }
-        for attempt in known.iter().filter(|it| it["state"] == "resolved") {
-            let is_so = ledger.iter().any(|made| {
-                attempt["idempotency_key"] == made.key.as_str()
-                    && attempt["booking_id"] == made.id.as_str()
-            });
-            if !is_so {
-                seen.wrong
-                    .push((Wrong::FalseSuccess, format!("settled: {attempt}")));
-            }
+    }
+    for attempt in known.iter().filter(|it| it["state"] == "resolved") {
+        let is_so = ledger.iter().any(|made| {
+            attempt["idempotency_key"] == made.key.as_str()
+                && attempt["booking_id"] == made.id.as_str()
+        });
+        if !is_so {
+            seen.wrong
+                .push((Wrong::FalseSuccess, format!("settled: {attempt}")));
         }
     }
 }
@@ -395,11 +374,6 @@ fn ends_within(running: &mut Running, bound: Duration) -> bool {
 }
 
 fn open_keys(home: &Home) -> Vec<String> {
-    let list = home.json("attempts");
-    each(&list["attempts"], "idempotency_key")
-}
-
-fn all_attempts(home: &Home) -> Vec<Value> {
-    let list = home.json("attempts list --all");
-    list["attempts"].as_array().unwrap().clone()
+    let open = home.list("attempts");
+    open.iter().map(|it| text(it, "idempotency_key")).collect()
 }

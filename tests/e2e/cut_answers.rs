@@ -189,20 +189,6 @@ fn an_answer_that_is_odd_and_whole_or_that_drips_is_a_success_on_the_first_try()
     });
 }
 
-/// Exit 15: "the service could not be reached": nothing was sent, and no intent stays behind.
-#[test]
-fn where_the_service_is_not_reached_nothing_is_left_to_settle() {
-    // A port that nobody listens on any more.
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    drop(listener);
-    let home = Home::pointing_to(&address, "sk_live_x");
-    home.book("ven_1", &["--slot", "slot_1", "--tz", "UTC"])
-        .refused(15, "network");
-    let list = home.json("attempts");
-    assert_eq!(list["attempts"], serde_json::json!([]));
-}
-
 /// The intent is on the disk before the first byte leaves: the order of the calls shows it.
 #[test]
 fn the_intent_is_synced_before_the_request_leaves() {

@@ -6,31 +6,6 @@ use serde_json::{Value, json};
 
 use crate::harness::{GUEST, Home, Reply, Running, Scripted, Served, words};
 
-/// "`--json`: exactly one JSON document" (command line, Output 3)
-#[test]
-fn under_json_stdout_is_one_document_on_one_line() {
-    let home = Home::new();
-    let id = home.booked("ven_confirms", &[], 0);
-    for line in [
-        "search dining --near Sandbox --at tomorrow_19:30",
-        "slots ven_confirms --at tomorrow_19:30",
-        "show ID",
-        "show ID ID",
-        "sandbox inbox",
-        "sandbox clock",
-        "attempts",
-    ] {
-        let line = line.replace("ID", &id);
-        let words = line
-            .split(' ')
-            .map(|word| word.replace("tomorrow_", "tomorrow "));
-        let output = home.ok(words.chain(["--json".to_owned()]));
-        output.json();
-        assert_eq!(output.stdout.matches('\n').count(), 1, "{output}");
-        assert!(output.stdout.ends_with('\n'), "{output}");
-    }
-}
-
 /// "`--jq EXPR` filters it in-process. Both imply `--no-input`." (command line, Output 3)
 #[test]
 fn a_filter_writes_what_it_finds_a_line_each_and_text_without_quotes() {
@@ -132,27 +107,6 @@ fn an_empty_list_is_no_error() {
     assert_eq!(output.stdout, "", "{output}");
     let json = home.ok(slots.iter().chain(&["--json"])).json();
     assert_eq!(json["slots"], json!([]));
-}
-
-#[test]
-fn help_goes_to_stdout() {
-    let home = Home::new();
-    for arguments in [
-        &["--help"][..],
-        &["help"],
-        &["book", "--help"],
-        &["help", "book"],
-        &["sandbox", "clock", "-h"],
-        &["help", "environment"],
-        &["help", "exit-codes"],
-    ] {
-        let output = home.ok(arguments);
-        assert!(
-            output.stdout.len() > 100 && output.stderr.is_empty(),
-            "{output}"
-        );
-    }
-    assert!(!home.path().exists(), "help needs no home");
 }
 
 /// Runs a piece of shell in which `bookctl` stands for the binary.

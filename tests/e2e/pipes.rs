@@ -1,19 +1,11 @@
 //! Pipes and devices where files are expected: opening one waits for another process, or reads without end.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 use std::time::Instant;
 
 use crate::harness::listening::Listening;
-use crate::harness::{GUEST, Home, SOON, has, text, words};
+use crate::harness::{GUEST, Home, SOON, fifo, has, text, words};
 use crate::ownership::place_of_a_listener;
-
-fn fifo(path: &Path) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let made = Command::new("mkfifo").arg(path).status();
-    assert!(made.unwrap().success());
-}
 
 #[test]
 fn a_lock_that_is_a_pipe_is_refused_and_not_waited_for() {

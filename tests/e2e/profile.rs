@@ -11,8 +11,7 @@ fn config(home: &Home) -> String {
 }
 
 fn names(home: &Home) -> Vec<String> {
-    let list = home.json("profile list");
-    let rows = list["profiles"].as_array().unwrap().clone();
+    let rows = home.list("profile list");
     rows.iter().map(|row| text(row, "name")).collect()
 }
 

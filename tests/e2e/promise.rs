@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 
-use crate::harness::{Home, Output, Served, each, text};
+use crate::harness::{Home, Output, Served, text};
 
 /// Whether every case is tried; else a sample of them, the same each time.
 pub(crate) fn all_cases() -> bool {
@@ -166,8 +166,7 @@ impl Intent {
     /// exactly one booking for each intent that the journal holds, with its id, and nothing open.
     #[track_caller]
     pub(crate) fn is_kept(&self, served: &Served, home: &Home, ended: &Output) -> Kept {
-        let list = home.json("attempts list");
-        let open: Vec<String> = each(&list["attempts"], "idempotency_key");
+        let open = home.list("attempts");
         let made = self.bookings(served);
         assert!(made.len() <= 1, "booked twice: {made:?}\n{ended}");
         let journal = attempts(home);
@@ -197,7 +196,8 @@ impl Intent {
             Some(1) => assert!(made.is_empty() || !journal.is_empty(), "{ended}"),
             _ => panic!("{ended}"),
         }
-        for key in &open {
+        for attempt in &open {
+            let key = text(attempt, "idempotency_key");
             let settled = home.json(&format!("attempts resume {key}"));
             let now = self.bookings(served);
             assert_eq!(now.len(), 1, "{now:?}\n{ended}");

@@ -7,10 +7,10 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
+use crate::harness::listening::{SECRET, home_with_the_secret};
 use crate::harness::{Home, Reply, Scripted, Served, skipped, text};
 
 const CONSUMER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/consumer/consumer.py");
-const SECRET: &str = "whsec_of_the_drill";
 
 /// A Python of any kind, with a word to whoever runs the tests where there is none.
 fn python() -> Option<String> {
@@ -238,7 +238,7 @@ const MISTAKES: &[Mistake] = &[
 #[test]
 fn every_classic_mistake_is_found_by_the_checks_that_are_made_for_it() {
     let Some(python) = python() else { return };
-    let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET);
+    let home = home_with_the_secret();
     let wrong: Vec<String> = std::thread::scope(|scope| {
         let (home, python) = (&home, &python);
         let examined: Vec<_> = (0..3)
@@ -269,7 +269,7 @@ fn every_classic_mistake_is_found_by_the_checks_that_are_made_for_it() {
 #[test]
 fn a_consumer_that_answers_too_late_is_told_so_at_once_and_one_that_is_not_there_is_15() {
     let Some(python) = python() else { return };
-    let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET);
+    let home = home_with_the_secret();
     let mistake = [(
         "    base = os.environ.get(\"BOOKING_BASE_URL\")",
         "    time.sleep(1)\n    base = None",
@@ -284,7 +284,7 @@ fn a_consumer_that_answers_too_late_is_told_so_at_once_and_one_that_is_not_there
 
 #[test]
 fn where_genuine_events_are_refused_like_all_others_the_secret_is_asked_for() {
-    let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET);
+    let home = home_with_the_secret();
     for (reply, is_asked) in [(401, true), (500, true), (200, false)] {
         let consumer = Scripted::start(move |_| Reply::json(reply, &Value::Null));
         let output = home.run(["webhook", "drill", consumer.base_url(), "--json"]);
@@ -297,7 +297,7 @@ fn where_genuine_events_are_refused_like_all_others_the_secret_is_asked_for() {
 #[test]
 fn a_state_url_that_leads_to_no_ledger_is_a_usage_error() {
     let careless = Scripted::start(|_| Reply::json(200, &Value::Null));
-    let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET);
+    let home = home_with_the_secret();
     let url = careless.base_url();
     home.run(["webhook", "drill", url, "--state-url", "no address"])
         .exits(2);

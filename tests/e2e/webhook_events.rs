@@ -2,50 +2,45 @@
 
 use serde_json::json;
 
-use crate::harness::listening::{
-    App, Listening, deliver, event, free_port, home_without_a_service, signature,
-};
-use crate::harness::{Home, each, has, holds, text, words};
+use crate::harness::listening::{App, event, home_without_a_service, received, signature};
+use crate::harness::{Home, free_port, has, holds, text, words};
 
-/// A home in which three events of two bookings were received.
-fn received() -> Home {
+/// A home in which three events of two bookings were received, the first of them twice.
+fn home_of_three() -> Home {
     let home = home_without_a_service();
-    let listening = Listening::start(&home, &[]);
+    let first = || event("evt_1", "booking.created", "bk_1", "processing");
     let bodies = [
-        event("evt_1", "booking.created", "bk_1", "processing"),
+        first(),
         event("evt_2", "booking.confirmed", "bk_1", "confirmed"),
         event("evt_3", "booking.failed", "bk_2", "failed"),
+        first(),
     ];
-    deliver(&listening.url, &bodies);
-    deliver(&listening.url, &bodies[..1]);
-    listening.end();
+    received(&home, &bodies);
     home
 }
 
-fn ids(home: &Home, more: &[&str]) -> Vec<String> {
-    let list = ["webhook", "events", "list", "--json"];
-    let list = home.ok(list.iter().chain(more)).json();
-    each(&list["events"], "event_id")
+fn ids(home: &Home, more: &str) -> Vec<String> {
+    let list = home.list(&format!("webhook events list {more}"));
+    list.iter().map(|it| text(it, "event_id")).collect()
 }
 
 #[test]
 fn events_are_listed_the_newest_first_and_narrowed_down() {
-    let home = received();
-    assert_eq!(ids(&home, &[]), ["evt_3", "evt_2", "evt_1"]);
-    assert_eq!(ids(&home, &["--booking", "bk_1"]), ["evt_2", "evt_1"]);
-    assert_eq!(ids(&home, &["--kind", "booking.failed"]), ["evt_3"]);
-    assert_eq!(ids(&home, &["--limit", "2"]), ["evt_3", "evt_2"]);
-    assert_eq!(ids(&home, &["--since", "1h", "--state", "kept"]).len(), 3);
-    assert_eq!(ids(&Home::new(), &[]).len(), 0);
+    let home = home_of_three();
+    assert_eq!(ids(&home, ""), ["evt_3", "evt_2", "evt_1"]);
+    assert_eq!(ids(&home, "--booking bk_1"), ["evt_2", "evt_1"]);
+    assert_eq!(ids(&home, "--kind booking.failed"), ["evt_3"]);
+    assert_eq!(ids(&home, "--limit 2"), ["evt_3", "evt_2"]);
+    assert_eq!(ids(&home, "--since 1h --state kept").len(), 3);
+    assert_eq!(ids(&Home::new(), "").len(), 0);
     home.refuses("webhook events list --since soon", 2, "usage");
     // Another service's events are another's.
-    let other = ["--profile", "sandbox"];
-    assert_eq!(ids(&home, &other).len(), 0);
+    assert_eq!(ids(&home, "--profile sandbox").len(), 0);
 }
 
 #[test]
 fn an_event_is_shown_with_its_headers_its_raw_body_and_its_signature() {
-    let home = received();
+    let home = home_of_three();
     let shown = home.json("webhook events show evt_1");
     let body = event("evt_1", "booking.created", "bk_1", "processing");
     assert_eq!(shown["body"], body);
@@ -60,7 +55,7 @@ fn an_event_is_shown_with_its_headers_its_raw_body_and_its_signature() {
 
 #[test]
 fn events_are_sent_again_signed_afresh_or_as_they_came() {
-    let home = received();
+    let home = home_of_three();
     let app = App::start(|it| if it.id == "evt_3" { 500 } else { 200 });
     let replay = |more: &[&str]| {
         let replay = ["webhook", "events", "replay", "--to", &app.url, "--json"];
@@ -73,12 +68,7 @@ fn events_are_sent_again_signed_afresh_or_as_they_came() {
     replay(&["evt_1", "--as-received"]).exits(0);
     // All of them, and one is not taken.
     let all = replay(&["--since", "1h"]).exits(18).json();
-    let delivered: Vec<bool> = all["events"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it["delivered"].as_bool().unwrap())
-        .collect();
+    let delivered = [0, 1, 2].map(|it| &all["events"][it]["delivered"]);
     assert_eq!(delivered, [true, true, false]);
     let seen = app.delivered();
     let sent: Vec<&str> = seen.iter().map(|it| it.id.as_str()).collect();
@@ -111,19 +101,15 @@ fn events_are_sent_again_signed_afresh_or_as_they_came() {
     let error = replay(&[]).refused(2, "usage");
     has(&error, "hint", "--booking");
     let closed = format!("http://127.0.0.1:{}/", free_port());
-    let closed = home.run(words(format!(
-        "webhook events replay evt_1 --to '{closed}' --json"
-    )));
-    let closed = closed.exits(18).json();
-    assert_eq!(
-        closed["events"][0]["attempt"]["error"],
-        "connection refused"
-    );
+    let replay = format!("webhook events replay evt_1 --to {closed} --json");
+    let closed = home.run(words(replay)).exits(18).json();
+    let attempt = &closed["events"][0]["attempt"];
+    assert_eq!(attempt["error"], "connection refused");
 }
 
 #[test]
 fn a_row_of_the_list_names_an_event() {
-    let home = received();
+    let home = home_of_three();
     let show = |row: &str| home.run(["webhook", "events", "show", row, "--json"]);
     show("@1").refused(2, "usage");
     home.ok(["webhook", "events", "list"]);
@@ -133,7 +119,6 @@ fn a_row_of_the_list_names_an_event() {
     assert_eq!(text(&show("@1").exits(0).json(), "event_id"), "evt_3");
     show("@2").refused(2, "usage");
     let app = App::start(|_| 200);
-    let replay = words(format!("webhook events replay @1 --to {} --json", app.url));
-    let replayed = home.ok(replay).json();
-    assert_eq!(replayed["events"][0]["event_id"], "evt_3");
+    let replayed = home.list(&format!("webhook events replay @1 --to {}", app.url));
+    assert_eq!(replayed[0]["event_id"], "evt_3");
 }

@@ -2,8 +2,10 @@
 
 use std::fs;
 
-use crate::harness::listening::{Listening, deliver, event, home_without_a_service, until};
-use crate::harness::{Home, Running, text};
+use crate::harness::listening::{
+    Listening, event, home_with_the_secret, home_without_a_service, received, until,
+};
+use crate::harness::{Running, text};
 
 /// "bookctl explain" knows each code that an error carries (command line, Output 4).
 #[test]
@@ -25,12 +27,8 @@ fn a_damaged_webhooks_file_has_a_code_of_its_own_and_a_hint_that_helps() {
         // The hint, followed.
         fs::rename(&file, home.folder().join("aside.db")).unwrap();
         home.ok(list);
-        let listening = Listening::start(&home, &[]);
-        deliver(
-            &listening.url,
-            &[event("evt_1", "booking.confirmed", "bk_1", "confirmed")],
-        );
-        listening.end();
+        let body = event("evt_1", "booking.confirmed", "bk_1", "confirmed");
+        received(&home, &[body]);
         fs::remove_file(&file).unwrap();
     }
     let explained = home.json("explain webhooks");
@@ -39,9 +37,7 @@ fn a_damaged_webhooks_file_has_a_code_of_its_own_and_a_hint_that_helps() {
 
 #[test]
 fn listeners_of_two_services_whose_names_differ_in_a_sign_alone_do_not_get_in_each_others_way() {
-    let home = Home::new()
-        .with("BOOKCTL_WEBHOOK_SECRET", "whsec_of_the_tests")
-        .with("BOOKCTL_BASE_URL", "https://api-x.example");
+    let home = home_with_the_secret().with("BOOKCTL_BASE_URL", "https://api-x.example");
     let _first = Listening::start(&home, &[]);
     let ready = home.folder().join("second");
     let mut command = home.command(["webhook", "listen", "--json", "--port", "0", "--ready-file"]);

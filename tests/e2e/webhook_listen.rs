@@ -7,10 +7,10 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::harness::listening::{
-    App, Courier, Listening, SECRET, deliver, event, free_port, home_without_a_service, lines,
+    App, Courier, Listening, deliver, event, home_with_the_secret, home_without_a_service, lines,
     shell, signature, until,
 };
-use crate::harness::{GUEST, HANG, Home, Key, SOON, Served, Terminal, has, holds, text};
+use crate::harness::{GUEST, HANG, Home, Key, SOON, Served, Terminal, free_port, has, holds, text};
 
 fn confirmed(number: u32, booking: &str) -> String {
     let id = format!("evt_{number}");
@@ -126,18 +126,16 @@ fn what_is_not_the_services_is_refused_and_neither_kept_nor_forwarded() {
         "the signature header is malformed: there is more than one such header"
     );
     assert_eq!(app.count(), 0);
-    let list = home.ok(["webhook", "events", "list", "--json"]);
-    assert_eq!(list.stdout, "{\"events\":[]}\n");
+    assert!(home.list("webhook events list").is_empty());
 }
 
 #[test]
 fn the_names_of_the_dialect_and_the_kinds_that_are_wanted() {
-    let home = Home::new()
-        .configured(
-            "default_profile = 'own'\n[profiles.own]\nbase_url = 'http://127.0.0.1:9'\n\
-             [profiles.own.dialect]\nservice_name = 'Tables'\nevent_id_field = 'uid'\nevent_type_field = 'kind'\n",
-        )
-        .with("BOOKCTL_WEBHOOK_SECRET", SECRET);
+    let home = home_with_the_secret().with_profile(
+        "own",
+        "http://127.0.0.1:9",
+        "dialect.service_name = 'Tables'\ndialect.event_id_field = 'uid'\ndialect.event_type_field = 'kind'\n",
+    );
     let app = App::start(|_| 200);
     let arguments = ["--forward-to", &app.url, "--events", "a,b"];
     let listening = Listening::start(&home, &arguments);
@@ -153,8 +151,8 @@ fn the_names_of_the_dialect_and_the_kinds_that_are_wanted() {
     assert_eq!(lines.len(), 2, "{lines:?}");
     holds(&summary, &json!({"received": 3, "duplicates": 1}));
     // What was not wanted is kept, and the next listener does not forward it.
-    let list = home.run(["webhook", "events", "list", "--kind", "c", "--json"]);
-    assert_eq!(list.exits(0).json()["events"][0]["state"], "kept");
+    let list = home.list("webhook events list --kind c");
+    assert_eq!(list[0]["state"], "kept");
 }
 
 /// A real service may have other kinds than the documented ones, so none is refused.
@@ -192,8 +190,7 @@ fn an_app_that_fails_gets_it_again_in_order_until_the_schedule_is_used_up() {
     deliver(&listening.url, &bodies);
     until("all attempts are made", || app.count() == 3 + 1 + 4);
     until("they are noted", || {
-        let list = home.run(["webhook", "events", "list", "--state", "waiting", "--json"]);
-        list.json()["events"] == serde_json::json!([])
+        home.list("webhook events list --state waiting").is_empty()
     });
     let (_, summary) = lines(&listening.end());
     let counts = ["forwarded", "failed", "abandoned", "waiting"];
@@ -294,8 +291,9 @@ fn a_sandbox_is_told_the_address_and_gets_its_own_back() {
     assert_eq!(webhook_url(&home).as_deref(), Some(listening.url.as_str()));
     let id = home.booked("ven_confirms", &[], 0);
     until("both events came", || {
-        let list = home.run(["webhook", "events", "list", "--booking", &id, "--json"]);
-        list.json()["events"].as_array().unwrap().len() == 2
+        home.list(&format!("webhook events list --booking {id}"))
+            .len()
+            == 2
     });
     listening.signal("-TERM");
     until("its file goes", || !listening.is_ready());
@@ -318,8 +316,9 @@ fn the_first_events_after_a_reset_reach_the_listener() {
     home.ok(["sandbox", "reset"]);
     let id = home.booked("ven_confirms", &[], 0);
     until("both events came", || {
-        let list = home.run(["webhook", "events", "list", "--booking", &id, "--json"]);
-        list.json()["events"].as_array().unwrap().len() == 2
+        home.list(&format!("webhook events list --booking {id}"))
+            .len()
+            == 2
     });
     let output = listening.end();
     assert!(!output.stderr.contains("webhook URL was"), "{output}");
@@ -350,9 +349,7 @@ fn what_was_kept_is_forwarded_where_the_sender_did_not_wait_for_the_answer() {
         courier.send(&body);
     }
     until("nothing waits any more", || {
-        let list = home.run(["webhook", "events", "list", "--limit", "0", "--json"]);
-        let list = list.exits(0).json();
-        let rows = list["events"].as_array().unwrap();
+        let rows = home.list("webhook events list --limit 0");
         !rows.is_empty() && rows.iter().all(|row| row["state"] == "delivered")
     });
 }

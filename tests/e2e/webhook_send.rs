@@ -2,10 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::listening::{Listening, deliver, event, home_without_a_service};
-use crate::harness::{Home, Reply, Scripted, Served, holds};
+use crate::harness::listening::{event, home_with_the_secret, home_without_a_service, received};
+use crate::harness::{Home, Reply, Scripted, Served, free_port, holds, words};
 
-const SECRET: &str = "whsec_of_the_test";
 const KINDS: [&str; 7] = [
     "created",
     "requires_action",
@@ -16,17 +15,13 @@ const KINDS: [&str; 7] = [
     "modified",
 ];
 
-fn home() -> Home {
-    Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET)
-}
-
 fn taking() -> Scripted {
     Scripted::start(|_| Reply::json(200, &json!({"taken": true})))
 }
 
 #[test]
 fn an_event_of_each_kind_is_posted_and_its_signature_verifies() {
-    let (home, consumer) = (home(), taking());
+    let (home, consumer) = (home_with_the_secret(), taking());
     let to = format!("{}/hooks?x=1", consumer.base_url());
     for kind in KINDS {
         let kind = format!("booking.{kind}");
@@ -50,38 +45,21 @@ fn an_event_of_each_kind_is_posted_and_its_signature_verifies() {
 #[test]
 fn an_event_without_a_service_mentions_the_sandbox_for_its_secret_alone() {
     let (home, consumer) = (Home::new(), taking());
-    let send = format!(
-        "webhook send booking.confirmed --to {}",
-        consumer.base_url()
-    );
-    let output = home.ok(send.split(' '));
+    let send = ["webhook", "send", "booking.confirmed", "--to"];
+    let output = home.ok(send.iter().chain(&[consumer.base_url()]));
     assert_eq!(output.stderr, "using the sandbox's webhook secret\n");
 }
 
 #[test]
 fn fields_are_set_by_path_and_typed() {
-    let (home, consumer) = (home(), taking());
-    let send = [
-        "webhook",
-        "send",
-        "booking.failed",
-        "--to",
-        consumer.base_url(),
-        "--json",
-    ];
-    let with = |fields: &[&str]| {
-        let fields = fields.iter().flat_map(|it| ["-F", it]);
-        home.run(send.into_iter().chain(fields))
-    };
-    with(&[
-        "id=evt_1",
-        "data.object.status=cancelled",
-        "data.object.error_message=null",
-        "data.object.next_action={\"type\":\"otp\"}",
-        "data.object.provider=4",
-        "data.object.last_modification.changes.datetime.from=2026-11-21T19:30:00Z",
-    ])
-    .exits(0);
+    let (home, consumer) = (home_with_the_secret(), taking());
+    let to = consumer.base_url();
+    home.ok(words(format!(
+        "webhook send booking.failed --to {to} -F id=evt_1 -F data.object.status=cancelled \
+         -F data.object.error_message=null -F data.object.next_action={{\"type\":\"otp\"}} \
+         -F data.object.provider=4 \
+         -F data.object.last_modification.changes.datetime.from=2026-11-21T19:30:00Z"
+    )));
     let event = consumer.requests()[0].json();
     let object = &event["data"]["object"];
     assert_eq!(event["id"], "evt_1");
@@ -131,7 +109,7 @@ fn an_event_about_a_real_booking_holds_what_the_service_says_of_it() {
 
 #[test]
 fn the_exit_code_says_what_the_consumer_made_of_it() {
-    let home = home();
+    let home = home_with_the_secret();
     let send = |reply: Reply| {
         // Only the one that never answers is to be given up soon: a busy machine may be late with the others.
         let timeout = match reply {
@@ -149,19 +127,18 @@ fn the_exit_code_says_what_the_consumer_made_of_it() {
     }
     send(Reply::Close).refused(15, "network");
     send(Reply::Silence).refused(15, "timeout");
-    let gone = taking().base_url().to_owned();
-    let send = ["webhook", "send", "booking.created", "--json", "--to"];
-    home.run(send.iter().chain(&[gone.as_str()]))
-        .refused(15, "network");
+    let gone = format!(
+        "webhook send booking.created --to http://127.0.0.1:{}",
+        free_port()
+    );
+    home.refuses(&gone, 15, "network");
 }
 
 #[test]
 fn an_interrupt_while_a_consumer_hangs_says_that_the_event_may_have_been_taken() {
-    let (sender, replayer) = (home(), home_without_a_service());
-    let listening = Listening::start(&replayer, &[]);
+    let (sender, replayer) = (home_with_the_secret(), home_without_a_service());
     let body = event("evt_1", "booking.created", "bk_1", "processing");
-    deliver(&listening.url, &[body]);
-    listening.end();
+    received(&replayer, &[body]);
     #[rustfmt::skip]
     let cases = [
         (&sender, &["send", "booking.created", "--to"][..], "event evt_"),
@@ -184,7 +161,7 @@ fn an_interrupt_while_a_consumer_hangs_says_that_the_event_may_have_been_taken()
 /// A page of an error is its beginning to a person, and whole to a script.
 #[test]
 fn of_a_long_answer_a_person_sees_the_beginning_and_how_much_there_is() {
-    let home = home();
+    let home = home_with_the_secret();
     let page = "<p>no\n".repeat(5000);
     let whole = page.clone();
     let consumer = Scripted::start(move |_| Reply::Whole(500, "text/html", page.clone()));
@@ -199,10 +176,9 @@ fn of_a_long_answer_a_person_sees_the_beginning_and_how_much_there_is() {
 
 #[test]
 fn a_dry_run_shows_the_request_and_sends_nothing() {
-    let (home, consumer) = (home(), taking());
-    let send = "webhook send booking.modified --timestamp 1795262400 --dry-run --json --to";
-    let send = send.split(' ').chain([consumer.base_url()]);
-    let request = home.ok(send).json();
+    let (home, consumer) = (home_with_the_secret(), taking());
+    let send = "webhook send booking.modified --timestamp 1795262400 --dry-run --to";
+    let request = home.json(&format!("{send} {}", consumer.base_url()));
     assert_eq!(request["method"], "POST");
     assert_eq!(request["body"]["type"], "booking.modified");
     let header = request["headers"]["Booking-Signature"].as_str().unwrap();
@@ -212,7 +188,7 @@ fn a_dry_run_shows_the_request_and_sends_nothing() {
 
 #[test]
 fn what_cannot_be_sent_is_refused() {
-    let home = home();
+    let home = home_with_the_secret();
     for arguments in [
         "booking.confirmed",
         "booking.archived --to http://127.0.0.1:1/",
@@ -222,9 +198,7 @@ fn what_cannot_be_sent_is_refused() {
         "booking.confirmed --to http://127.0.0.1:1/ --timestamp yesterday",
         "booking.confirmed --to http://127.0.0.1:1/ -F x",
     ] {
-        let send = ["webhook", "send", "--json"].into_iter();
-        home.run(send.chain(arguments.split(' ')))
-            .refused(2, "usage");
+        home.refuses(&format!("webhook send {arguments}"), 2, "usage");
     }
 }
 
@@ -234,22 +208,18 @@ fn verbose_shows_what_was_sent_to_the_handler_and_what_it_answered() {
     let consumer = taking();
     let send = ["webhook", "send", "booking.confirmed", "-v", "--to"];
     let to = format!("{}/hooks", consumer.base_url());
-    home()
+    home_with_the_secret()
         .ok(send.iter().chain(&[to.as_str()]))
         .says(format!("> POST {to}\n> Booking-Signature: t="))
         .says("> {\"id\":\"evt_")
         .says("< 200\n< {\"taken\":true}");
-    let output = home().run(["webhook", "drill", "-v", &to]);
+    let output = home_with_the_secret().run(["webhook", "drill", "-v", &to]);
     let posted = output.stderr.matches("> POST ").count();
     assert_eq!(posted, consumer.requests().len() - 1, "{output}");
     output.tells(" more bytes");
     let home = home_without_a_service();
-    let listening = Listening::start(&home, &[]);
-    deliver(
-        &listening.url,
-        &[event("evt_1", "booking.created", "bk_1", "confirmed")],
-    );
-    listening.end();
+    let body = event("evt_1", "booking.created", "bk_1", "confirmed");
+    received(&home, &[body]);
     home.ok(["webhook", "events", "replay", "evt_1", "-v", "--to", &to])
         .says(format!("> POST {to}\n"))
         .says("> Booking-Signature: t=")

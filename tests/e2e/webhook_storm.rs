@@ -5,12 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
-use crate::harness::listening::{
-    App, Courier, Listening, event, free_port, home_without_a_service,
-};
-use crate::harness::text;
+use crate::harness::listening::{App, Courier, Listening, event, home_without_a_service};
+use crate::harness::{free_port, text};
 
 const DELIVERIES: usize = 700;
 const KILLS: usize = 5;
@@ -96,16 +92,10 @@ fn a_listener_that_is_killed_loses_nothing_and_sends_again_only_what_was_in_flig
         }
     });
     let port = free_port().to_string();
+    let url = format!("http://127.0.0.1:{port}/");
     let listen = || {
-        let arguments = [
-            "--port",
-            &port,
-            "--forward-to",
-            &app.url,
-            "--retries",
-            "20ms,20ms,20ms",
-        ];
-        Listening::start(&home, &arguments)
+        let forward = ["--forward-to", &app.url, "--retries", "20ms,20ms,20ms"];
+        Listening::start(&home, &[&["--port", &port], &forward[..]].concat())
     };
     let mut listening = Some(listen());
     let bodies = deliveries(DELIVERIES);
@@ -113,7 +103,7 @@ fn a_listener_that_is_killed_loses_nothing_and_sends_again_only_what_was_in_flig
     let taken = Arc::new(AtomicUsize::new(0));
     std::thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| deliver_all(&listening_url(&port), &waiting, &taken, over));
+            scope.spawn(|| deliver_all(&url, &waiting, &taken, over));
         }
         for kill in 1..=KILLS {
             while taken.load(Ordering::SeqCst) < DELIVERIES * kill / (KILLS + 1) {
@@ -124,14 +114,17 @@ fn a_listener_that_is_killed_loses_nothing_and_sends_again_only_what_was_in_flig
             listening = Some(listen());
         }
     });
-    while !home_events(&home, &["--state", "waiting", "--limit", "1"]).is_empty() {
+    while !home
+        .list("webhook events list --state waiting --limit 1")
+        .is_empty()
+    {
         assert!(Instant::now() < over, "not everything is forwarded");
         std::thread::sleep(Duration::from_millis(50));
     }
     listening.unwrap().end();
 
     // Nothing lost, nothing abandoned.
-    let kept = home_events(&home, &["--limit", "0"]);
+    let kept = home.list("webhook events list --limit 0");
     let ids: HashSet<String> = bodies.iter().map(|body| id_of(body)).collect();
     assert_eq!(kept.len(), ids.len());
     for row in &kept {
@@ -158,9 +151,8 @@ fn a_listener_that_is_killed_loses_nothing_and_sends_again_only_what_was_in_flig
     assert_eq!(took, came);
     // Twice only where the listener was killed between the app's answer and its note of it; and it says so.
     for delivered in &again {
-        let shown = home.run(["webhook", "events", "show", &delivered.id, "--json"]);
-        let attempts = shown.exits(0).json()["attempts"].clone();
-        let attempts = attempts.as_array().unwrap();
+        let shown = home.json(&format!("webhook events show {}", delivered.id));
+        let attempts = shown["attempts"].as_array().unwrap();
         let in_doubt = attempts
             .iter()
             .any(|attempt| attempt["error"] == "no response was recorded");
@@ -169,14 +161,4 @@ fn a_listener_that_is_killed_loses_nothing_and_sends_again_only_what_was_in_flig
     }
     // At most what was in flight at a kill.
     assert!(again.len() <= KILLS * 64, "{}", again.len());
-}
-
-fn listening_url(port: &str) -> String {
-    format!("http://127.0.0.1:{port}/")
-}
-
-fn home_events(home: &crate::harness::Home, arguments: &[&str]) -> Vec<Value> {
-    let list = ["webhook", "events", "list", "--json"];
-    let list = home.ok(list.iter().chain(arguments)).json();
-    list["events"].as_array().unwrap().clone()
 }

@@ -2,15 +2,11 @@
 
 use serde_json::{Value, json};
 
+use crate::harness::listening::{SECRET, home_with_the_secret};
 use crate::harness::{Home, Output, Reply, Scripted, Served, has, holds, text};
 
-const SECRET: &str = "whsec_of_the_test";
 const T: i64 = 1_795_262_400;
 const BODY: &str = r#"{"id":"evt_1","object":"event","type":"booking.confirmed","data":{"object":{"id":"bk_1","object":"booking","status":"confirmed","note":"Café"}}}"#;
-
-fn home() -> Home {
-    Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET)
-}
 
 /// The header's value for a body, signed at `T`.
 fn signature(home: &Home, body: &str) -> String {
@@ -42,14 +38,14 @@ fn without_a_service_a_signature_is_made_and_verified_and_no_sandbox_lends_its_s
         ("BOOKCTL_NO_SANDBOX", "1"),
         ("BOOKCTL_API_KEY", "sk_live_x"),
     ] {
-        let home = home().with(name, value);
+        let home = home_with_the_secret().with(name, value);
         let header = signature(&home, BODY);
         verify(&home, BODY, &header, 12, &[]).exits(0);
         home.ok(["attempts", "--json"]);
         home.refuses("webhook events list", 3, "config");
         for about in ["send booking.confirmed --to", "drill"] {
-            let line = format!("webhook {about} http://127.0.0.1:9/ --booking bk_1 --json");
-            home.run(line.split(' ')).refused(3, "config");
+            let line = format!("webhook {about} http://127.0.0.1:9/ --booking bk_1");
+            home.refuses(&line, 3, "config");
         }
         let home = Home::new().with(name, value);
         verify(&home, BODY, &header, 12, &[]).refused(3, "no_secret");
@@ -61,8 +57,8 @@ fn without_a_service_a_signature_is_made_and_verified_and_no_sandbox_lends_its_s
 #[test]
 fn a_service_on_this_machine_that_is_no_sandbox_tells_no_secret_and_is_not_blamed() {
     for reply in [
-        Reply::json(404, &serde_json::json!({"error": "not found"})),
-        Reply::json(200, &serde_json::json!({"name": "other"})),
+        Reply::json(404, &json!({"error": "not found"})),
+        Reply::json(200, &json!({"name": "other"})),
         Reply::html(),
     ] {
         let service = Scripted::start(move |_| reply.clone());
@@ -87,7 +83,7 @@ fn a_delivery_that_the_sandbox_signed_verifies_with_its_own_secret() {
 
 #[test]
 fn a_body_is_raw_bytes_from_a_file_or_from_standard_input_to_the_last_line_end() {
-    let home = home();
+    let home = home_with_the_secret();
     let header = signature(&home, BODY);
     let file = home.folder().join("body");
     std::fs::write(&file, BODY).unwrap();
@@ -108,7 +104,7 @@ fn a_body_is_raw_bytes_from_a_file_or_from_standard_input_to_the_last_line_end()
 
 #[test]
 fn during_a_rotation_any_secret_and_any_v1_will_do() {
-    let home = home();
+    let home = home_with_the_secret();
     let header = signature(&home, BODY);
     let both = Home::new().with("BOOKCTL_WEBHOOK_SECRET", &format!("whsec_new\n{SECRET}\n"));
     assert_eq!(
@@ -148,7 +144,7 @@ fn a_secret_that_was_stored_for_the_profile_is_found_and_for_another_address_is_
     let login = login.split(' ').chain(["--base-url", served.base_url()]);
     let secrets = format!("sk_live_sandbox\n{SECRET}\n");
     home.feed(login, &secrets).exits(0);
-    let header = signature(&self::home(), BODY);
+    let header = signature(&home_with_the_secret(), BODY);
     let profile = ["--profile", "local"];
     verify(&home, BODY, &header, 0, &profile).exits(0);
     let gone = home.with("BOOKCTL_BASE_URL", "https://booking.invalid");
@@ -158,7 +154,7 @@ fn a_secret_that_was_stored_for_the_profile_is_found_and_for_another_address_is_
 
 #[test]
 fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
-    let home = home();
+    let home = home_with_the_secret();
     let right = signature(&home, BODY);
     let pretty =
         serde_json::to_string_pretty(&serde_json::from_str::<Value>(BODY).unwrap()).unwrap();
@@ -211,7 +207,7 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
     // A secret that the sender read with its line end.
     for (key, word) in [
         (format!("{SECRET}\n"), "line end"),
-        ("of_the_test".to_owned(), "prefix"),
+        ("of_the_tests".to_owned(), "prefix"),
     ] {
         let output = openssl_signed(&home, &key);
         let error = verify(&home, BODY, &output, 0, &["--explain"]).refused(19, "signature");
@@ -241,7 +237,7 @@ fn openssl_signed(home: &Home, key: &str) -> String {
 
 #[test]
 fn arguments_that_say_nothing_and_what_is_no_secret_are_refused() {
-    let home = home();
+    let home = home_with_the_secret();
     for (line, word) in [
         ("verify body", "--signature"),
         ("verify --signature x --tolerance soon", "tolerance"),
@@ -249,8 +245,7 @@ fn arguments_that_say_nothing_and_what_is_no_secret_are_refused() {
         ("verify --signature x --now 99999999999999999999", "1970"),
         ("sign --timestamp -1", "-1"),
     ] {
-        let arguments = ["webhook", "--json"].into_iter().chain(line.split(' '));
-        let error = home.run(arguments).refused(2, "usage");
+        let error = home.refuses(&format!("webhook {line}"), 2, "usage");
         has(&error, "message", word);
     }
     for secret in [" ", "whsec_\u{e9}"] {
@@ -263,7 +258,7 @@ fn arguments_that_say_nothing_and_what_is_no_secret_are_refused() {
 
 #[test]
 fn the_header_is_printed_as_a_line_for_curl() {
-    let home = home();
+    let home = home_with_the_secret();
     std::fs::write(home.folder().join("it's"), BODY).unwrap();
     let sign = ["webhook", "sign", "it's", "--timestamp", "1795262400", "-q"];
     let header = signature(&home, BODY);

@@ -160,6 +160,16 @@ impl Home {
         self.ok(words(format!("{line} --json"))).json()
     }
 
+    /// The list that a command line prints under `--json`.
+    #[track_caller]
+    pub(crate) fn list(&self, line: &str) -> Vec<Value> {
+        let document = self.json(line);
+        let mut lists = document.as_object().unwrap().values();
+        let list = lists.find_map(Value::as_array);
+        list.unwrap_or_else(|| panic!("no list in {document}"))
+            .clone()
+    }
+
     /// The error of a command line under `--json`, which ends with this exit code and `code`.
     #[track_caller]
     pub(crate) fn refuses(&self, line: &str, exit: i32, code: &str) -> Value {

@@ -19,11 +19,14 @@ use super::{Output, Running};
 /// The secret of a listener that no sandbox tells one.
 pub(crate) const SECRET: &str = "whsec_of_the_tests";
 
-/// A home whose service cannot be reached, and whose webhook secret is known.
+/// A home whose webhook secret is known.
+pub(crate) fn home_with_the_secret() -> Home {
+    Home::new().with("BOOKCTL_WEBHOOK_SECRET", SECRET)
+}
+
+/// One whose service cannot be reached besides.
 pub(crate) fn home_without_a_service() -> Home {
-    Home::new()
-        .with("BOOKCTL_BASE_URL", "http://127.0.0.1:9")
-        .with("BOOKCTL_WEBHOOK_SECRET", SECRET)
+    home_with_the_secret().with("BOOKCTL_BASE_URL", "http://127.0.0.1:9")
 }
 
 /// Waits until something holds; what is waited for is said where it never does.
@@ -113,12 +116,6 @@ pub(crate) fn lines(output: &Output) -> (Vec<Value>, Value) {
     let mut lines: Vec<Value> = lines.map(|it| serde_json::from_str(it).unwrap()).collect();
     let summary = lines.pop().expect("it ends with a summary");
     (lines, summary["summary"].clone())
-}
-
-/// A port that nothing listens at.
-pub(crate) fn free_port() -> u16 {
-    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
-    socket.local_addr().unwrap().port()
 }
 
 /// A delivery as an app gets it.
@@ -299,6 +296,13 @@ pub(crate) fn deliver(url: &str, bodies: &[String]) {
     for body in bodies {
         assert_eq!(courier.deliver(body), Some(200), "{body}");
     }
+}
+
+/// Lets a listener of this home take events, and ends it.
+pub(crate) fn received(home: &Home, bodies: &[String]) {
+    let listening = Listening::start(home, &[]);
+    deliver(&listening.url, bodies);
+    listening.end();
 }
 
 /// Runs a line of a shell in a home, with the binary as `$BOOKCTL`.

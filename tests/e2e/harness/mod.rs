@@ -27,6 +27,9 @@ mod terminal;
 mod wire;
 
 use std::io::Write;
+use std::net::TcpListener;
+#[cfg(unix)]
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -41,7 +44,7 @@ pub(crate) use home::for_guest;
 pub(crate) use home::{GUEST, Home, each, has, holds, text, words};
 pub(crate) use misbehaving::{Act, Commit, Committed, Gate, Misbehaving};
 pub(crate) use misbehaviour::{Answer, Different, Draw, by_chance};
-pub(crate) use postgres::{Postgres, free_port, unprivileged};
+pub(crate) use postgres::{Postgres, unprivileged};
 pub(crate) use proxy::{Proxy, Spoil};
 pub(crate) use running::{Output, Running};
 pub(crate) use scripted::{Reply, Request, Scripted};
@@ -68,6 +71,20 @@ pub(crate) fn installed(program: &str) -> bool {
         .stdout(Stdio::null())
         .status();
     found.is_ok_and(|status| status.success())
+}
+
+/// A port that nothing listens at.
+pub(crate) fn free_port() -> u16 {
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    socket.local_addr().unwrap().port()
+}
+
+/// Makes a named pipe, and the folder for it.
+#[cfg(unix)]
+pub(crate) fn fifo(path: &Path) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let made = Command::new("mkfifo").arg(path).status();
+    assert!(made.unwrap().success());
 }
 
 /// Says that something cannot be tested here. The line goes past the test runner's capture, which shows only what a

@@ -1,14 +1,13 @@
 //! A PostgreSQL of the tests' own: a cluster in a temporary folder, on a socket and on a port of loopback.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::{HANG, installed, skipped};
+use super::{HANG, free_port, installed, skipped};
 
 /// A cluster with an empty database. It ends with this value.
 pub(crate) struct Postgres {
@@ -35,11 +34,6 @@ pub(crate) fn unprivileged(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command.args(["--reuid=nobody", "--regid=nogroup", "--clear-groups"]);
     command.arg(program);
     command
-}
-
-pub(crate) fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 #[track_caller]
