@@ -33,9 +33,8 @@ fn fields_are_typed_or_raw_and_make_the_body() {
         json!({"n": 1, "yes": true, "none": null, "text": "two words", "note": "from a file", "raw": "1", "at": "@note.txt"})
     );
     assert_eq!(request.header("authorization"), Some("Bearer sk_live_x"));
-    for wrong in [["-F", "novalue"], ["-f", "=x"]] {
-        let call = ["api", "POST", "/v1/x", "--json"];
-        home.run(call.iter().chain(&wrong)).refused(2, "usage");
+    for wrong in ["-F novalue", "-f =x"] {
+        home.refuses(&format!("api POST /v1/x {wrong}"), 2, "usage");
     }
     assert_eq!(server.requests().len(), 1);
 }
@@ -57,8 +56,7 @@ fn a_body_comes_from_a_file_or_standard_input_as_it_stands() {
         "{nonsense",
     )
     .refused(2, "usage");
-    let both = words("api POST /v1/x --input - -F a=1 --json");
-    home.run(both).refused(2, "usage");
+    home.refuses("api POST /v1/x --input - -F a=1", 2, "usage");
     assert_eq!(server.requests().len(), 2);
 }
 
@@ -71,16 +69,9 @@ fn headers_travel_and_are_shown_where_they_are_asked_for() {
         )
     });
     let home = home_of(&server);
-    let call = [
-        "api",
-        "POST",
-        "/v1/x",
-        "-H",
-        "Idempotency-Key: table-7",
-        "-H",
-        "X-A:b",
-    ];
-    let output = home.ok(call.iter().chain(&["-i"]));
+    let call = words("api POST /v1/x -H 'Idempotency-Key: table-7' -H X-A:b");
+    let with = |more: &str| home.ok([&call[..], &words(more)].concat());
+    let output = with("-i");
     let lines: Vec<&str> = output.stdout.lines().collect();
     assert!(lines[0].starts_with("HTTP 201"), "{output}");
     assert!(lines.contains(&"x-trace: abc"), "{output}");
@@ -89,16 +80,12 @@ fn headers_travel_and_are_shown_where_they_are_asked_for() {
     assert_eq!(request.header("idempotency-key"), Some("table-7"));
     assert_eq!(request.header("x-a"), Some("b"));
     // Under --json stdout is one document still, with the head in it.
-    let json = home.ok(call.iter().chain(&["-i", "--json"]));
-    let json = json.json();
+    let json = with("-i --json").json();
     assert_eq!(json["status"], 201);
     assert_eq!(json["headers"]["x-trace"], "abc");
     assert_eq!(json["body"], json!({}));
-    let filtered = home.run(
-        call.iter()
-            .chain(&["--include", "--jq", ".headers[\"x-trace\"]"]),
-    );
-    assert_eq!(filtered.exits(0).stdout, "abc\n");
+    let filtered = with("--include --jq .headers[\"x-trace\"]");
+    assert_eq!(filtered.stdout, "abc\n");
 }
 
 #[test]
@@ -146,13 +133,13 @@ fn a_body_that_never_comes_is_no_trap() {
     let server = anything();
     let home = home_of(&server);
     fifo(&home.folder().join("fifo"));
-    for arguments in [
-        &["api", "POST", "/v1/x", "--input", "-"][..],
-        &["api", "POST", "/v1/x", "-F", "a=@-"],
-        &["api", "POST", "/v1/x", "--input", "fifo"],
-        &["continue", "bk_1", "--psp-response", "@fifo"],
+    for line in [
+        "api POST /v1/x --input -",
+        "api POST /v1/x -F a=@-",
+        "api POST /v1/x --input fifo",
+        "continue bk_1 --psp-response @fifo",
     ] {
-        let mut command = home.command(arguments);
+        let mut command = home.command(words(line));
         // Held open until the command has ended, so that only the signal can end it.
         let (reader, _writer) = std::io::pipe().unwrap();
         command.stdin(reader);
@@ -160,7 +147,7 @@ fn a_body_that_never_comes_is_no_trap() {
         let begun = Instant::now();
         running.signal("-INT");
         running.end().exits(130);
-        assert!(begun.elapsed() < SOON, "{arguments:?}");
+        assert!(begun.elapsed() < SOON, "{line}");
     }
     assert!(server.requests().is_empty());
 }
@@ -169,14 +156,12 @@ fn a_body_that_never_comes_is_no_trap() {
 fn a_file_without_end_is_refused_in_a_sentence() {
     let server = anything();
     let home = home_of(&server);
-    for arguments in [
-        &["api", "POST", "/v1/x", "--input", "/dev/zero"][..],
-        &["api", "POST", "/v1/x", "-F", "a=@/dev/zero"],
-        &["continue", "bk_1", "--psp-response", "@/dev/zero"],
+    for line in [
+        "api POST /v1/x --input /dev/zero",
+        "api POST /v1/x -F a=@/dev/zero",
+        "continue bk_1 --psp-response @/dev/zero",
     ] {
-        let error = home
-            .run(arguments.iter().chain(&["--json"]))
-            .refused(2, "usage");
+        let error = home.refuses(line, 2, "usage");
         has(&error, "message", "larger than 16 MB");
     }
     assert!(server.requests().is_empty());
@@ -279,22 +264,21 @@ fn a_read_only_profile_sends_no_write() {
         "session verify ses_1 --code 1",
         "session disconnect ses_1 --yes",
     ] {
-        home.run(words(format!("{line} --json")))
-            .refused(3, "config");
+        home.refuses(line, 3, "config");
     }
     assert!(server.requests().is_empty());
     for path in ["/v1/venues/search", "/v1/availability/search"] {
         home.ok(["api", "POST", path, "--json"]);
     }
     // A service that is no sandbox may mean something else by the path of a sandbox's control.
-    let reset = words("api POST /sandbox/reset --json");
-    home.run(&reset).refused(3, "config");
+    let reset = "api POST /sandbox/reset";
+    home.refuses(reset, 3, "config");
     let requests = server.requests();
     assert!(!requests.iter().any(|it| it.path == "/sandbox/reset"));
 
     let served = Served::start();
     let home = read_only(served.base_url());
-    home.ok(&reset);
+    home.json(reset);
     home.book("ven_confirms", &[]).refused(3, "config");
 }
 
@@ -323,8 +307,7 @@ fn brackets_in_a_fields_name_nest_and_the_fields_of_a_get_are_its_query() {
         "-F customer=1 -F customer[name]=Ada",
         "-F customer[name=Ada",
     ] {
-        home.run(words(format!("api POST /v1/x --json {wrong}")))
-            .refused(2, "usage");
+        home.refuses(&format!("api POST /v1/x {wrong}"), 2, "usage");
     }
     assert_eq!(server.requests().len(), 3);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::harness::{Home, Output, Reply, Scripted, Terminal};
+use crate::harness::{Home, Output, Reply, Scripted, Terminal, words};
 
 /// What drives a terminal, turns text round, hides it, or lies about where a line ends.
 const NASTY: &str = "Evil\u{1b}[2J\u{1b}[31m\u{1b}]8;;http://evil.example\u{7}link\u{1b}]8;;\u{7}\u{1b}]52;c;ZXZpbA==\u{7}\
@@ -182,10 +182,6 @@ const THEIRS: [&str; 6] = [
     "\u{7}",
 ];
 
-fn words(line: &str) -> Vec<&str> {
-    line.split(' ').collect()
-}
-
 /// "Text that came from outside is shown with its control and bidi characters made visible, everywhere."
 /// (command line, Output 6)
 #[test]
@@ -194,7 +190,7 @@ fn no_document_of_the_service_acts_on_a_terminal_in_any_form() {
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     for call in CALLS {
         for form in [&[][..], &["--json"], &["--jq", ".."], &["-v"]] {
-            let output = home.run(words(call).iter().chain(form));
+            let output = home.run(call.split(' ').chain(form.iter().copied()));
             let what = format!("{call:?} {form:?}");
             is_harmless(&what, &output);
             let said = format!("{}{}", output.stdout, output.stderr);
@@ -251,7 +247,7 @@ fn on_a_terminal_too_only_our_own_sequences_are_written() {
         "show failed --json",
         "continue confirmed",
     ] {
-        let ended = Terminal::of_width(&home, 60, &words(call)).end();
+        let ended = Terminal::of_width(&home, 60, &call.split(' ').collect::<Vec<_>>()).end();
         for theirs in THEIRS {
             let raw = &ended.raw;
             assert!(!raw.contains(theirs), "{call} {theirs:?}: {raw:?}");
@@ -318,9 +314,9 @@ fn arguments_are_named_in_errors_without_acting() {
     ] {
         for form in [None, Some("--json")] {
             let mut arguments = words(line);
-            let place = arguments.iter().position(|it| *it == "--");
+            let place = arguments.iter().position(|it| it == "--");
             let place = place.unwrap_or(arguments.len());
-            arguments.splice(place..place, form);
+            arguments.splice(place..place, form.map(str::to_owned));
             let output = home.run(arguments.iter().map(|it| it.replace("NASTY", &nasty)));
             is_harmless(line, &output);
             assert_ne!(output.code, Some(0), "{output}");

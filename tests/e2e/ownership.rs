@@ -9,7 +9,7 @@ use std::process::Stdio;
 use serde_json::json;
 
 use crate::harness::listening::Listening;
-use crate::harness::{GUEST, Home, Output, Reply, Running, Scripted, skipped, text};
+use crate::harness::{Home, Output, Reply, Running, Scripted, skipped, text, words};
 
 /// Another user, who need not have a name.
 const SOMEBODY: u32 = 1234;
@@ -41,15 +41,15 @@ fn profile(base_url: &str) -> String {
     format!("default_profile = 'p'\n[profiles.p]\nbase_url = '{base_url}'\n")
 }
 
-fn booking() -> Vec<&'static str> {
-    let arguments = ["book", "ven_confirms", "--json"];
-    arguments.into_iter().chain(GUEST).collect()
-}
+const ADD: &str = "profile add x --base-url https://a.example --json";
+const EVENTS: &str = "webhook events list --json";
+const BOOKING: &str =
+    "book ven_confirms --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace' --json";
 
 /// Asserts the refusal: what belongs to whom, and what to do.
 #[track_caller]
-fn is_refused(home: &Home, arguments: &[&str], path: &Path) {
-    refuses(home.run(arguments), path);
+fn is_refused(home: &Home, line: &str, path: &Path) {
+    refuses(home.run(words(line)), path);
 }
 
 #[track_caller]
@@ -77,14 +77,8 @@ fn a_key_is_not_sent_where_a_configuration_of_another_user_says() {
     make(&file, &profile(sink.base_url()));
     fs::set_permissions(home.path(), Permissions::from_mode(0o1777)).unwrap();
     give_away(&file);
-    #[rustfmt::skip]
-    let cases = [
-        &["status", "--json"][..],
-        &["profile", "add", "x", "--base-url", "https://a.example", "--json"],
-        &booking(),
-    ];
-    for arguments in cases {
-        is_refused(&home, arguments, &file);
+    for line in ["status --json", ADD, BOOKING] {
+        is_refused(&home, line, &file);
     }
     let report = home.run(["doctor", "--json"]).exits(3).json();
     let fix = text(&report["checks"][0], "fix");
@@ -99,32 +93,20 @@ fn no_file_of_another_user_in_a_home_is_used() {
     if may_not_give_files_away() {
         return;
     }
-    let add = [
-        "profile",
-        "add",
-        "x",
-        "--base-url",
-        "https://a.example",
-        "--json",
-    ];
-    let serve = ["sandbox", "serve", "--port", "0", "--json"];
-    let listen = ["webhook", "listen", "--port", "0", "--json"];
-    let booking = booking();
-    let cases: [(&str, &[&str]); 12] = [
-        ("config.toml", &["profile", "list", "--json"]),
-        ("config.toml.lock", &add),
-        ("secrets.toml", &["status", "--profile", "p", "--json"]),
-        ("journal.db", &booking),
-        ("journal.db", &["attempts", "--json"]),
-        ("journal.db-journal", &booking),
-        ("sandbox.db", &booking),
-        ("sandbox.db", &serve),
-        ("sandbox.db-wal", &booking),
-        ("webhooks.db", &["webhook", "events", "list", "--json"]),
-        ("webhooks.db-shm", &["webhook", "events", "list", "--json"]),
-        ("listener", &listen),
-    ];
-    for (name, arguments) in cases {
+    for (name, line) in [
+        ("config.toml", "profile list --json"),
+        ("config.toml.lock", ADD),
+        ("secrets.toml", "status --profile p --json"),
+        ("journal.db", BOOKING),
+        ("journal.db", "attempts --json"),
+        ("journal.db-journal", BOOKING),
+        ("sandbox.db", BOOKING),
+        ("sandbox.db", "sandbox serve --port 0 --json"),
+        ("sandbox.db-wal", BOOKING),
+        ("webhooks.db", EVENTS),
+        ("webhooks.db-shm", EVENTS),
+        ("listener", "webhook listen --port 0 --json"),
+    ] {
         let home = Home::new();
         let mut file = home.path().join(name);
         if name == "secrets.toml" {
@@ -139,7 +121,7 @@ fn no_file_of_another_user_in_a_home_is_used() {
         }
         fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
         give_away(&file);
-        is_refused(&home, arguments, &file);
+        is_refused(&home, line, &file);
         assert_eq!(fs::metadata(&file).unwrap().uid(), SOMEBODY, "{name}");
     }
 }
@@ -161,15 +143,11 @@ fn a_home_that_another_user_owns_is_not_used() {
     if may_not_give_files_away() {
         return;
     }
-    for arguments in [
-        &["status", "--json"][..],
-        &booking(),
-        &["attempts", "--json"],
-    ] {
+    for line in ["status --json", BOOKING, "attempts --json"] {
         let home = Home::new();
         fs::create_dir_all(home.path()).unwrap();
         give_away(&home.path());
-        is_refused(&home, arguments, &home.path());
+        is_refused(&home, line, &home.path());
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
     }
 }
@@ -181,18 +159,15 @@ fn files_of_another_user_in_the_platforms_folders_are_not_used() {
     if may_not_give_files_away() {
         return;
     }
-    for (name, arguments) in [
-        (".config/bookctl/config.toml", &["status", "--json"][..]),
-        (".local/state/bookctl/journal.db", &booking()),
-        (
-            ".local/state/bookctl/webhooks.db",
-            &["webhook", "events", "list", "--json"],
-        ),
-        (".local/share/bookctl/sandbox.db", &booking()),
+    for (name, line) in [
+        (".config/bookctl/config.toml", "status --json"),
+        (".local/state/bookctl/journal.db", BOOKING),
+        (".local/state/bookctl/webhooks.db", EVENTS),
+        (".local/share/bookctl/sandbox.db", BOOKING),
     ] {
         let home = Home::new();
         let start = || {
-            let mut command = home.command(arguments);
+            let mut command = home.command(words(line));
             command.env_remove("BOOKCTL_HOME");
             Running::start(command).end()
         };
@@ -241,12 +216,12 @@ fn a_link_of_another_user_is_not_followed() {
     symlink(&file, &link).unwrap();
     home.ok(["profile", "list"]);
     lchown(&link, Some(SOMEBODY), None).unwrap();
-    is_refused(&home, &["profile", "list", "--json"], &link);
+    is_refused(&home, "profile list --json", &link);
     // The same for a link on the way.
     let between = home.folder().join("between");
     fs::rename(&link, &between).unwrap();
     symlink(&between, &link).unwrap();
-    is_refused(&home, &["profile", "list", "--json"], &between);
+    is_refused(&home, "profile list --json", &between);
 }
 
 /// ssh trusts root's files as well: a machine's administrator may set up what its users share.
@@ -275,12 +250,11 @@ fn a_configuration_of_root_is_used_by_any_user() {
 #[test]
 #[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn what_a_database_is_a_link_to_keeps_its_mode_and_its_content() {
-    let events = ["webhook", "events", "list", "--json"];
     let content = "this is no database, and everybody reads it\n".repeat(50);
-    for (name, arguments) in [
-        ("journal.db", &booking()[..]),
-        ("sandbox.db", &booking()),
-        ("webhooks.db", &events),
+    for (name, line) in [
+        ("journal.db", BOOKING),
+        ("sandbox.db", BOOKING),
+        ("webhooks.db", EVENTS),
     ] {
         for hard in [false, true] {
             let home = Home::new();
@@ -293,7 +267,7 @@ fn what_a_database_is_a_link_to_keeps_its_mode_and_its_content() {
             } else {
                 symlink(&file, &link).unwrap();
             }
-            home.run(arguments).exits(3);
+            home.run(words(line)).exits(3);
             let mode = fs::metadata(&file).unwrap().mode() & 0o777;
             assert_eq!(mode, 0o644, "{name}, hard: {hard}");
             assert_eq!(fs::read_to_string(&file).unwrap(), content);

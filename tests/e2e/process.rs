@@ -64,8 +64,7 @@ fn a_clock_before_1970_ends_a_command_with_a_sentence_and_nothing_is_sent() {
 fn a_limit_on_the_size_of_files_is_an_error_and_no_sudden_end() {
     let served = Served::start();
     let home = served.home();
-    let at = ["book", "ven_confirms", "--json"];
-    let book: Vec<&str> = at.into_iter().chain(GUEST).collect();
+    let book = [&["book", "ven_confirms", "--json"][..], &GUEST].concat();
     let error = after(&home, "ulimit -f 0", &book, "")
         .end()
         .refused(3, "journal");
@@ -80,14 +79,8 @@ fn a_limit_on_the_size_of_files_is_an_error_and_no_sudden_end() {
     // The embedded sandbox, and the configuration.
     let home = Home::new();
     after(&home, "ulimit -f 0", &book, "").end().exits(3);
-    let add = [
-        "profile",
-        "add",
-        "q",
-        "--base-url",
-        "https://q.example",
-        "--json",
-    ];
+    let add = "profile add q --base-url https://q.example --json";
+    let add: Vec<&str> = add.split(' ').collect();
     after(&home, "ulimit -f 0", &add, "")
         .end()
         .refused(3, "config");

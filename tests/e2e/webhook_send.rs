@@ -5,15 +5,7 @@ use serde_json::{Value, json};
 use crate::harness::listening::{event, home_with_the_secret, home_without_a_service, received};
 use crate::harness::{Home, Reply, Scripted, Served, free_port, holds, words};
 
-const KINDS: [&str; 7] = [
-    "created",
-    "requires_action",
-    "processing",
-    "confirmed",
-    "failed",
-    "cancelled",
-    "modified",
-];
+const KINDS: &str = "created requires_action processing confirmed failed cancelled modified";
 
 fn taking() -> Scripted {
     Scripted::start(|_| Reply::json(200, &json!({"taken": true})))
@@ -23,7 +15,7 @@ fn taking() -> Scripted {
 fn an_event_of_each_kind_is_posted_and_its_signature_verifies() {
     let (home, consumer) = (home_with_the_secret(), taking());
     let to = format!("{}/hooks?x=1", consumer.base_url());
-    for kind in KINDS {
+    for kind in KINDS.split(' ') {
         let kind = format!("booking.{kind}");
         let output = home.ok(["webhook", "send", &kind, "--to", &to, "--json"]);
         let sent = output.json();
