@@ -52,10 +52,7 @@ pub(crate) fn by_flags(error: Error) -> Error {
 
 /// The path of a list, of one organization alone if one is named.
 pub(crate) fn of_organization(path: &str, organization: Option<&str>) -> String {
-    match organization {
-        Some(id) => format!("{path}?organization={}", Call::segment(id)),
-        None => path.to_owned(),
-    }
+    Call::query(path, &[("organization", organization)])
 }
 
 /// Each field of an answer in a row of its own.

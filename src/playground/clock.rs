@@ -20,14 +20,8 @@ const PATH: &str = "/sandbox/clock";
     bookctl sandbox clock --advance 21m\n  \
     bookctl sandbox clock --to 'fri 19:30'\n  \
     bookctl sandbox clock --next")]
-pub(crate) struct Args {
-    #[command(flatten)]
-    change: ClockFlags,
-}
-
-#[derive(clap::Args, Debug)]
 #[group(multiple = false)]
-struct ClockFlags {
+pub(crate) struct Args {
     /// Move the clock ahead by this much, such as 21m or 31d
     #[arg(long, value_name = "DURATION")]
     advance: Option<String>,
@@ -45,8 +39,7 @@ struct ClockFlags {
     resume: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let change = args.change;
+pub(crate) async fn run(context: &Context, change: Args) -> Result<Exit> {
     let call = if let Some(advance) = change.advance {
         Call::post(PATH, json!({ "advance": advance }))
     } else if let Some(to) = change.to {

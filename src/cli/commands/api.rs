@@ -14,7 +14,7 @@ use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::http_client::header_fields;
 use crate::secrets::redact;
-use crate::service::client::{Call, Head};
+use crate::service::client::{Call, Head, with_parameter};
 use crate::service::documents::field::{Field, body, field, pairs, raw_field};
 use crate::terminal::output::{Page, View};
 
@@ -81,11 +81,10 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if args.method == Method::GET
         && let Some(Value::Object(fields)) = content.take()
     {
-        let query = pairs(&fields).into_iter().map(|(key, value)| {
-            format!("{}={}", Call::query_value(&key), Call::query_value(&value))
-        });
-        let separator = if path.contains('?') { '&' } else { '?' };
-        path = format!("{path}{separator}{}", query.collect::<Vec<_>>().join("&"));
+        for (name, value) in pairs(&fields) {
+            let (name, value) = (Call::query_value(&name), Call::query_value(&value));
+            path = with_parameter(&path, &name, &value);
+        }
     }
     let mut call = Call {
         method: args.method,

@@ -73,18 +73,14 @@ struct RequestFilter {
 
 impl RequestFilter {
     fn call(&self, limit: u32, after: Option<&str>) -> Call {
-        let mut query = format!("limit={limit}");
-        for (name, value) in [
+        let parameters = [
+            ("limit", Some(&*limit.to_string())),
             ("status", self.status.as_deref()),
             ("booking", self.booking.as_deref()),
             ("organization", self.organization.as_deref()),
             ("after", after),
-        ] {
-            if let Some(value) = value {
-                query.push_str(&format!("&{name}={}", Call::segment(value)));
-            }
-        }
-        Call::get(format!("/sandbox/requests?{query}"))
+        ];
+        Call::get(Call::query("/sandbox/requests", &parameters))
     }
 }
 

@@ -113,9 +113,25 @@ impl Call {
         query.trim_start_matches('=').to_owned()
     }
 
+    /// A path with these parameters in its query, as far as they have values.
+    pub(crate) fn query(path: &str, parameters: &[(&str, Option<&str>)]) -> String {
+        let set = parameters
+            .iter()
+            .filter_map(|(name, it)| Some((name, (*it)?)));
+        set.fold(path.to_owned(), |path, (name, value)| {
+            with_parameter(&path, name, &Call::query_value(value))
+        })
+    }
+
     pub(crate) fn name(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
+}
+
+/// A path with a parameter more in its query. Both its name and its value are encoded.
+pub(crate) fn with_parameter(path: &str, name: &str, value: &str) -> String {
+    let separator = if path.contains('?') { '&' } else { '?' };
+    format!("{path}{separator}{name}={value}")
 }
 
 /// The fields of a request's body, without those that are not set.

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::call::Call;
+use super::call::{Call, with_parameter};
 use crate::platform::shell;
 use crate::secrets::{Secret, register_secret};
 use crate::service::mapping::Adapter;
@@ -105,11 +105,6 @@ fn with_scheme(adapter: &Adapter, value: &str) -> String {
         "" => value.to_owned(),
         scheme => format!("{scheme} {value}"),
     }
-}
-
-fn with_parameter(path: &str, name: &str, value: &str) -> String {
-    let separator = if path.contains('?') { '&' } else { '?' };
-    format!("{path}{separator}{name}={value}")
 }
 
 #[cfg(test)]

@@ -263,7 +263,7 @@ pub(crate) mod session {
     }
 
     pub(crate) fn list(filters: &[(&str, Option<&str>)]) -> Call {
-        Call::get(with_query("/v1/sessions", filters))
+        Call::get(Call::query("/v1/sessions", filters))
     }
 
     pub(crate) fn show(id: &str) -> Call {
@@ -280,22 +280,11 @@ pub(crate) mod session {
 
     pub(crate) fn card_of_person(end_user: &str, provider: Option<&str>) -> Call {
         let filters = [("end_user", Some(end_user)), ("provider", provider)];
-        Call::get(with_query("/v1/sessions/card", &filters))
+        Call::get(Call::query("/v1/sessions/card", &filters))
     }
 
     fn path(id: &str) -> String {
         format!("/v1/sessions/{}", Call::segment(id))
-    }
-
-    fn with_query(path: &str, filters: &[(&str, Option<&str>)]) -> String {
-        let mut whole = path.to_owned();
-        for (key, value) in filters {
-            if let Some(value) = value {
-                let sign = if whole.contains('?') { '&' } else { '?' };
-                whole.push_str(&format!("{sign}{key}={}", Call::query_value(value)));
-            }
-        }
-        whole
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) mod way_on;
 pub(crate) mod wire_trace;
 
 pub(crate) use answer::{Answer, Head};
-pub(crate) use call::{Call, with_fields};
+pub(crate) use call::{Call, with_fields, with_parameter};
 pub(crate) use credential::{key_sent_as, shown_headers, shown_path};
 pub(crate) use draft::Draft;
 pub(crate) use endpoints::{

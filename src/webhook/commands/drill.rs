@@ -51,7 +51,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
     let booking = send::of_service(context, args.booking.as_deref()).await?;
     let booking = booking.as_ref().map(Booking::value);
-    let (secret, dialect) = (&secrets.signing, context.dialect());
+    let (secret, dialect) = (secrets.signing(), context.dialect());
     let subject = Subject::new(secret, dialect, booking, Timestamp::now());
     let checks = subject.checks();
     let handler = handler(context, args.url)?;

@@ -80,7 +80,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let ready_file = args.ready_file.take().map(ReadyFile::new).transpose()?;
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
     let (socket, address) = bind(args.expose.unwrap_or(Ipv4Addr::LOCALHOST.into()), args.port)?;
-    let app = forward_target(context, &mut args, address, &secrets.signing)?;
+    let app = forward_target(context, &mut args, address, secrets.signing())?;
     let store = context.webhooks()?;
     let _only_listener = store.lock_listener()?;
     let now = Timestamp::now();
@@ -99,7 +99,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         forward_to: app.as_ref().map(|(app, _)| app.handler.url.to_string()),
         registered: false,
         left: store.waiting()?,
-        sandbox_secret: secrets.is_sandboxs.then_some(secrets.signing),
+        sandbox_secret: secrets.is_sandboxs.then(|| secrets.signing().clone()),
     };
     let listening = Listening {
         secrets: secrets.all,
@@ -295,11 +295,8 @@ async fn current_url(context: &Context) -> Result<Option<String>> {
 }
 
 async fn set_url(context: &Context, url: Option<&str>, stays: bool) -> Result<()> {
-    let mut settings = json!({ "webhook_url": url });
-    if stays {
-        // A listener's URL outlasts a reset: otherwise events would go nowhere until the listener notices.
-        settings["webhook_url_stays"] = json!(true);
-    }
+    // A listener's URL outlasts a reset: otherwise events would go nowhere until the listener notices.
+    let settings = json!({ "webhook_url": url, "webhook_url_stays": stays });
     let call = Call::put("/sandbox/organization", settings);
     context.read(call).await.map(drop)
 }

@@ -74,7 +74,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let mut signing = None;
     if !args.as_received {
         let secrets = webhook_secrets(context, args.secret_stdin).await?;
-        signing = Some((secrets.signing, SignedDuration::MIN));
+        signing = Some((secrets.signing().clone(), SignedDuration::MIN));
     }
     let app = App {
         handler: handler(context, args.to)?,

@@ -17,8 +17,7 @@ const SHAPE: &str = "a secret is one line of ASCII characters without spaces";
 
 #[derive(Clone, Debug)]
 pub(crate) struct WebhookSecrets {
-    pub(crate) signing: Secret,
-    /// All secrets, each of which verifies a delivery; the signing one is the first.
+    /// One at least. Each verifies a delivery, and the first one signs.
     pub(crate) all: Vec<Secret>,
     /// Whether it is a sandbox's, which is no secret.
     pub(crate) is_sandboxs: bool,
@@ -29,20 +28,17 @@ impl WebhookSecrets {
     fn parse(text: &Secret) -> Option<Self> {
         let all = text.expose().split_whitespace().map(Secret::typed);
         let all: Vec<Secret> = all.collect::<Option<_>>()?;
-        let signing = all.first()?.clone();
-        Some(WebhookSecrets {
-            signing,
-            all,
-            is_sandboxs: false,
-        })
+        let is_sandboxs = false;
+        (!all.is_empty()).then_some(WebhookSecrets { all, is_sandboxs })
     }
 
     fn one(secret: Secret, is_sandboxs: bool) -> Self {
-        WebhookSecrets {
-            all: vec![secret.clone()],
-            signing: secret,
-            is_sandboxs,
-        }
+        let all = vec![secret];
+        WebhookSecrets { all, is_sandboxs }
+    }
+
+    pub(crate) fn signing(&self) -> &Secret {
+        &self.all[0]
     }
 }
 

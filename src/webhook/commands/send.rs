@@ -66,7 +66,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
     let body = event.body();
     let time = args.timestamp.unwrap_or_else(|| now.as_second());
-    let signature = signature::sign(&secrets.signing, time, &body);
+    let signature = signature::sign(secrets.signing(), time, &body);
     let headers = vec![
         (context.dialect().signature_header(), signature.clone()),
         ("Content-Type".to_owned(), "application/json".to_owned()),

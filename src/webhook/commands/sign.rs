@@ -42,7 +42,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let body = read(body).await?;
     context.emit(&Signed {
         header: context.dialect().signature_header(),
-        value: sign(&secrets.signing, time, &body),
+        value: sign(secrets.signing(), time, &body),
         timestamp: time,
         body: String::from_utf8(body).ok().filter(|it| it.len() <= SHOWN),
     })
