@@ -53,7 +53,6 @@ impl BaseUrl {
         self.0.path().trim_end_matches('/')
     }
 
-    /// The origin and the path.
     pub(crate) fn address(&self) -> String {
         format!("{}{}", self.origin(), self.path())
     }

@@ -180,51 +180,32 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_the_dialect_cannot_have_is_refused_with_its_line_its_profile_and_its_key() {
-        for (name, why) in [
-            ("auth_header = 'X Key'", "valid header name"),
-            ("service_name = 'Ü'", "valid header name"),
-            ("otp_field = ''", "is empty"),
-            ("otp_feild = 'pin'", "is not a key of the dialect"),
-        ] {
+    fn what_a_setting_cannot_be_is_refused_with_its_line_its_profile_and_its_key() {
+        #[rustfmt::skip]
+        let cases = [
+            ("dialect", "auth_header = 'X Key'", "valid header name"),
+            ("dialect", "service_name = 'Ü'", "valid header name"),
+            ("dialect", "otp_field = ''", "is empty"),
+            ("dialect", "otp_feild = 'pin'", "is not a key of the dialect"),
+            ("read", "booking = '.data |'", "is not a jq expression"),
+            ("read", "bookings = '.'", "is not a kind of document"),
+            ("write", "otp = '$ENV.HOME'", ""),
+        ];
+        for (table, line, why) in cases {
             let file = format!(
-                "[profiles.x]\nbase_url = 'https://b.example'\n[profiles.x.dialect]\n{name}\n"
+                "[profiles.x]\nbase_url = 'https://b.example'\n[profiles.x.{table}]\n{line}\n"
             );
             let error = read(&file).unwrap_err();
-            let key = name.split(' ').next().unwrap();
+            let key = line.split(' ').next().unwrap();
             assert_eq!(error.exit, crate::outcome::Exit::Config);
-            let said = format!("line 4: profile x: dialect.{key} ");
+            let said = format!("line 4: profile x: {table}.{key} ");
             assert!(error.message.contains(&said), "{}", error.message);
             assert!(error.message.contains(why), "{}", error.message);
         }
     }
 
     #[test]
-    fn an_expression_is_compiled_with_the_file_and_refused_with_its_line_and_kind() {
-        for (table, line, why) in [
-            (
-                "read",
-                "booking = '.data |'",
-                "read.booking is not a jq expression",
-            ),
-            (
-                "read",
-                "bookings = '.'",
-                "read.bookings is not a kind of document",
-            ),
-            ("write", "otp = '$ENV.HOME'", "write.otp "),
-        ] {
-            let file = format!(
-                "[profiles.x]\nbase_url = 'https://b.example'\n[profiles.x.{table}]\n{line}\n"
-            );
-            let error = read(&file).unwrap_err();
-            assert!(
-                error.message.contains("line 4: profile x: "),
-                "{}",
-                error.message
-            );
-            assert!(error.message.contains(why), "{}", error.message);
-        }
+    fn the_settings_of_a_profile_are_those_of_its_adapter() {
         let whole = "[profiles.x]\nbase_url = 'https://b.example'\nlocal_times = true\n\
                      [profiles.x.read]\nbooking = '.data'\n[profiles.x.write]\notp = '{otpCode: .otp}'\n";
         let file = read(whole).unwrap();

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::app::Context;
+use crate::config::Service;
 use crate::journal::recent::RecentList;
 use crate::json::{Document, plain};
 use crate::outcome::{Error, Exit, Result};
@@ -50,6 +51,17 @@ pub(crate) fn by_flags(error: Error) -> Error {
     Error::usage(said.collect::<Vec<_>>().join("; "))
 }
 
+pub(crate) const KEEPS_REQUESTS: &str = "only a sandbox server keeps requests";
+
+/// The sandbox server that the profile points to. `lacking` is what to say of the embedded sandbox.
+pub(crate) fn server<'a>(context: &'a Context, lacking: &str) -> Result<&'a Service> {
+    context.target().service().ok_or_else(|| {
+        Error::config(lacking).hint(
+            "start `bookctl sandbox serve`, and set BOOKCTL_BASE_URL and BOOKCTL_API_KEY as it prints",
+        )
+    })
+}
+
 /// The path of a list, of one organization alone if one is named.
 pub(crate) fn of_organization(path: &str, organization: Option<&str>) -> String {
     Call::query(path, &[("organization", organization)])
@@ -94,7 +106,6 @@ fn readable(name: &str, value: &Value) -> String {
 /// A column: its heading, and its cell of an element.
 pub(crate) type AnswerColumn = (&'static str, fn(&Value) -> TableCell);
 
-/// A field of an element as a cell.
 pub(crate) fn cell(element: &Value, name: &str) -> TableCell {
     readable(name, &element[name]).into()
 }

@@ -5,7 +5,6 @@ use serde_json::json;
 
 use super::answer;
 use crate::app::Context;
-use crate::config::Target;
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::shell;
@@ -86,12 +85,8 @@ impl Variables {
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let Target::Remote(service) = context.target() else {
-        let what = "no sandbox server is named: set BOOKCTL_BASE_URL to its address";
-        return Err(
-            Error::config(what).hint("start one in another terminal: bookctl sandbox serve")
-        );
-    };
+    let unnamed = "no sandbox server is named: set BOOKCTL_BASE_URL to its address";
+    let service = answer::server(context, unnamed)?;
     let answer = context.control(Call::get("/sandbox/organizations")).await?;
     let wanted = args.organization.as_deref().unwrap_or("sandbox");
     let wanted = format!("org_{}", wanted.trim_start_matches("org_"));

@@ -67,7 +67,6 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     list.emit(context, "the file has no venues and no bookings")
 }
 
-/// A file that `bookctl sandbox load` takes.
 const EXAMPLE: &str = include_str!("example_fixtures.toml");
 
 const HINT: &str = "`bookctl sandbox load --example` prints fixtures that work; docs/sandbox-reference.md lists the fields";

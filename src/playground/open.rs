@@ -7,8 +7,8 @@ use tokio::process::Command;
 
 use super::answer;
 use crate::app::Context;
-use crate::config::{Environment, Target};
-use crate::outcome::{Error, Exit, Result};
+use crate::config::Environment;
+use crate::outcome::{Exit, Result};
 use crate::platform::system::process::{self, USUAL_BROWSER};
 use crate::service::client::Call;
 use crate::terminal::output::DocumentView;
@@ -27,10 +27,7 @@ const OPENING: Duration = Duration::from_secs(3);
 pub(crate) struct Args {}
 
 pub(crate) async fn run(context: &Context) -> Result<Exit> {
-    let Target::Remote(service) = context.target() else {
-        return Err(Error::config("only a sandbox server has a page")
-            .hint("start one in another terminal: bookctl sandbox serve"));
-    };
+    let service = answer::server(context, "only a sandbox server has a page")?;
     let url = format!("{}/", service.base_url.origin());
     // Fails if this is not a sandbox.
     context.control(Call::get("/sandbox/clock")).await?;

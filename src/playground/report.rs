@@ -2,8 +2,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::answer::of_organization;
-use super::requests::refuse_embedded;
+use super::answer::{KEEPS_REQUESTS, of_organization, server};
 use crate::app::Context;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -68,7 +67,7 @@ fn fail_on(text: &str) -> std::result::Result<FailOn, String> {
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    refuse_embedded(context)?;
+    server(context, KEEPS_REQUESTS)?;
     let call = Call::get(of_organization(PATH, args.organization.as_deref()));
     let answer = context.control(call).await;
     let answer = answer.map_err(|error| match error.http_status {

@@ -108,7 +108,6 @@ impl Address {
         Ok(address)
     }
 
-    /// The host and the port, as they are shown.
     pub(crate) fn place(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }

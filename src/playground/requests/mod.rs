@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::answer::{self, AnswerColumn, AnswerList, add_fields, add_message, cell};
+use super::answer::{
+    self, AnswerColumn, AnswerList, KEEPS_REQUESTS, add_fields, add_message, cell, server,
+};
 use crate::app::{Context, listen_for_signals};
 use crate::booking::find::locate::{LAST, locate_booking, locate_row};
-use crate::config::Target;
 use crate::journal::recent::RecentList;
 use crate::json::{Document, plain};
 use crate::outcome::{Code, Error, Exit, Result};
@@ -92,7 +93,7 @@ impl Args {
 }
 
 pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
-    refuse_embedded(context)?;
+    server(context, KEEPS_REQUESTS)?;
     let booking = args.filter.booking.as_deref();
     args.filter.booking = booking.map(|it| locate_booking(context, it)).transpose()?;
     match args.action {
@@ -114,16 +115,6 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
             list.emit(context, "No requests found.")
         }
     }
-}
-
-/// Only a sandbox that is served has requests to show.
-pub(crate) fn refuse_embedded(context: &Context) -> Result<()> {
-    if !matches!(context.target(), Target::Embedded { .. }) {
-        return Ok(());
-    }
-    Err(Error::config("only a sandbox server keeps requests").hint(
-        "start `bookctl sandbox serve`, and set BOOKCTL_BASE_URL and BOOKCTL_API_KEY as it prints",
-    ))
 }
 
 async fn list(context: &Context, call: Call) -> Result<AnswerList> {
@@ -195,7 +186,6 @@ const COLUMNS: &[AnswerColumn] = &[
 /// The widths of the columns of `--follow`, so that a line fits into 80 columns, with what is said of it below.
 const WIDTHS: [usize; 6] = [8, 3, 6, 38, 6, 0];
 
-/// A request as one line.
 fn line(request: &Document) -> Page {
     let cells = COLUMNS.iter().map(|(_, cell)| cell(request.value()));
     let mut page = Page::default();
