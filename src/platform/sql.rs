@@ -75,7 +75,6 @@ value_from! {
     it: Option<String> => Text(it.map(Cow::Owned));
     it: i64 => Number(Some(it));
     it: u32 => Number(Some(i64::from(it)));
-    it: Option<i64> => Number(it);
     it: Option<u16> => Number(it.map(i64::from));
     it: Option<u32> => Number(it.map(i64::from));
     it: bool => Number(Some(i64::from(it)));

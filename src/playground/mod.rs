@@ -30,7 +30,14 @@ use crate::outcome::{Exit, Result};
 pub(crate) enum Command {
     Serve(serve::Args),
     Run(run::Args),
-    Open(open::Args),
+    /// Open the sandbox's page in a browser
+    ///
+    /// The page shows bookings, requests, messages and deliveries as they come, and can do what scripts can: answer
+    /// bookings, move the clock, add faults. Its address is printed too. BROWSER names the program to open it with.
+    #[command(after_help = "Examples:\n  \
+        bookctl sandbox open\n  \
+        BROWSER=firefox bookctl sandbox open")]
+    Open,
     /// List text messages with one-time codes, newest first
     #[command(after_help = "Examples:\n  \
         bookctl sandbox inbox\n  \
@@ -80,7 +87,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
     match command {
         Command::Serve(args) => serve::run(context, args).await,
         Command::Run(args) => run::run(context, args).await,
-        Command::Open(_) => open::run(context).await,
+        Command::Open => open::run(context).await,
         Command::Keys => lists::keys(context).await,
         Command::Bookings(args) => lists::bookings(context, args).await,
         Command::Organization(args) => organization::run(context, args).await,

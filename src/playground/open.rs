@@ -16,16 +16,6 @@ use crate::terminal::output::DocumentView;
 /// How long a program may take that opens browsers. One that runs longer is the browser itself.
 const OPENING: Duration = Duration::from_secs(3);
 
-/// Open the sandbox's page in a browser
-///
-/// The page shows bookings, requests, messages and deliveries as they come, and can do what scripts can: answer bookings,
-/// move the clock, add faults. Its address is printed too. BROWSER names the program to open it with.
-#[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:\n  \
-    bookctl sandbox open\n  \
-    BROWSER=firefox bookctl sandbox open")]
-pub(crate) struct Args {}
-
 pub(crate) async fn run(context: &Context) -> Result<Exit> {
     let service = answer::server(context, "only a sandbox server has a page")?;
     let url = format!("{}/", service.base_url.origin());

@@ -53,10 +53,6 @@ pub(super) struct Receiver {
 
 type DeliveryRejection = (StatusCode, String);
 
-fn refusal(status: StatusCode, why: &str) -> DeliveryRejection {
-    (status, why.to_owned())
-}
-
 pub(super) fn router(receiver: Arc<Receiver>) -> Router {
     Router::new().fallback(post(handle)).with_state(receiver)
 }
@@ -67,17 +63,17 @@ async fn handle(State(receiver): State<Arc<Receiver>>, request: Request) -> Resp
     // A task of its own: if the sender hangs up, the delivery is stored and forwarded all the same.
     let receiving = receiver.clone();
     let answer = tokio::spawn(async move {
-        let too_large = "the body is too large or incomplete";
         let Ok(Ok(body)) = read else {
-            return Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, too_large));
+            let too_large = "the body is too large or incomplete";
+            return Err((StatusCode::PAYLOAD_TOO_LARGE, too_large.to_owned()));
         };
         receiving.receive(&head.headers, body.into()).await
     });
-    let not_stored = "the delivery was not stored";
-    let answer = answer
+    let failed = |why: &str| (StatusCode::INTERNAL_SERVER_ERROR, why.to_owned());
+    match answer
         .await
-        .unwrap_or_else(|_| Err(refusal(StatusCode::INTERNAL_SERVER_ERROR, not_stored)));
-    match answer {
+        .unwrap_or_else(|_| Err(failed("the delivery was not stored")))
+    {
         // It is on the disk.
         Ok(()) => Json(json!({ "received": true })).into_response(),
         Err((status, why)) => {
@@ -166,8 +162,8 @@ impl Receiver {
         };
         let _one_at_a_time = self.reading.lock().await;
         let read = spawn_blocking(move || Event::read(&body, &adapter, header)).await;
-        let unread = "the delivery was not read";
-        read.map_err(|_| refusal(StatusCode::INTERNAL_SERVER_ERROR, unread))
+        let unread = "the delivery was not read".to_owned();
+        read.map_err(|_| (StatusCode::INTERNAL_SERVER_ERROR, unread))
     }
 
     async fn accept(&self, delivery: ReceivedDelivery) -> Result<()> {
