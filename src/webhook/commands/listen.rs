@@ -290,7 +290,7 @@ impl UrlTakeover {
 }
 
 async fn current_url(context: &Context) -> Result<Option<String>> {
-    let settings = context.read(Call::get("/sandbox/organization")).await?;
+    let settings = context.control(Call::get("/sandbox/organization")).await?;
     Ok(settings.document.str("webhook_url").map(str::to_owned))
 }
 
@@ -298,7 +298,7 @@ async fn set_url(context: &Context, url: Option<&str>, stays: bool) -> Result<()
     // A listener's URL outlasts a reset: otherwise events would go nowhere until the listener notices.
     let settings = json!({ "webhook_url": url, "webhook_url_stays": stays });
     let call = Call::put("/sandbox/organization", settings);
-    context.read(call).await.map(drop)
+    context.control(call).await.map(drop)
 }
 
 #[cfg(all(test, unix))]
