@@ -178,10 +178,9 @@ fn at(base: &str, call: &Call, address: &str, key_parameter: Option<&str>) -> Op
         .collect();
     next.query_pairs_mut().clear().extend_pairs(others);
     let is_same = call.path.split(['?', '#']).next() == Some(path.as_str());
-    let query = next.query().filter(|query| !query.is_empty());
-    let path = match query {
-        Some(query) => format!("{path}?{query}"),
-        None => path,
+    let path = match next.query().unwrap_or_default() {
+        "" => path,
+        query => format!("{path}?{query}"),
     };
     let call = if is_same { call.clone() } else { Call::get("") };
     Some(Call { path, ..call })

@@ -128,33 +128,25 @@ impl Failure {
         let is_open = call.is_write() && self.may_have_been_carried_out();
         let status = self.status();
         let said = self.to_string();
-        let unknown = || {
+        let unknown = is_open.then(|| {
             let what = format!("the outcome is unknown: {said}");
             Error::new(Code::OutcomeUnknown, what)
-        };
+        });
         let mut error = match self {
             Failure::Key(error) => error,
             Failure::Refused(refusal) => {
-                let mut error = if is_open {
-                    unknown()
-                } else {
-                    refused(&refusal, call, said)
-                };
+                let mut error = unknown.unwrap_or_else(|| refused(&refusal, call, said));
                 error.retry_after = refusal.retry_after;
                 error.body = Some(refusal.body).filter(|body| !body.value().is_null());
                 error
             }
             Failure::NoBooking { why, .. } => {
-                let mut error = if is_open {
-                    unknown()
-                } else {
-                    Error::new(Code::UnexpectedAnswer, said)
-                };
+                let misread = || Error::new(Code::UnexpectedAnswer, said);
+                let mut error = unknown.unwrap_or_else(misread);
                 (error.hint, error.body) = (why.hint.clone(), why.body.clone());
                 error
             }
-            _ if is_open => unknown(),
-            failure => failure.of_a_read(said),
+            failure => unknown.unwrap_or_else(|| failure.of_a_read(said)),
         };
         error.http_status = status;
         error.request = Some(call.name());
