@@ -1,6 +1,6 @@
 //! The delivery worker: posts events to the organizations' webhook URLs ("Events", 6).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
@@ -18,10 +18,8 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// How much of an answer's body is kept, and how long it may take to come after the status.
 const KEPT: usize = 16 * 1024;
 const BODY_TIMEOUT: Duration = Duration::from_secs(1);
-/// Most attempts in flight for one organization: below the shortest listen queue of common servers, that of Python's.
-const CONCURRENCY: usize = 8;
-/// Most attempts in flight: a slow handler does not hold up those of other organizations.
-const MOST: usize = 64;
+/// Most attempts in flight: so many that a slow handler seldom holds up those of other organizations.
+const CONCURRENCY: usize = 32;
 /// Longest time between two looks for due events.
 const CHECK: Duration = Duration::from_secs(1);
 
@@ -39,7 +37,6 @@ pub(crate) async fn run(store: &Store, interval: Duration) {
         client: None,
         in_flight: JoinSet::new(),
         busy: HashSet::new(),
-        of_one: HashMap::new(),
     };
     loop {
         tokio::select! {
@@ -60,7 +57,7 @@ pub(crate) async fn run(store: &Store, interval: Duration) {
         let now = store.now().unwrap_or(last);
         if interval <= check || now.duration_since(last).unsigned_abs() >= interval {
             last = now;
-            worker.start_due(None).await;
+            worker.start_due().await;
         }
     }
 }
@@ -73,30 +70,23 @@ struct DeliveryWorker<'a> {
     /// Bookings with an event in flight. Each has one at a time, so that its events arrive in order unless one
     /// fails; cleared at every check, so that a slow response does not hold up the next event.
     busy: HashSet<i64>,
-    /// How many are in flight for each organization.
-    of_one: HashMap<String, usize>,
 }
 
 impl DeliveryWorker<'_> {
-    /// Starts the attempts that are due, of one organization if given, up to [`CONCURRENCY`] for each. If the store fails,
-    /// the next check tries again.
-    async fn start_due(&mut self, organization: Option<String>) {
-        let most = MOST - self.in_flight.len();
+    /// Starts the attempts that are due, up to [`CONCURRENCY`]. If the store fails, the next check
+    /// tries again.
+    async fn start_due(&mut self) {
+        let most = CONCURRENCY - self.in_flight.len();
         let due = self.store.read(|tx| Ok(tx.has_due_deliveries()?)).await;
         if most == 0 || due != Ok(true) {
             return;
         }
-        let (busy, of_one) = (self.busy.clone(), self.of_one.clone());
-        let taken = self.store.write(move |tx| {
-            let organization = organization.as_deref();
-            Ok(tx.take_due_deliveries(most, CONCURRENCY, busy, of_one, organization)?)
-        });
+        let busy = self.busy.clone();
+        let taken = self
+            .store
+            .write(move |tx| Ok(tx.take_due_deliveries(most, busy)?));
         for delivery in taken.await.unwrap_or_default() {
             self.busy.insert(delivery.due.booking);
-            *self
-                .of_one
-                .entry(delivery.due.organization.clone())
-                .or_default() += 1;
             let client = self.client();
             self.in_flight.spawn(async move {
                 let fault = delivery.fault;
@@ -116,15 +106,11 @@ impl DeliveryWorker<'_> {
 
     async fn record(&mut self, delivery: PendingDelivery, attempt: DeliveryAttempt) {
         self.busy.remove(&delivery.due.booking);
-        let organization = delivery.due.organization.clone();
-        self.of_one
-            .entry(organization.clone())
-            .and_modify(|it| *it -= 1);
         let recorded = self
             .store
             .write(move |tx| Ok(tx.record_attempt(&delivery, &attempt)?));
         if recorded.await.is_ok() {
-            self.start_due(Some(organization)).await;
+            self.start_due().await;
         }
     }
 

@@ -118,7 +118,7 @@ fn events_1c_what_is_pending_when_the_url_is_taken_away_is_not_sent_until_there_
     delivery(&service, &booking, "booking.created", 2);
 }
 
-/// Nine bookings that each hold up an attempt are more than one organization may have in flight.
+/// Nine bookings hold up an attempt each.
 #[test]
 fn events_6b_a_slow_receiver_holds_up_only_its_own_organization() {
     let slow = Receiver::saying(|_, _| Reply(200, Duration::from_secs(9)));

@@ -15,8 +15,6 @@ pub(super) struct City {
     pub(super) pound: i64,
     /// What people call it, as [`plain`](super::place::plain) leaves it.
     pub(super) names: &'static [&'static str],
-    /// The regions and countries that may follow the name.
-    pub(super) around: &'static [&'static str],
 }
 
 #[rustfmt::skip]
@@ -24,32 +22,27 @@ pub(super) const CITIES: [City; 5] = [
     City {
         name: "London", slug: "london", country: "United Kingdom", timezone: "Europe/London",
         currency: Currency("GBP"), pound: 100,
-        names: &["london", "londres", "greater london"],
-        around: &["england", "greater london", "uk", "u k", "gb", "great britain", "united kingdom"],
+        names: &["london", "londres"],
     },
     City {
         name: "New York", slug: "new_york", country: "United States", timezone: "America/New_York",
         currency: Currency("USD"), pound: 130,
-        names: &["new york", "new york city", "nyc", "ny"],
-        around: &["ny", "us", "u s", "usa", "u s a", "united states", "united states of america"],
+        names: &["new york", "nyc"],
     },
     City {
         name: "Paris", slug: "paris", country: "France", timezone: "Europe/Paris",
         currency: Currency("EUR"), pound: 115,
         names: &["paris", "parigi"],
-        around: &["ile de france", "france", "fr"],
     },
     City {
         name: "Tokyo", slug: "tokyo", country: "Japan", timezone: "Asia/Tokyo",
         currency: Currency("JPY"), pound: 190,
-        names: &["tokyo", "tokio", "東京", "東京都"],
-        around: &["japan", "jp", "日本"],
+        names: &["tokyo", "tokio", "東京"],
     },
     City {
         name: "Sydney", slug: "sydney", country: "Australia", timezone: "Australia/Sydney",
         currency: Currency("AUD"), pound: 200,
         names: &["sydney"],
-        around: &["nsw", "new south wales", "australia", "au"],
     },
 ];
 
@@ -59,7 +52,6 @@ pub(super) const SANDBOX: City = City {
     name: "Sandbox", slug: "sandbox", country: "Nowhere", timezone: "UTC",
     currency: Currency("EUR"), pound: 115,
     names: &["sandbox"],
-    around: &["nowhere"],
 };
 
 /// The country of a place, if it is one of these cities.

@@ -1,6 +1,6 @@
 //! The tables of webhook events, of their deliveries and the attempts. An event is committed with the change that it reports.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Result;
@@ -36,7 +36,7 @@ pub(crate) struct PendingDelivery {
 pub(crate) struct DueDelivery {
     event: i64,
     pub(crate) booking: i64,
-    pub(crate) organization: String,
+    organization: String,
     pub(crate) body: String,
     /// The number of the next attempt, counted from 1.
     pub(crate) number: u32,
@@ -101,27 +101,22 @@ impl Tx<'_> {
             .exists([self.now.as_millisecond()])
     }
 
-    /// Leases up to `most` due deliveries, oldest event first, one for each booking that is not `busy`, and `of_one` of an
-    /// organization, those `in_flight` among them; only those of `organization`, if given. They go to its present webhook
-    /// URL; without one they wait until it has one.
+    /// Leases up to `most` due deliveries, oldest event first, one for each booking that is not `busy`. They go to the
+    /// organization's present webhook URL; without one they wait until it has one.
     pub(crate) fn take_due_deliveries(
         &self,
         most: usize,
-        of_one: usize,
         mut busy: HashSet<i64>,
-        mut in_flight: HashMap<String, usize>,
-        organization: Option<&str>,
     ) -> Result<Vec<PendingDelivery>> {
         let today = Timestamp::now();
         let mut due = self.sql(
             "SELECT d.event, e.booking, e.organization, e.body, d.met, d.held_back, \
              (SELECT count(*) FROM attempts a WHERE a.event = d.event) + 1 AS number \
              FROM deliveries d JOIN events e ON e.number = d.event \
-             WHERE d.next_attempt_at <= ? AND coalesce(d.leased_until, 0) <= ? \
-             AND e.organization = coalesce(?, e.organization) ORDER BY d.event",
+             WHERE d.next_attempt_at <= ? AND coalesce(d.leased_until, 0) <= ? ORDER BY d.event",
         )?;
         let moments = (self.now.as_millisecond(), today.as_millisecond());
-        let due = due.query_map((moments.0, moments.1, organization), |row| {
+        let due = due.query_map(moments, |row| {
             let number = row.get("number")?;
             let is_held = row.get::<_, Option<u32>>("met")? == Some(number);
             let held_by = match row.get("held_back")? {
@@ -137,14 +132,8 @@ impl Tx<'_> {
                 held_by: is_held.then_some(held_by),
             })
         })?;
-        let mut waits = |it: &DueDelivery| {
-            let in_flight = in_flight.entry(it.organization.clone()).or_default();
-            let waits = *in_flight >= of_one || !busy.insert(it.booking);
-            *in_flight += usize::from(!waits);
-            waits
-        };
         // A row that cannot be read is an error, not a busy booking.
-        let due = due.filter(|it| !it.as_ref().is_ok_and(&mut waits));
+        let due = due.filter(|it| !it.as_ref().is_ok_and(|it| !busy.insert(it.booking)));
         let due: Vec<DueDelivery> = due.take(most).collect::<Result<_>>()?;
         let mut deliveries = Vec::new();
         for due in due {
