@@ -318,19 +318,18 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
     let Some(when) = &draft.at else {
         return Ok(offered);
     };
-    // The slot is on the venue's clock, and may show its offset.
-    let zone = draft.known_zone().or(slot.offset().map(TimeZone::fixed));
-    if zone.is_none() && slot.local().is_some() && slot.local() == when.wall() {
+    if slot.local().is_some() && slot.local() == when.wall() {
         return Ok(offered);
     }
-    let sent = Value::from(offer::wire_time(context, when, zone.clone())?);
-    let times = [&sent, &offered].map(DocumentTime::read);
-    let is_its = match times.map(|time| time.and_then(|it| it.instant_in(zone.as_ref()))) {
-        [Some(sent), Some(offered)] => sent == offered,
-        // An instant is not a time on a clock whose zone is not known.
-        _ => when.exact().is_none() && is_same_time(times[0], times[1]),
-    };
-    Ok(if is_its { offered } else { sent })
+    // The slot is on the venue's clock, and may show its offset.
+    let zone = draft.known_zone().or(slot.offset().map(TimeZone::fixed));
+    let sent = Value::from(offer::wire_time(context, when, zone)?);
+    let [one, other] = [&sent, &offered].map(DocumentTime::read);
+    Ok(if is_same_time(one, other) {
+        offered
+    } else {
+        sent
+    })
 }
 
 /// Guides a person through what follows. A script gets the first answer, unless it waits.

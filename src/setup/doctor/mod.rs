@@ -103,24 +103,16 @@ fn configuration(setup: &Startup, profile: Option<&str>) -> Check {
 /// How to repair a configuration that selects no service.
 fn broken_configuration(setup: &Startup, error: &Error) -> String {
     let file = &setup.paths.config_file;
-    match ConfigFile::read(file) {
-        Err(error) if ownership::check(file).is_err() => error.hint.clone().unwrap_or_default(),
-        Err(_) => {
-            let on_windows = cfg!(windows);
-            let editor = if on_windows {
-                "notepad"
-            } else {
-                "${EDITOR:-vi}"
-            };
-            format!("{editor} {}", word(&file.display().to_string()))
-        }
-        Ok(file) => {
-            let named = setup.named_profile().or(file.default_profile.clone());
-            let is_known = named.is_none_or(|name| file.profile(&name).is_ok());
-            let hint = error.hint.clone().filter(|_| is_known);
-            hint.unwrap_or_else(|| "bookctl profile list".to_owned())
-        }
+    if ConfigFile::read(file).is_err() && ownership::check(file).is_ok() {
+        let editor = if cfg!(windows) {
+            "notepad"
+        } else {
+            "${EDITOR:-vi}"
+        };
+        return format!("{editor} {}", word(&file.display().to_string()));
     }
+    let hint = error.hint.clone();
+    hint.unwrap_or_else(|| "bookctl profile list".to_owned())
 }
 
 fn shared_journal(setup: &Startup, shared: &SharedJournal) -> Check {

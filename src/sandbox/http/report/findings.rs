@@ -3,7 +3,6 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::hash::Hash;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -141,37 +140,20 @@ fn with_unknown_fields(seen: &Seen<'_>) -> Vec<String> {
     sent.map(Sent::id).collect()
 }
 
-/// Of the requests that are alike, the pairs of one that may be the first and a later one.
-fn pairs<'a, Likeness: Eq + Hash>(
-    seen: &'a Seen<'a>,
-    likeness: impl Fn(&'a Sent<'a>) -> Option<Likeness>,
+/// The pairs of a request that may be the first and a later one that shows that it is.
+fn pairs(
+    seen: &Seen<'_>,
     is_first: impl Fn(&Sent<'_>) -> bool,
     shows: impl Fn(&Sent<'_>, &Sent<'_>) -> bool,
 ) -> Vec<String> {
     let mut found = Vec::new();
-    // Most clients send nothing that may be one, and their bodies are not read.
-    if !seen.sent.iter().any(&is_first) {
-        return found;
-    }
-    let mut alike: HashMap<Likeness, Vec<&Sent<'_>>> = HashMap::new();
-    for it in &seen.sent {
-        if let Some(likeness) = likeness(it) {
-            alike.entry(likeness).or_default().push(it);
-        }
-    }
-    for sent in alike.values() {
-        for (place, first) in sent.iter().enumerate().filter(|(_, it)| is_first(it)) {
-            let mut later = sent[place + 1..].iter();
-            if let Some(second) = later.find(|it| first.precedes(it) && shows(first, it)) {
-                found.extend([first.id(), second.id()]);
-            }
+    for (place, first) in seen.sent.iter().enumerate().filter(|(_, it)| is_first(it)) {
+        let mut later = seen.sent[place + 1..].iter();
+        if let Some(second) = later.find(|it| first.precedes(it) && shows(first, it)) {
+            found.extend([first.id(), second.id()]);
         }
     }
     found
-}
-
-fn order<'a>(it: &'a Sent<'_>) -> Option<&'a Value> {
-    it.exchange.is_create().then(|| it.body())
 }
 
 fn retried_with_another_key(seen: &Seen<'_>) -> Vec<String> {
@@ -180,30 +162,31 @@ fn retried_with_another_key(seen: &Seen<'_>) -> Vec<String> {
         let may_be_lost = it.exchange.is_in_doubt() || is_slow(it);
         may_be_lost && it.exchange.is_create() && it.exchange.idempotency_key().is_some()
     };
-    let mut times: HashMap<_, usize> = HashMap::new();
-    let has_first = seen.sent.iter().any(is_first);
-    for it in seen.sent.iter().filter(|_| has_first) {
-        let same = (order(it), it.exchange.idempotency_key());
-        *times.entry(same).or_default() += 1;
-    }
-    pairs(seen, order, is_first, |first, second| {
-        let key = first.exchange.idempotency_key();
-        // What was sent again with its own key was found out, whatever else was sent.
-        let is_single = times.get(&(order(first), key)) == Some(&1);
+    let is_same =
+        |one: &Sent<'_>, other: &Sent<'_>| other.exchange.is_create() && one.body() == other.body();
+    let has_same_key = |one: &Sent<'_>, other: &Sent<'_>| {
+        one.exchange.idempotency_key() == other.exchange.idempotency_key()
+    };
+    pairs(seen, is_first, |first, second| {
         // A client that does not wait for a response that is held back has given it up.
         let is_given_up = !is_slow(first) || first.pause(second).is_none();
-        is_single && is_given_up && key != second.exchange.idempotency_key()
+        // What was sent again with its own key was found out, whatever else was sent.
+        let again = |it: &&Sent<'_>| has_same_key(first, it) && is_same(first, it);
+        is_given_up
+            && !has_same_key(first, second)
+            && is_same(first, second)
+            && seen.sent.iter().filter(again).count() == 1
     })
 }
 
 fn sent_too_soon(seen: &Seen<'_>) -> Vec<String> {
-    let endpoint = |it: &Sent<'_>| it.exchange.endpoint.map(|it| it.summary);
     let is_first = |it: &Sent<'_>| it.exchange.status == 429;
-    pairs(seen, endpoint, is_first, |first, second| {
+    pairs(seen, is_first, |first, second| {
+        let endpoint = |it: &Sent<'_>| it.exchange.endpoint.map(|it| it.summary);
         let wait = first.exchange.response.header("retry-after");
         let wait = wait.and_then(|it| it.parse().ok()).map(Duration::from_secs);
         let is_too_soon = |wait| first.pause(second).is_some_and(|pause| pause < wait);
-        wait.is_some_and(is_too_soon)
+        endpoint(first) == endpoint(second) && wait.is_some_and(is_too_soon)
     })
 }
 
@@ -211,35 +194,34 @@ fn rejected_sent_again(seen: &Seen<'_>) -> Vec<String> {
     let own = |it: &Sent<'_>| it.exchange.fault_kind().is_none() && it.exchange.is_create();
     // What another status says may be mended without another body: a search, a new session, another API key.
     let is_first = |it: &Sent<'_>| own(it) && matches!(it.exchange.status, 400 | 422);
-    pairs(
-        seen,
-        |it| Some((order(it)?, it.exchange.idempotency_key()?)),
-        is_first,
-        |_, second| own(second) && matches!(second.exchange.status, 400..=422),
-    )
+    pairs(seen, is_first, |first, second| {
+        let key = first.exchange.idempotency_key();
+        let is_same = key.is_some() && key == second.exchange.idempotency_key();
+        is_same
+            && own(second)
+            && matches!(second.exchange.status, 400..=422)
+            && first.body() == second.body()
+    })
 }
 
 fn answered_twice(seen: &Seen<'_>) -> Vec<String> {
     // One that was rejected did not count, and the client knows it.
     let is_first = |it: &Sent<'_>| {
-        it.answer().is_some() && (it.exchange.status < 400 || it.exchange.is_in_doubt())
+        (it.exchange.status < 400 || it.exchange.is_in_doubt()) && it.answer().is_some()
     };
-    pairs(
-        seen,
-        |it| Some((it.answer()?, it.exchange.path())),
-        is_first,
-        |first, second| {
-            // Nor did one after which the booking still waits.
-            let booking = first.exchange.path().strip_suffix("/continue");
-            let is_read = |it: &Sent<'_>| {
-                booking == Some(it.exchange.path())
-                    && it.is_poll()
-                    && first.precedes(it)
-                    && it.precedes(second)
-            };
-            !seen.sent.iter().any(is_read)
-        },
-    )
+    pairs(seen, is_first, |first, second| {
+        let path = first.exchange.path();
+        // Nor did one after which the booking still waits.
+        let is_read = |it: &Sent<'_>| {
+            path.strip_suffix("/continue") == Some(it.exchange.path())
+                && it.is_poll()
+                && first.precedes(it)
+                && it.precedes(second)
+        };
+        path == second.exchange.path()
+            && first.answer() == second.answer()
+            && !seen.sent.iter().any(is_read)
+    })
 }
 
 /// Reads of unfinished bookings, some of them again, and no other call about a booking in between.
