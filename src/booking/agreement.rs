@@ -170,19 +170,14 @@ fn of_guests(object: &Map<String, Value>, names: &[&str]) -> Vec<Value> {
 
 /// The name of a guest that is a text, which has two words, or is in parts, beside one another or in an object of their own.
 fn name_in(guest: &Value) -> Option<Value> {
-    const PARTS: [&str; 6] = [
-        "first_name",
-        "given_name",
-        "first",
-        "last_name",
-        "family_name",
-        "last",
-    ];
+    const GIVEN: [&str; 3] = ["first_name", "given_name", "first"];
+    const FAMILY: [&str; 3] = ["last_name", "family_name", "last"];
     match guest {
         Value::String(text) if text.contains(' ') => Some(guest.clone()),
         Value::Object(guest) => {
             let inner = member(guest, "name").and_then(Value::as_object);
-            let parts = named(inner.unwrap_or(guest), &PARTS);
+            let parts = [GIVEN, FAMILY].map(|it| named(inner.unwrap_or(guest), &it));
+            let parts = parts.concat();
             let parts: Vec<String> = parts.iter().map(plain).collect();
             (!parts.is_empty()).then(|| parts.join(" ").into())
         }

@@ -94,12 +94,9 @@ fn take_over(old: Option<&Connection>, new: &Path) -> Result<TakenOver> {
                 taken.attempts = rows;
             }
         }
-        let lost = |connection: &Connection| -> rusqlite::Result<Vec<String>> {
-            let mut query = connection.prepare(LOST)?;
-            query.query_map([], |row| row.get(0))?.collect()
-        };
-        taken.lost = lost(connection).map_err(|error| cannot(error.into()))?;
     }
+    let lost = journal.read(|statements, _| statements.query(LOST, &[]))?;
+    taken.lost = lost.iter().filter_map(|row| row.at(0).ok()).collect();
     journal.prove_again()?;
     Ok(taken)
 }

@@ -73,8 +73,7 @@ struct DeliveryWorker<'a> {
 }
 
 impl DeliveryWorker<'_> {
-    /// Starts the attempts that are due, up to [`CONCURRENCY`]. If the store fails, the next check
-    /// tries again.
+    /// Starts the attempts that are due, up to [`CONCURRENCY`]. If the store fails, the next check tries again.
     async fn start_due(&mut self) {
         let most = CONCURRENCY - self.in_flight.len();
         let due = self.store.read(|tx| Ok(tx.has_due_deliveries()?)).await;

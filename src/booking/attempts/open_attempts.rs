@@ -103,7 +103,7 @@ pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
     }
     // A settled attempt is only read. Nothing is sent that could make a booking.
     if let (State::Resolved, Some(id)) = (attempt.state, &attempt.booking_id) {
-        return wait::read_again(context, id, attempt.asked()).await;
+        return wait::like(attempt.asked(), wait::read_booking(context, id).await?);
     }
     refuse_closed(&attempt)?;
     context.before_change()?;

@@ -145,11 +145,6 @@ impl Sending<'_> {
         (&self.asked != self.body()).then_some(&self.asked)
     }
 
-    /// Whether this attempt made its key, so that nobody else can have sent it.
-    fn is_own_key(&self) -> bool {
-        matches!(self.origin, KeyOrigin::Generated { .. })
-    }
-
     /// Whether the booking was made before this run began. A sandbox says so by its status; other services answer a fresh booking
     /// with 200 too, and its time says so.
     fn is_older(&self, booking: &Booking, status: u16) -> bool {
@@ -164,7 +159,9 @@ impl Sending<'_> {
         // does not show its clock is compared with ours, which may be wrong by hours.
         let (skew, margin) = match client.skew.get() {
             None => (SignedDuration::ZERO, SignedDuration::from_hours(24)),
-            Some(skew) if self.is_own_key() => (skew, SignedDuration::from_mins(1)),
+            Some(skew) if matches!(self.origin, KeyOrigin::Generated { .. }) => {
+                (skew, SignedDuration::from_mins(1))
+            }
             Some(skew) => (skew, SignedDuration::from_secs(5)),
         };
         let elapsed = SignedDuration::try_from(self.began.elapsed()).unwrap_or_default();
@@ -310,8 +307,9 @@ impl Sending<'_> {
         let known = self.known_booking.as_deref();
         let known = known.filter(|_| tries.earlier == Earlier::Booked);
         // Only what an earlier try may have made can have been modified.
-        let may_be_modified =
-            tries.in_doubt || tries.earlier != Earlier::Nothing || !self.is_own_key();
+        let may_be_modified = tries.in_doubt
+            || tries.earlier != Earlier::Nothing
+            || !matches!(self.origin, KeyOrigin::Generated { .. });
         let difference = difference(&self.asked, &booking, may_be_modified);
         let shown = ShownBooking {
             agrees: difference.is_none(),

@@ -302,11 +302,9 @@ impl BookCommand<'_> {
         if !is_general || names_fields || self.draft.options.provider.is_some() {
             return error;
         }
-        error.hint(match self.draft.providers().as_slice() {
-            [] | [_] => {
-                "if the venue has several providers, choose one with --provider; a search for the venue names them".to_owned()
-            }
-            providers => format!("choose one with --provider: {}", providers.join(" or ")),
+        error.hint(match self.draft.providers().join(" or ").as_str() {
+            "" => "if the venue has several providers, choose one: --provider NAME".to_owned(),
+            providers => format!("choose one with --provider: {providers}"),
         })
     }
 }

@@ -193,11 +193,7 @@ pub(crate) fn add_timeline(page: &mut Page, rows: &[history::TimelineRow]) {
                 .in_short(Some(there.strftime("%-d %b %T").to_string()))
         });
         // JSON has an older word.
-        let kind = if row.kind == "answer" {
-            "response"
-        } else {
-            row.kind
-        };
+        let kind = row.kind.replace("answer", "response");
         let told = [kind.into(), row.text.as_str().into()];
         times.chain(told).collect()
     });

@@ -27,11 +27,6 @@ pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking>
     checked(look_up(context, id).await?, id)
 }
 
-/// Like [`read_booking`], of a booking that was asked for, or seen, as `before`.
-pub(crate) async fn read_again(context: &Context, id: &str, before: &Value) -> Result<Booking> {
-    like(before, read_booking(context, id).await?)
-}
-
 /// The booking that the service answers with, whichever it is.
 pub(crate) async fn look_up(context: &Context, id: &str) -> Result<Booking> {
     in_answer(context, id, context.read(show_call(valid(id)?)).await)
@@ -68,7 +63,7 @@ fn checked(booking: Booking, id: &str) -> Result<Booking> {
 }
 
 /// A booking under the same id whose venue or guest is another one is as little an answer as one under another id.
-fn like(before: &Value, booking: Booking) -> Result<Booking> {
+pub(crate) fn like(before: &Value, booking: Booking) -> Result<Booking> {
     match is_another(before, &booking) {
         None => Ok(booking),
         Some(difference) => Err(unexpected(

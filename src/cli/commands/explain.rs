@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::json::Document;
-use crate::outcome::code::{ALL, CodeEntry, CodeKind, entry, exit_for_refusal};
+use crate::outcome::code::{ALL, CodeEntry, entry};
 use crate::outcome::similar::did_you_mean;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Output, Page, TableCell, Tone, View};
@@ -77,12 +77,8 @@ impl View for Explained {
             page.field_if("retry", entry.retry.word());
             page.field("what to do", entry.next);
             page.field_if("tell guest", entry.code.for_the_guest());
-            let told = |exit: Exit| format!("{}: {}", exit.code(), exit.meaning());
-            page.field("exit code", told(entry.exit));
-            if entry.kind == CodeKind::Outcome && entry.exit == Exit::Failed {
-                let refused = exit_for_refusal(Some(entry.name), 422);
-                page.field("for a change", told(refused));
-            }
+            let exit = entry.exit;
+            page.field("exit code", format!("{}: {}", exit.code(), exit.meaning()));
             return;
         }
         let rows = self.0.iter().map(|entry| {

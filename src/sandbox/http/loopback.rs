@@ -12,8 +12,7 @@ pub(super) struct Own<'a> {
     pub(super) exposed: bool,
 }
 
-/// Rejects a request to another host name (DNS rebinding), and a write to the controls from a page of
-/// another origin.
+/// Rejects a request to another host name (DNS rebinding), and a write to the controls from a page of another origin.
 pub(super) fn check(request: &Parts, own: &Own<'_>) -> Result<(), ApiError> {
     let headers = &request.headers;
     let mut hosts = headers.get_all(header::HOST).iter();
