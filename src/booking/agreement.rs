@@ -71,16 +71,15 @@ pub(crate) fn difference(
     })
 }
 
-/// How a booking differs from an earlier look at it, or from what was asked for, in what no modify changes: its venue and its
-/// guest.
+/// How a booking differs from what was seen or asked for before in what no modify changes: its venue and its guest.
 pub(crate) fn is_another(before: &Value, booking: &Booking) -> Option<String> {
     let mut fixed = COMPARED.into_iter().filter(|it| !MODIFIED.contains(it));
     fixed.find_map(|name| {
         let before = asked_for(before, name)?;
         // The earlier look may be the one that was masked.
-        let may_be = |shown: &Value| agree(name, shown, before) == Some(true);
+        let agrees = |shown: &Value| agree(name, shown, before) == Some(true);
         let clause = contradiction(booking, name, before)?;
-        (!shown(booking, name).iter().any(may_be)).then_some(clause)
+        (!shown(booking, name).iter().any(agrees)).then_some(clause)
     })
 }
 
@@ -156,8 +155,8 @@ fn of_guests(object: &Map<String, Value>, names: &[&str]) -> Vec<Value> {
             found.extend(
                 guest
                     .as_object()
-                    .map(|it| named(it, names))
-                    .unwrap_or_default(),
+                    .into_iter()
+                    .flat_map(|it| named(it, names)),
             );
             found.extend(name_in(guest).filter(|_| names.contains(&"name")));
         }
@@ -173,11 +172,17 @@ fn name_in(guest: &Value) -> Option<Value> {
     const GIVEN: [&str; 3] = ["first_name", "given_name", "first"];
     const FAMILY: [&str; 3] = ["last_name", "family_name", "last"];
     match guest {
-        Value::String(text) if text.contains(' ') => Some(guest.clone()),
+        Value::String(text) => {
+            let is_name = text.contains(' ') && !text.contains(|it: char| it.is_ascii_digit());
+            is_name.then(|| guest.clone())
+        }
         Value::Object(guest) => {
             let inner = member(guest, "name").and_then(Value::as_object);
-            let parts = [GIVEN, FAMILY].map(|it| named(inner.unwrap_or(guest), &it));
-            let parts = parts.concat();
+            let part = |names: &[&str]| named(inner.unwrap_or(guest), names).into_iter().next();
+            let parts: Vec<Value> = [part(&GIVEN), part(&FAMILY)]
+                .into_iter()
+                .flatten()
+                .collect();
             let parts: Vec<String> = parts.iter().map(plain).collect();
             (!parts.is_empty()).then(|| parts.join(" ").into())
         }
@@ -214,13 +219,14 @@ fn same_name(asked: &str, shown: &str) -> bool {
     words(shown).count() <= words(asked).count() && words(shown).all(is_part)
 }
 
-/// Whether two phone numbers are one, with or without the country's code. `None` for one that is short or masked.
+/// Whether two phone numbers may be one, with or without codes of country and area. `None` for one that is short or masked.
 fn same_phone(asked: &str, shown: &str) -> Option<bool> {
-    let digits = |text: &str| text.replace(|it: char| !it.is_ascii_digit(), "");
-    let (asked, shown) = (digits(asked), digits(shown));
-    let (asked, shown) = (asked.trim_start_matches('0'), shown.trim_start_matches('0'));
-    let is_whole = asked.len().min(shown.len()) >= 7;
-    is_whole.then(|| asked.ends_with(shown) || shown.ends_with(asked))
+    let last = |text: &str| {
+        let digits = text.replace(|it: char| !it.is_ascii_digit(), "");
+        let from = digits.len().checked_sub(7)?;
+        (!text.contains(MASKS)).then(|| digits[from..].to_owned())
+    };
+    Some(last(asked)? == last(shown)?)
 }
 
 /// Whether a text is another one, as far as the other one is not masked.
@@ -277,7 +283,10 @@ mod tests {
             json!({"party_size": 2.0}),
             json!({"guest_name": "Lovelace, Ada"}),
             json!({"customer": {"name": {"last": "Lovelace", "first": "Ada"}}}),
-            json!({"customer": {"phone": "020 7946 0018"}}),
+            json!({"customer": {"phone": "+44 (0)20 7946 0018"}}),
+            json!({"customer": {"phone": "+44 20 7946 ****"}}),
+            json!({"customer": {"first_name": "Ada", "given_name": "Ada", "last_name": "Lovelace"}}),
+            json!({"guests": "2 adults"}),
             json!({"guests": [{"name": "Bob"}, {"name": "Ada Lovelace"}]}),
             json!({"guests": 2, "customer": "cus_1"}),
             json!({"customer": {"name": "*** Love*"}}),

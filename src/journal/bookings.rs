@@ -24,7 +24,7 @@ pub(crate) struct KeptBooking {
     /// The terms of the slot that was booked. The service may not repeat them.
     pub(crate) terms: Option<Json>,
     /// What its request and accepted changes asked for, in the contract's shape.
-    asked: Option<Json>,
+    pub(super) asked: Option<Json>,
 }
 
 pub(super) const WITH_ASKED: &str = "bookings.*,
@@ -156,6 +156,7 @@ pub(super) struct SeenBooking<'a> {
     pub(super) key: Option<&'a str>,
     pub(super) asked: Option<&'a Json>,
     pub(super) terms: Option<&'a Json>,
+    pub(super) changes: Option<&'a Json>,
     /// Whether its guest was deleted: it stays reduced to its id and status.
     pub(super) is_forgotten: bool,
 }
@@ -169,7 +170,7 @@ pub(super) fn store(
     seen: &SeenBooking<'_>,
 ) -> SqlResult<()> {
     let asked = seen.asked.or(held.and_then(|held| held.asked.as_ref()));
-    let changes = held.and_then(|held| held.changes.as_ref());
+    let changes = seen.changes.or(held.and_then(|held| held.changes.as_ref()));
     let is_forgotten = seen.is_forgotten || held.is_some_and(|held| held.is_forgotten);
     let (document, terms, searched) = if is_forgotten {
         (Cow::Borrowed(""), None, Searched::default())
@@ -202,7 +203,7 @@ pub(super) fn store(
         &searched.venue,
         &searched.id,
         terms,
-        changes.map(Json::to_string),
+        changes.filter(|_| !is_forgotten).map(Json::to_string),
         seen.key,
         seen.profile,
         seen.created_at,
@@ -237,7 +238,7 @@ pub(super) fn keep(
         key: Some(&attempt.idempotency_key),
         asked: Some(attempt.asked()),
         terms,
-        is_forgotten: false,
+        ..SeenBooking::default()
     };
     store(statements, scope, held.as_ref(), booking, &seen)
 }

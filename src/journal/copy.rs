@@ -77,6 +77,7 @@ fn copy_booking(statements: &dyn SqlExecutor, scope: &Scope, row: &SqlRow) -> Sq
         return Ok(());
     }
     let (key, profile) = (text("idempotency_key")?, text("profile")?);
+    let changes = text("changes")?.and_then(|it| serde_json::from_str(&it).ok());
     let seen = SeenBooking {
         origin: &origin,
         profile: profile.as_deref(),
@@ -85,6 +86,7 @@ fn copy_booking(statements: &dyn SqlExecutor, scope: &Scope, row: &SqlRow) -> Sq
         key: key.as_deref(),
         asked: None,
         terms: kept.terms.as_ref(),
+        changes: changes.as_ref(),
         is_forgotten: forgotten_at.is_some(),
     };
     bookings::store(statements, scope, held.as_ref(), booking, &seen)?;

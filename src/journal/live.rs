@@ -82,12 +82,10 @@ impl Journal {
                 let Some(kept) = KeptBooking::read(&row)? else {
                     continue;
                 };
-                let asked: Option<String> = row.get("asked")?;
-                let asked = asked.and_then(|it| serde_json::from_str(&it).ok());
                 let found = LiveBooking {
                     booking: kept.booking,
                     idempotency_key: row.get("idempotency_key")?,
-                    asked: asked.unwrap_or_default(),
+                    asked: kept.asked.unwrap_or_default(),
                 };
                 if found.booking.may_stand() && venues.contains(&found.venue()) {
                     live.push(found);

@@ -21,12 +21,8 @@ use crate::platform::system::files::RENAMES_OPEN_FILES;
 /// The tables that are taken over, with all columns that both files have: a journal of another version may have others.
 const TAKEN_OVER: [&str; 4] = ["attempts", "runs", "sightings", "bookings"];
 
-#[derive(Debug, Default, PartialEq)]
-pub(crate) struct TakenOver {
-    pub(crate) attempts: usize,
-    /// The keys of which only runs could be read: their requests may have booked.
-    pub(crate) lost: Vec<String>,
-}
+/// How many attempts were copied, and the keys of which only runs could be read: their requests may have booked.
+type TakenOver = (usize, Vec<String>);
 
 /// Replaces the journal at `path` if it is damaged or was written by another version. Returns the new name of the old one, and
 /// what was copied into the new one; `None` if there was nothing to replace. A journal that is locked or not
@@ -85,20 +81,20 @@ const LOST: &str = "SELECT DISTINCT idempotency_key FROM runs
 fn take_over(old: Option<&Connection>, new: &Path) -> Result<TakenOver> {
     let cannot = |why: SqlFailure| into_error(new, &why);
     let journal = Journal::make(new).map_err(cannot)?;
-    let mut taken = TakenOver::default();
+    let mut attempts = 0;
     if let (Some(old), Some((connection, _))) = (old, journal.file()) {
         for table in TAKEN_OVER {
             let copied = copy_table(old, connection, table);
             let rows = copied.map_err(|error| cannot(error.into()))?;
             if table == "attempts" {
-                taken.attempts = rows;
+                attempts = rows;
             }
         }
     }
     let lost = journal.read(|statements, _| statements.query(LOST, &[]))?;
-    taken.lost = lost.iter().filter_map(|row| row.at(0).ok()).collect();
+    let lost = lost.iter().filter_map(|row| row.at(0).ok()).collect();
     journal.prove_again()?;
-    Ok(taken)
+    Ok((attempts, lost))
 }
 
 fn copy_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Result<usize> {

@@ -119,8 +119,7 @@ impl Journal {
 }
 
 impl Intent<'_> {
-    /// Writes it, unless it is refused. Others wait until the transaction ends, also for the window, before the open attempts
-    /// are looked at.
+    /// Writes it, unless it is refused. Others wait for the end of the transaction, also for the window.
     fn write(
         &self,
         statements: &dyn SqlExecutor,

@@ -25,8 +25,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Each, in the enum's order, with the word that the journal and `attempts --json` use, and for a person: what became of
-    /// the request.
+    /// Each, in the enum's order, with its word in the journal and in `attempts --json`, and its words for a person.
     const WORDS: [(Outcome, &str, &str); 6] = [
         (Outcome::UnderWay, "under_way", "not ended"),
         (Outcome::InDoubt, "in_doubt", "result unknown"),

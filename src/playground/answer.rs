@@ -30,8 +30,7 @@ pub(crate) fn script(context: &Context, text: &str, document: Document) -> Resul
     Ok(Exit::Done)
 }
 
-/// The sandbox's error names fields of the call. This replaces them with the flags that the user typed, and makes it a usage
-/// error (2).
+/// The sandbox's error with the flags that the user typed in place of fields, as a usage error (2).
 pub(crate) fn by_flags(error: Error) -> Error {
     let body = error
         .body

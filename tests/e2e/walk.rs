@@ -262,7 +262,9 @@ fn a_detail_that_is_left_empty_is_asked_for_again_before_anything_is_sent() {
 fn a_booking_by_flags_asks_for_the_provider_where_a_search_has_shown_several() {
     let home = Home::new();
     let whole = for_guest("ven_multi_provider");
-    home.run(&whole).exits(12).says("choose one: --provider NAME");
+    home.run(&whole)
+        .exits(12)
+        .says("choose one: --provider NAME");
     let search = ["search", "dining", "--near", "Sandbox"];
     home.ok(search);
     home.run(&whole)

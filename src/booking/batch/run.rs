@@ -203,8 +203,7 @@ impl BatchRun<'_> {
         self.context.target().journal().is_some()
     }
 
-    /// The next row: one that no other machine books right now. Rows of others are left for later; waits if there are only
-    /// such ones.
+    /// The next row that no other machine books right now. Waits if other machines book all that are left.
     async fn claim_next<'r>(
         &self,
         left: &mut VecDeque<&'r KeyedRow>,

@@ -21,7 +21,7 @@ use crate::journal::{
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{Answer, BookingRequest, Call};
-use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::booking::Booking;
 use crate::service::time::document_time::DocumentTime;
 
 /// How often is looked whether another machine has its first answer.
@@ -81,7 +81,7 @@ pub(crate) async fn create_booking(
     loop {
         let begun = sender.begin_run(max_wait).await;
         let (run, earlier, left) = begun.map_err(|error| sender.stopped(error))?;
-        // A signal drops this future where it waits. `run_until_interrupted` then adds to the error what is in flight.
+        // A signal drops this future where it waits. `unless_interrupted` then adds to the error what is in flight.
         context.in_flight.replace(InFlight::creating(key));
         let progress = context.requesting("sending the booking request");
         let shows_it = |body: &Document| sender.is_shown_in(body);
@@ -236,12 +236,11 @@ impl Sending<'_> {
         self.known_booking = known.booking_id;
     }
 
-    /// Whether a refusal carries a booking that may be the one that was asked for, outside the list of unfinished ones (spec,
-    /// Errors).
+    /// Whether a refusal carries what may be the booking, outside the list of unfinished ones (spec, Errors).
     fn is_shown_in(&self, refusal: &Document) -> bool {
         let is_it = |booking: &Booking| {
-            let is_known = !matches!(booking.status(), Status::Other(_));
-            is_known && difference(&self.asked, booking, true).is_none()
+            let may_be = is_a_booking(&self.asked, booking) || booking.may_stand();
+            may_be && difference(&self.asked, booking, true).is_none()
         };
         let bookings = self.context.adapter().bookings_within(refusal);
         bookings.iter().any(is_it)
@@ -422,7 +421,7 @@ fn another_booking(id: &str, difference: &str, key: &str) -> Error {
 pub(crate) fn asked_before(key: &str, anew: &str) -> Error {
     let what = "an identical booking request is still unresolved; nothing was sent";
     let hint = format!(
-        "check it, or {anew} to book again on purpose: {}",
+        "check it: {}; to book again on purpose, {anew}",
         resume_command(key)
     );
     Error::new(Code::OutcomeUnknown, what)

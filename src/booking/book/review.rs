@@ -204,8 +204,7 @@ fn details(context: &Context, draft: &BookingDraft, slot: &Slot) -> SlotDetails 
     SlotDetails::of(slot, terms_reader(context, party))
 }
 
-/// What the booking may cost beside its price, in one line: a card or a fee, that it can never be changed, and all that is not
-/// understood.
+/// What the booking may cost beside its price, that it can never be changed, and what is not understood, in one line.
 fn stakes(slot: &Slot, details: SlotDetails, limits: Option<String>) -> Option<String> {
     let mut parts = Vec::new();
     if SlotDetails::may_need_a_card(slot) {

@@ -46,8 +46,7 @@ pub(crate) async fn send_answer(
         // A lost answer may still be on its way. Only a refusal proves that the booking still waits.
         Status::RequiresAction if may_be_done => Err(error),
         Status::RequiresAction => Ok((booking, Some(error))),
-        // The answer was refused because the booking no longer waits: its status decides (spec, States and
-        // transitions).
+        // The booking no longer waits, so its status decides (spec, States and transitions).
         _ if may_be_done || error.exit == Exit::Invalid => {
             context.out.note(&error.message);
             Ok((booking, None))

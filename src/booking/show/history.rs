@@ -77,8 +77,7 @@ pub(crate) fn timeline(
     Ok(story.rows)
 }
 
-/// How far the service's clock is ahead of this computer's: a sandbox's may have been moved. `None` if the booking was made
-/// elsewhere.
+/// How far the service's clock is ahead of this computer's; `None` if the booking was made elsewhere.
 fn clock_ahead(created: Timestamp, attempts: &[Attempt]) -> Option<SignedDuration> {
     let runs = attempts.iter().flat_map(|attempt| &attempt.runs);
     let makers = runs.filter(|run| run.outcome.may_have_booked());

@@ -92,7 +92,7 @@ fn replace_damaged(context: &Context) -> Result<Exit> {
     }
     let path = &context.paths.journal;
     let (kept, taken) = recover(path)?.unzip();
-    let (attempts, lost) = taken.map(|it| (it.attempts, it.lost)).unzip();
+    let (attempts, lost) = taken.unzip();
     context.emit(&RecoveryView {
         recovered: kept.is_some(),
         journal: path.display().to_string(),

@@ -21,13 +21,15 @@ pub(crate) enum SeedPlace {
 pub(crate) fn resolve_place(text: &str) -> Option<SeedPlace> {
     let parts = parts(text);
     let names = |city: &City| parts.iter().any(|it| city.is_named(it));
+    let city_in = |part| CITIES.iter().find(|city| city.is_named(part));
     match parts.join(" ").as_str() {
         "outage" => return Some(SeedPlace::Outage),
         "partial outage" => return Some(SeedPlace::PartialOutage),
         _ if names(&SANDBOX) => return Some(SeedPlace::Sandbox),
         _ => {}
     }
-    let found = CITIES.iter().find(|it| names(it));
+    // An address may be in a street that is named for another city.
+    let found = parts.iter().rev().find_map(|part| city_in(part));
     found.map(|it| SeedPlace::City(it.name))
 }
 
@@ -39,13 +41,9 @@ pub(crate) fn names_city(text: &str, city: &str) -> bool {
 
 impl City {
     fn is_named(&self, part: &str) -> bool {
-        let is_rest = |rest: Option<&str>, is_end: fn(&str) -> bool| {
-            rest.is_some_and(|rest| rest.is_empty() || is_end(rest))
-        };
-        self.names.iter().any(|name| {
-            is_rest(part.strip_prefix(name), |rest| rest.starts_with(' '))
-                || is_rest(part.strip_suffix(name), |rest| rest.ends_with(' '))
-        })
+        let part = format!(" {part} ");
+        let mut names = self.names.iter().map(|name| format!(" {name} "));
+        names.any(|name| part.starts_with(&name) || part.ends_with(&name))
     }
 }
 
@@ -100,6 +98,7 @@ mod tests {
             ("London", "London"),
             ("  lOnDoN,UK ", "London"),
             ("Soho, London", "London"),
+            ("1 London Road, Sydney", "Sydney"),
             ("Greater London", "London"),
             (
                 "12 Some Street, Nowhere-in-Particular, London, United Kingdom",

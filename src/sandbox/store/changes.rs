@@ -127,8 +127,7 @@ impl ChangeFeed {
     }
 }
 
-/// Adds a change for every row that this connection writes. SQLite calls it before the commit; the rows are read
-/// after it.
+/// Adds a change for every row that this connection writes, before the commit. The rows are read after it.
 pub(super) fn watch_rows(
     connection: &mut Connection,
     changes: &Arc<ChangeFeed>,

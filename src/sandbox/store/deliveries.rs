@@ -221,13 +221,13 @@ impl Tx<'_> {
     /// Starts its schedule anew. An attempt that is under way does not belong to it.
     pub(crate) fn resend(&self, event: i64) -> Result<()> {
         let again = "UPDATE deliveries SET state = 'pending', next_attempt_at = ?, \
-                     failures = CASE WHEN leased_until IS NULL THEN 0 ELSE -1 END WHERE event = ?";
-        self.run(again, (self.now.as_millisecond(), event))
+                     failures = CASE WHEN coalesce(leased_until, 0) <= ? THEN 0 ELSE -1 END WHERE event = ?";
+        let today = Timestamp::now().as_millisecond();
+        self.run(again, (self.now.as_millisecond(), today, event))
             .map(drop)
     }
 
-    /// Every delivery with its attempts, in the order of the events; only that of `event`, or those of `organization`,
-    /// if given.
+    /// Deliveries with their attempts, in the order of the events: that of `event`, those of `organization`, or all.
     pub(crate) fn deliveries(
         &self,
         event: Option<i64>,

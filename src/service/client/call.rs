@@ -99,8 +99,7 @@ impl Call {
 
     /// Encodes an id as exactly one path segment, whatever it contains.
     pub(crate) fn segment(id: &str) -> String {
-        // `.` and `..` would change the path even when encoded, and an empty segment is another path. None of them is
-        // an id.
+        // No ids: `.` and `..` would change the path even when encoded, and an empty segment is another path.
         match id {
             "" | "." | ".." => "%20".to_owned(),
             _ => utf8_percent_encode(id, NOT_UNRESERVED).to_string(),

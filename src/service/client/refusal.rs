@@ -70,10 +70,9 @@ impl Refusal {
     }
 
     /// Each of the service's refusals is a document with `error` (spec, Errors); a 5xx proves that nothing was done only with a
-    /// documented code. One that shows the booking that was asked for, or says that a request with this key is in progress,
-    /// proves nothing.
+    /// documented code. One that shows the booking that was asked for, or is about the key, proves nothing.
     pub(crate) fn proves_nothing_was_done(&self) -> bool {
-        if self.shows_the_booking || self.says_in_progress() {
+        if self.shows_the_booking || self.is_about_the_key() {
             return false;
         }
         let code = self.code.as_deref();
@@ -92,14 +91,19 @@ impl Refusal {
         }
     }
 
-    /// Whether it is about the key, which an earlier request may have used, and not about what was asked for.
-    fn says_in_progress(&self) -> bool {
-        const WORDS: &str = "idempoten|duplicate|in progress|in flight|still processing|already processing|being processed|\
-            being handled|already executing|outstanding";
+    /// Whether it is about an earlier request with the key. A documented code says what else it is about.
+    fn is_about_the_key(&self) -> bool {
+        const UNDER_WAY: &str = "in progress|in flight|still processing|already processing|being processed|being handled";
+        const USED: &str = "already|exist|used|outstanding|concurren|executing";
+        let has = |text: &str, words: &str| words.split('|').any(|words| text.contains(words));
+        if self.code.as_deref().and_then(code::entry).is_some() {
+            return false;
+        }
         let texts = texts(self.said().value(), &["error", "message", "detail"]);
         texts.chain(self.code.as_deref()).any(|text| {
             let text = text.to_lowercase().replace(['_', '-'], " ");
-            WORDS.split('|').any(|words| text.contains(words))
+            let is_used = text.contains("idempoten") && has(&text, USED);
+            is_used || text == "duplicate" || has(&text, UNDER_WAY)
         })
     }
 

@@ -218,8 +218,7 @@ struct Checks {
 }
 
 impl Checks {
-    /// The exit code of the first problem in this order, because later checks depend on earlier ones: configuration,
-    /// network, key.
+    /// The exit code of the first problem in this order: configuration, network, key. Later checks depend on earlier ones.
     fn exit(&self) -> Exit {
         let exits = self.checks.iter().map(|check| check.exit);
         let rank = |exit: &Exit| match exit {

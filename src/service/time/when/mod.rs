@@ -107,7 +107,15 @@ impl Days {
             .timestamp();
         let date = |day: Day| {
             let moment = day.resolve(Time::MAX, now, &TimeZone::UTC)?;
-            Ok::<_, String>(moment.zoned.date())
+            let date = moment.zoned.date();
+            // What is listed may be over.
+            let is_far =
+                matches!(day, Day::OfYear(..)) && today.date().saturating_add(6.months()) < date;
+            Ok::<_, String>(if is_far {
+                date.saturating_sub(1.year())
+            } else {
+                date
+            })
         };
         let (first, last) = (date(self.0)?, date(self.1)?);
         if first <= last {
