@@ -95,7 +95,7 @@ fn in_a_browser_bookings_appear_and_are_answered_and_expire() {
     assert_eq!(status_of(&served, &booking), "confirmed");
     page.shows("became confirmed");
     page.shows("message to +442079460000");
-    page.shows("POST /v1/bookings answered 201");
+    page.shows("POST /v1/bookings returned 201");
 
     let pays = json!({"payment_collection": "vendor_external"});
     let paid = book(&served, "ven_payment", "Ada Lovelace", &pays);
@@ -155,7 +155,7 @@ fn in_a_browser_a_refused_delivery_is_inspected_and_sent_again() {
     page.shows("last: 503");
     page.run("[...document.querySelectorAll('main li a')].find((it) => it.innerText.includes('last: 503')).click()", &[]);
     page.shows("the app is being deployed");
-    page.press("Send again");
+    page.press("Resend");
     page.until(
         HANG,
         "document.querySelector('main b').textContent === 'delivered'",
