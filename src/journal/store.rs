@@ -47,8 +47,7 @@ pub(super) const KIND: Kind = Kind {
 /// What is deleted or replaced is overwritten: a guest who is forgotten is not left in a free page. Copies that a page
 /// split leaves behind are another matter: see `rewrite`.
 fn tune(connection: &Connection) -> rusqlite::Result<()> {
-    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("without_guest", 1, flags, |call| {
+    connection.create_scalar_function("without_guest", 1, FunctionFlags::SQLITE_UTF8, |call| {
         let document: Option<String> = call.get(0)?;
         Ok(document.map(|document| without_guest(&document)))
     })?;

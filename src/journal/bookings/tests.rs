@@ -39,6 +39,7 @@ fn a_settled_create_is_listed_as_the_service_sent_it_and_as_it_was_seen_last() {
     let sent = |id| format!(r#"{{"id":"{id}", "status":"confirmed", "price":1.50}}"#);
     assert_eq!(texts, [sent("bk_2"), sent("bk_1")]);
     assert_eq!(journal.bookings(None, Some(1)).unwrap().len(), 1);
+    assert_eq!(journal.booking_ids(1).unwrap(), ["bk_2"]);
 }
 
 #[test]

@@ -59,6 +59,7 @@ fn a_request_is_counted_before_it_is_sent_where_few_are_left_or_the_window_is_ov
         assert_eq!(journal.count_request(RATE_LIMIT, &|_| now).unwrap(), None);
         let window = journal.rate_limit(RATE_LIMIT).unwrap().unwrap();
         assert_eq!((window.remaining, window.resets_at), left);
+        assert_eq!(journal.rate_limits().unwrap(), [window]);
     }
 }
 

@@ -278,8 +278,14 @@ mod tests {
         assert_eq!(row("3", 1).as_deref(), Some("lovelace"));
         list("2", &[]);
         assert_eq!(row("2", 1), None, "an empty list is a list");
-        let age = "UPDATE lists SET listed_at = listed_at - 8 * 86400";
-        at("1").write(|it| it.execute_batch(age)).unwrap();
+        let age = |days: u32| {
+            let age = format!("UPDATE lists SET listed_at = listed_at - {days} * 86400");
+            at("1").write(|it| it.execute_batch(&age)).unwrap();
+        };
+        age(6);
+        list("2", &["newer"]);
+        assert_eq!(row("1", 1).as_deref(), Some("lovelace"));
+        age(2);
         list("2", &["newest"]);
         let forgotten = row("1", 1);
         assert_eq!(forgotten.as_deref(), Some("newest"));

@@ -40,6 +40,7 @@ fn a_key_is_never_reused_for_another_body() {
         ),
         ("another_booking", Some("k"))
     );
+    assert!(error.hint.as_ref().unwrap().contains("attempts resume k"));
 }
 
 #[test]
@@ -114,4 +115,5 @@ fn a_run_that_ends_twice_never_ends_another_one_that_has_its_number() {
     let attempt = journal.attempt("k").unwrap().unwrap();
     assert_eq!((attempt.state, attempt.runs.len()), (State::Unresolved, 1));
     assert_eq!(attempt.runs[0].outcome, Outcome::UnderWay);
+    assert_eq!(attempt.runs[0].process, Some(std::process::id()));
 }

@@ -138,6 +138,15 @@ impl Typed {
         }
     }
 
+    /// Drops what was typed before, in raw mode. Returns whether Ctrl-C was among it.
+    pub(crate) fn discard(&mut self) -> io::Result<bool> {
+        let (mut dropped, mut interrupted) = ([0; 256], false);
+        while let Some(length @ 1..) = read(self.input.get_ref(), &mut dropped)? {
+            interrupted |= dropped[..length].contains(&b'\x03');
+        }
+        Ok(interrupted)
+    }
+
     async fn byte(&self) -> io::Result<Option<u8>> {
         let mut byte = [0];
         loop {

@@ -84,6 +84,14 @@ impl Typed {
     pub(crate) async fn waiting(&mut self) -> io::Result<Option<Key>> {
         already_typed()
     }
+
+    pub(crate) fn discard(&mut self) -> io::Result<bool> {
+        let mut interrupted = false;
+        while let Some(key) = already_typed()? {
+            interrupted |= key == Key::Interrupt;
+        }
+        Ok(interrupted)
+    }
 }
 
 fn already_typed() -> io::Result<Option<Key>> {
@@ -167,6 +175,5 @@ fn echo(unseen: bool, text: &str) -> io::Result<()> {
 }
 
 pub(crate) fn discard() -> io::Result<()> {
-    while already_typed()?.is_some() {}
-    Ok(())
+    Typed.discard().map(|_| ())
 }

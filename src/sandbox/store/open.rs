@@ -154,6 +154,18 @@ mod tests {
         );
     }
 
+    #[test]
+    fn the_size_of_the_log_is_known() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("sandbox.db");
+        let connection = open(&path).unwrap();
+        let change = "CREATE TABLE large AS SELECT zeroblob(300000)";
+        connection.execute_batch(change).unwrap();
+        assert!(sqlite::log_size(&path) > 300_000);
+        sqlite::fold_in(&connection).unwrap();
+        assert_eq!(sqlite::log_size(&path), 0);
+    }
+
     fn failure(path: &Path) -> SqlFailure {
         open(path).unwrap_err().failure
     }

@@ -9,7 +9,7 @@ use super::widget::{KeyEffect, Widget};
 use crate::platform::key::Key;
 use crate::platform::signals::Continued;
 use crate::platform::system::process;
-use crate::platform::system::tty::{self, Modes, Typed};
+use crate::platform::system::tty::{Modes, Typed};
 
 /// How often the countdown, a moved clock and the size are checked: a handler for the resize signal cannot be removed.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -46,9 +46,9 @@ pub(super) async fn ask(
     let mut is_suspended = false;
     let question = widget.question;
     let (confirms, goes_back) = (question.confirms, question.goes_back);
-    // Enter alone answers, so that one typed before must not count.
-    if confirms || !widget.rows.is_empty() {
-        tty::discard()?;
+    // Enter alone answers, so that one typed before must not count. Ctrl-C counts.
+    if (confirms || !widget.rows.is_empty()) && typed.discard()? {
+        return Err(PromptError::interrupted());
     }
     loop {
         // Take in a long paste first, and draw it once.
@@ -90,7 +90,11 @@ pub(super) async fn ask(
             Some(key) => widget.press(key),
         };
         match step {
-            KeyEffect::Stay if confirms && key == Some(Key::Enter) => tty::discard()?,
+            KeyEffect::Stay if confirms && key == Some(Key::Enter) => {
+                if typed.discard()? {
+                    return Err(PromptError::interrupted());
+                }
+            }
             KeyEffect::Stay => {}
             KeyEffect::Interrupted => return Err(PromptError::interrupted()),
             KeyEffect::Answered => {

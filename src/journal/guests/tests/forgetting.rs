@@ -36,6 +36,19 @@ fn more_guests_than_one_transaction_deletes_are_forgotten() {
 }
 
 #[test]
+fn a_create_that_deletes_guests_leaves_no_free_pages() {
+    let place = TestJournal::new();
+    let journal = place.journal();
+    let old = journal.run("old", &request(&GUEST.repeat(9_999)));
+    journal.end_refused(&old, 400).unwrap();
+    let size = || fs::metadata(place.path()).unwrap().len();
+    let before = size();
+    journal.scope.retention.set(Retention::parse("0").unwrap());
+    make(&journal, "new", "bk_1");
+    assert!(size() < before);
+}
+
+#[test]
 fn a_request_that_somebody_damaged_keeps_no_create_from_being_settled() {
     let place = TestJournal::new();
     let journal = place.journal();
