@@ -11,7 +11,7 @@ use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::id;
-use crate::service::time::text::human;
+use crate::service::time::text::to_the_second;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{DocumentView, Page, TableCell};
 use crate::terminal::view::{bookings_page, status_cell, tone_of};
@@ -103,7 +103,7 @@ fn known_here(context: &Context, id: &str, error: Error) -> Result<(Booking, Exi
     let Some(kept) = kept else {
         return Err(error);
     };
-    let (why, seen) = (&error.message, human(&kept.seen_at));
+    let (why, seen) = (&error.message, to_the_second(&kept.seen_at));
     let warning = format!("{why}; this is what this computer saw on {seen}");
     context.out.warn(&warning);
     Ok((kept.booking, error.exit))

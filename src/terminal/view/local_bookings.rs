@@ -10,7 +10,7 @@ use crate::journal::{Attempt, KeptBooking};
 use crate::json::plain;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::time::document_time::as_text;
-use crate::service::time::text::{human, listed, relative};
+use crate::service::time::text::{human, listed, relative, to_the_second};
 use crate::terminal::output::{Page, TableCell, Tone, lines, visible};
 
 const HEADERS: [&str; 6] = ["guest", "when", "status", "party", "venue", "booking id"];
@@ -95,7 +95,7 @@ pub(crate) fn kept_page(kept: &[KeptBooking], now: Timestamp) -> Page {
         let seen = kept.seen_at.parse::<Timestamp>().ok();
         let seen = seen.map(|seen| relative(seen, Timestamp::now()));
         let mut cells = BookingRow::kept(kept, now).cells(now);
-        cells.push(TableCell::from(human(&kept.seen_at)).in_short(seen));
+        cells.push(TableCell::from(to_the_second(&kept.seen_at)).in_short(seen));
         (cells, None)
     });
     let headers = [&HEADERS[..], &["last seen"]].concat();
