@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use crate::harness::{Home, Output, Reply, Running, Scripted, Served, has, holds, text, words};
 
-/// A row that the sandbox confirms: `day` days from 2027-01-10, so that no slot is full.
+/// A row that the sandbox confirms: `day` days from 2038-01-10, so that no slot is full.
 fn row(day: u32, guest: &str) -> Value {
     json!({
         "venue_id": "ven_confirms",
-        "datetime": format!("2027-{:02}-{:02}T19:30:00Z", 1 + day / 28, 1 + day % 28),
+        "datetime": format!("2038-{:02}-{:02}T19:30:00Z", 1 + day / 28, 1 + day % 28),
         "party_size": 2,
         "customer": {"name": guest},
     })
@@ -66,8 +66,8 @@ fn a_batch_is_the_same_from_csv_and_from_standard_input_under_one_name() {
     let served = Served::start();
     let home = served.home();
     let csv = "venue_id,datetime,party_size,customer.name\n\
-               ven_confirms,2027-01-01T19:30:00Z,2,Ada Lovelace\n\
-               ven_confirms,2027-01-02T19:30:00Z,2,Ada Lovelace\n";
+               ven_confirms,2038-01-01T19:30:00Z,2,Ada Lovelace\n\
+               ven_confirms,2038-01-02T19:30:00Z,2,Ada Lovelace\n";
     let file = file(&home, "friday.csv", csv);
     home.ok(["batch", &file, "--name", "friday"]);
     let piped = ["batch", "-", "--name", "friday", "--json"];
@@ -323,7 +323,7 @@ fn a_row_is_booked_at_a_slot_that_the_venue_offers_or_not_at_all() {
     let served = Served::start();
     let home = served.home();
     let mut odd = row(1, "Grace Hopper");
-    odd["datetime"] = json!("2027-02-01T19:40:00Z");
+    odd["datetime"] = json!("2038-02-01T19:40:00Z");
     let both = format!("{}\n{odd}\n", row(0, "Ada Lovelace"));
     let both = file(&home, "both.jsonl", &both);
     home.run(["batch", &both, "--dry-run"])

@@ -266,7 +266,7 @@ fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_ne
     // A batch's rows follow the flag too, and a profile has a retention of its own.
     let home = Home::new();
     let row = json!({
-        "venue_id": "ven_confirms", "datetime": "2027-01-10T19:30:00Z", "party_size": 2,
+        "venue_id": "ven_confirms", "datetime": "2038-01-10T19:30:00Z", "party_size": 2,
         "customer": {"name": "Ada Lovelace"},
     });
     home.feed(

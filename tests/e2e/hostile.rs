@@ -383,7 +383,7 @@ fn names_of_every_script_are_shown_as_they_are_and_hidden_text_is_not_hidden() {
     {
         let day = day + 1;
         rows.push_str(&format!(
-            r#"{{"venue_id":"ven_confirms","datetime":"2027-01-{day:02}T19:30:00Z","party_size":2,"customer":{{"name":"{name}"}}}}"#
+            r#"{{"venue_id":"ven_confirms","datetime":"2038-01-{day:02}T19:30:00Z","party_size":2,"customer":{{"name":"{name}"}}}}"#
         ));
         rows.push('\n');
     }
