@@ -126,7 +126,8 @@ fn a_letter_at_the_card_runs_the_same_command_and_comes_back() {
     terminal
         .see("m modify")
         .type_in("m")
-        .see("? What would you like to change?");
+        .see("? What would you like to change?")
+        .see("party size · 2");
     terminal
         .press(Key::Down)
         .press(Key::Enter)

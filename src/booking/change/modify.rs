@@ -97,10 +97,10 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         }
         // A script's change of any other booking is for the service to refuse.
     }
-    if is_open {
-        args.at = ask_for_change(context, &what, &mut changes).await?;
-    }
     let known = before.as_ref().map(|it| terms::filled_in(context, it));
+    if let Some(known) = known.as_ref().filter(|_| is_open) {
+        args.at = ask_for_change(context, &what, known, &mut changes).await?;
+    }
     changes.datetime = match (&args.at, &known) {
         (Some(when), Some(booking)) if !is_exact(when) => {
             let party = changes.party_size.unwrap_or(booking.party());
@@ -144,10 +144,19 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
 async fn ask_for_change(
     context: &Context,
     what: &Question,
+    known: &Booking,
     changes: &mut Changes,
 ) -> Result<Option<When>> {
     let prompter = &context.prompter;
-    let rows = ["time", "party size", "seating"];
+    let fields = [
+        ("time", "datetime"),
+        ("party size", "party_size"),
+        ("seating", "seating_preference"),
+    ];
+    let rows = fields.map(|(name, field)| match known.value().get(field) {
+        Some(now) if !now.is_null() => format!("{name} · {}", time_text(now)),
+        _ => name.to_owned(),
+    });
     let row = prompter.choose(what, &rows).await?;
     let (text, flag) = [
         ("New time? (e.g. 20:00 or tomorrow 20:30)", "--at"),

@@ -114,7 +114,7 @@ impl Prompter<'_> {
     pub(crate) async fn choose(
         &self,
         question: &Question,
-        options: &[&str],
+        options: &[impl ToString],
     ) -> Result<usize, PromptError> {
         let rows: Vec<String> = options.iter().map(ToString::to_string).collect();
         let mut menu = Widget::new(question, &rows, 0);
