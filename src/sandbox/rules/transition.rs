@@ -71,9 +71,9 @@ impl Transition {
         Self::to(BookingState::Failed { error })
     }
 
-    fn stay(state: &BookingState) -> Self {
+    fn stay(state: BookingState) -> Self {
         Self {
-            state: state.clone(),
+            state,
             webhook: None,
             denial: None,
         }
@@ -90,7 +90,7 @@ impl Transition {
 pub(crate) fn step(state: &BookingState, event: &BookingEvent, now: Timestamp) -> Transition {
     use BookingErrorCode::{PaymentApprovalExpired, PaymentOutcomeUnknown};
     use BookingState::{Confirmed, Failed, Processing, RequiresAction};
-    let stay = || Transition::stay(state);
+    let stay = || Transition::stay(state.clone());
     match (state, event) {
         (RequiresAction(pause), BookingEvent::TimePassed) if pause.is_over(now) => {
             match pause.ask {
@@ -112,7 +112,7 @@ pub(crate) fn step(state: &BookingState, event: &BookingEvent, now: Timestamp) -
             }
         }
         (RequiresAction(pause), BookingEvent::Continued { answer, payment }) => {
-            continue_paused(pause, answer, *payment)
+            continue_paused(pause.clone(), answer, *payment)
         }
         (
             Failed {
@@ -120,7 +120,7 @@ pub(crate) fn step(state: &BookingState, event: &BookingEvent, now: Timestamp) -
             },
             BookingEvent::Continued { answer, payment },
         ) => match answer {
-            ContinueRequest::PspResponse(_) => Transition::stay(&Failed {
+            ContinueRequest::PspResponse(_) => Transition::stay(Failed {
                 error: payment.late,
             })
             .denied(ApiError::LATE_ANSWER),
@@ -139,7 +139,7 @@ pub(crate) fn step(state: &BookingState, event: &BookingEvent, now: Timestamp) -
         },
         (Confirmed { .. }, BookingEvent::Cancel { provider }) => match provider {
             Provider::A => Transition::to(BookingState::Cancelled),
-            Provider::B | Provider::C => Transition::stay(&Confirmed {
+            Provider::B | Provider::C => Transition::stay(Confirmed {
                 error: Some(BookingErrorCode::CancellationUnsupported),
             }),
         },
@@ -149,53 +149,46 @@ pub(crate) fn step(state: &BookingState, event: &BookingEvent, now: Timestamp) -
     }
 }
 
+/// What an answer makes of a booking that waits for it. One that is refused leaves it waiting.
 fn continue_paused(
-    pause: &PauseState,
+    mut pause: PauseState,
     answer: &ContinueRequest,
     payment: PaymentOutcome,
 ) -> Transition {
-    let stay = || Transition::stay(&BookingState::RequiresAction(pause.clone()));
     let confirmed = || Transition::to(BookingState::CONFIRMED);
-    match (&pause.ask, answer) {
-        (Ask::Otp { code, .. }, ContinueRequest::Otp(given)) if given == code => confirmed(),
+    let denial = match (&mut pause.ask, answer) {
+        (Ask::Otp { code, .. }, ContinueRequest::Otp(given)) if given == code => {
+            return confirmed();
+        }
         (Ask::Otp { attempts_left, .. }, ContinueRequest::Otp(_)) => {
-            let attempts_left = attempts_left.saturating_sub(1);
-            let next = if attempts_left == 0 {
-                Transition::failed(BookingErrorCode::OtpAttemptsExceeded)
-            } else {
-                let mut pause = pause.clone();
-                if let Ask::Otp {
-                    attempts_left: left,
-                    ..
-                } = &mut pause.ask
-                {
-                    *left = attempts_left;
-                }
-                Transition::stay(&BookingState::RequiresAction(pause))
-            };
-            next.denied(ApiError::invalid_otp(attempts_left))
+            *attempts_left = attempts_left.saturating_sub(1);
+            let denial = ApiError::invalid_otp(*attempts_left);
+            if *attempts_left == 0 {
+                return Transition::failed(BookingErrorCode::OtpAttemptsExceeded).denied(denial);
+            }
+            denial
         }
         (Ask::Details { fields }, ContinueRequest::Details(given)) => {
             let unanswered = ContinueRequest::unanswered(fields, given);
             if unanswered.is_empty() {
-                confirmed()
-            } else {
-                stay().denied(ApiError::all_invalid(unanswered))
+                return confirmed();
             }
+            ApiError::all_invalid(unanswered)
         }
         (Ask::Payment { approval_id, .. }, ContinueRequest::PspResponse(given)) => {
             let approval = json!({"approval_id": approval_id, "status": "approved"});
-            if Some(given) != approval.as_object() {
-                return stay().denied(ApiError::MALFORMED_APPROVAL);
+            if Some(given) == approval.as_object() {
+                return match payment.in_time {
+                    Ok(()) => confirmed(),
+                    Err(error) => Transition::failed(error),
+                };
             }
-            match payment.in_time {
-                Ok(()) => confirmed(),
-                Err(error) => Transition::failed(error),
-            }
+            ApiError::MALFORMED_APPROVAL
         }
         (Ask::Payment { .. }, ContinueRequest::PspAbort) => {
-            Transition::failed(BookingErrorCode::PaymentDeclined)
+            return Transition::failed(BookingErrorCode::PaymentDeclined);
         }
-        (ask, _) => stay().denied(ApiError::all_invalid(ContinueRequest::wanted(ask))),
-    }
+        (ask, _) => ApiError::all_invalid(ContinueRequest::wanted(ask)),
+    };
+    Transition::stay(BookingState::RequiresAction(pause)).denied(denial)
 }
