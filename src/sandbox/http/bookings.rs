@@ -22,9 +22,7 @@ use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
 
 pub(super) fn read(context: &RequestContext<'_>) -> HandlerResult {
-    let document = find(context, |organization, number| {
-        context.tx.document(organization, number)
-    })?;
+    let document = find(context, Tx::document)?;
     Ok(Reply::new(StatusCode::OK, document.into()))
 }
 
@@ -39,32 +37,23 @@ fn apply(
     if transition.state != booking.state || transition.webhook.is_some() {
         context.tx.apply(&mut booking, transition, now)?;
     }
-    match denial {
-        None => Reply::booking(&booking),
-        Some(denial) => Err(denial),
-    }
+    denial.map_or_else(|| Reply::booking(&booking), Err)
 }
 
-fn find_booking(context: &RequestContext<'_>) -> Result<StoredBooking, ApiError> {
-    find(context, |organization, number| {
-        context.tx.booking(organization, number)
-    })
-}
-
-fn find<T>(
-    context: &RequestContext<'_>,
-    read: impl Fn(&str, i64) -> rusqlite::Result<Option<T>>,
+/// What is read of the booking that the path names.
+fn find<'a, T>(
+    context: &RequestContext<'a>,
+    read: impl Fn(&Tx<'a>, &str, i64) -> rusqlite::Result<Option<T>>,
 ) -> Result<T, ApiError> {
+    let organization = &context.organization.id;
     let number = IdKind::Booking.number(&context.request.id);
-    let read = |number| read(&context.organization.id, number);
-    match number.map(read).transpose()?.flatten() {
-        Some(found) => Ok(found),
-        None => {
-            let open = context.tx.open_bookings(&context.organization.id)?;
-            let open = open.iter().map(|it| json!(BookingSummary::of(it)));
-            Err(ApiError::booking_not_found(&open.collect::<Vec<_>>()))
-        }
+    let found = number.map(|number| read(context.tx, organization, number));
+    if let Some(found) = found.transpose()?.flatten() {
+        return Ok(found);
     }
+    let open = context.tx.open_bookings(organization)?;
+    let open = open.iter().map(|it| json!(BookingSummary::of(it)));
+    Err(ApiError::booking_not_found(&open.collect::<Vec<_>>()))
 }
 
 pub(super) fn replay(context: &RequestContext<'_>) -> Result<Option<Reply>, ApiError> {
@@ -98,7 +87,7 @@ pub(super) fn create(context: &RequestContext<'_>) -> HandlerResult {
     };
     let state = respond(
         venue,
-        slot.as_ref().map(|(slot, held)| (slot, *held)),
+        slot.as_ref(),
         request.pays_by_vendor,
         (&request.customer, request.party_size),
         generated_codes,
@@ -148,7 +137,7 @@ pub(super) fn send_code(
 
 pub(super) fn continue_(context: &RequestContext<'_>) -> HandlerResult {
     let answer = ContinueRequest::read(&context.request.body)?;
-    let booking = find_booking(context)?;
+    let booking = find(context, Tx::booking)?;
     let venue = context.tx.venue(&booking.organization, &booking.venue_id)?;
     let payment = payment(venue.as_deref());
     apply(
@@ -161,18 +150,15 @@ pub(super) fn continue_(context: &RequestContext<'_>) -> HandlerResult {
 pub(super) fn modify(context: &RequestContext<'_>) -> HandlerResult {
     let tx = context.tx;
     let request = ModifyRequest::read(&context.request.body, tx.now)?;
-    let booking = find_booking(context)?;
+    let booking = find(context, Tx::booking)?;
     let venue = tx.venue(&booking.organization, &booking.venue_id)?;
     let venue = venue.as_deref();
-    let slot = match venue {
-        Some(venue) => new_slot(context, &request, &booking, venue)?,
-        None => None,
-    };
-    let asked = slot.as_ref().map(|(slot, held)| (slot, *held));
+    let slot = venue.map(|venue| new_slot(context, &request, &booking, venue));
+    let slot = slot.transpose()?.flatten();
     let event = BookingEvent::Modify {
         provider: booking.provider,
         venue: request
-            .venue_answer(&booking, venue, asked)
+            .venue_answer(&booking, venue, slot.as_ref())
             .map_err(|code| ApiError::venue_refused(code, &json!(BookingDocument::of(&booking)))),
     };
     let mut transition = step(&booking.state, &event, tx.now);
@@ -221,7 +207,7 @@ pub(super) fn cancel(context: &RequestContext<'_>) -> HandlerResult {
     if reason.is_some_and(|it| !it.is_string() && !it.is_null()) {
         return Err(ApiError::wrong_type("reason", "must be a string"));
     }
-    let booking = find_booking(context)?;
+    let booking = find(context, Tx::booking)?;
     let provider = booking.provider;
     apply(context, booking, &BookingEvent::Cancel { provider })
 }

@@ -100,18 +100,14 @@ pub(super) fn slots(context: &RequestContext<'_>) -> HandlerResult {
         if slot.datetime.timestamp() > tx.now
             && has_room(&slot, tx.held(&context.organization.id, &slot.id)?)
         {
-            free.push(slot);
+            free.push(SlotDocument { slot, party_size });
         }
     }
-    let slots = free.iter();
-    let slots: Vec<_> = slots
-        .map(|slot| SlotDocument { slot, party_size })
-        .collect();
     Reply::ok(&json!({
         "object": "list",
         "venue_id": venue.id,
         "provider": provider.map(|it| it.id()),
-        "slots": slots,
+        "slots": free,
     }))
 }
 

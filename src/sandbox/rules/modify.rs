@@ -54,7 +54,7 @@ impl ModifyRequest {
         &self,
         booking: &StoredBooking,
         venue: Option<&SeedVenue>,
-        slot: Option<(&OfferedSlot, u32)>,
+        slot: Option<&(OfferedSlot, u32)>,
     ) -> Result<(), BookingErrorCode> {
         if venue.and_then(|it| it.scenario) == Some(Scenario::ModifyRefused) {
             return Err(BookingErrorCode::ModificationRefused);
@@ -62,7 +62,7 @@ impl ModifyRequest {
         match slot {
             _ if !self.moves(booking) => Ok(()),
             None => Err(BookingErrorCode::NoAvailability),
-            Some((slot, held)) if has_room(slot, held) => Ok(()),
+            Some((slot, held)) if has_room(slot, *held) => Ok(()),
             Some(_) => Err(BookingErrorCode::SlotTaken),
         }
     }
@@ -90,11 +90,8 @@ impl ModifyRequest {
             changed.party_size = party_size;
         }
         if self.seating.is_some() && self.seating != booking.seating {
-            note(
-                "seating_preference",
-                json!(booking.seating),
-                json!(self.seating),
-            );
+            let (from, to) = (json!(booking.seating), json!(self.seating));
+            note("seating_preference", from, to);
             changed.seating.clone_from(&self.seating);
         }
         if changes.is_empty() {

@@ -23,7 +23,7 @@ pub(crate) const fn has_room(slot: &OfferedSlot, held: u32) -> bool {
 /// `pays` is whether the vendor collects the payment.
 pub(crate) fn respond(
     venue: &SeedVenue,
-    slot: Option<(&OfferedSlot, u32)>,
+    slot: Option<&(OfferedSlot, u32)>,
     pays: bool,
     guest: (&StoredCustomer, u8),
     generate: impl FnOnce() -> GeneratedCodes,
@@ -33,7 +33,7 @@ pub(crate) fn respond(
     let Some((slot, held)) = slot else {
         return failed(BookingErrorCode::NoAvailability);
     };
-    if !has_room(slot, held) {
+    if !has_room(slot, *held) {
         return failed(BookingErrorCode::SlotTaken);
     }
     match venue.scenario {

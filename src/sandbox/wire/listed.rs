@@ -53,9 +53,9 @@ impl<'a> VenueDocument<'a> {
 }
 
 #[derive(Serialize)]
-pub(crate) struct SlotDocument<'a> {
+pub(crate) struct SlotDocument {
     #[serde(flatten)]
-    pub(crate) slot: &'a OfferedSlot,
+    pub(crate) slot: OfferedSlot,
     /// That the slot was asked for.
     pub(crate) party_size: u8,
 }

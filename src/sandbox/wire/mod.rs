@@ -48,7 +48,7 @@ impl IdKind {
     /// The number of an id; `None` if it is not an id of this kind.
     pub(crate) fn number(self, id: &str) -> Option<i64> {
         let digits = id.strip_prefix(self.prefix())?;
-        if digits.len() != 13 || digits > "7zzzzzzzzzzzz" {
+        if digits.len() != LENGTH as usize || digits > "7zzzzzzzzzzzz" {
             return None;
         }
         digits.bytes().try_fold(0, |number: i64, byte| {
