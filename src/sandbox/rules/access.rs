@@ -111,19 +111,15 @@ pub(crate) fn identify(
     let what = match key(secret).filter(|_| is_bearer(scheme)) {
         Some(key) => return Ok(key),
         None if scheme.is_empty() => match elsewhere() {
-            None => "Authorization is missing".to_owned(),
-            Some(place) => format!("Authorization is missing, and a key came in {place}: {SEND}"),
+            None => "Authorization is missing",
+            Some(place) => &format!("Authorization is missing, and a key came in {place}: {SEND}"),
         },
-        None if secret.is_empty() && is_bearer(scheme) => {
-            "nothing follows the word Bearer".to_owned()
-        }
-        None if secret.is_empty() => format!("the word Bearer is missing: {SEND}"),
-        None if !is_bearer(scheme) => format!("the scheme is {scheme}, and must be Bearer"),
-        None if secret.split(' ').next().is_some_and(is_bearer) => {
-            "the word Bearer came twice".to_owned()
-        }
+        None if secret.is_empty() && is_bearer(scheme) => "nothing follows the word Bearer",
+        None if secret.is_empty() => &format!("the word Bearer is missing: {SEND}"),
+        None if !is_bearer(scheme) => &format!("the scheme is {scheme}, and must be Bearer"),
+        None if secret.split(' ').next().is_some_and(is_bearer) => "the word Bearer came twice",
         None if secret.starts_with("whsec_") => {
-            "a webhook secret came, which signs deliveries; a key begins with sk_".to_owned()
+            "a webhook secret came, which signs deliveries; a key begins with sk_"
         }
         None => return Err(unknown(secret)),
     };
@@ -187,18 +183,12 @@ pub(crate) fn check_plan(
 
 /// A key with its middle left out: `sk_live_…dbox`.
 pub(crate) fn masked(key: &str) -> String {
-    let kind = key.match_indices('_').nth(1).map_or(0, |(at, _)| at + 1);
-    let kind = if key.starts_with("sk_") {
-        &key[..kind]
-    } else {
-        ""
-    };
-    let rest: Vec<char> = key[kind.len()..].chars().collect();
+    let kind = key.match_indices('_').nth(1);
+    let kind = kind.filter(|_| key.starts_with("sk_"));
+    let (kind, rest) = key.split_at(kind.map_or(0, |(at, _)| at + 1));
     // A short key would be shown whole.
-    let end: String = match rest.len() {
-        0..=4 => String::new(),
-        length => rest[length - 4..].iter().collect(),
-    };
+    let end = rest.char_indices().nth_back(3).filter(|(at, _)| *at > 0);
+    let end = end.map_or("", |(at, _)| &rest[at..]);
     format!("{kind}…{end}")
 }
 
