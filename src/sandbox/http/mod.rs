@@ -65,7 +65,7 @@ pub(crate) async fn serve(
     let shutdown = async move {
         shutdown.await;
         // Streams end; they would hold up the server otherwise.
-        stopped_service.store.changes().stop();
+        stopped_service.store.changes.stop();
         let _ = stopping.send(());
     };
     let server = http1::serve(listener, REQUEST_TIMEOUT, router(&service), shutdown);

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use axum::http::request::Parts;
-use axum::http::{HeaderName, Method, StatusCode, header};
+use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -83,20 +83,14 @@ pub(super) fn is_wanted(request: &Parts) -> bool {
 
 pub(super) fn answer() -> Response {
     let headers = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CONTENT_SECURITY_POLICY, PAGE.policy.as_str()),
-        (header::CACHE_CONTROL, "no-store"),
-        (header::VARY, "accept"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (
-            HeaderName::from_static("cross-origin-resource-policy"),
-            "same-origin",
-        ),
-        (
-            HeaderName::from_static("cross-origin-opener-policy"),
-            "same-origin",
-        ),
+        ("content-type", "text/html; charset=utf-8"),
+        ("content-security-policy", PAGE.policy.as_str()),
+        ("cache-control", "no-store"),
+        ("vary", "accept"),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("cross-origin-opener-policy", "same-origin"),
     ];
     (headers, PAGE.html.as_str()).into_response()
 }

@@ -74,7 +74,7 @@ impl SandboxService {
             Some(log) if exchange.is_service => {
                 let exchange = log.keep(exchange);
                 self.store
-                    .changes()
+                    .changes
                     .add(ChangeTopic::Request, exchange.number);
                 exchange
             }

@@ -43,7 +43,7 @@ pub(crate) struct Store {
     arrival: Notify,
     /// The clock as last read, for [`Store::recent_now`].
     clock: watch::Sender<Clock>,
-    changes: Arc<ChangeFeed>,
+    pub(crate) changes: Arc<ChangeFeed>,
 }
 
 impl Store {
@@ -60,10 +60,6 @@ impl Store {
             clock: watch::Sender::default(),
             changes: Arc::new(ChangeFeed::new()),
         })
-    }
-
-    pub(crate) fn changes(&self) -> &ChangeFeed {
-        &self.changes
     }
 
     /// Adds a change for every row that is written from now on. Returns the place of the last one, to wait for the next.

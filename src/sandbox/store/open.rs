@@ -90,10 +90,7 @@ pub(super) fn connect(database: &StoreLocation) -> Result<Connection, OpenError>
             Ok(connection)
         }),
     };
-    connected.map_err(|failure| OpenError {
-        path: path(database),
-        failure,
-    })
+    connected.map_err(|failure| explain(database, failure))
 }
 
 /// A database of this process alone. SQLite's `:memory:` scans all of its pages at almost every commit
@@ -118,17 +115,14 @@ fn tune(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", CACHE)
 }
 
-pub(crate) fn explain(database: &StoreLocation, error: rusqlite::Error) -> OpenError {
-    OpenError {
-        path: path(database),
-        failure: error.into(),
-    }
-}
-
-fn path(database: &StoreLocation) -> PathBuf {
-    match database {
+pub(crate) fn explain(database: &StoreLocation, failure: impl Into<SqlFailure>) -> OpenError {
+    let path = match database {
         StoreLocation::File(path) => path.clone(),
         StoreLocation::Memory => PathBuf::from(":memory:"),
+    };
+    OpenError {
+        path,
+        failure: failure.into(),
     }
 }
 

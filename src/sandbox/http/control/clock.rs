@@ -67,10 +67,8 @@ pub(super) fn change(tx: &Tx<'_>, request: &Request) -> HandlerResult {
             move_to(tx, "set", at)?
         }
         _ => {
-            return Err(ApiError::invalid(
-                "freeze",
-                "must be true, as next and resume",
-            ));
+            let demand = "must be true, as next and resume";
+            return Err(ApiError::invalid("freeze", demand));
         }
     };
     show(&changed, request)

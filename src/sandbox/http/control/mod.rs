@@ -103,7 +103,7 @@ pub(super) async fn answer(
             if outcome.is_ok()
                 && let Some(topic) = topic
             {
-                store.changes().add(topic, 0);
+                store.changes.add(topic, 0);
             }
             outcome.into_response()
         }

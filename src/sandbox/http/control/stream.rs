@@ -66,7 +66,7 @@ impl Feed {
             if let Some(event) = self.waiting.pop_front() {
                 return Some((event, self));
             }
-            let (changes, last) = self.service.store.changes().since(self.place);
+            let (changes, last) = self.service.store.changes.since(self.place);
             if last != self.place {
                 let events = self.events(changes).await;
                 self.waiting = placed(&events, self.place, last);
@@ -84,7 +84,7 @@ impl Feed {
     async fn check(&self) {
         let store = &self.service.store;
         if let Ok(version) = store.read(|tx| Ok(tx.data_version()?)).await {
-            store.changes().see_version(version);
+            store.changes.see_version(version);
         }
     }
 

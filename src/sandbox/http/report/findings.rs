@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::Finding;
 use crate::sandbox::http::exchanges::{Exchange, NO_KEY};
+use crate::sandbox::rules::delivery::DeliveryAttempt;
 use crate::sandbox::rules::fault::FaultKind;
 use crate::sandbox::store::SentDelivery;
 use crate::sandbox::wire::IdKind;
@@ -287,23 +288,24 @@ fn booked_for_others(seen: &Seen<'_>) -> Vec<String> {
     found
 }
 
+/// The events of which an attempt shows it.
+fn events(seen: &Seen<'_>, shows: impl Fn(&DeliveryAttempt) -> bool) -> Vec<String> {
+    let deliveries = seen.deliveries.iter();
+    let found = deliveries.filter(|it| it.attempts.iter().any(&shows));
+    found.map(|it| it.event.clone()).collect()
+}
+
 /// The events that the handler took although it should not have.
 fn accepted(seen: &Seen<'_>, fault: FaultKind) -> Vec<String> {
-    let is_accepted = |it: &&&SentDelivery| {
-        let mut attempts = it.attempts.iter();
-        attempts.any(|it| it.fault == Some(fault) && matches!(it.status, Some(200..=299)))
-    };
-    let accepted = seen.deliveries.iter().filter(is_accepted);
-    accepted.map(|it| it.event.clone()).collect()
+    events(seen, |it| {
+        it.fault == Some(fault) && matches!(it.status, Some(200..=299))
+    })
 }
 
 /// The events whose genuine deliveries the handler rejected: a finding only if it takes none at all.
 fn rejected(seen: &Seen<'_>) -> Vec<String> {
     let forged = [Some(FaultKind::Unsigned), Some(FaultKind::Old)];
-    let is_rejected = |it: &&&SentDelivery| {
-        let mut genuine = it.attempts.iter().filter(|it| !forged.contains(&it.fault));
-        genuine.any(|it| matches!(it.status, Some(400 | 401 | 403)))
-    };
-    let rejected = seen.deliveries.iter().filter(is_rejected);
-    rejected.map(|it| it.event.clone()).collect()
+    events(seen, |it| {
+        !forged.contains(&it.fault) && matches!(it.status, Some(400 | 401 | 403))
+    })
 }
