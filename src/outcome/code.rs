@@ -87,16 +87,12 @@ pub(crate) fn exit_for_refusal(code: Option<&str>, http_status: u16) -> Exit {
 }
 
 fn exit_for_status(http_status: u16) -> Exit {
-    match http_status {
-        401 => Exit::Unauthorized,
-        402 | 403 => Exit::NotAllowed,
-        404 => Exit::NotFound,
-        409 | 422 => Exit::Refused,
-        429 => Exit::RateLimited,
+    match (entry(&format!("http_{http_status}")), http_status) {
+        (Some(entry), _) => entry.exit,
         // Any other 4xx refuses the request as it is.
-        400..=499 => Exit::Invalid,
-        500..=599 => Exit::Service,
-        _ => Exit::Unclassified,
+        (None, 400..=499) => Exit::Invalid,
+        (None, 500..=599) => Exit::Service,
+        (None, _) => Exit::Unclassified,
     }
 }
 

@@ -58,15 +58,11 @@ pub(crate) async fn look_up(
     noted_origin: Option<&str>,
 ) -> Result<Option<FoundSecret>> {
     let found = vault.find(account, Item::ApiKey).await;
-    let unread = match &found {
-        Ok(Some(_)) => return found,
-        Ok(None) => None,
-        Err(error) if error.code == Code::Keyring => Some(error.message.clone()),
-        Err(_) => return found,
-    };
-    match (noted_origin, unread) {
+    match (&found, noted_origin) {
+        (Ok(Some(_)), _) => found,
+        (Err(error), _) if error.code != Code::Keyring => found,
         // The keyring's error does not matter for a key that would not be sent.
-        (Some(noted), _) if noted != account.origin => Err(Error::new(
+        (_, Some(noted)) if noted != account.origin => Err(Error::new(
             Code::NoKey,
             format!(
                 "the API key of profile {} was stored for {noted} and is not sent to {}",
@@ -77,9 +73,9 @@ pub(crate) async fn look_up(
             "store a key for the new address with: bookctl auth login --profile {}",
             shell::word(&account.profile)
         ))),
-        (None, Some(why)) => Err(Error::new(
+        (Err(error), None) => Err(Error::new(
             Code::NoKey,
-            format!("there is no API key for {}; {why}", account.origin),
+            format!("there is no API key for {}; {error}", account.origin),
         )
         .hint("set BOOKCTL_API_KEY, or store a key with `bookctl auth login`")),
         _ => found,

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use super::secret::Secret;
 use super::{Account, Item};
-use crate::outcome;
+use crate::outcome::{self, Code, Error, Result};
 
 /// The time limit of a call. A D-Bus service may never answer.
 const LIMIT: Duration = Duration::from_secs(3);
@@ -21,32 +21,23 @@ pub(crate) struct Keyring {
 }
 
 impl Keyring {
-    /// The stored secret, if any. The error says why the keyring cannot be used.
-    pub(super) async fn get(
-        &self,
-        account: &Account,
-        item: Item,
-    ) -> Result<Option<Secret>, String> {
-        self.ask(account, item, |entry| entry.get_password().map(Secret::new))
-            .await
+    /// The stored secret, if any.
+    pub(super) async fn get(&self, account: &Account, item: Item) -> Result<Option<Secret>> {
+        let get = |entry: Entry| entry.get_password().map(Secret::new);
+        self.ask(account, item, get).await
     }
 
-    pub(super) async fn set(
-        &self,
-        account: &Account,
-        item: Item,
-        secret: Secret,
-    ) -> Result<(), String> {
+    pub(super) async fn set(&self, account: &Account, item: Item, secret: Secret) -> Result<()> {
         let set = move |entry: Entry| entry.set_password(secret.expose());
         self.ask(account, item, set).await.map(drop)
     }
 
-    pub(super) async fn delete(&self, account: &Account, item: Item) -> Result<bool, String> {
+    pub(super) async fn delete(&self, account: &Account, item: Item) -> Result<bool> {
         let deleted = self.ask(account, item, |entry| entry.delete_credential());
         Ok(deleted.await?.is_some())
     }
 
-    pub(crate) async fn probe(&self) -> Result<(), String> {
+    pub(crate) async fn probe(&self) -> Result<()> {
         let nobody = Account::new("nobody", "nowhere");
         self.get(&nobody, Item::ApiKey).await.map(drop)
     }
@@ -56,9 +47,9 @@ impl Keyring {
         account: &Account,
         item: Item,
         question: impl FnOnce(Entry) -> keyring::Result<T> + Send + 'static,
-    ) -> Result<Option<T>, String> {
+    ) -> Result<Option<T>> {
         if let Some(why) = self.silent.get() {
-            return Err(why.clone());
+            return Err(unusable(why));
         }
         let (sender, receiver) = oneshot::channel();
         let user = account.to_string();
@@ -79,10 +70,16 @@ impl Keyring {
                 LIMIT.as_secs()
             )),
         };
-        answer.inspect_err(|why| {
-            let _ = self.silent.set(why.clone());
-        })
+        answer.map_err(|why| unusable(self.silent.get_or_init(|| why)))
     }
+}
+
+/// The keyring cannot be used (exit 3). The hint lists the alternatives.
+pub(super) fn unusable(why: &str) -> Error {
+    Error::new(Code::Keyring, why).hint(
+        "unlock or start the keyring, set BOOKCTL_API_KEY, or store the key in a file that only you can read, with \
+         `bookctl auth login --storage file`",
+    )
 }
 
 /// The reason on one line. It never contains a secret.

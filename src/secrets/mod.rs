@@ -20,7 +20,7 @@ pub(crate) use redact::{
     redact, redact_document, register_if_key, register_secret, register_secrets_in, reveal,
 };
 pub(crate) use secret::Secret;
-pub(crate) use vault::{Storage, Vault, silent};
+pub(crate) use vault::{Storage, Vault};
 
 /// A profile at an origin (`https://api.example.com`): a secret stored for one origin is never used for another.
 #[derive(Clone, Debug, PartialEq, Eq)]

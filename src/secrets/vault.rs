@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use super::file::SecretsFile;
-use super::keyring::Keyring;
+use super::keyring::{Keyring, unusable};
 use super::secret::Secret;
 use super::{Account, Item};
-use crate::outcome::{Code, Error, Result};
+use crate::outcome::Result;
 
 /// Where a secret is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -59,7 +59,7 @@ impl Vault {
             let storage = Storage::File;
             return Ok(Some(FoundSecret { secret, storage }));
         }
-        in_keyring.map(|_| None).map_err(|why| silent(&why))
+        in_keyring.map(|_| None)
     }
 
     /// Stores a secret in one place and removes it from the other. Verifies it by reading it back.
@@ -72,10 +72,8 @@ impl Vault {
     ) -> Result<()> {
         let kept = match storage {
             Storage::Keyring => {
-                let set = self.keyring.set(account, item, secret.clone()).await;
-                set.map_err(|why| silent(&why))?;
-                let kept = self.keyring.get(account, item).await;
-                kept.map_err(|why| silent(&why))?
+                self.keyring.set(account, item, secret.clone()).await?;
+                self.keyring.get(account, item).await?
             }
             Storage::File => {
                 self.file.set(account, item, secret)?;
@@ -83,7 +81,7 @@ impl Vault {
             }
         };
         if kept.as_ref() != Some(secret) {
-            return Err(silent("the secret that was stored did not come back"));
+            return Err(unusable("the secret that was stored did not come back"));
         }
         match storage {
             Storage::Keyring => drop(self.file.delete(account, item)?),
@@ -110,17 +108,9 @@ impl Vault {
         let in_file = self.file.delete(account, item)?;
         match self.keyring.delete(account, item).await {
             Ok(deleted) => Ok(in_file | deleted),
-            Err(why) if in_keyring && !in_file => Err(silent(&why)),
+            Err(error) if in_keyring && !in_file => Err(error),
             // Without a keyring, nothing can be left in it.
             Err(_) => Ok(in_file),
         }
     }
-}
-
-/// The keyring cannot be used (exit 3). The hint lists the alternatives.
-pub(crate) fn silent(why: &str) -> Error {
-    Error::new(Code::Keyring, why).hint(
-        "unlock or start the keyring, set BOOKCTL_API_KEY, or store the key in a file that only you can read, with \
-         `bookctl auth login --storage file`",
-    )
 }

@@ -7,7 +7,7 @@ use crate::config::{
 };
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::shell;
-use crate::secrets::{Account, Item, Secret, Storage, Vault, silent};
+use crate::secrets::{Account, Item, Secret, Storage, Vault};
 use crate::service::client::{Call, key_sent_as};
 use crate::terminal::prompt::Question;
 
@@ -57,8 +57,7 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     let account = Account::new(&name, service.base_url.origin());
     if storage == Storage::Keyring {
         // Nobody is asked for a key that a missing keyring would lose.
-        let answers = vault.keyring.probe().await;
-        answers.map_err(|why| silent(&why))?;
+        vault.keyring.probe().await?;
     }
     let is_new = !file.profiles.contains_key(&name);
     let (mut key, webhook_secret) = read_secrets(&setup, &args, &account.origin, is_new).await?;

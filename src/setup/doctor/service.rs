@@ -47,9 +47,12 @@ pub(crate) async fn credentials(
 pub(crate) async fn keyring(vault: &Vault, is_needed: bool) -> Check {
     match vault.keyring.probe().await {
         Ok(()) => Check::ok("keyring", "available"),
-        Err(why) if !is_needed => Check::ok("keyring", format!("not needed ({why})")),
+        Err(error) if !is_needed => Check::ok("keyring", format!("not needed ({error})")),
         // A warning only, because the key may be in the environment or the file.
-        Err(why) => Check::warning("keyring", why).fix("bookctl auth login --storage file"),
+        Err(error) => {
+            let warning = Check::warning("keyring", error.to_string());
+            warning.fix("bookctl auth login --storage file")
+        }
     }
 }
 
