@@ -322,6 +322,8 @@ impl Context {
     }
 }
 
-pub(crate) fn sandbox_error(error: &OpenError) -> Error {
-    Error::config(error.to_string()).hint(error.hint())
+impl From<OpenError> for Error {
+    fn from(error: OpenError) -> Self {
+        Error::config(error.to_string()).hint(error.hint())
+    }
 }

@@ -10,7 +10,7 @@ pub(crate) mod shared_journal;
 mod startup;
 pub(crate) mod understood;
 
-pub(crate) use context::{Context, sandbox_error};
+pub(crate) use context::Context;
 pub(crate) use startup::Startup;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};

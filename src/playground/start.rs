@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 
 use super::env::Variables;
 use super::load::FixtureFile;
-use crate::app::{Context, bind, own_address, sandbox_error};
+use crate::app::{Context, bind, own_address};
 use crate::outcome::{Error, Result, reason};
 use crate::platform::input::Source;
 use crate::sandbox::{ExchangeDocument, HarFile, LIVE_KEY, OnRequest, Options, Sandbox};
@@ -50,7 +50,7 @@ pub(crate) async fn start(
         limits: context.sandbox_limits,
         ..options
     };
-    let sandbox = Sandbox::open(options).map_err(|error| sandbox_error(&error))?;
+    let sandbox = Sandbox::open(options)?;
     if let Some(file) = files.fixtures {
         let file = FixtureFile::read(file).await?;
         let loaded = sandbox.load(file.document.clone()).await;
@@ -59,8 +59,7 @@ pub(crate) async fn start(
             file.refused(&body).unwrap_or_else(broken)
         })?;
     }
-    let webhook_secret = sandbox.webhook_secret();
-    let webhook_secret = webhook_secret.map_err(|error| sandbox_error(&error))?;
+    let webhook_secret = sandbox.webhook_secret()?;
     let (socket, address) = bind(address, port)?;
     let failed = |error| Error::io("cannot serve the sandbox", error);
     let listener = TcpListener::from_std(socket).map_err(failed)?;

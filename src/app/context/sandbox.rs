@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::{Context, Embedded, sandbox_error};
+use super::{Context, Embedded};
 use crate::config::Target;
 use crate::outcome::{Error, Result};
 use crate::platform::ownership;
@@ -34,9 +34,8 @@ impl Context {
             keeps_requests: false,
             ..sandbox::Options::new(StoreLocation::File(database.clone()))
         };
-        let sandbox = Sandbox::open(options).map_err(|error| sandbox_error(&error))?;
-        let now = sandbox.now().map_err(|error| sandbox_error(&error))?;
-        let mut skew = now.duration_since(Timestamp::now());
+        let sandbox = Sandbox::open(options)?;
+        let mut skew = sandbox.now()?.duration_since(Timestamp::now());
         // Two readings of the same clock differ by the time between them.
         if skew.abs() < SignedDuration::from_secs(1) {
             skew = SignedDuration::ZERO;

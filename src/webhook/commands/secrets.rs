@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use crate::app::Context;
 use crate::app::input::read_stdin;
-use crate::app::{Context, sandbox_error};
 use crate::config::{Environment, Target};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::ownership;
@@ -96,8 +96,7 @@ async fn sandbox_secret(context: &Context) -> Result<Option<Secret>> {
 fn embedded_secret(database: &Path) -> Result<Option<Secret>> {
     ownership::refuse_others(database)?;
     let options = Options::new(StoreLocation::File(database.to_owned()));
-    let secret = Sandbox::open(options).and_then(|sandbox| sandbox.webhook_secret());
-    let secret = secret.map_err(|error| sandbox_error(&error))?;
+    let secret = Sandbox::open(options)?.webhook_secret()?;
     Ok(Secret::typed(&secret))
 }
 
