@@ -1,8 +1,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::answer::{self, AnswerList, of_organization};
 use super::lists::BOOKINGS;
@@ -39,12 +39,11 @@ pub(crate) struct Args {
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let Some(source) = args.file else {
         let example = parse(EXAMPLE).map_err(|(_, why)| Error::usage(why))?;
-        let document = Value::Object(example).into();
-        return answer::script(context, EXAMPLE.trim_end(), document);
+        return answer::script(context, EXAMPLE.trim_end(), example.into());
     };
     let file = FixtureFile::read(source).await?;
     let path = of_organization("/sandbox/fixtures", args.organization.as_deref());
-    let call = Call::post(path, Value::Object(file.document.clone()));
+    let call = Call::post(path, file.document.clone());
     let answer = context.control(call).await.map_err(|error| {
         let body = error.body.as_ref().map(Document::value);
         body.and_then(|it| file.refused(it)).unwrap_or(error)
@@ -74,7 +73,7 @@ const HINT: &str = "`bookctl sandbox load --example` prints fixtures that work; 
 pub(crate) struct FixtureFile {
     name: String,
     text: String,
-    pub(crate) document: Map<String, Value>,
+    pub(crate) document: Value,
 }
 
 impl FixtureFile {
@@ -133,7 +132,7 @@ fn place(text: &str, field: &str) -> usize {
 }
 
 /// The document of a text; else the line of the mistake, and why.
-fn parse(text: &str) -> std::result::Result<Map<String, Value>, (usize, String)> {
+fn parse(text: &str) -> Result<Value, (usize, String)> {
     // In TOML, a first bracket is that of a table.
     if text.trim_start().starts_with('{') {
         return serde_json::from_str(text).map_err(|error| {
@@ -147,8 +146,7 @@ fn parse(text: &str) -> std::result::Result<Map<String, Value>, (usize, String)>
         let at = error.span().map_or(0, |it| it.start);
         (line_of(text, at), error.message().to_owned())
     })?;
-    let fields = table.into_iter().map(|(key, it)| (key, value(it)));
-    Ok(fields.collect())
+    Ok(value(toml::Value::Table(table)))
 }
 
 /// A value in JSON. Dates and times are texts there.

@@ -15,7 +15,7 @@ use std::io;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::net::TcpListener;
 
 use http::ExchangeLog;
@@ -71,10 +71,10 @@ impl Sandbox {
 
     /// Adds a document's venues and bookings to [`LIVE_KEY`]'s organization, before the sandbox is served. The error is the
     /// body with which `POST /sandbox/fixtures` refuses it.
-    pub(crate) async fn load(&self, fixtures: Map<String, Value>) -> Result<(), Value> {
+    pub(crate) async fn load(&self, fixtures: Value) -> Result<(), Value> {
         let load = self
             .store
-            .write(move |tx| http::load_into(tx, Organization::MAIN, fixtures));
+            .write(move |tx| http::load_into(tx, Organization::MAIN, &fixtures));
         tokio::select! {
             loaded = load => loaded.map(drop).map_err(|error| error.answer().1),
             () = self.store.commit_writes() => Ok(()),

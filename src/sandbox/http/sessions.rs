@@ -42,9 +42,10 @@ pub(super) fn verify(context: &RequestContext<'_>) -> HandlerResult {
     let mut errors = FieldErrors::default();
     let code = errors.required("code", body.code);
     let code = errors.finish(code)?;
-    let (session, outcome) = find(context)?.verify(code.trim(), tx.now);
+    let mut session = find(context)?;
+    let verified = session.verify(code.trim(), tx.now);
     tx.save_session(&session)?;
-    outcome?;
+    verified?;
     Reply::ok(&SessionDocument::of(&session, tx.now))
 }
 

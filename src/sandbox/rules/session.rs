@@ -82,9 +82,9 @@ impl Session {
         }
     }
 
-    /// Tries a code. Returns the session afterwards, and an error if the code is wrong or no longer valid.
-    pub(crate) fn verify(mut self, code: &str, now: Timestamp) -> (Self, Result<(), ApiError>) {
-        let outcome = match self.state(now) {
+    /// Tries a code. Fails if it is wrong or no longer valid.
+    pub(crate) fn verify(&mut self, code: &str, now: Timestamp) -> Result<(), ApiError> {
+        match self.state(now) {
             SessionState::Active => Err(ApiError::SESSION_ACTIVE),
             SessionState::Lapsed => Err(ApiError::RECONNECT_REQUIRED),
             SessionState::Expired => Err(ApiError::INVALID_CODE),
@@ -96,8 +96,7 @@ impl Session {
                 self.attempts_left = self.attempts_left.saturating_sub(1);
                 Err(ApiError::INVALID_CODE)
             }
-        };
-        (self, outcome)
+        }
     }
 
     /// Fails without a saved sign-in.

@@ -18,27 +18,14 @@ pub(super) struct Job {
 /// Runs the jobs in one transaction. If one of them breaks, all of them have failed: only the store itself breaks.
 pub(super) fn commit(handle: &Handle, jobs: Vec<Job>) {
     let (work, done): (Vec<_>, Vec<_>) = jobs.into_iter().map(|it| (it.work, it.done)).unzip();
-    let committed = transact(handle, |handle| {
-        let mut tx = Tx::up_to_date(handle)?;
-        for work in work {
-            // The one before may have moved the clock.
-            if tx.clock != handle.clock.get() {
-                tx = Tx::up_to_date(handle)?;
-            }
-            work(&tx)?;
-        }
-        Ok(())
-    });
+    let committed = transact(handle, work);
     for done in done {
         // The caller may have gone away meanwhile.
         let _ = done.send(committed.clone());
     }
 }
 
-fn transact(
-    handle: &Handle,
-    work: impl FnOnce(&Handle) -> Result<(), ApiError>,
-) -> Result<(), ApiError> {
+fn transact(handle: &Handle, all: Vec<Box<Work>>) -> Result<(), ApiError> {
     let connection = &handle.connection;
     // An ephemeral store is a transaction already, which no other process sees.
     let is_shared = connection.is_autocommit();
@@ -54,15 +41,21 @@ fn transact(
     let run = |sql| connection.prepare_cached(sql)?.execute(()).map(drop);
     run(begin)?;
     handle.is_emptied.set(false);
-    let counted = if is_shared {
-        count_on(connection)
-    } else {
-        Ok(())
+    let work = || {
+        if is_shared {
+            count_on(connection)?;
+        }
+        let mut tx = Tx::up_to_date(handle)?;
+        for work in all {
+            // The one before may have moved the clock.
+            if tx.clock != handle.clock.get() {
+                tx = Tx::up_to_date(handle)?;
+            }
+            work(&tx)?;
+        }
+        Ok(run(commit)?)
     };
-    let worked = counted.map_err(ApiError::from);
-    let done = worked
-        .and_then(|()| work(handle))
-        .and_then(|()| Ok(run(commit)?));
+    let done: Result<(), ApiError> = work();
     if done.is_err() {
         // Fails where SQLite has rolled back already.
         let _ = connection.execute_batch(roll_back);

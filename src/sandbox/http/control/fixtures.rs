@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::sandbox::http::bookings::{generated_codes, send_code};
 use crate::sandbox::http::reply::{HandlerResult, Reply};
@@ -24,18 +24,14 @@ use crate::sandbox::wire::booking::BookingDocument;
 pub(super) fn load(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let organization = super::organization_asked(tx, request)?;
     let organization = organization.as_deref().unwrap_or(Organization::MAIN);
-    Reply::ok(&load_into(tx, organization, request.fields()?)?)
+    let body = Value::Object(request.fields()?);
+    Reply::ok(&load_into(tx, organization, &body)?)
 }
 
 /// Adds the document's venues and bookings to an organization, in place of those of the same ids. A document with a
 /// mistake adds nothing.
-pub(crate) fn load_into(
-    tx: &Tx<'_>,
-    organization: &str,
-    body: Map<String, Value>,
-) -> Result<Value, ApiError> {
-    let body = Value::Object(body);
-    let fixtures = Fixtures::read(&body)?;
+pub(crate) fn load_into(tx: &Tx<'_>, organization: &str, body: &Value) -> Result<Value, ApiError> {
+    let fixtures = Fixtures::read(body)?;
     let venues: Vec<SeedVenue> = fixtures.venues.into_iter().map(|it| it.venue()).collect();
     let mut taken = HashSet::new();
     let mut copies = HashMap::new();
