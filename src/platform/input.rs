@@ -47,8 +47,7 @@ impl Source {
 /// The whole text of a source of at most `most` bytes (else `FileTooLarge`), without a byte order mark. It is UTF-8, or UTF-16
 /// with a byte order mark (else `InvalidData`).
 pub(crate) async fn read_text(source: Source, most: u64) -> io::Result<String> {
-    let text = read_marked_text(source, most).await?;
-    Ok(without_mark(&text).to_owned())
+    text(read_bytes(source, most).await?)
 }
 
 /// The same with the byte order mark of UTF-8, if there is one.

@@ -122,13 +122,10 @@ impl ReportFlags {
 
 async fn read(origin: &str) -> Result<Value> {
     let client = http_client::build(http_client::builder(true, None))?;
+    let request = client.get(format!("{origin}{PATH}"));
+    let read = async { request.send().await?.json().await };
     let failed = |error| Error::caused(Code::Network, "the sandbox does not report", error);
-    let answer = client
-        .get(format!("{origin}{PATH}"))
-        .send()
-        .await
-        .map_err(failed)?;
-    answer.json().await.map_err(failed)
+    read.await.map_err(failed)
 }
 
 fn page(report: &Document) -> Page {

@@ -69,11 +69,9 @@ async fn handle(State(receiver): State<Arc<Receiver>>, request: Request) -> Resp
         };
         receiving.receive(&head.headers, body.into()).await
     });
-    let failed = |why: &str| (StatusCode::INTERNAL_SERVER_ERROR, why.to_owned());
-    match answer
-        .await
-        .unwrap_or_else(|_| Err(failed("the delivery was not stored")))
-    {
+    let unstored = "the delivery was not stored".to_owned();
+    let unstored = Err((StatusCode::INTERNAL_SERVER_ERROR, unstored));
+    match answer.await.unwrap_or(unstored) {
         // It is on the disk.
         Ok(()) => Json(json!({ "received": true })).into_response(),
         Err((status, why)) => {

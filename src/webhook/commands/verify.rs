@@ -61,15 +61,12 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let header = without_name(&args.signature, &name);
     let now = args.now.unwrap_or_else(|| Timestamp::now().as_second());
     let header = header.as_bytes();
-    let verified = verify(&secrets.all, header, &body, now, tolerance).map_err(|why| {
-        let header = Header::parse(header).ok();
-        let explained = header
-            .as_ref()
-            .filter(|_| args.explain && why == Unverified::Mismatch);
-        match explained {
-            Some(header) => explain(&secrets.all, header, &body),
-            None => unverified(why, header.as_ref()),
+    let verified = verify(&secrets.all, header, &body, now, tolerance);
+    let verified = verified.map_err(|why| match Header::parse(header).ok() {
+        Some(header) if args.explain && why == Unverified::Mismatch => {
+            explain(&secrets.all, &header, &body)
         }
+        header => unverified(why, header.as_ref()),
     })?;
     context.emit(&Verdict {
         verified: true,

@@ -138,15 +138,10 @@ impl Webhooks {
             transaction.commit()?;
             Ok(outcome)
         });
-        match written.await {
-            Ok(written) => {
-                written.map_err(|error: rusqlite::Error| unusable(&self.path, &error.into()))
-            }
-            Err(_) => Err(Error::new(
-                Code::Webhooks,
-                "the webhook file could not be written",
-            )),
-        }
+        let broken = "the webhook file could not be written";
+        let written = written.await;
+        let written = written.map_err(|_| Error::new(Code::Webhooks, broken))?;
+        written.map_err(|error: rusqlite::Error| unusable(&self.path, &error.into()))
     }
 
     fn locked(&self) -> MutexGuard<'_, Connection> {
