@@ -57,16 +57,15 @@ impl ContinueRequest {
             .collect()
     }
 
-    /// The fields that a pause asks for, each with an error that it is missing.
-    pub(super) fn wanted(ask: &Ask) -> Vec<(String, String)> {
-        let message = |field: &str, text: &str| (field.to_owned(), text.to_owned());
+    /// The error that names the fields which a pause asks for.
+    pub(super) fn wanted(ask: &Ask) -> ApiError {
         match ask {
-            Ask::Otp { .. } => vec![message("otp", "is required")],
-            Ask::Payment { .. } => vec![message(
-                "psp_response",
-                "is required, or psp_abort to give up the payment",
-            )],
-            Ask::Details { fields } => Self::unanswered(fields, &Map::new()),
+            Ask::Otp { .. } => ApiError::invalid("otp", "is required"),
+            Ask::Payment { .. } => {
+                let demand = "is required, or psp_abort to give up the payment";
+                ApiError::invalid("psp_response", demand)
+            }
+            Ask::Details { fields } => ApiError::all_invalid(Self::unanswered(fields, &Map::new())),
         }
     }
 }

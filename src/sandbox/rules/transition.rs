@@ -188,7 +188,7 @@ fn continue_paused(
         (Ask::Payment { .. }, ContinueRequest::PspAbort) => {
             return Transition::failed(BookingErrorCode::PaymentDeclined);
         }
-        (ask, _) => ApiError::all_invalid(ContinueRequest::wanted(ask)),
+        (ask, _) => ContinueRequest::wanted(ask),
     };
     Transition::stay(BookingState::RequiresAction(pause)).denied(denial)
 }
