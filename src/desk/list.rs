@@ -152,21 +152,17 @@ impl List {
         let text = Some(text.trim()).filter(|text| !text.is_empty());
         let sought = SearchCriteria {
             text: text.map(str::to_owned),
+            coming: Some(zone.to_datetime(now).date()),
             ..SearchCriteria::default()
         };
         // What waits may be for a visit beyond those that are read.
         let waiting = SearchCriteria {
             status: Some(Status::RequiresAction.as_str().to_owned()),
+            coming: None,
             ..sought.clone()
         };
-        let sought = SearchCriteria {
-            coming: Some(zone.to_datetime(now).date()),
-            ..sought
-        };
-        let (waiting, found) = (
-            journal.find(&waiting, Some(MOST))?,
-            journal.find(&sought, Some(MOST))?,
-        );
+        let waiting = journal.find(&waiting, Some(MOST))?;
+        let found = journal.find(&sought, Some(MOST))?;
         self.has_more = found.more;
         let mut seen = HashSet::new();
         let kept = waiting.kept.into_iter().chain(found.kept);

@@ -63,11 +63,6 @@ impl Document {
         Document::of(format!("{{{}}}", texts.join(",")), Value::Object(values))
     }
 
-    /// The document as the only member of an object.
-    pub(crate) fn named(self, name: &str) -> Self {
-        Document::object(&[(name, &self)])
-    }
-
     /// A string field of the top-level object.
     pub(crate) fn str(&self, key: &str) -> Option<&str> {
         self.0.value.get(key).and_then(Value::as_str)

@@ -164,13 +164,6 @@ impl Error {
         self
     }
 
-    pub(crate) fn or_hint(self, hint: &str) -> Self {
-        match self.hint {
-            Some(_) => self,
-            None => self.hint(hint),
-        }
-    }
-
     pub(crate) fn detail(mut self, line: impl Into<String>) -> Self {
         self.details.push(line.into());
         self

@@ -81,8 +81,10 @@ impl SecretsFile {
 
     fn not_read(&self, error: impl Into<anyhow::Error>) -> Error {
         let what = format!("{} cannot be used", self.0.display());
-        Error::caused(Code::Config, what, error)
-            .or_hint("correct the file, or delete it and run `bookctl auth login` again")
+        let mut error = Error::caused(Code::Config, what, error);
+        let usual = "correct the file, or delete it and run `bookctl auth login` again";
+        error.hint.get_or_insert(usual.to_owned());
+        error
     }
 }
 

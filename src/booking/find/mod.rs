@@ -187,7 +187,7 @@ async fn list_open(context: &Context, status: Option<String>, limit: Option<u32>
     };
     let bookings: Vec<_> = bookings.into_iter().map(known).collect();
     let documents = bookings.iter().map(|(booking, _)| booking.document());
-    let document = Document::array(documents).named("bookings");
+    let document = Document::object(&[("bookings", &Document::array(documents))]);
     let page = |_: &Document| open_page(&bookings, context.service_now());
     let list = DocumentView(document, page);
     let none = "No unfinished bookings in the last day.";
