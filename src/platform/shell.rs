@@ -1,5 +1,7 @@
 //! Quoting for commands that are printed to be copied. A text of the service must not become a command of its own.
 
+use clap::ValueEnum;
+
 /// Quotes a text as one word of the system's shell: PowerShell on Windows, a POSIX shell elsewhere.
 pub(crate) fn word(text: &str) -> String {
     if cfg!(windows) {
@@ -29,12 +31,36 @@ pub(crate) fn flag(name: &str, value: &str) -> String {
     format!("{name}{between}{}", word(value))
 }
 
-/// The line that sets a variable for the programs that the system's shell starts.
-pub(crate) fn set_variable(name: &str, value: &str) -> String {
-    if cfg!(windows) {
-        format!("$env:{name} = {}", powershell_string(value))
+/// How a shell writes a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EnvFormat {
+    Bash,
+    Zsh,
+    Fish,
+    Powershell,
+    Json,
+}
+
+impl EnvFormat {
+    /// The one that people use on this system.
+    pub(crate) const USUAL: Self = if cfg!(windows) {
+        Self::Powershell
     } else {
-        format!("export {name}={}", posix_word(value))
+        Self::Bash
+    };
+
+    /// The line that sets a variable for the programs that the shell starts.
+    pub(crate) fn export(self, variable: &str, value: &str) -> String {
+        match self {
+            Self::Bash | Self::Zsh | Self::Json => {
+                format!("export {variable}={}", posix_word(value))
+            }
+            Self::Fish => {
+                let value = value.replace('\\', "\\\\").replace('\'', "\\'");
+                format!("set -gx {variable} '{value}'")
+            }
+            Self::Powershell => format!("$env:{variable} = {}", powershell_string(value)),
+        }
     }
 }
 
@@ -89,7 +115,7 @@ pub(crate) fn escaped(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{powershell_string, powershell_word};
+    use super::{EnvFormat, powershell_string, powershell_word};
 
     #[cfg(unix)]
     #[test]
@@ -126,5 +152,13 @@ mod tests {
             assert_eq!(powershell_word(text), quoted);
         }
         assert_eq!(powershell_string("plain"), "'plain'");
+    }
+
+    #[test]
+    fn each_shell_reads_the_value_as_it_is() {
+        let line = |shell: EnvFormat| shell.export("NAME", r"a'b\c");
+        assert_eq!(line(EnvFormat::Bash), r"export NAME='a'\''b\c'");
+        assert_eq!(line(EnvFormat::Fish), r"set -gx NAME 'a\'b\\c'");
+        assert_eq!(line(EnvFormat::Powershell), r"$env:NAME = 'a''b\c'");
     }
 }

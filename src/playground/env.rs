@@ -1,13 +1,12 @@
 use std::collections::BTreeMap;
 
-use clap::ValueEnum;
 use serde_json::json;
 
 use super::answer;
 use crate::app::Context;
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::platform::shell;
+use crate::platform::shell::EnvFormat;
 use crate::service::client::Call;
 
 /// Print the variables that make bookctl and your tests use a sandbox server
@@ -27,39 +26,6 @@ pub(crate) struct Args {
     /// Print this organization's key and secret [default: org_sandbox]
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
-}
-
-/// How a shell writes a variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EnvFormat {
-    Bash,
-    Zsh,
-    Fish,
-    Powershell,
-    Json,
-}
-
-impl EnvFormat {
-    /// The one that people use on this system.
-    pub(crate) const USUAL: Self = if cfg!(windows) {
-        Self::Powershell
-    } else {
-        Self::Bash
-    };
-
-    /// The line that sets a variable for the programs that the shell starts.
-    pub(crate) fn export(self, variable: &str, value: &str) -> String {
-        match self {
-            Self::Bash | Self::Zsh | Self::Json => {
-                format!("export {variable}={}", shell::posix_word(value))
-            }
-            Self::Fish => {
-                let value = value.replace('\\', "\\\\").replace('\'', "\\'");
-                format!("set -gx {variable} '{value}'")
-            }
-            Self::Powershell => format!("$env:{variable} = {}", shell::powershell_string(value)),
-        }
-    }
 }
 
 /// What bookctl needs to use a sandbox.
@@ -108,17 +74,4 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         shell => variables.lines(shell).join("\n"),
     };
     answer::script(context, &text, document.into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::EnvFormat;
-
-    #[test]
-    fn each_shell_reads_the_value_as_it_is() {
-        let line = |shell: EnvFormat| shell.export("NAME", r"a'b\c");
-        assert_eq!(line(EnvFormat::Bash), r"export NAME='a'\''b\c'");
-        assert_eq!(line(EnvFormat::Fish), r"set -gx NAME 'a\'b\\c'");
-        assert_eq!(line(EnvFormat::Powershell), r"$env:NAME = 'a''b\c'");
-    }
 }

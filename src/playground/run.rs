@@ -12,8 +12,8 @@ use crate::app::{Context, listen_for_signals};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::system::files::create_folder;
 use crate::platform::system::process::{exit_of, pass_on};
+use crate::sandbox::Options;
 use crate::sandbox::seed::Scenario;
-use crate::sandbox::{Options, StoreLocation};
 
 /// Run a command with a fresh sandbox, and exit with its exit code
 ///
@@ -29,7 +29,7 @@ use crate::sandbox::{Options, StoreLocation};
       sh -c 'bookctl book \"$BOOKCTL_SANDBOX_VENUE\" --dry-run …'")]
 pub(crate) struct Args {
     /// Set BOOKCTL_SANDBOX_VENUE to the venue of this scenario
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Scenario::ALL.map(Scenario::name)))]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Scenario::all().map(Scenario::name)))]
     scenario: Option<String>,
     #[command(flatten)]
     files: Files,
@@ -41,7 +41,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let options = Options::new(StoreLocation::Memory);
+    let options = Options::new(None);
     let address = (Ipv4Addr::LOCALHOST.into(), 0);
     let starting = start(context, options, args.files, address, false).await?;
     let (stop, stopped) = oneshot::channel::<()>();

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::env::EnvFormat;
 use super::start::{Files, start};
 use crate::app::{Context, listen_for_signals};
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::ownership;
-use crate::sandbox::{Options, StoreLocation};
+use crate::platform::shell::EnvFormat;
+use crate::sandbox::Options;
 use crate::service::time::duration::lasting;
 use crate::terminal::output::{Draw, Page, Tone};
 
@@ -56,13 +56,9 @@ pub(crate) struct Args {
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let file = args.database;
     let file = (!args.ephemeral).then(|| file.unwrap_or_else(|| context.paths.sandbox.clone()));
-    let database = match &file {
-        Some(file) => {
-            ownership::refuse_others(file)?;
-            StoreLocation::File(file.clone())
-        }
-        None => StoreLocation::Memory,
-    };
+    if let Some(file) = &file {
+        ownership::refuse_others(file)?;
+    }
     let address = args.expose.unwrap_or(Ipv4Addr::LOCALHOST.into());
     if !address.is_loopback() {
         context.out.warn(&format!(
@@ -73,7 +69,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         delivery_interval: args.delivery_interval,
         hosts: args.hosts,
         keeps_requests: !args.no_request_log,
-        ..Options::new(database)
+        ..Options::new(file.clone())
     };
     let logs = !context.out.quiet;
     let starting = start(context, options, args.files, (address, args.port), logs).await?;

@@ -12,6 +12,7 @@ mod wire;
 
 use std::future::Future;
 use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -24,11 +25,13 @@ use http::report::judge;
 pub(crate) use http::{BODY_LIMIT, ExchangeDocument, HarFile, OnRequest};
 pub(crate) use rules::access::LIVE_KEY;
 use rules::organization::Organization;
-pub(crate) use store::{OpenError, StoreLocation, is_of_another_version};
+pub(crate) use store::{OpenError, is_of_another_version};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    pub(crate) database: StoreLocation,
+    /// The file, which is created with mode 0600. Without one the state is in memory, spills to an unnamed temporary file, and
+    /// ends with the process.
+    pub(crate) database: Option<PathBuf>,
     /// Whether rate limits and the test allowance apply.
     pub(crate) limits: bool,
     pub(crate) delivery_interval: Duration,
@@ -40,7 +43,7 @@ pub(crate) struct Options {
 
 impl Options {
     /// The service's own behaviour, with a delivery worker that ticks every second.
-    pub(crate) const fn new(database: StoreLocation) -> Self {
+    pub(crate) const fn new(database: Option<PathBuf>) -> Self {
         Self {
             database,
             limits: true,
@@ -59,14 +62,14 @@ pub(crate) struct Sandbox {
 impl Sandbox {
     /// Opens the sandbox's database, creating it if necessary. Several processes may do so at once.
     pub(crate) fn open(options: Options) -> Result<Self, OpenError> {
-        let store = store::Store::open(&options.database)?;
+        let store = store::Store::open(options.database.as_deref())?;
         Ok(Self { store, options })
     }
 
     pub(crate) fn now(&self) -> Result<Timestamp, OpenError> {
         self.store
             .now()
-            .map_err(|error| store::explain(&self.options.database, error))
+            .map_err(|error| store::explain(self.options.database.as_deref(), error))
     }
 
     /// Adds a document's venues and bookings to [`LIVE_KEY`]'s organization, before the sandbox is served. The error is the
@@ -86,7 +89,7 @@ impl Sandbox {
         self.store
             .look(|tx| tx.organization(Organization::MAIN))
             .map(|it| it.map(|it| it.webhook_secret).unwrap_or_default())
-            .map_err(|error| store::explain(&self.options.database, error))
+            .map_err(|error| store::explain(self.options.database.as_deref(), error))
     }
 
     /// Serves until `shutdown` completes. Running requests then have 3 seconds to end.

@@ -11,7 +11,7 @@ use super::{Context, Embedded};
 use crate::config::Target;
 use crate::outcome::{Error, Result};
 use crate::platform::ownership;
-use crate::sandbox::{self, Sandbox, StoreLocation};
+use crate::sandbox::{self, Sandbox};
 use crate::service::client::{Answer, Call, Client};
 
 /// How often the embedded sandbox sends deliveries: a listener in another terminal shows them within a second.
@@ -32,7 +32,7 @@ impl Context {
             limits: self.sandbox_limits,
             // They would be those of this command alone.
             keeps_requests: false,
-            ..sandbox::Options::new(StoreLocation::File(database.clone()))
+            ..sandbox::Options::new(Some(database.clone()))
         };
         let sandbox = Sandbox::open(options)?;
         let mut skew = sandbox.now()?.duration_since(Timestamp::now());
@@ -88,7 +88,7 @@ impl Context {
     pub(crate) fn live_clock(&self) -> impl Fn() -> Timestamp {
         let watched = match &self.target {
             Target::Embedded { database, .. } => {
-                Sandbox::open(sandbox::Options::new(StoreLocation::File(database.clone()))).ok()
+                Sandbox::open(sandbox::Options::new(Some(database.clone()))).ok()
             }
             Target::Remote(_) => None,
         };

@@ -123,7 +123,7 @@ fn topic(name: &str) -> Option<Topic> {
              decides the outcome: its id is `ven_` and the scenario's name, such as `ven_otp`. `bookctl sandbox inbox` \
              shows the one-time codes, and `bookctl sandbox clock` moves the time.",
             &["scenario", "what a booking there does"],
-            rows(Scenario::ALL.iter().map(|it| [it.name(), it.describe()])),
+            rows(Scenario::all().map(|it| [it.name(), it.describe()])),
         ),
         "mapping" => topic(
             "mapping",

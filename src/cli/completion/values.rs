@@ -32,9 +32,7 @@ fn source(path: &[&str], arg: &Arg) -> Option<ValueSource> {
         }
         (_, _, "BOOKING") => |known, start| known.bookings(start, Bookings::All),
         (["attempts", ..], _, "KEY") => Known::attempts,
-        (_, "scenario", _) => {
-            |_, _| fixed(Scenario::ALL.iter().map(|it| (it.name(), it.describe())))
-        }
+        (_, "scenario", _) => |_, _| fixed(Scenario::all().map(|it| (it.name(), it.describe()))),
         (_, "dialect", _) => |_, _| {
             let named =
                 |(key, _, about): &(&str, &str, &str)| (format!("{key}="), (*about).to_owned());

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::platform::http_client;
-use crate::sandbox::{LIVE_KEY, Options, Sandbox, StoreLocation};
+use crate::sandbox::{LIVE_KEY, Options, Sandbox};
 
 /// A sandbox served on its own port, for as long as the runtime lives.
 struct Served {
@@ -20,7 +20,7 @@ struct Served {
 
 impl Served {
     async fn fresh() -> Self {
-        Self::with(Options::new(StoreLocation::Memory)).await
+        Self::with(Options::new(None)).await
     }
 
     async fn with(options: Options) -> Self {
@@ -158,7 +158,7 @@ async fn idempotency_keys_that_differ_in_any_byte_are_two() {
 async fn what_another_process_changes_holds_for_the_next_request() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("sandbox.db");
-    let shared = || Served::with(Options::new(StoreLocation::File(path.clone())));
+    let shared = || Served::with(Options::new(Some(path.clone())));
     let (one, other) = (shared().await, shared().await);
     let (_, booking) = one.book("ven_processing", Value::Null).await;
     let read = format!("/v1/bookings/{}", booking["id"].as_str().unwrap());

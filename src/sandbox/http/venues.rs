@@ -26,7 +26,7 @@ struct VenueList<'a> {
 }
 
 pub(super) fn search(context: &RequestContext<'_>) -> HandlerResult {
-    let own = context.tx.own_venues(Some(&context.organization.id))?;
+    let own = context.tx.own_venues(&context.organization.id)?;
     let search = VenueSearch::read(&context.request.body, &own)?;
     let (answering, failed) = search.ask(&context.organization)?;
     let area = &search.around;

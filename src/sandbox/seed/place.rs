@@ -11,7 +11,6 @@ const EARTH_RADIUS_KM: f64 = 6_371.0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SeedPlace {
     City(&'static str),
-    Sandbox,
     Outage,
     PartialOutage,
 }
@@ -20,16 +19,16 @@ pub(crate) enum SeedPlace {
 /// words may stand before or after the name of a city: a district, an address, a region.
 pub(crate) fn resolve_place(text: &str) -> Option<SeedPlace> {
     let parts = parts(text);
-    let names = |city: &City| parts.iter().any(|it| city.is_named(it));
-    let city_in = |part| CITIES.iter().find(|city| city.is_named(part));
+    let city_in = |part: &String| CITIES.iter().find(|city| city.is_named(part));
     match parts.join(" ").as_str() {
         "outage" => return Some(SeedPlace::Outage),
         "partial outage" => return Some(SeedPlace::PartialOutage),
-        _ if names(&SANDBOX) => return Some(SeedPlace::Sandbox),
         _ => {}
     }
+    let is_sandbox = parts.iter().any(|part| SANDBOX.is_named(part));
     // An address may be in a street that is named for another city.
-    let found = parts.iter().rev().find_map(|part| city_in(part));
+    let found = parts.iter().rev().find_map(city_in);
+    let found = is_sandbox.then_some(&SANDBOX).or(found);
     found.map(|it| SeedPlace::City(it.name))
 }
 
@@ -72,7 +71,7 @@ impl SeedPlace {
     pub(crate) const fn city(self) -> &'static str {
         match self {
             Self::City(name) => name,
-            Self::Sandbox | Self::Outage | Self::PartialOutage => SANDBOX.name,
+            Self::Outage | Self::PartialOutage => SANDBOX.name,
         }
     }
 }
@@ -120,11 +119,11 @@ mod tests {
             ("東京", "Tokyo"),
             ("Shibuya-ku, Tokyo", "Tokyo"),
             ("Sydney NSW", "Sydney"),
+            ("sandbox", "Sandbox"),
+            ("Sandbox, Nowhere", "Sandbox"),
         ] {
             assert_eq!(resolve_place(text), Some(SeedPlace::City(city)), "{text}");
         }
-        assert_eq!(resolve_place("sandbox"), Some(SeedPlace::Sandbox));
-        assert_eq!(resolve_place("Sandbox, Nowhere"), Some(SeedPlace::Sandbox));
         assert_eq!(resolve_place("OUTAGE"), Some(SeedPlace::Outage));
         assert_eq!(
             resolve_place("partial  outage"),

@@ -45,15 +45,9 @@ const TABLE: [(Scenario, &str, &str, &str); 16] = [
 ];
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 16] = {
-        let mut all = [Self::Confirms; 16];
-        let mut place = 0;
-        while place < all.len() {
-            all[place] = TABLE[place].0;
-            place += 1;
-        }
-        all
-    };
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        TABLE.iter().map(|row| row.0)
+    }
 
     pub(crate) const fn name(self) -> &'static str {
         TABLE[self as usize].1

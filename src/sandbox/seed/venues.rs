@@ -166,10 +166,10 @@ impl City {
     }
 }
 
-/// The venues of the scenarios in the made-up city, in the order of [`Scenario::ALL`], each a little apart from the others.
+/// The venues of the scenarios in the made-up city, in the order of [`Scenario::all`], each a little apart from the others.
 fn scenario_venues() -> Vec<SeedVenue> {
     let mut venues = Vec::new();
-    for scenario in Scenario::ALL {
+    for scenario in Scenario::all() {
         for providers in servings(scenario) {
             let number = venues.len() + 1;
             let (slug, title) = (scenario.name(), scenario.title());

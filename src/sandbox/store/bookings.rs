@@ -91,7 +91,7 @@ impl Tx<'_> {
         self.all(
             "SELECT * FROM bookings WHERE status IN ('requires_action', 'processing') \
              AND organization = ? AND created_at >= ? ORDER BY created_at, number",
-            (organization, self.now.as_millisecond() - DAY_MS),
+            (organization, self.now_ms() - DAY_MS),
             booking,
         )
     }
@@ -114,14 +114,14 @@ impl Tx<'_> {
 
     pub(super) fn has_due_bookings(&self) -> Result<bool> {
         self.sql("SELECT 1 FROM bookings WHERE due_at <= ?")?
-            .exists([self.now.as_millisecond()])
+            .exists([self.now_ms()])
     }
 
     /// The first booking that is due to change by time alone, and when it was due.
     pub(super) fn next_due_booking(&self) -> Result<Option<(StoredBooking, Timestamp)>> {
         self.first(
             "SELECT * FROM bookings WHERE due_at <= ? ORDER BY due_at, number LIMIT 1",
-            [self.now.as_millisecond()],
+            [self.now_ms()],
             |row| Ok((booking(row)?, moment(row.get("due_at")?)?)),
         )
     }

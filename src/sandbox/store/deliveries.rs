@@ -84,7 +84,7 @@ impl Tx<'_> {
             if let Some(url) = url {
                 let sql = "INSERT INTO deliveries (event, url, state, failures, next_attempt_at) \
                            VALUES (?, ?, 'pending', 0, ?)";
-                self.run(sql, (number, url, self.now.as_millisecond()))?;
+                self.run(sql, (number, url, self.now_ms()))?;
             }
         }
         Ok(())
@@ -98,7 +98,7 @@ impl Tx<'_> {
 
     pub(crate) fn has_due_deliveries(&self) -> Result<bool> {
         self.sql("SELECT 1 FROM deliveries WHERE next_attempt_at <= ? LIMIT 1")?
-            .exists([self.now.as_millisecond()])
+            .exists([self.now_ms()])
     }
 
     /// Leases up to `most` due deliveries, oldest event first, one for each booking that is not `busy`. They go to the
@@ -115,7 +115,7 @@ impl Tx<'_> {
              FROM deliveries d JOIN events e ON e.number = d.event \
              WHERE d.next_attempt_at <= ? AND coalesce(d.leased_until, 0) <= ? ORDER BY d.event",
         )?;
-        let moments = (self.now.as_millisecond(), today.as_millisecond());
+        let moments = (self.now_ms(), today.as_millisecond());
         let due = due.query_map(moments, |row| {
             let number = row.get("number")?;
             let is_held = row.get::<_, Option<u32>>("met")? == Some(number);
@@ -167,10 +167,8 @@ impl Tx<'_> {
                 continue;
             }
             let row = (&url, (today + LEASE).as_millisecond(), due.event);
-            self.run(
-                "UPDATE deliveries SET url = ?, leased_until = ? WHERE event = ?",
-                row,
-            )?;
+            let sql = "UPDATE deliveries SET url = ?, leased_until = ? WHERE event = ?";
+            self.run(sql, row)?;
             let at = self.now;
             deliveries.push(PendingDelivery {
                 due,
@@ -189,9 +187,10 @@ impl Tx<'_> {
         delivery: &PendingDelivery,
         attempt: &DeliveryAttempt,
     ) -> Result<()> {
+        let (event, booking) = (delivery.due.event, delivery.due.booking);
         let failed =
             "UPDATE deliveries SET failures = failures + 1 WHERE event = ? RETURNING failures";
-        let failures = self.first(failed, [delivery.due.event], |row| row.get(0))?;
+        let failures = self.first(failed, [event], |row| row.get(0))?;
         let Some(failures) = failures else {
             return Ok(());
         };
@@ -200,22 +199,15 @@ impl Tx<'_> {
             at: WireTime(delivery.at),
             attempt,
         };
-        let row = (delivery.due.event, delivery.due.number, text(&document)?);
+        let row = (event, delivery.due.number, text(&document)?);
         self.run("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?)", row)?;
         // The delivery of this booking that waited for this one goes on.
         let go_on = "UPDATE deliveries SET next_attempt_at = ?, held_back = 2 \
                      WHERE held_back = 1 AND event <> ? \
                      AND event IN (SELECT number FROM events WHERE booking = ?)";
-        self.run(
-            go_on,
-            (
-                self.now.as_millisecond(),
-                delivery.due.event,
-                delivery.due.booking,
-            ),
-        )?;
+        self.run(go_on, (self.now_ms(), event, booking))?;
         let (state, next) = after(attempt, failures, self.now);
-        self.set_state(delivery.due.event, state, next)
+        self.set_state(event, state, next)
     }
 
     /// Starts its schedule anew. An attempt that is under way does not belong to it.
@@ -223,8 +215,7 @@ impl Tx<'_> {
         let again = "UPDATE deliveries SET state = 'pending', next_attempt_at = ?, \
                      failures = CASE WHEN coalesce(leased_until, 0) <= ? THEN 0 ELSE -1 END WHERE event = ?";
         let today = Timestamp::now().as_millisecond();
-        self.run(again, (self.now.as_millisecond(), today, event))
-            .map(drop)
+        self.run(again, (self.now_ms(), today, event)).map(drop)
     }
 
     /// Deliveries with their attempts, in the order of the events: that of `event`, those of `organization`, or all.

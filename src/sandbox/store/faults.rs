@@ -1,6 +1,6 @@
 //! The table of configured faults.
 
-use rusqlite::{Result, Row};
+use rusqlite::Result;
 
 use super::number::next_number;
 use super::tx::{Tx, from_json, json};
@@ -10,20 +10,16 @@ impl Tx<'_> {
     pub(crate) fn add_fault(&self, fault: &Fault) -> Result<i64> {
         let number = next_number();
         let row = (number, json(fault)?, &fault.organization);
-        self.run(
-            "INSERT INTO faults (number, fault, organization) VALUES (?, ?, ?)",
-            row,
-        )?;
+        let sql = "INSERT INTO faults (number, fault, organization) VALUES (?, ?, ?)";
+        self.run(sql, row)?;
         Ok(number)
     }
 
     pub(crate) fn faults(&self) -> Result<Vec<(i64, Fault)>> {
-        let fault = |row: &Row<'_>| Ok((row.get("number")?, from_json(row, "fault")?));
-        self.all(
-            "SELECT number, fault FROM faults ORDER BY number",
-            (),
-            fault,
-        )
+        let sql = "SELECT number, fault FROM faults ORDER BY number";
+        self.all(sql, (), |row| {
+            Ok((row.get("number")?, from_json(row, "fault")?))
+        })
     }
 
     pub(crate) fn clear_faults(&self) -> Result<()> {

@@ -15,7 +15,7 @@ mod queue;
 mod sessions;
 mod tx;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
@@ -24,7 +24,7 @@ use tokio::sync::{Notify, oneshot, watch};
 pub(crate) use changes::{ChangeFeed, ChangeTopic, ChangedRow, Tip};
 pub(crate) use deliveries::{PendingDelivery, SentDelivery};
 pub(crate) use number::{next_number, one_time_code, random, reference};
-pub(crate) use open::{OpenError, StoreLocation, explain, is_of_another_version};
+pub(crate) use open::{OpenError, explain, is_of_another_version};
 pub(crate) use tx::Tx;
 
 use super::rules::api_error::ApiError;
@@ -47,14 +47,11 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    pub(crate) fn open(database: &StoreLocation) -> Result<Self, OpenError> {
+    pub(crate) fn open(database: Option<&Path>) -> Result<Self, OpenError> {
         let connection = open::connect(database)?;
         Ok(Self {
             handle: Mutex::new(Handle::new(connection)),
-            file: match database {
-                StoreLocation::File(path) => Some(path.clone()),
-                StoreLocation::Memory => None,
-            },
+            file: database.map(Path::to_owned),
             queue: Mutex::default(),
             arrival: Notify::new(),
             clock: watch::Sender::default(),

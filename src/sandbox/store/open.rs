@@ -8,14 +8,6 @@ use rusqlite::Connection;
 use crate::platform::sql::SqlFailure;
 use crate::platform::sqlite::{self, JournalMode, Kind};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum StoreLocation {
-    /// In a file, which is created with mode 0600.
-    File(PathBuf),
-    /// In memory, spilling to an unnamed temporary file; deleted when the process ends.
-    Memory,
-}
-
 #[derive(Debug)]
 pub(crate) struct OpenError {
     path: PathBuf,
@@ -81,10 +73,10 @@ pub(crate) fn is_of_another_version(path: &Path) -> bool {
         )
 }
 
-pub(super) fn connect(database: &StoreLocation) -> Result<Connection, OpenError> {
+pub(super) fn connect(database: Option<&Path>) -> Result<Connection, OpenError> {
     let connected = match database {
-        StoreLocation::Memory => ephemeral().map_err(SqlFailure::from),
-        StoreLocation::File(path) => sqlite::open(path, &KIND).and_then(|connection| {
+        None => ephemeral().map_err(SqlFailure::from),
+        Some(path) => sqlite::open(path, &KIND).and_then(|connection| {
             // In a folder that may only be read, SQLite opens the file, and fails where it makes its log.
             connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
             Ok(connection)
@@ -115,13 +107,9 @@ fn tune(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", CACHE)
 }
 
-pub(crate) fn explain(database: &StoreLocation, failure: impl Into<SqlFailure>) -> OpenError {
-    let path = match database {
-        StoreLocation::File(path) => path.clone(),
-        StoreLocation::Memory => PathBuf::from(":memory:"),
-    };
+pub(crate) fn explain(database: Option<&Path>, failure: impl Into<SqlFailure>) -> OpenError {
     OpenError {
-        path,
+        path: database.unwrap_or(Path::new(":memory:")).to_owned(),
         failure: failure.into(),
     }
 }
@@ -132,7 +120,7 @@ mod tests {
     use std::fs;
 
     fn open(path: &Path) -> Result<Connection, OpenError> {
-        connect(&StoreLocation::File(path.to_owned()))
+        connect(Some(path))
     }
 
     #[cfg(unix)]

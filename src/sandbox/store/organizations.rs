@@ -37,10 +37,8 @@ impl Tx<'_> {
         let (window, status) = self.rate_limit(organization, rate_limit)?;
         let opened_at = window.opened_at.as_millisecond();
         let row = (organization, rate_limit.0, opened_at, window.used);
-        self.run(
-            "INSERT OR REPLACE INTO rate_windows VALUES (?, ?, ?, ?)",
-            row,
-        )?;
+        let sql = "INSERT OR REPLACE INTO rate_windows VALUES (?, ?, ?, ?)";
+        self.run(sql, row)?;
         Ok(status)
     }
 
@@ -93,10 +91,8 @@ impl Tx<'_> {
     pub(crate) fn delete_organization(&self, id: &str) -> Result<()> {
         for table in ["attempts", "deliveries"] {
             let events = "SELECT number FROM events WHERE organization = ?";
-            self.run(
-                &format!("DELETE FROM {table} WHERE event IN ({events})"),
-                [id],
-            )?;
+            let sql = format!("DELETE FROM {table} WHERE event IN ({events})");
+            self.run(&sql, [id])?;
         }
         for table in [
             "events",
@@ -122,7 +118,7 @@ impl Tx<'_> {
         let due = "UPDATE deliveries SET next_attempt_at = ? WHERE state = 'pending' AND next_attempt_at IS NULL AND ? \
                    AND event IN (SELECT number FROM events WHERE organization = ?)";
         let has_url = organization.webhook_url.is_some();
-        self.run(due, (self.now.as_millisecond(), has_url, &organization.id))
+        self.run(due, (self.now_ms(), has_url, &organization.id))
             .map(drop)
     }
 
@@ -140,9 +136,8 @@ impl Tx<'_> {
         Ok(own.map(Cow::Owned))
     }
 
-    pub(crate) fn own_venues(&self, organization: Option<&str>) -> Result<Vec<SeedVenue>> {
-        let sql = "SELECT entry FROM fixture_venues \
-                   WHERE ?1 IS NULL OR organization = ?1 ORDER BY number";
+    pub(crate) fn own_venues(&self, organization: &str) -> Result<Vec<SeedVenue>> {
+        let sql = "SELECT entry FROM fixture_venues WHERE organization = ? ORDER BY number";
         self.all(sql, [organization], venue)
     }
 

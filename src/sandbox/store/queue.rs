@@ -69,12 +69,11 @@ fn transact(handle: &Handle, all: Vec<Box<Work>>) -> Result<(), ApiError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::store::StoreLocation;
     use crate::sandbox::store::open::connect;
 
     #[test]
     fn a_write_that_breaks_leaves_nothing_of_its_transaction() {
-        let handle = Handle::new(connect(&StoreLocation::Memory).unwrap());
+        let handle = Handle::new(connect(None).unwrap());
         let written = |names: &[&'static str]| {
             let jobs = names.iter().copied().map(|name| {
                 let (done, committed) = oneshot::channel();

@@ -83,6 +83,10 @@ impl<'a> Tx<'a> {
         Ok(tx)
     }
 
+    pub(super) fn now_ms(&self) -> i64 {
+        self.now.as_millisecond()
+    }
+
     pub(super) fn sql(&self, sql: &str) -> Result<CachedStatement<'a>> {
         self.handle.connection.prepare_cached(sql)
     }
@@ -150,21 +154,14 @@ impl<'a> Tx<'a> {
 
     /// Moves the clock to a later moment and applies what is due by then. Returns the transaction at the new time.
     pub(crate) fn move_to(&self, at: Timestamp) -> Result<Self> {
-        let by = at
-            .as_millisecond()
-            .saturating_sub(self.now.as_millisecond());
-        self.run(
-            "UPDATE clock SET offset_ms = offset_ms + ?1, frozen_at = frozen_at + ?1",
-            [by],
-        )?;
+        let by = at.as_millisecond().saturating_sub(self.now_ms());
+        let sql = "UPDATE clock SET offset_ms = offset_ms + ?1, frozen_at = frozen_at + ?1";
+        self.run(sql, [by])?;
         Self::up_to_date(self.handle)
     }
 
     pub(crate) fn freeze(&self) -> Result<Self> {
-        self.run(
-            "UPDATE clock SET frozen_at = ?",
-            [self.now.as_millisecond()],
-        )?;
+        self.run("UPDATE clock SET frozen_at = ?", [self.now_ms()])?;
         Self::begin(self.handle)
     }
 
@@ -184,7 +181,7 @@ impl<'a> Tx<'a> {
                  (SELECT min(due_at) AS at FROM bookings WHERE due_at > ?1 UNION ALL \
                  SELECT min(next_attempt_at) FROM deliveries WHERE next_attempt_at > ?1)",
             )?
-            .query_row([self.now.as_millisecond()], |row| row.get(0))?;
+            .query_row([self.now_ms()], |row| row.get(0))?;
         next.map(moment).transpose()
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::platform::shell;
+use crate::platform::shell::EnvFormat;
 use crate::secrets::Secret;
 use crate::service::documents::plural;
 use crate::service::time::zone::system_zone;
@@ -45,7 +45,7 @@ impl Draw for ListenReady {
         page.field("stop", "Ctrl-C");
         if let Some(secret) = &self.sandbox_secret {
             page.line("").line("For your handler:").line("");
-            let line = shell::set_variable("BOOKCTL_WEBHOOK_SECRET", secret.expose());
+            let line = EnvFormat::USUAL.export("BOOKCTL_WEBHOOK_SECRET", secret.expose());
             page.secret(format!("  {line}")).line("");
         }
     }

@@ -7,7 +7,7 @@ use crate::app::input::read_stdin;
 use crate::config::{Environment, Target};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::ownership;
-use crate::sandbox::{Options, Sandbox, StoreLocation};
+use crate::sandbox::{Options, Sandbox};
 use crate::secrets::Secret;
 use crate::service::client::{Call, Failure};
 use crate::terminal::prompt::Question;
@@ -95,7 +95,7 @@ async fn sandbox_secret(context: &Context) -> Result<Option<Secret>> {
 /// The sandbox's secret. Nothing is sent to it, so that it need not be served.
 fn embedded_secret(database: &Path) -> Result<Option<Secret>> {
     ownership::refuse_others(database)?;
-    let options = Options::new(StoreLocation::File(database.to_owned()));
+    let options = Options::new(Some(database.to_owned()));
     let secret = Sandbox::open(options)?.webhook_secret()?;
     Ok(Secret::typed(&secret))
 }

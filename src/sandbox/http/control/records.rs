@@ -74,8 +74,8 @@ pub(super) fn resend(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 /// What a booking does at each scenario's venues, those of fixtures among them.
 pub(super) fn scenarios(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let organization = organization_asked(tx, request)?;
-    let own = tx.own_venues(Some(organization.as_deref().unwrap_or(Organization::MAIN)))?;
-    let scenarios = Scenario::ALL.map(|scenario| {
+    let own = tx.own_venues(organization.as_deref().unwrap_or(Organization::MAIN))?;
+    let scenarios = Scenario::all().map(|scenario| {
         let seeded = venues().filter(|it| it.scenario == Some(scenario));
         // A fixture without an outcome confirms at once.
         let own = own
@@ -88,7 +88,7 @@ pub(super) fn scenarios(tx: &Tx<'_>, request: &Request) -> HandlerResult {
             "venues": seeded.map(venue).chain(own.map(venue)).collect::<Vec<_>>(),
         })
     });
-    Reply::ok(&json!({"scenarios": scenarios}))
+    Reply::ok(&json!({"scenarios": scenarios.collect::<Vec<_>>()}))
 }
 
 fn venue(venue: &SeedVenue) -> Value {
