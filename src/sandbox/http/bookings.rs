@@ -128,9 +128,9 @@ pub(super) fn send_code(
     venue: &SeedVenue,
 ) -> Result<(), ApiError> {
     if let Some(Ask::Otp { code, sent_to, .. }) = booking.state.pause().map(|it| &it.ask) {
-        let text = format!("{code} is your code to book {}.", venue.name);
+        let purpose = format!("book {}", venue.name);
         let about = (IdKind::Booking, booking.number);
-        tx.send_code(&booking.organization, sent_to, &text, code, about)?;
+        tx.send_code(&booking.organization, sent_to, &purpose, code, about)?;
     }
     Ok(())
 }
@@ -140,11 +140,8 @@ pub(super) fn continue_(context: &RequestContext<'_>) -> HandlerResult {
     let booking = find(context, Tx::booking)?;
     let venue = context.tx.venue(&booking.organization, &booking.venue_id)?;
     let payment = payment(venue.as_deref());
-    apply(
-        context,
-        booking,
-        &BookingEvent::Continued { answer, payment },
-    )
+    let event = BookingEvent::Continued { answer, payment };
+    apply(context, booking, &event)
 }
 
 pub(super) fn modify(context: &RequestContext<'_>) -> HandlerResult {

@@ -19,15 +19,9 @@ pub(super) fn connect(context: &RequestContext<'_>) -> HandlerResult {
     let (number, code) = (next_number(), one_time_code());
     let session = Session::connect(body, number, organization, code, tx.now)?;
     tx.save_session(&session)?;
-    let text = format!("{} is your code to connect your account.", session.code);
+    let (phone, code) = (&session.phone, &session.code);
     let about = (IdKind::Session, session.number);
-    tx.send_code(
-        &session.organization,
-        &session.phone,
-        &text,
-        &session.code,
-        about,
-    )?;
+    tx.send_code(organization, phone, "connect your account", code, about)?;
     Reply::created(&SessionDocument::of(&session, tx.now))
 }
 

@@ -13,7 +13,7 @@ use crate::sandbox::wire::{IdKind, WireTime};
 struct TextMessage<'a> {
     id: String,
     to: &'a str,
-    text: &'a str,
+    text: String,
     code: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     booking_id: Option<String>,
@@ -50,11 +50,12 @@ impl Tx<'_> {
         self.run(sql, [session.number]).map(drop)
     }
 
+    /// `purpose` is what the code is for, such as "connect your account".
     pub(crate) fn send_code(
         &self,
         organization: &str,
         recipient: &str,
-        text: &str,
+        purpose: &str,
         code: &str,
         (kind, about): (IdKind, i64),
     ) -> Result<()> {
@@ -63,7 +64,7 @@ impl Tx<'_> {
         let message = TextMessage {
             id: IdKind::Message.id(number),
             to: recipient,
-            text,
+            text: format!("{code} is your code to {purpose}."),
             code,
             booking_id: id(IdKind::Booking),
             session_id: id(IdKind::Session),
