@@ -69,10 +69,8 @@ impl Desk<'_> {
         };
         let mut lines = vec![self.head(columns), format!("{SEARCH}{search}{hint}")];
         let body = size.rows.saturating_sub(HEAD + parts.foot);
-        let (list, card) = (
-            self.list_lines(parts.list),
-            self.card_lines(parts.card.rows),
-        );
+        let list = self.list_lines(parts.list);
+        let card = self.card_lines(parts.card.rows);
         if self.shows_keys {
             lines.extend(drawn(&keys(), style, columns).into_iter().take(body));
         } else if parts.list.columns < columns {

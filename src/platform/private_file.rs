@@ -101,10 +101,8 @@ pub(crate) fn lock(path: &Path) -> io::Result<File> {
             Err(TryLockError::Error(error)) => return Err(error),
             Err(TryLockError::WouldBlock) if wait.pause() => {}
             Err(TryLockError::WouldBlock) => {
-                let why = format!(
-                    "another process has been writing it for {} s",
-                    LockWaitSettings::limit().as_secs_f32()
-                );
+                let waited = LockWaitSettings::limit().as_secs_f32();
+                let why = format!("another process has been writing it for {waited} s");
                 return Err(io::Error::new(ErrorKind::TimedOut, why));
             }
         }

@@ -141,11 +141,8 @@ fn page(report: &Document) -> Page {
     page.heading(tone, "report", report.summary());
     for it in &report.findings {
         page.line("");
-        page.labelled(
-            Tone::Bad,
-            "finding:",
-            format!("{} ({})", it.title, it.section),
-        );
+        let what = format!("{} ({})", it.title, it.section);
+        page.labelled(Tone::Bad, "finding:", what);
         page.sentence(it.why.as_str());
         page.line(format!("  {}", it.requests.join(" ")));
     }

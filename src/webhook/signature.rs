@@ -15,10 +15,8 @@ pub(crate) const DEFAULT_TOLERANCE: Duration = Duration::from_secs(300);
 
 /// The header's value for a body signed at `t`, in seconds since 1970.
 pub(crate) fn sign(secret: &Secret, t: i64, body: &[u8]) -> String {
-    let tag = mac(
-        secret.expose().as_bytes(),
-        &[t.to_string().as_bytes(), b".", body],
-    );
+    let t = t.to_string();
+    let tag = mac(secret.expose().as_bytes(), &[t.as_bytes(), b".", body]);
     format!("t={t},v1={}", hex::encode(tag.as_ref()))
 }
 

@@ -66,16 +66,14 @@ impl Modes {
 
     /// Sets the changed mode again, after somebody else has used the terminal.
     pub(crate) fn enter(&self) -> io::Result<()> {
-        Ok(tcsetattr(
-            io::stdin(),
-            OptionalActions::Drain,
-            &self.changed,
-        )?)
+        tcsetattr(io::stdin(), OptionalActions::Drain, &self.changed)?;
+        Ok(())
     }
 
     /// Restores the mode for somebody else.
     pub(crate) fn leave(&self) -> io::Result<()> {
-        Ok(tcsetattr(io::stdin(), OptionalActions::Drain, &self.saved)?)
+        tcsetattr(io::stdin(), OptionalActions::Drain, &self.saved)?;
+        Ok(())
     }
 }
 

@@ -77,10 +77,8 @@ impl FieldErrors {
     pub(crate) fn moment(&mut self, field: &str, value: Option<&str>) -> Option<Timestamp> {
         let moment = rfc3339(value?);
         if moment.is_none() {
-            self.add(
-                field,
-                "must be a time with an offset, as 2026-12-01T19:30:00+01:00",
-            );
+            let demand = "must be a time with an offset, as 2026-12-01T19:30:00+01:00";
+            self.add(field, demand);
         }
         moment
     }

@@ -124,10 +124,7 @@ impl BookingState {
     }
 
     pub(crate) const fn holds_slot(&self) -> bool {
-        matches!(
-            self.status(),
-            BookingStatus::RequiresAction | BookingStatus::Processing | BookingStatus::Confirmed
-        )
+        !matches!(self, Self::Failed { .. } | Self::Cancelled | Self::Expired)
     }
 }
 

@@ -80,10 +80,8 @@ impl SeedVenue {
         /// Tells these hashes from others of a venue.
         const OF_SLOT: u64 = 7;
         let seconds = start.as_second() + BIAS;
-        let hash = hash(
-            &self.id,
-            &[OF_SLOT, seconds.cast_unsigned(), seating.into()],
-        );
+        let numbers = [OF_SLOT, seconds.cast_unsigned(), seating.into()];
+        let hash = hash(&self.id, &numbers);
         format!("slot_{seconds:010x}{seating:02x}{hash:016x}")
     }
 

@@ -209,10 +209,8 @@ impl Draw for Received {
         page.field("kind", event.shown_kind());
         page.field_if("booking", event.booking.as_deref());
         page.field_if("status", event.status.as_deref());
-        page.field(
-            "received (this computer)",
-            format!("{:.3}", row.received_at),
-        );
+        let received = format!("{:.3}", row.received_at);
+        page.field("received (this computer)", received);
         if let (Some(at), Some(age)) = (self.verification.signed_at, self.verification.age_seconds)
         {
             page.field("signed", format!("{at}, {age} s earlier (verified)"));

@@ -52,10 +52,8 @@ impl Exchange {
     /// Whether its client cannot know what became of it.
     pub(in super::super) fn is_in_doubt(&self) -> bool {
         use FaultKind::{DropAfter, DropBefore, Garbage, Truncate};
-        let is_lost = matches!(
-            self.fault_kind(),
-            Some(DropAfter | DropBefore | Garbage | Truncate)
-        );
+        let fault = self.fault_kind();
+        let is_lost = matches!(fault, Some(DropAfter | DropBefore | Garbage | Truncate));
         is_lost || self.status >= 500
     }
 

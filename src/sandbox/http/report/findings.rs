@@ -264,15 +264,13 @@ fn booked_for_others(seen: &Seen<'_>) -> Vec<String> {
             let answer: Value =
                 serde_json::from_slice(it.exchange.service_answer()).unwrap_or_default();
             for slot in answer["slots"].as_array().into_iter().flatten() {
-                let (Some(slot), Some(party)) = (
-                    slot["availability_id"].as_str(),
-                    slot["party_size"].as_i64(),
-                ) else {
-                    continue;
-                };
-                let offer = offers.entry(slot.to_owned()).or_default();
-                offer.0.insert(party);
-                offer.1 = it.id();
+                if let Some(slot_id) = slot["availability_id"].as_str()
+                    && let Some(party) = slot["party_size"].as_i64()
+                {
+                    let (parties, search) = offers.entry(slot_id.to_owned()).or_default();
+                    parties.insert(party);
+                    *search = it.id();
+                }
             }
         } else if it.exchange.is_create()
             && it.exchange.status < 400
