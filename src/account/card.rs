@@ -5,7 +5,6 @@ use serde_json::Value;
 use crate::app::Context;
 use crate::app::pages::waits_for_code;
 use crate::booking::find::locate::locate_session;
-use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::shell;
 use crate::service::client::session;
@@ -61,8 +60,8 @@ pub(crate) async fn card(context: &Context, args: CardArgs) -> Result<Exit> {
     };
     let adapter = context.adapter();
     let (card, around) = adapter.object(ReadKind::Card, &answer.document)?;
-    let page = |_: &Document| card_page(&card, &around);
-    context.emit(&DocumentView(answer.document, page))
+    let view = DocumentView(answer.document, |_| card_page(&card, &around));
+    context.emit(&view)
 }
 
 fn card_page(card: &Value, around: &[(String, String)]) -> Page {

@@ -5,7 +5,6 @@ use super::book::{offer, walk};
 use super::find::pick;
 use crate::app::{Context, pages, understood};
 use crate::journal::recent::RecentList;
-use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::client::{SearchLocation, VenueQuery};
 use crate::service::documents::contact;
@@ -72,12 +71,11 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         page: None,
     };
     let pages = pages::find_venues(context, &query, args.limit.get()).await?;
-    let ids = pages.items.iter().map(Venue::id);
-    context.remember_rows(RecentList::Venues, ids);
-    let page = |_: &Document| venues_page(&pages.items);
-    let list = DocumentView(pages.document, page);
+    let venues = &pages.items;
+    context.remember_rows(RecentList::Venues, venues.iter().map(Venue::id));
+    let list = DocumentView(pages.document, |_| venues_page(venues));
     let none = "No venues found. Try another place or time.";
-    context.out.emit_list(&list, pages.items.is_empty(), none)?;
+    context.out.emit_list(&list, venues.is_empty(), none)?;
     understood::note_around(context, &pages.around);
     Ok(Exit::Done)
 }
@@ -124,14 +122,12 @@ pub(crate) async fn list_slots(context: &Context, args: SlotsArgs) -> Result<Exi
     let zone = offer::known_zone(remembered, zone);
     let offer = search.around(&when, zone.as_ref()).await?;
     offer.remember(context);
-    let ids = offer.slots.iter().map(Slot::id);
-    context.remember_rows(RecentList::Slots, ids);
-    let page = |_: &Document| slots_page(&offer.slots, offer.reader(context));
-    let list = DocumentView(offer.document.clone(), page);
+    let (slots, reader) = (&offer.slots, offer.reader(context));
+    context.remember_rows(RecentList::Slots, slots.iter().map(Slot::id));
+    let list = DocumentView(offer.document.clone(), |_| slots_page(slots, reader));
     let venue = venue.name();
     let none = format!("No slots found at {venue} on that day. Try another day.");
-    let is_empty = offer.slots.is_empty();
-    context.out.emit_list(&list, is_empty, &none)?;
+    context.out.emit_list(&list, slots.is_empty(), &none)?;
     understood::note_around(context, &offer.around);
     Ok(Exit::Done)
 }

@@ -103,7 +103,7 @@ fn list(context: &Context, all: bool) -> Result<()> {
     let keys = attempts.iter().map(|it| it.idempotency_key.as_str());
     context.remember_rows(RecentList::Attempts, keys);
     let document = Document::from(json!({ "attempts": attempts }));
-    let view = DocumentView(document, |_: &Document| page(&attempts, true));
+    let view = DocumentView(document, |_| page(&attempts, true));
     context.out.emit_list(&view, attempts.is_empty(), none)?;
     if context.out.is_human() && attempts.iter().any(|it| it.state == State::Unresolved) {
         let how = "Resolve one: bookctl attempts resume KEY";
@@ -140,7 +140,7 @@ async fn abandon(context: &Context, key: &str, yes: bool) -> Result<()> {
     }
     let attempts = [attempt];
     let document = Document::from(json!({ "attempts": attempts }));
-    let view = DocumentView(document, |_: &Document| page(&attempts, false));
+    let view = DocumentView(document, |_| page(&attempts, false));
     context.out.emit(&view)
 }
 

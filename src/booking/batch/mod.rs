@@ -104,8 +104,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     args.journal.apply(context)?;
     let digits = rows.len().to_string().len();
     let emit = |result: &RowResult<'_>| {
-        let page = |_: &Document| result_page(result, digits);
-        let line = DocumentView(result_document(result), page);
+        let line = DocumentView(result_document(result), |_| result_page(result, digits));
         context.out.emit_line(&line)
     };
     if args.results {

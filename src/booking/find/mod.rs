@@ -134,8 +134,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let bookings = Document::array(found.kept.iter().map(|it| it.booking.document()));
     let more = Document::from(Value::from(found.more));
     let document = Document::object(&[("bookings", &bookings), ("more", &more)]);
-    let page = |_: &Document| kept_page(&found.kept, context.service_now());
-    let list = DocumentView(document, page);
+    let list = DocumentView(document, |_| kept_page(&found.kept, context.service_now()));
     context.out.emit_long(&list)?;
     if found.kept.is_empty() && context.out.is_human() {
         pick::note_nothing_found(context, &sought)?;
@@ -188,8 +187,7 @@ async fn list_open(context: &Context, status: Option<String>, limit: Option<u32>
     let bookings: Vec<_> = bookings.into_iter().map(known).collect();
     let documents = bookings.iter().map(|(booking, _)| booking.document());
     let document = Document::object(&[("bookings", &Document::array(documents))]);
-    let page = |_: &Document| open_page(&bookings, context.service_now());
-    let list = DocumentView(document, page);
+    let list = DocumentView(document, |_| open_page(&bookings, context.service_now()));
     let none = "No unfinished bookings in the last day.";
     context.out.emit_list(&list, bookings.is_empty(), none)?;
     note_marks(context, bookings.into_iter().map(|it| it.1));

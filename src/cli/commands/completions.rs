@@ -2,7 +2,6 @@ use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::json::Document;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::{DocumentView, Output, Page};
 
@@ -57,8 +56,7 @@ pub(crate) fn run(out: &Output, args: &Args) -> Result<Exit> {
         out.print(script)?;
     } else {
         let document = json!({ "shell": shell, "script": script });
-        let page = |_: &Document| Page::default();
-        out.emit(&DocumentView(document.into(), page))?;
+        out.emit(&DocumentView(document.into(), |_| Page::default()))?;
     }
     Ok(Exit::Done)
 }

@@ -61,7 +61,7 @@ impl<T: Draw> View for T {
 }
 
 /// A document as it came, with the function that makes its page.
-pub(crate) struct DocumentView<P>(pub(crate) Document, pub(crate) P);
+pub(crate) struct DocumentView<P: Fn(&Document) -> Page>(pub(crate) Document, pub(crate) P);
 
 impl<P: Fn(&Document) -> Page> View for DocumentView<P> {
     fn json(&self) -> Document {
