@@ -40,7 +40,7 @@ pub(crate) fn kept_terms(context: &Context, booking: &Booking) -> Option<Value> 
     let kept = kept(context, booking)?;
     let booking = kept.fill_in(booking);
     let terms = kept.terms?;
-    let time = |of: &Value| DocumentTime::read(of.get("datetime")?);
+    let time = |of: &Value| DocumentTime::of(of, "datetime");
     let is_there = time(booking.value())? == time(&terms)?;
     is_there.then_some(terms)
 }

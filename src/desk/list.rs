@@ -243,7 +243,7 @@ fn group_of(kept: &KeptBooking, now: Timestamp, zone: &TimeZone) -> Group {
     if booking.waits_until().is_some_and(|at| at > now) {
         return Group::Waiting;
     }
-    let time = booking.value().get("datetime").and_then(DocumentTime::read);
+    let time = DocumentTime::of(booking.value(), "datetime");
     let day = time.and_then(|time| time.day_in(None));
     match day.map(|day| day.cmp(&zone.to_datetime(now).date())) {
         _ if !booking.status().has_not_ended() => Group::Earlier,
@@ -258,8 +258,7 @@ fn by_visit(group: Group, entry: &Entry, zone: &TimeZone) -> i64 {
     let Entry::Booking(kept) = entry else {
         return 0;
     };
-    let time = kept.booking.value().get("datetime");
-    let visit = || DocumentTime::read(time?)?.instant_in(Some(zone));
+    let visit = || DocumentTime::of(kept.booking.value(), "datetime")?.instant_in(Some(zone));
     let at = match group {
         Group::Waiting => entry.deadline(),
         _ => visit(),

@@ -31,7 +31,7 @@ impl Searched {
                 .or_else(|| of(asked?))
                 .unwrap_or_default()
         };
-        let time = |of: &Json| DocumentTime::read(of.get("datetime")?);
+        let time = |of: &Json| DocumentTime::of(of, "datetime");
         let time = time(booking.value()).or_else(|| time(asked?));
         let venue_asked = || asked?.get("venue_id").map(plain);
         let venue_id = booking.venue_id().or_else(venue_asked).unwrap_or_default();

@@ -63,7 +63,7 @@ impl ComparableRequest for RecordedRequest {
     }
 
     fn is_same_wish(&self, other: &Self) -> bool {
-        let time = |of: &Self| of.asked().get("datetime").and_then(DocumentTime::read);
+        let time = |of: &Self| DocumentTime::of(of.asked(), "datetime");
         is_same_time(time(self), time(other)) && is_same_but_time(self.asked(), other.asked())
     }
 }

@@ -33,6 +33,7 @@ pub(crate) async fn row_request(
 pub(crate) fn is_of_row(attempt: &Attempt, keyed: &KeyedRow, key: &str) -> bool {
     let (asked, row) = (attempt.asked(), &keyed.row.body);
     let venue = |of: &Value| of.get("venue_id").map(plain);
+    let time = |of: &Value| DocumentTime::of(of, "datetime");
     keyed.row.idempotency_key.as_deref() != Some(key)
         || attempt.request.asks_for(row)
         || is_same_time(time(asked), time(row))
@@ -58,10 +59,6 @@ fn as_found(row: &Value, asked: &Value) -> Map<String, Value> {
     found
 }
 
-fn time(request: &Value) -> Option<DocumentTime> {
-    request.get("datetime").and_then(DocumentTime::read)
-}
-
 pub(super) async fn with_slot(context: &Context, row: &Value) -> Result<Map<String, Value>> {
     let mut asked = row.as_object().cloned().unwrap_or_default();
     if asked.contains_key("availability_id") {
@@ -70,7 +67,7 @@ pub(super) async fn with_slot(context: &Context, row: &Value) -> Result<Map<Stri
     let text = |field: &str| row.get(field).map(plain).unwrap_or_default();
     let venue = LocatedVenue::of_id(context, text("venue_id"));
     // A number is a time since 1970.
-    let instant = time(row).and_then(|time| time.instant);
+    let instant = DocumentTime::of(row, "datetime").and_then(|time| time.instant);
     let when = When::parse(&text("datetime"));
     let when = when.or_else(|error| instant.map_or(Err(error), |at| When::parse(&at.to_string())));
     let when = when.map_err(Error::usage)?;

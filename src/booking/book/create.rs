@@ -166,10 +166,7 @@ impl Sending<'_> {
         };
         let elapsed = SignedDuration::try_from(self.began.elapsed()).unwrap_or_default();
         let youngest = margin.saturating_add(elapsed).saturating_sub(skew);
-        let created = booking
-            .value()
-            .get("created_at")
-            .and_then(DocumentTime::read);
+        let created = DocumentTime::of(booking.value(), "created_at");
         // A time without an offset may be that of the zone that is last to have it.
         let made = created.and_then(|created| {
             let last = TimeZone::fixed(jiff::tz::offset(-12));

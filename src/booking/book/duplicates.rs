@@ -114,7 +114,7 @@ impl Booked {
         asked: &Value,
         is_own: impl Fn(&LiveBooking) -> bool,
     ) -> Option<String> {
-        let (venue, time) = (venue_of(asked), DocumentTime::read(asked.get("datetime")?)?);
+        let (venue, time) = (venue_of(asked), DocumentTime::of(asked, "datetime")?);
         let zone = context.known_venue(&venue).and_then(|it| it.timezone());
         let zone = zone.or_else(|| Some(TimeZone::fixed(time.offset()?)));
         let day = time.day_in(zone.as_ref());

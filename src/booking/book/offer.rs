@@ -12,7 +12,6 @@ use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::SlotQuery;
 use crate::service::documents::slot::Slot;
 use crate::service::documents::venue::Venue;
-use crate::service::time::document_time::DocumentTime;
 use crate::service::time::text::human;
 use crate::service::time::when::{Moment, When};
 use crate::service::time::zone::system_zone;
@@ -86,11 +85,8 @@ impl Offer {
         let rows = (0..self.slots.len()).filter(|row| self.is_wanted(&self.slots[*row]));
         let mut rows: Vec<usize> = rows.collect();
         let is_its = |row: &usize| {
-            let own = self.slots[*row]
-                .value()
-                .get("seating")
-                .and_then(Value::as_str);
-            own.is_some() && own == seating
+            let own = &self.slots[*row].value()["seating"];
+            seating.is_some_and(|seating| own == seating)
         };
         if rows.iter().any(is_its) {
             rows.retain(is_its);
@@ -138,7 +134,7 @@ impl Offer {
     /// a slot is not understood, nobody can say so (15). `how` is how a slot is named by its id.
     pub(crate) fn no_slot(&self, how: &str) -> Error {
         let (venue, wanted) = (self.venue.name(), human(&self.wanted.wire()));
-        let is_unread = |slot: &&Slot| DocumentTime::read(&slot.datetime_value()).is_none();
+        let is_unread = |slot: &&Slot| slot.time().is_none();
         if let Some(slot) = self.slots.iter().find(is_unread) {
             let time = slot.datetime_value();
             let what = format!(

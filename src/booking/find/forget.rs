@@ -144,7 +144,7 @@ async fn forget_each(context: &Context, ids: &[String], asks: bool) -> Result<Fo
         let now = context.service_now();
         context.remember_rows(RecentList::Bookings, kept.iter().map(|it| it.booking.id()));
         context.out.show(&kept_page(&kept, now));
-        let at = |booking: &Booking| DocumentTime::read(booking.value().get("datetime")?)?.instant;
+        let at = |booking: &Booking| DocumentTime::of(booking.value(), "datetime")?.instant;
         let live = kept.iter().map(|kept| &kept.booking);
         let live = live.filter(|booking| booking.status().has_not_ended());
         let coming = live.filter_map(at).filter(|at| *at > now).count();

@@ -164,8 +164,7 @@ fn by_visit(
     today: Date,
 ) -> (bool, Option<DateTime>, Reverse<Option<DateTime>>) {
     let known = kept.fill_in(&kept.booking);
-    let time = known.value().get("datetime");
-    let local = time.and_then(DocumentTime::read).and_then(|it| it.local);
+    let local = DocumentTime::of(known.value(), "datetime").and_then(|it| it.local);
     let is_to_come =
         local.is_some_and(|local| local.date() >= today) && kept.booking.status().has_not_ended();
     (!is_to_come, local.filter(|_| is_to_come), Reverse(local))

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::app::Context;
+use crate::booking::agreement::MODIFIED;
 use crate::journal::{Attempt, StatusObservation};
 use crate::json::plain;
 use crate::outcome::Result;
@@ -16,8 +17,6 @@ use crate::webhook::{EventQuery, EventRow};
 
 /// Two clocks that differ by less are the same one.
 const SAME_CLOCK: SignedDuration = SignedDuration::from_mins(1);
-/// The fields whose changes are told.
-const COMPARED: [&str; 3] = ["datetime", "party_size", "seating_preference"];
 
 #[derive(Serialize)]
 pub(crate) struct TimelineRow {
@@ -84,15 +83,10 @@ fn clock_ahead(created: Timestamp, attempts: &[Attempt]) -> Option<SignedDuratio
     let ahead = makers.filter_map(|run| Some(created.duration_since(run.started_at.parse().ok()?)));
     let ahead: Vec<SignedDuration> = ahead.collect();
     // Of several runs, a later one may have made it.
-    let by_one_clock = ahead.iter().any(|ahead| ahead.abs() < SAME_CLOCK);
-    let first = ahead.first().copied();
-    first.map(|first| {
-        if by_one_clock {
-            SignedDuration::ZERO
-        } else {
-            first
-        }
-    })
+    if ahead.iter().any(|ahead| ahead.abs() < SAME_CLOCK) {
+        return Some(SignedDuration::ZERO);
+    }
+    ahead.first().copied()
 }
 
 struct Story {
@@ -214,7 +208,7 @@ impl Story {
             Value::Null => "not set".to_owned(),
             side => time_text(side),
         };
-        for field in COMPARED {
+        for field in MODIFIED {
             let (from, to) = (&before[field], &after[field]);
             if from != to {
                 changes.insert(field.to_owned(), json!({"from": from, "to": to}));
@@ -238,10 +232,8 @@ impl Story {
         let (event, happened) = (&row.event, time(&body, "created_at"));
         // Where nothing shows how far apart the clocks are, the event has the service's time. A sandbox's clock may have been
         // moved since the booking was made, and nothing is received before it happened.
-        let received = row
-            .received_at
-            .checked_add(self.ahead.unwrap_or_default())
-            .ok();
+        let ahead = self.ahead.unwrap_or_default();
+        let received = row.received_at.checked_add(ahead).ok();
         let at = match self.ahead {
             Some(_) => happened.max(received),
             None => happened.or(received),
@@ -263,5 +255,5 @@ impl Story {
 }
 
 fn time(document: &Value, field: &str) -> Option<Timestamp> {
-    DocumentTime::read(document.get(field)?)?.instant
+    DocumentTime::of(document, field)?.instant
 }

@@ -197,15 +197,14 @@ impl Booking {
     }
 
     pub(crate) fn is_over(&self, now: Timestamp) -> bool {
-        let time = self.value().get("datetime").and_then(DocumentTime::read);
-        let time = time.and_then(|time| time.instant);
+        let time = DocumentTime::of(self.value(), "datetime").and_then(|time| time.instant);
         time.is_some_and(|time| now.duration_since(time) > SignedDuration::from_hours(24))
     }
 
     /// When the status last changed, if the times reveal it: either the booking has not changed since it was created,
     /// or its last change can only have been that of the status.
     pub(crate) fn since(&self) -> Option<Timestamp> {
-        let time = |field: &str| DocumentTime::read(self.value().get(field)?)?.instant;
+        let time = |field: &str| DocumentTime::of(self.value(), field)?.instant;
         let (created, updated) = (time("created_at"), time("updated_at"));
         let only_moved_by_its_status = match self.status() {
             Status::Processing | Status::Failed | Status::Cancelled | Status::Expired => true,

@@ -42,21 +42,25 @@ impl Slot {
         self.value.get("datetime").cloned().unwrap_or_default()
     }
 
+    pub(crate) fn time(&self) -> Option<DocumentTime> {
+        DocumentTime::of(&self.value, "datetime")
+    }
+
     pub(crate) fn time_text(&self) -> String {
         time_text(&self.datetime_value())
     }
 
     /// The time as an instant. A time without an offset is on the venue's clock, so it needs the venue's zone.
     pub(crate) fn instant(&self, zone: Option<&TimeZone>) -> Option<Timestamp> {
-        DocumentTime::read(&self.datetime_value())?.instant_in(zone)
+        self.time()?.instant_in(zone)
     }
 
     pub(crate) fn offset(&self) -> Option<Offset> {
-        DocumentTime::read(&self.datetime_value())?.offset()
+        self.time()?.offset()
     }
 
     /// The local time at the venue, if the slot has one. A number since 1970 has none.
     pub(crate) fn local(&self) -> Option<DateTime> {
-        DocumentTime::read(&self.datetime_value())?.local
+        self.time()?.local
     }
 }

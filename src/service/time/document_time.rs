@@ -37,6 +37,11 @@ impl DocumentTime {
         (instant.is_some() || local.is_some()).then_some(DocumentTime { instant, local })
     }
 
+    /// The time in a field of a document.
+    pub(crate) fn of(document: &Value, field: &str) -> Option<Self> {
+        DocumentTime::read(document.get(field)?)
+    }
+
     /// The offset that it shows. A time in UTC (`Z`) shows none.
     pub(crate) fn offset(&self) -> Option<Offset> {
         let wall = self.local?.to_zoned(TimeZone::UTC).ok()?.timestamp();

@@ -174,7 +174,7 @@ impl TermsReader {
 }
 
 fn deadline(terms: &Value) -> Option<Timestamp> {
-    DocumentTime::read(terms.get("free_until")?)?.instant
+    DocumentTime::of(terms, "free_until")?.instant
 }
 
 /// Whether a text has the digits of an amount, however it writes them.
