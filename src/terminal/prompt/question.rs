@@ -1,6 +1,5 @@
 //! A question, and when it expires.
 
-use std::borrow::Cow;
 use std::io;
 
 use jiff::{SignedDuration, Timestamp};
@@ -23,12 +22,12 @@ pub(super) enum Echo {
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
     pub(super) text: String,
-    pub(super) flag: Cow<'static, str>,
-    pub(super) what: Cow<'static, str>,
+    pub(super) flag: &'static str,
+    pub(super) what: &'static str,
     pub(super) echo: Echo,
     pub(super) goes_back: bool,
     pub(super) former: Option<String>,
-    pub(super) hint: Option<Cow<'static, str>>,
+    pub(super) hint: Option<String>,
     pub(super) noun: &'static str,
     /// Whether it asks for a go-ahead: what was typed before it was drawn or refused is thrown away.
     pub(super) confirms: bool,
@@ -37,15 +36,11 @@ pub(crate) struct Question {
 impl Question {
     /// `text` is what the person reads. `flag` (`--name`) and `what` (`the guest's name`) are for the error when
     /// nothing can be asked. The caller makes untrusted text visible first.
-    pub(crate) fn new(
-        text: impl Into<String>,
-        flag: impl Into<Cow<'static, str>>,
-        what: impl Into<Cow<'static, str>>,
-    ) -> Self {
+    pub(crate) fn new(text: impl Into<String>, flag: &'static str, what: &'static str) -> Self {
         Self {
             text: text.into(),
-            flag: flag.into(),
-            what: what.into(),
+            flag,
+            what,
             echo: Echo::Shown,
             goes_back: false,
             former: None,
@@ -66,7 +61,7 @@ impl Question {
     }
 
     /// Adds a line below the question, such as what its keys do.
-    pub(crate) fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
