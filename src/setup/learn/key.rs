@@ -36,11 +36,10 @@ pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
     out.note(&format!("other ways to send it: {list}"));
     if reads.options.asks {
         let count = ways.len();
-        let confirmation = Confirmation {
-            action: "sending the key in other ways",
-            question: format!("Try {count} other ways to send the key, to this address alone?"),
-            declined: "the key was not sent in another way",
-        };
+        let action = "sending the key in other ways";
+        let question = format!("Try {count} other ways to send the key, to this address alone?");
+        let declined = "the key was not sent in another way";
+        let confirmation = Confirmation::new(action, question, declined);
         confirmation.ask(&reads.context.prompter).await?;
     }
     for (settings, adapter) in ways {

@@ -80,7 +80,7 @@ fn assign(
     name: &str,
     settings: &[Assignment],
 ) -> Result<()> {
-    let api_key = Environment::text(setup.environment.api_key.as_ref());
+    let api_key = Environment::text(&setup.environment.api_key);
     for assignment in settings {
         if let Some(api_key) = &api_key
             && assignment.value.contains(api_key)
@@ -154,11 +154,9 @@ pub(crate) async fn remove(setup: &Startup, args: RemoveArgs) -> Result<Exit> {
         Err(_) => profile.key_origin.clone().unwrap_or_default(),
     };
     if !args.yes {
-        let confirmation = Confirmation {
-            action: "removing a profile",
-            question: format!("Remove profile {name}?"),
-            declined: "nothing was removed",
-        };
+        let question = format!("Remove profile {name}?");
+        let declined = "nothing was removed";
+        let confirmation = Confirmation::new("removing a profile", question, declined);
         confirmation.ask(&setup.prompter).await?;
     }
     let vault = Vault::new(setup.paths.secrets.clone());

@@ -66,11 +66,8 @@ pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
     let mut context = Context::new(setup)?;
     if !args.yes && !args.check {
         let address = context.target().address();
-        let confirmation = Confirmation {
-            action: "learning",
-            question: format!("Send at most {MOST_CALLS} reads to {address}?"),
-            declined: "nothing was sent",
-        };
+        let question = format!("Send at most {MOST_CALLS} reads to {address}?");
+        let confirmation = Confirmation::new("learning", question, "nothing was sent");
         confirmation.ask(&context.prompter).await?;
     }
     let options = LearnOptions {
@@ -111,11 +108,9 @@ async fn write(
     if !args.yes {
         context.out.show(&report.page());
         let settings = plural(report.settings.len(), "setting", "settings");
-        let confirmation = Confirmation {
-            action: "writing the profile",
-            question: format!("Write {settings} to profile {name}?"),
-            declined: "nothing was written",
-        };
+        let question = format!("Write {settings} to profile {name}?");
+        let declined = "nothing was written";
+        let confirmation = Confirmation::new("writing the profile", question, declined);
         confirmation.ask(&context.prompter).await?;
     }
     let backup = PathBuf::from(format!("{}.bak", config_file.display()));

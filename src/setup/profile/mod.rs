@@ -138,7 +138,7 @@ impl Settings {
 
 /// The profile that commands use now. `None` if the environment sets an address without a profile.
 fn current(setup: &Startup, file: &ConfigFile) -> Option<String> {
-    let has_address = Environment::text(setup.environment.base_url.as_ref()).is_some();
+    let has_address = Environment::text(&setup.environment.base_url).is_some();
     let by_default = file.default_profile.as_deref().unwrap_or(SANDBOX_PROFILE);
     let named = setup.named_profile();
     named.or_else(|| (!has_address).then(|| by_default.to_owned()))
