@@ -26,7 +26,7 @@ pub(crate) fn database(
         .clone()
         .unwrap_or_else(|| maker(environment).user);
     let own = address.password.clone();
-    let mut password = own.or_else(|| Environment::text(environment.pgpassword.as_ref()));
+    let mut password = own.or_else(|| Environment::text(&environment.pgpassword));
     if password.is_none() {
         password = in_file(out, environment, journal, &user)?;
     }
@@ -43,9 +43,8 @@ pub(crate) fn database(
 
 /// Who begins runs here.
 pub(crate) fn maker(environment: &Environment) -> Actor {
-    let user = Environment::text(environment.user.as_ref()).or_else(process::user_name);
-    let host =
-        process::host_name().or_else(|| Environment::text(environment.computername.as_ref()));
+    let user = Environment::text(&environment.user).or_else(process::user_name);
+    let host = process::host_name().or_else(|| Environment::text(&environment.computername));
     let unknown = || "unknown".to_owned();
     Actor {
         user: user.unwrap_or_else(unknown),

@@ -1,6 +1,5 @@
 //! What exists before a service is chosen. Commands that repair the configuration use only this.
 
-use std::ffi::OsString;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
@@ -36,13 +35,15 @@ impl Startup {
         );
         refuse_impossible_clock(SystemTime::now())?;
         let terminals = Terminals::detect();
-        let is_on = |variable: &Option<OsString>| Environment::on(variable.as_ref());
         // What the user set comes first, so that the reason is one they can change. Questions go to stderr.
         let reasons = [
             (flags.no_input, "--no-input is set"),
             (!out.is_human(), "--json and --jq never prompt"),
-            (is_on(&environment.no_input), "BOOKCTL_NO_INPUT is set"),
-            (is_on(&environment.ci), "CI is set"),
+            (
+                Environment::on(&environment.no_input),
+                "BOOKCTL_NO_INPUT is set",
+            ),
+            (Environment::on(&environment.ci), "CI is set"),
             (!terminals.stdin, "standard input is not a terminal"),
             (!terminals.stderr, "standard error is not a terminal"),
         ];
@@ -56,11 +57,10 @@ impl Startup {
             paths: Paths::find(&environment)?,
             options: TargetOptions {
                 profile: flags.profile.clone(),
-                no_sandbox: flags.no_sandbox || Environment::on(environment.no_sandbox.as_ref()),
+                no_sandbox: flags.no_sandbox || Environment::on(&environment.no_sandbox),
                 ..TargetOptions::default()
             },
-            sandbox_limits: !flags.no_limits
-                && !Environment::on(environment.sandbox_no_limits.as_ref()),
+            sandbox_limits: !flags.no_limits && !Environment::on(&environment.sandbox_no_limits),
             environment,
             stdin_is_terminal: terminals.stdin,
             timeout: flags.timeout,
@@ -88,7 +88,7 @@ impl Startup {
     }
 
     pub(crate) fn named_profile(&self) -> Option<String> {
-        let environment = Environment::text(self.environment.profile.as_ref());
+        let environment = Environment::text(&self.environment.profile);
         self.options.profile.clone().or(environment)
     }
 }

@@ -57,12 +57,14 @@ variables! {
 
 impl Environment {
     /// A variable as text. Invalid UTF-8 is replaced, and then matches nothing.
-    pub(crate) fn text(value: Option<&OsString>) -> Option<String> {
-        value.map(|value| value.to_string_lossy().into_owned())
+    pub(crate) fn text(value: &Option<OsString>) -> Option<String> {
+        value
+            .as_ref()
+            .map(|value| value.to_string_lossy().into_owned())
     }
 
     /// Whether a switch is on: any value except `0`, `false`, `no` and `off`.
-    pub(crate) fn on(value: Option<&OsString>) -> bool {
+    pub(crate) fn on(value: &Option<OsString>) -> bool {
         let value = Self::text(value).map(|value| value.to_ascii_lowercase());
         value.is_some_and(|value| !matches!(value.as_str(), "0" | "false" | "no" | "off"))
     }
@@ -87,8 +89,8 @@ mod tests {
             ("false", false),
             ("No", false),
         ] {
-            assert_eq!(Environment::on(Some(&value.into())), on, "{value}");
+            assert_eq!(Environment::on(&Some(value.into())), on, "{value}");
         }
-        assert!(!Environment::on(None));
+        assert!(!Environment::on(&None));
     }
 }

@@ -157,10 +157,10 @@ pub(crate) fn resolve(
     environment: &Environment,
     paths: &Paths,
 ) -> Result<Target> {
-    let no_sandbox = options.no_sandbox || Environment::on(environment.no_sandbox.as_ref());
-    let env_profile = Environment::text(environment.profile.as_ref());
-    let env_url = Environment::text(environment.base_url.as_ref());
-    let env_key = Environment::text(environment.api_key.as_ref()).map(Secret::new);
+    let no_sandbox = options.no_sandbox || Environment::on(&environment.no_sandbox);
+    let env_profile = Environment::text(&environment.profile);
+    let env_url = Environment::text(&environment.base_url);
+    let env_key = Environment::text(&environment.api_key).map(Secret::new);
     let file = ConfigFile::read(&paths.config_file)?;
 
     let url_is_overridden = options.profile.is_none() && env_url.is_some();
@@ -235,7 +235,7 @@ fn journal(
     environment: &Environment,
     profile: Option<&(&str, Profile)>,
 ) -> Result<Option<SharedJournal>> {
-    if let Some(url) = Environment::text(environment.journal.as_ref()) {
+    if let Some(url) = Environment::text(&environment.journal) {
         return Ok(Some(SharedJournal {
             address: Address::parse(&url, "BOOKCTL_JOURNAL")?,
             stored_for: None,

@@ -33,7 +33,7 @@ pub(crate) async fn run(context: &Context) -> Result<Exit> {
 
 /// Starts a browser; returns whether that worked.
 async fn open(context: &Context, url: &str) -> bool {
-    let browser = Environment::text(context.environment.browser.as_ref());
+    let browser = Environment::text(&context.environment.browser);
     let line = browser.as_deref().unwrap_or(USUAL_BROWSER);
     let mut command = Command::from(process::command(line, Some(OsStr::new(url))));
     command.stdin(Stdio::null()).stdout(Stdio::null());

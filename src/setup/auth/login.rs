@@ -203,7 +203,7 @@ async fn choose_service(
     args: &Args,
     file: &ConfigFile,
 ) -> Result<(String, BaseUrl)> {
-    let from_environment = Environment::text(setup.environment.base_url.as_ref());
+    let from_environment = Environment::text(&setup.environment.base_url);
     let flag = args.base_url.as_ref().map(|url| (url, "--base-url"));
     let given = flag.or(from_environment
         .as_ref()

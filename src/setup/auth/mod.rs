@@ -126,7 +126,7 @@ async fn current(setup: &Startup, vault: &Vault) -> Result<ProfileSecrets> {
             // A broken configuration is an error.
             setup.target_or_none()?;
             let mut row = ProfileSecrets::of(None, None);
-            let key = Environment::text(setup.environment.api_key.as_ref()).map(Secret::new);
+            let key = Environment::text(&setup.environment.api_key).map(Secret::new);
             row.take_key(ENVIRONMENT, key.as_ref());
             row.detail = Some(refused.message.clone());
             row

@@ -31,7 +31,7 @@ impl Pager {
         terminals: &Terminals,
         environment: &Environment,
     ) -> Option<Self> {
-        let no_input = Environment::on(environment.no_input.as_ref());
+        let no_input = Environment::on(&environment.no_input);
         let never_prompts = environment.ci.is_some() || no_input;
         if !terminals.stdout || prefs.dumb || prefs.accessible || never_prompts {
             return None;

@@ -29,11 +29,11 @@ impl ColorPrefs {
         ColorPrefs {
             color,
             no_color: environment.no_color.is_some(),
-            force_color: Environment::on(environment.clicolor_force.as_ref()),
+            force_color: Environment::on(&environment.clicolor_force),
             // Only on Windows is TERM usually not set.
             dumb: (environment.term.as_deref()).map_or(cfg!(unix), |term| term == "dumb")
                 || !tty::knows_escapes(),
-            accessible: Environment::on(environment.accessible.as_ref()),
+            accessible: Environment::on(&environment.accessible),
         }
     }
 }

@@ -57,7 +57,7 @@ pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Resu
         return WebhookSecrets::parse(&Secret::new(text))
             .ok_or_else(|| Error::usage("no webhook secret on standard input").hint(SHAPE));
     }
-    if let Some(text) = Environment::text(context.environment.webhook_secret.as_ref()) {
+    if let Some(text) = Environment::text(&context.environment.webhook_secret) {
         return WebhookSecrets::parse(&Secret::new(text)).ok_or_else(|| {
             Error::config("BOOKCTL_WEBHOOK_SECRET is not a webhook secret").hint(SHAPE)
         });
