@@ -12,6 +12,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use evaluate::{compile, evaluate};
+use serde::Serialize;
 
 use crate::outcome::Exit;
 use crate::platform::signals;
@@ -27,9 +28,10 @@ const STACK: usize = 2 * MOST_MEMORY;
 /// How often the limits and signals are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
 pub(crate) struct Expression {
-    pub(crate) source: String,
+    source: String,
 }
 
 /// Why an expression has no result.

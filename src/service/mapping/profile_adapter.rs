@@ -11,7 +11,8 @@ use super::dialect::Dialect;
 use super::kind::{ReadKind, WriteKind};
 use super::transport::Transport;
 use crate::json::parsed;
-use crate::platform::{jq, shell};
+use crate::platform::jq::Expression;
+use crate::platform::shell;
 use crate::service::time::moment::Moment;
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -24,8 +25,8 @@ pub(crate) struct Adapter {
     #[serde(flatten)]
     pub(crate) transport: Transport,
     pub(crate) dialect: Dialect,
-    pub(crate) read: BTreeMap<ReadKind, MappingExpression>,
-    pub(crate) write: BTreeMap<WriteKind, MappingExpression>,
+    pub(crate) read: BTreeMap<ReadKind, Expression>,
+    pub(crate) write: BTreeMap<WriteKind, Expression>,
 }
 
 impl Adapter {
@@ -39,12 +40,12 @@ impl Adapter {
             ("dialect", name) => self.dialect.rename(name, value),
             ("read", kind) => {
                 let kind = ReadKind::parse(kind).ok_or_else(no_kind)?;
-                self.read.insert(kind, MappingExpression::compile(value)?);
+                self.read.insert(kind, Expression::compile(value)?);
                 Ok(())
             }
             ("write", kind) => {
                 let kind = WriteKind::parse(kind).ok_or_else(no_kind)?;
-                self.write.insert(kind, MappingExpression::compile(value)?);
+                self.write.insert(kind, Expression::compile(value)?);
                 Ok(())
             }
             _ => Err("is not a setting of the mapping".to_owned()),
@@ -92,24 +93,10 @@ pub(crate) fn set_command(profile: Option<&str>, settings: &str) -> String {
     format!("bookctl profile set {name} {settings}")
 }
 
-#[derive(Clone, Debug, Serialize)]
-#[serde(into = "String")]
-pub(crate) struct MappingExpression(jq::Expression);
-
-impl From<MappingExpression> for String {
-    fn from(it: MappingExpression) -> Self {
-        it.0.source
-    }
-}
-
-impl MappingExpression {
-    pub(crate) fn compile(source: &str) -> Result<Self, String> {
-        jq::Expression::compile(source).map(MappingExpression)
-    }
-
+impl Expression {
     /// Translates a document. The error is the predicate of a sentence: it failed, did not end, or gave not exactly one value.
     pub(crate) fn apply(&self, document: &Value) -> Result<Value, String> {
-        let outputs = self.0.run(&document.to_string());
+        let outputs = self.run(&document.to_string());
         let outputs = outputs.map_err(|why| why.to_string())?;
         let mut lines = outputs.lines();
         match (lines.next(), lines.next()) {
