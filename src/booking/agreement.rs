@@ -152,12 +152,8 @@ fn of_guests(object: &Map<String, Value>, names: &[&str]) -> Vec<Value> {
             None => &[],
         };
         for guest in guests {
-            found.extend(
-                guest
-                    .as_object()
-                    .into_iter()
-                    .flat_map(|it| named(it, names)),
-            );
+            let own = guest.as_object().map(|it| named(it, names));
+            found.extend(own.unwrap_or_default());
             found.extend(name_in(guest).filter(|_| names.contains(&"name")));
         }
         for name in names {
@@ -179,11 +175,8 @@ fn name_in(guest: &Value) -> Option<Value> {
         Value::Object(guest) => {
             let inner = member(guest, "name").and_then(Value::as_object);
             let part = |names: &[&str]| named(inner.unwrap_or(guest), names).into_iter().next();
-            let parts: Vec<Value> = [part(&GIVEN), part(&FAMILY)]
-                .into_iter()
-                .flatten()
-                .collect();
-            let parts: Vec<String> = parts.iter().map(plain).collect();
+            let parts = [part(&GIVEN), part(&FAMILY)];
+            let parts: Vec<String> = parts.iter().flatten().map(plain).collect();
             (!parts.is_empty()).then(|| parts.join(" ").into())
         }
         _ => None,

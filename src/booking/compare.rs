@@ -51,24 +51,18 @@ pub(crate) async fn finish_compared(
     let mut found: Vec<_> = contradicted.collect();
     let is_contradicted = !found.is_empty();
     found.extend(unshown(&booking).into_iter().map(|field| {
-        let why = "so the change may not have been made";
-        (
-            field,
-            format!("the booking does not show its {field}, {why}"),
-        )
+        let what = format!("the booking does not show its {field}");
+        (field, what + ", so the change may not have been made")
     }));
     for (field, clause) in &found {
         let what = format!("the service accepted the request, but {clause}");
         warn_of_field(context, &what, kind, field);
     }
     // A status that is not understood says more than a field that is not shown.
-    Ok(
-        if is_contradicted || !found.is_empty() && exit == Exit::Done {
-            Exit::Refused
-        } else {
-            exit
-        },
-    )
+    if is_contradicted || !found.is_empty() && exit == Exit::Done {
+        return Ok(Exit::Refused);
+    }
+    Ok(exit)
 }
 
 /// The fields of a change of which the booking says nothing. A booking with another `last_modification` than before was

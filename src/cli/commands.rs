@@ -118,9 +118,8 @@ impl Command {
             Command::Modify(args) => Plan::service(args, booking::change::modify::run),
             Command::Cancel(args) => Plan::service(args, booking::change::cancel::run),
             Command::Desk(args) => {
-                let is_server = true;
                 let needs = Needs {
-                    is_server,
+                    is_server: true,
                     ..Needs::of(ServiceNeed::Profile)
                 };
                 Plan::context(needs, args, desk::run)

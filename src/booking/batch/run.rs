@@ -125,15 +125,10 @@ impl BatchRun<'_> {
             out.note(&format!("{total} of {total} rows confirmed."));
             return Ok(Exit::Done);
         }
-        let rows = ranges(&failed);
-        let rows = if failed.len() == 1 {
-            format!("row {rows}")
-        } else {
-            format!("rows {rows}")
-        };
+        let (count, rows) = (failed.len(), ranges(&failed));
+        let s = if count == 1 { "" } else { "s" };
         out.warn(&format!(
-            "{} of {total} rows not confirmed ({rows})",
-            failed.len()
+            "{count} of {total} rows not confirmed (row{s} {rows})"
         ));
         if let Some(hint) = hint {
             out.note(&hint);

@@ -12,6 +12,7 @@ use crate::booking::terms::filled_in;
 use crate::json::plain;
 use crate::outcome::{Error, Result};
 use crate::platform::shell;
+use crate::service::client::call::fields_of;
 use crate::service::client::{
     BookingRequest, Customer, NewBooking, SearchLocation, VENDOR_PAYMENT, with_fields,
 };
@@ -195,9 +196,7 @@ impl BookingDraft {
     }
 
     pub(crate) fn choose(&mut self, offer: &Offer, row: usize) {
-        let Some(slot) = offer.slots.get(row) else {
-            return;
-        };
+        let slot = &offer.slots[row];
         let time = slot.datetime_value();
         let same_time = offer.slots.iter().filter(|it| it.datetime_value() == time);
         self.slot_shares_its_time = same_time.count() > 1;
@@ -225,10 +224,9 @@ impl BookingDraft {
                 phone: options.phone,
             },
             end_user: options.end_user,
-            webhook_url: None,
             payment_collection: options.payment.map(|_| VENDOR_PAYMENT),
         };
-        BookingRequest::new(adapter, booking.body(), &self.fields)
+        BookingRequest::new(adapter, fields_of(&booking), &self.fields)
     }
 
     /// The command that makes this booking, with everything that prompts have provided. The idempotency key is left

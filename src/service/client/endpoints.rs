@@ -104,7 +104,6 @@ pub(crate) struct NewBooking {
     pub(crate) party_size: u32,
     pub(crate) customer: Customer,
     pub(crate) end_user: Option<String>,
-    pub(crate) webhook_url: Option<String>,
     pub(crate) payment_collection: Option<&'static str>,
 }
 
@@ -115,12 +114,6 @@ pub(crate) struct Customer {
     pub(crate) name: String,
     pub(crate) email: Option<String>,
     pub(crate) phone: Option<String>,
-}
-
-impl NewBooking {
-    pub(crate) fn body(&self) -> Map<String, Value> {
-        fields_of(self)
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -372,7 +365,8 @@ mod tests {
             datetime: "2026-12-01T19:30:00.000+01:00".into(),
             ..NewBooking::default()
         };
-        assert_eq!(booking.body()["datetime"], "2026-12-01T19:30:00.000+01:00");
-        assert!(booking.body().get("availability_id").is_none());
+        let body = fields_of(&booking);
+        assert_eq!(body["datetime"], "2026-12-01T19:30:00.000+01:00");
+        assert!(!body.contains_key("availability_id"));
     }
 }

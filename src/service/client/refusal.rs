@@ -17,6 +17,9 @@ use crate::service::mapping::{Shape, around};
 /// Statuses of requests that a proxy gave up, or wants to be repeated: the service may have carried them out.
 pub(crate) const GIVEN_UP_ON_THE_WAY: [u16; 3] = [408, 425, 499];
 
+/// How many values of a body are listed.
+const UNSAID_SHOWN: usize = 12;
+
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
@@ -160,6 +163,25 @@ impl Refusal {
         }
         particulars
     }
+
+    /// The values of the body that `said` does not contain, as lines. A booking in the body is left out: it is not about
+    /// the refusal, and has a guest.
+    pub(crate) fn unsaid(&self, said: &str) -> Vec<String> {
+        let body = flattened(&self.body);
+        let mut beside = Vec::new();
+        objects_within(&body, &|it| Shape::Booking.fits(it), &mut beside);
+        let status = self.status.to_string();
+        let is_new = |text: &str| {
+            Some(text) != self.code.as_deref() && text != status && !contains_words(said, text)
+        };
+        let unsaid = around(&body, &beside)
+            .into_iter()
+            .filter(|(path, text)| !path.starts_with("open_bookings") && is_new(text));
+        unsaid
+            .take(UNSAID_SHOWN)
+            .map(|(path, text)| redact(&format!("{path}: {text}")).into_owned())
+            .collect()
+    }
 }
 
 pub(crate) fn no_document(status: u16, kind: &str) -> String {
@@ -179,29 +201,6 @@ fn code_in(said: &Document) -> Option<String> {
         .or_else(|| inner("code"))
         .or_else(|| said.str("error").filter(is_known));
     code.map(str::to_owned)
-}
-
-const UNSAID_SHOWN: usize = 12;
-
-impl Refusal {
-    /// The values of the body that `said` does not contain, as lines. A booking in the body is left out: it is not about
-    /// the refusal, and has a guest.
-    pub(crate) fn unsaid(&self, said: &str) -> Vec<String> {
-        let body = flattened(&self.body);
-        let mut beside = Vec::new();
-        objects_within(&body, &|it| Shape::Booking.fits(it), &mut beside);
-        let status = self.status.to_string();
-        let is_new = |text: &str| {
-            Some(text) != self.code.as_deref() && text != status && !contains_words(said, text)
-        };
-        let unsaid = around(&body, &beside)
-            .into_iter()
-            .filter(|(path, text)| !path.starts_with("open_bookings") && is_new(text));
-        unsaid
-            .take(UNSAID_SHOWN)
-            .map(|(path, text)| redact(&format!("{path}: {text}")).into_owned())
-            .collect()
-    }
 }
 
 /// Whether `said` contains a text, not as a part of longer words.

@@ -46,12 +46,7 @@ fn conceal_secrets(body: &Value, dialect: &Dialect) {
 }
 
 fn is_secret(field: &str, dialect: &Dialect) -> bool {
-    [
-        &*dialect.otp_field,
-        &*dialect.session_code_field,
-        "psp_response",
-    ]
-    .contains(&field)
+    field == dialect.otp_field || field == dialect.session_code_field || field == "psp_response"
 }
 
 fn without_webhook_secret(body: &[u8]) -> String {
