@@ -202,7 +202,7 @@ async fn show_requests(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
 /// The result line of a row for a script. The booking is the service's own text, byte for byte.
 fn result_document(result: &RowResult<'_>) -> Document {
     let (name, outcome) = match &result.outcome {
-        Ok(booking) => ("booking", booking.document().clone()),
+        Ok(booking) => ("booking", booking.document.clone()),
         Err(error) => ("error", error.to_json()["error"].take().into()),
     };
     let key = result.keyed.key(result.retry);

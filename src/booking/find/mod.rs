@@ -131,7 +131,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let ids = found.kept.iter().map(|kept| kept.booking.id());
     context.remember_rows(RecentList::Bookings, ids);
-    let bookings = Document::array(found.kept.iter().map(|it| it.booking.document()));
+    let bookings = Document::array(found.kept.iter().map(|it| &it.booking.document));
     let more = Document::from(Value::from(found.more));
     let document = Document::object(&[("bookings", &bookings), ("more", &more)]);
     let list = DocumentView(document, |_| kept_page(&found.kept, context.service_now()));
@@ -184,7 +184,7 @@ async fn list_open(context: &Context, status: Option<String>, limit: Option<u32>
         (booking, known)
     };
     let bookings: Vec<_> = bookings.into_iter().map(known).collect();
-    let documents = bookings.iter().map(|(booking, _)| booking.document());
+    let documents = bookings.iter().map(|(booking, _)| &booking.document);
     let document = Document::object(&[("bookings", &Document::array(documents))]);
     let list = DocumentView(document, |_| open_page(&bookings, context.service_now()));
     let none = "No unfinished bookings in the last day.";

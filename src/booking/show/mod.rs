@@ -82,7 +82,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
             exit = its;
         }
     }
-    let documents = Document::array(bookings.iter().map(Booking::document));
+    let documents = Document::array(bookings.iter().map(|it| &it.document));
     let page = |_: &Document| {
         let known = bookings.iter().map(|it| terms::filled_in(context, it));
         bookings_page(known, context.service_now())
@@ -165,7 +165,7 @@ async fn show_timeline(context: &Context, named: &[String], judged: bool) -> Res
     }
     let none = Document::from(Value::Null);
     let documents = Document::from(json!(rows));
-    let shown = booking.as_ref().map_or(&none, Booking::document);
+    let shown = booking.as_ref().map_or(&none, |it| &it.document);
     let document = Document::object(&[("booking", shown), ("timeline", &documents)]);
     let page = |_: &Document| {
         let mut page = Page::default();

@@ -35,7 +35,7 @@ fn a_settled_create_is_listed_as_the_service_sent_it_and_as_it_was_seen_last() {
     assert!(journal.ended("bk_1").unwrap().is_some());
     assert!(journal.ended("bk_9").unwrap().is_none());
     let kept = journal.bookings(Some("confirmed"), None).unwrap();
-    let texts: Vec<&str> = kept.iter().map(|it| it.booking.document().text()).collect();
+    let texts: Vec<&str> = kept.iter().map(|it| it.booking.document.text()).collect();
     let sent = |id| format!(r#"{{"id":"{id}", "status":"confirmed", "price":1.50}}"#);
     assert_eq!(texts, [sent("bk_2"), sent("bk_1")]);
     assert_eq!(journal.bookings(None, Some(1)).unwrap().len(), 1);

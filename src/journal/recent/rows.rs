@@ -72,7 +72,7 @@ impl Recent {
             let insert =
                 "INSERT OR REPLACE INTO venues (origin, id, document, seen_at) VALUES (?1, ?2, ?3, ?4)";
             for venue in venues {
-                let document = venue.value().to_string();
+                let document = venue.value.to_string();
                 connection.execute(insert, params![self.origin, venue.id(), document, now()])?;
             }
             Ok(())
@@ -92,7 +92,7 @@ impl Recent {
             let insert = "INSERT OR REPLACE INTO slots (origin, id, venue_id, provider, party_size, document, seen_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
             for slot in slots {
-                let document = slot.value().to_string();
+                let document = slot.value.to_string();
                 let row = params![self.origin, slot.id(), venue_id, provider, party_size, document, now()];
                 connection.execute(insert, row)?;
             }
@@ -239,7 +239,7 @@ mod tests {
         recent.remember_slots("w", None, 2, &[slot("new")]).unwrap();
         let known = |id: &str| recent.slot(id).unwrap();
         let old = known("old").unwrap();
-        assert_eq!(old.slot.value(), slots[0].value());
+        assert_eq!(old.slot.value, slots[0].value);
         assert_eq!(
             (
                 old.venue_id.as_str(),

@@ -78,7 +78,8 @@ impl fmt::Display for Status {
 #[derive(Clone, Debug)]
 pub(crate) struct Booking {
     id: String,
-    document: Document,
+    /// As it came.
+    pub(crate) document: Document,
     /// The booking in the contract's shape, where the answer has another one.
     pub(crate) translated: Option<Document>,
     /// What stands around the booking in the answer, as paths and texts.
@@ -118,10 +119,6 @@ impl Booking {
     pub(crate) fn mark(&self, field: &str) -> &'static str {
         let is_requested = self.requested.contains(&field);
         if is_requested { " *" } else { "" }
-    }
-
-    pub(crate) fn document(&self) -> &Document {
-        &self.document
     }
 
     /// The booking in the contract's shape: as it came, where the service speaks it.

@@ -11,7 +11,7 @@ use crate::service::time::document_time::{DocumentTime, time_text};
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     id: String,
-    value: Value,
+    pub(crate) value: Value,
 }
 
 impl Slot {
@@ -19,10 +19,6 @@ impl Slot {
         let id = id_in(value.get("availability_id")?)?;
         token(value.get("datetime")?)?;
         Some(Slot { id, value })
-    }
-
-    pub(crate) fn value(&self) -> &Value {
-        &self.value
     }
 
     pub(crate) fn id(&self) -> &str {

@@ -9,17 +9,13 @@ use crate::service::time::zone;
 #[derive(Clone, Debug)]
 pub(crate) struct Venue {
     id: String,
-    value: Value,
+    pub(crate) value: Value,
 }
 
 impl Venue {
     pub(crate) fn from_value(value: Value) -> Option<Self> {
         let id = id_in(value.get("venue_id")?)?;
         Some(Venue { id, value })
-    }
-
-    pub(crate) fn value(&self) -> &Value {
-        &self.value
     }
 
     pub(crate) fn str(&self, field: &str) -> Option<&str> {

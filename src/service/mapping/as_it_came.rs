@@ -13,7 +13,7 @@ const DEEPEST: usize = 4;
 
 /// The object that is the booking or has its id, and those around it, from the inside out, in the contract's names. A profile's expression may drop fields, and a service may write the venue or the guest beside the booking.
 pub(crate) fn as_it_came(booking: &Booking) -> Vec<Value> {
-    let value = flattened(booking.document());
+    let value = flattened(&booking.document);
     let by_shape = one(&value, Shape::Booking).ok();
     let is_it = |object: &Map<String, Value>| match by_shape {
         Some(found) => std::ptr::eq(found, object),

@@ -4,6 +4,7 @@ use super::change::known;
 use crate::app::Startup;
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
+use crate::service::mapping::set_command;
 use crate::terminal::output::{Draw, Page};
 
 /// Print expressions for a style of service, to copy and edit
@@ -88,12 +89,8 @@ struct Template {
 
 impl Draw for Template {
     fn draw(&self, page: &mut Page) {
-        let name = shell::word(&self.profile);
         for setting in self.settings {
-            page.command(format!(
-                "bookctl profile set {name} {}",
-                shell::word(setting)
-            ));
+            page.command(set_command(Some(&self.profile), &shell::word(setting)));
         }
     }
 }
@@ -148,7 +145,7 @@ mod tests {
             let mut wanted = slot.clone();
             wanted["card_terms"] = json!({"text": "x"});
             let read = adapter.slots(&slots.into()).unwrap().item.items;
-            assert_eq!(*read[0].value(), wanted, "{style:?}");
+            assert_eq!(read[0].value, wanted, "{style:?}");
             let read = adapter.booking(booking.into(), false).unwrap().item;
             assert_eq!((read.id(), read.status().as_str()), ("b", "confirmed"));
         }

@@ -38,7 +38,7 @@ pub(crate) const AS_REQUESTED: &str = "as requested: the service does not show i
 
 impl View for BookingView {
     fn json(&self) -> Document {
-        self.booking.document().clone()
+        self.booking.document.clone()
     }
 
     fn draw(&self, page: &mut Page) {

@@ -53,7 +53,7 @@ impl SlotDetails {
 
     /// Whether a card is needed, or may be: terms that are not understood count as if it were.
     pub(crate) fn may_need_a_card(slot: &Slot) -> bool {
-        slot.value().get("card_terms").is_some_and(|terms| {
+        slot.value.get("card_terms").is_some_and(|terms| {
             let is_needed = terms.get("required") != Some(&false.into());
             !terms.is_null() && (is_needed || terms.get("hold_amount").is_some())
         })
@@ -61,14 +61,14 @@ impl SlotDetails {
 
     /// Whether a cancellation may cost something: terms that are not understood count as if it did.
     pub(crate) fn may_have_a_fee(slot: &Slot) -> bool {
-        slot.value().get("cancellation_terms").is_some_and(|terms| {
+        slot.value.get("cancellation_terms").is_some_and(|terms| {
             let is_known = terms.get("text").is_some() || terms.get("free_until").is_some();
             !terms.is_null() && (!is_known || terms.get("fee_amount").is_some())
         })
     }
 
     pub(crate) fn of(slot: &Slot, reader: TermsReader) -> Self {
-        let mut fields = Fields::of(slot.value());
+        let mut fields = Fields::of(&slot.value);
         // What every row has, and the party that was asked for.
         for name in ["availability_id", "datetime", "party_size"] {
             fields.scalar(name);

@@ -40,7 +40,7 @@ struct VenueDetails {
 
 impl VenueDetails {
     fn of(venue: &Venue) -> Self {
-        let mut fields = Fields::of(venue.value());
+        let mut fields = Fields::of(&venue.value);
         // What every row has, what was asked for, and what only programs need.
         for name in "venue_id name vertical latitude longitude timezone".split(' ') {
             fields.scalar(name);
