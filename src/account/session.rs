@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, once_sent};
 use crate::app::input::{one_time_code, read_stdin};
-use crate::app::pages::{PENDING, find_sessions, read_session, waits_for_code};
+use crate::app::pages::{PENDING, find_sessions, waits_for_code};
 use crate::app::understood::note_around;
 use crate::booking::arguments::{ExtraFields, Limit};
 use crate::booking::book::walk::not_empty;
@@ -19,7 +19,7 @@ use crate::service::client::{Call, session};
 use crate::service::documents::certainty::Certainty;
 use crate::service::documents::contact;
 use crate::service::documents::id::{id, id_in, same_id};
-use crate::service::mapping::same_words;
+use crate::service::mapping::{ReadKind, same_words};
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone, visible};
 use crate::terminal::prompt::Question;
 use crate::terminal::view::Fields;
@@ -142,7 +142,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Show(args) => {
             let id = locate_session(context, &args.session)?;
             let document = context.read(session::show(&id)).await?.document;
-            read_session(context, &document)?;
+            context.adapter().object(ReadKind::Session, &document)?;
             emit_one(context, document, &id, Exit::Network)
         }
         Command::Disconnect(args) => disconnect(context, args).await,
@@ -180,7 +180,7 @@ async fn verify(context: &Context, args: Verify) -> Result<Exit> {
 /// Whose session it is, and at which provider, as the service shows it: ` of user_7 at provider_b`.
 async fn whose(context: &Context, id: &str) -> Result<String> {
     let document = context.read(session::show(id)).await?.document;
-    let (session, _) = read_session(context, &document)?;
+    let (session, _) = context.adapter().object(ReadKind::Session, &document)?;
     let part = |word: &str, name: &str| {
         let text = session.get(name).map(plain);
         text.map(|text| format!(" {word} {text}"))
@@ -211,8 +211,8 @@ async fn disconnect(context: &Context, args: Disconnect) -> Result<Exit> {
         document = json!({"id": id, "object": "session", "deleted": true}).into();
     }
     let answer = document.value();
-    let is_active = read_session(context, &document)
-        .is_ok_and(|(session, _)| same_words(&state_of(&session), ACTIVE));
+    let read = context.adapter().object(ReadKind::Session, &document);
+    let is_active = read.is_ok_and(|(session, _)| same_words(&state_of(&session), ACTIVE));
     let has_error = answer.get("error").is_some_and(|error| !error.is_null());
     let remains = is_active || has_error || answer.get("deleted") == Some(&Value::Bool(false));
     let exit = emit_one(context, document, &id, Exit::OutcomeUnknown)?;
@@ -229,7 +229,7 @@ async fn disconnect(context: &Context, args: Disconnect) -> Result<Exit> {
 /// Writes the answer about a session. What cannot be read as one is listed as it came: the call has done its work. Another
 /// session than the one that was asked about is written with a warning, and ends with `mistaken`.
 fn emit_one(context: &Context, document: Document, id: &str, mistaken: Exit) -> Result<Exit> {
-    let read = read_session(context, &document).ok();
+    let read = context.adapter().object(ReadKind::Session, &document).ok();
     let answered = read.as_ref().and_then(|(it, _)| id_in(it.get("id")?));
     let another = answered.filter(|answered| !same_id(answered, id));
     let page = |document: &Document| {
@@ -270,8 +270,9 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     }
     context.before_change()?;
     let mut document = send_once(context, call).await?;
-    let (session, _) = read_session(context, &document)
-        .map_err(|misread| misread.exiting(Exit::OutcomeUnknown).hint(CHECK_FIRST))?;
+    let read = context.adapter().object(ReadKind::Session, &document);
+    let (session, _) =
+        read.map_err(|misread| misread.exiting(Exit::OutcomeUnknown).hint(CHECK_FIRST))?;
     let id = session.get("id").map(plain).unwrap_or_default();
     let state = state_of(&session);
     if !id.is_empty() {
@@ -409,10 +410,8 @@ fn session_page(session: &Value, around: &[(String, String)], certainty: Certain
     let waits = |state: &String| certainty != Certainty::Contract || same_words(state, PENDING);
     if is_active {
         if let Some(person) = &person {
-            page.next(format!(
-                "bookctl book {}",
-                shell::flag("--end-user", person)
-            ));
+            let person = shell::flag("--end-user", person);
+            page.next(format!("bookctl book {person}"));
         }
         page.next(shell::command("card", &id, ""));
     } else if state.as_ref().is_some_and(waits) {

@@ -268,22 +268,15 @@ pub(crate) async fn waits_for_code(context: &Context, id: &str) -> bool {
     let Ok(answer) = context.read(session::show(id)).await else {
         return false;
     };
-    let read = read_session(context, &answer.document);
+    let read = context
+        .adapter()
+        .object(ReadKind::Session, &answer.document);
     let state = read.map(|(session, _)| session.get("state").map(plain));
     let waits = |state: &str| match context.certainty() {
         Certainty::Contract => same_words(state, PENDING),
         Certainty::Specification => !same_words(state, "active"),
     };
     matches!(state, Ok(Some(state)) if waits(&state))
-}
-
-/// Reads a session in the contract's shape, with what stands around it.
-pub(crate) fn read_session(
-    context: &Context,
-    document: &Document,
-) -> Result<(Value, Vec<(String, String)>)> {
-    let adapter = context.adapter();
-    adapter.object(ReadKind::Session, document)
 }
 
 pub(crate) async fn find_sessions(

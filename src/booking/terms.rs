@@ -18,9 +18,9 @@ use crate::terminal::view::SlotDetails;
 /// The slot that a request asks for, with its terms, as this computer saw it.
 pub(crate) fn terms_asked_for(context: &Context, asked: &Value) -> Option<Value> {
     let id = plain(asked.get("availability_id")?);
-    let seen = context.recent().ok()?.slot(&id).ok()??;
+    let seen = context.known_slot(&id)?;
     let is_its = asked.get("venue_id").map(plain).as_ref() == Some(&seen.venue_id);
-    is_its.then(|| seen.slot.value().clone())
+    is_its.then(|| seen.slot.value.clone())
 }
 
 /// What the journal has of a booking.

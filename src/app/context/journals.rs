@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::Context;
 use crate::app::shared_journal;
 use crate::config::SharedJournal;
-use crate::journal::recent::{Recent, RecentList};
+use crate::journal::recent::{Recent, RecentList, RecentSlot};
 use crate::journal::{Actor, Journal, Scope};
 use crate::outcome::Result;
 use crate::platform::postgres::Database;
@@ -109,6 +109,10 @@ impl Context {
 
     pub(crate) fn known_venue(&self, id: &str) -> Option<Venue> {
         self.recent().ok()?.venue(id).ok().flatten()
+    }
+
+    pub(crate) fn known_slot(&self, id: &str) -> Option<RecentSlot> {
+        self.recent().ok()?.slot(id).ok().flatten()
     }
 }
 

@@ -18,6 +18,7 @@ use uuid::Uuid;
 use super::arguments::{ExtraFields, JournalFlags, PATIENCE, Wait, Zone, near};
 use super::{attempts::open_attempts, find::locate, finish, pause::prompts, watch::wait};
 use crate::app::Context;
+use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, KeyOrigin, is_same_time};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{SearchLocation, create_call, named};
@@ -130,8 +131,8 @@ async fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
         draft.venue = Some(locate::locate_venue(context, venue)?);
     }
     if let Some(slot) = &args.slot {
-        let (id, seen) = locate::locate_slot(context, slot)?;
-        match seen {
+        let id = locate::locate_row(context, RecentList::Slots, slot)?;
+        match context.known_slot(&id) {
             None => draft.slot_id = Some(id),
             Some(seen) => {
                 let venue = &seen.venue_id;
@@ -263,10 +264,8 @@ impl BookCommand<'_> {
             return Err(Error::usage("no time given"));
         };
         if draft.slot_id.is_some() {
-            return Ok((
-                offer::wire_time(context, when, draft.known_zone())?.into(),
-                false,
-            ));
+            let time = offer::wire_time(context, when, draft.known_zone())?;
+            return Ok((time.into(), false));
         }
         let offer = draft.offer(context, when).await?;
         // With its terms, which the booking itself may not repeat.
@@ -322,12 +321,8 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
     // The slot is on the venue's clock, and may show its offset.
     let zone = draft.known_zone().or(slot.offset().map(TimeZone::fixed));
     let sent = Value::from(offer::wire_time(context, when, zone)?);
-    let [one, other] = [&sent, &offered].map(DocumentTime::read);
-    Ok(if is_same_time(one, other) {
-        offered
-    } else {
-        sent
-    })
+    let is_same = is_same_time(DocumentTime::read(&sent), slot.time());
+    Ok(if is_same { offered } else { sent })
 }
 
 /// Guides a person through what follows. A script gets the first answer, unless it waits.

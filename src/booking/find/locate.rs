@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::app::Context;
-use crate::journal::recent::{RecentList, RecentSlot};
+use crate::journal::recent::RecentList;
 use crate::outcome::{Error, Result};
 use crate::service::documents::venue::Venue;
 
@@ -47,17 +47,6 @@ impl LocatedVenue {
 pub(crate) fn locate_venue(context: &Context, argument: &str) -> Result<LocatedVenue> {
     let id = locate_row(context, RecentList::Venues, argument)?;
     Ok(LocatedVenue::of_id(context, id))
-}
-
-/// The slot's id, and the slot if it was seen before.
-pub(crate) fn locate_slot(
-    context: &Context,
-    argument: &str,
-) -> Result<(String, Option<RecentSlot>)> {
-    let id = locate_row(context, RecentList::Slots, argument)?;
-    let recent = context.recent().ok();
-    let slot = recent.and_then(|it| it.slot(&id).ok().flatten());
-    Ok((id, slot))
 }
 
 pub(crate) fn locate_booking(context: &Context, argument: &str) -> Result<String> {
