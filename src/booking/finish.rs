@@ -13,25 +13,27 @@ use crate::terminal::view::{BookingView, RequestView};
 
 /// The booking as a card, with the service's time for what is left until a deadline.
 pub(crate) fn booking_view(context: &Context, booking: &Booking) -> BookingView {
-    let is_read_by_a_person = context.out.is_human();
-    // A late cancellation has its price.
-    let costs = !matches!(booking.status(), Status::Failed | Status::Expired);
-    let filled = is_read_by_a_person.then(|| filled_in(context, booking));
-    let booking = filled.as_ref().unwrap_or(booking);
-    let venue = || context.known_venue(&booking.venue_id()?);
-    BookingView {
+    let mut view = BookingView {
         booking: booking.clone(),
         dialect: context.dialect().clone(),
         now: context.service_now(),
         certainty: context.certainty(),
-        terms: (costs && is_read_by_a_person)
-            .then(|| kept_terms(context, booking))
-            .flatten(),
-        venue: is_read_by_a_person.then(venue).flatten(),
-        made_by: is_read_by_a_person
-            .then(|| maker(context, booking))
-            .flatten(),
+        terms: None,
+        venue: None,
+        made_by: None,
+    };
+    // A script gets the service's document alone.
+    if context.out.is_human() {
+        view.booking = filled_in(context, booking);
+        let venue = view.booking.venue_id();
+        view.venue = venue.and_then(|id| context.known_venue(&id));
+        view.made_by = maker(context, booking);
+        // A late cancellation has its price.
+        if !matches!(booking.status(), Status::Failed | Status::Expired) {
+            view.terms = kept_terms(context, booking);
+        }
     }
+    view
 }
 
 /// Who made a booking, where a team shares the journal.
@@ -54,7 +56,7 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
     let (id, status) = (booking.id(), booking.status());
     let is_read = context.out.emit_read(&view).map_err(|mut error| {
         error.message = format!("booking {id} has status {status}, but {}", error.message);
-        error.body = Some(booking.document().clone());
+        error.body = Some(booking.document.clone());
         error.hint(format!(
             "do not repeat the command; check the booking: {}",
             show_command(booking.id())
