@@ -117,16 +117,10 @@ impl Context {
             return Ok(Some(left));
         }
         let (limit, seconds) = (window.allowed, pause.as_secs());
-        let mut error = Error::new(
-            Code::RateLimited,
-            format!(
-                "rate limit reached ({limit} of {limit}); it resets in {}; nothing was sent",
-                in_units(seconds)
-            ),
-        )
-        .hint(format!(
-            "try again then, or wait for it with --max-wait {seconds}s"
-        ));
+        let resets = format!("it resets in {}", in_units(seconds));
+        let what = format!("rate limit reached ({limit} of {limit}); {resets}; nothing was sent");
+        let hint = format!("try again then, or wait for it with --max-wait {seconds}s");
+        let mut error = Error::new(Code::RateLimited, what).hint(hint);
         // The same as the service's own refusal, so that scripts need to know only one.
         error.http_status = Some(429);
         error.request = Some(call.name());
@@ -168,10 +162,8 @@ impl Context {
             }
             self.out.make_room();
             let asked_at = Instant::now();
-            let question = format!(
-                "Rate limited; resets in {}. Wait?",
-                in_units(pause.as_secs())
-            );
+            let resets_in = in_units(pause.as_secs());
+            let question = format!("Rate limited; resets in {resets_in}. Wait?");
             let question = Question::new(question, "--max-wait", "the confirmation");
             if !self.prompter.confirm(&question, true).await? {
                 return Ok(None);

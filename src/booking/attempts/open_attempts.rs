@@ -73,11 +73,9 @@ fn warn_of(context: &Context, attempts: &[Attempt]) {
         asked.pointer("/customer/name").map(plain),
     ];
     let described = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let resume = resume_command(&newest.idempotency_key);
     context.out.warn(&match attempts.len() - 1 {
-        0 => format!(
-            "an earlier request may have booked {described}; check it: {}",
-            resume_command(&newest.idempotency_key)
-        ),
+        0 => format!("an earlier request may have booked {described}; check it: {resume}"),
         more => format!(
             "earlier requests may have booked {described}, and {more} more; check them: bookctl attempts"
         ),
@@ -116,12 +114,9 @@ pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
         let give_up = || format!("to abandon the request: {}", abandon_command(key));
         confirmed.map_err(|error| error.hint(give_up()))?;
     }
-    let (origin, request) = (
-        KeyOrigin::SameRequestOnly {
-            may_be_second: true,
-        },
-        create::attempt_request(&attempt),
-    );
+    let may_be_second = true;
+    let origin = KeyOrigin::SameRequestOnly { may_be_second };
+    let request = create::attempt_request(&attempt);
     let created = create::create_and_tell(context, key, origin, request).await;
     if is_shared {
         let _ = context.journal()?.release(key);
@@ -199,9 +194,7 @@ pub(crate) fn find_attempt(context: &Context, key: &str) -> Result<Attempt> {
     }
     let profile = attempt.profile.as_deref().unwrap_or(&attempt.origin);
     let hint = format!("use the request's profile or base URL: {profile}");
-    let what = format!(
-        "the request was sent to {}, but this command uses {origin}",
-        attempt.origin
-    );
+    let to = &attempt.origin;
+    let what = format!("the request was sent to {to}, but this command uses {origin}");
     Err(Error::config(what).hint(hint))
 }

@@ -82,10 +82,8 @@ pub(crate) fn refuse_twins(rows: &[BatchRow], equal_rows_are_meant: bool) -> Res
     if equal_rows_are_meant || equal.is_empty() {
         return Ok(());
     }
-    let what = format!(
-        "rows {} are equal; nothing was sent",
-        equal.join(" are equal; rows ")
-    );
+    let rows = equal.join(" are equal; rows ");
+    let what = format!("rows {rows} are equal; nothing was sent");
     let hint = "remove the rows that are there by mistake, or book each of them with --equal-rows";
     Err(Error::usage(what).hint(hint))
 }

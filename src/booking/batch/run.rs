@@ -148,9 +148,8 @@ impl BatchRun<'_> {
         let booked =
             duplicates::Booked::at_venues_of(context, rows.iter().map(|keyed| &keyed.row.body))?;
         let is_own = |live: &LiveBooking| {
-            live.idempotency_key
-                .as_ref()
-                .is_some_and(|key| own.contains(key))
+            let key = live.idempotency_key.as_ref();
+            key.is_some_and(|key| own.contains(key))
         };
         let journal = context.journal()?;
         let has_booking = |keyed: &KeyedRow| {

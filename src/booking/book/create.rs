@@ -351,7 +351,7 @@ impl Sending<'_> {
         };
         error.http_status = Some(status);
         error.request = Some(self.call.name());
-        error.body = Some(booking.document().clone());
+        error.body = Some(booking.document.clone());
         Err(error)
     }
 
@@ -362,7 +362,7 @@ impl Sending<'_> {
         }
         let why = "the response has an id and a status, and shows nothing else of a booking";
         let mut error = Error::new(Code::UnexpectedAnswer, why);
-        error.body = Some(booking.document().clone());
+        error.body = Some(booking.document.clone());
         Err(error)
     }
 
@@ -417,11 +417,8 @@ fn another_booking(id: &str, difference: &str, key: &str) -> Error {
 /// The error for a booking that an open attempt may have made. `anew` says how to make another one.
 pub(crate) fn asked_before(key: &str, anew: &str) -> Error {
     let what = "an identical booking request is still unresolved; nothing was sent";
-    let hint = format!(
-        "check it: {}; to book again on purpose, {anew}",
-        resume_command(key)
-    );
-    Error::new(Code::OutcomeUnknown, what)
-        .hint(hint)
-        .idempotency_key(key)
+    let resume = resume_command(key);
+    let hint = format!("check it: {resume}; to book again on purpose, {anew}");
+    let error = Error::new(Code::OutcomeUnknown, what);
+    error.hint(hint).idempotency_key(key)
 }

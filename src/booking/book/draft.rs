@@ -182,10 +182,8 @@ impl BookingDraft {
         }
         let are = if what.len() == 1 { "is" } else { "are" };
         let message = format!("{} {are} missing, and prompts are disabled", listed(&what));
-        let hint = format!(
-            "pass {}; see `bookctl book --help` for examples",
-            listed(&arguments)
-        );
+        let arguments = listed(&arguments);
+        let hint = format!("pass {arguments}; see `bookctl book --help` for examples");
         let problems = lacking.iter().map(|(argument, what)| {
             let field = argument.split(' ').next();
             json!({"field": field, "message": format!("{what} is missing")})

@@ -85,7 +85,7 @@ impl Offer {
         let rows = (0..self.slots.len()).filter(|row| self.is_wanted(&self.slots[*row]));
         let mut rows: Vec<usize> = rows.collect();
         let is_its = |row: &usize| {
-            let own = &self.slots[*row].value()["seating"];
+            let own = &self.slots[*row].value["seating"];
             seating.is_some_and(|seating| own == seating)
         };
         if rows.iter().any(is_its) {
@@ -267,24 +267,18 @@ impl SlotSearch<'_> {
             key: |slot: &Slot| slot.id().to_owned(),
             read: &|document| context.adapter().slots(document),
             next: &|name, value| {
-                let page = Some((name.to_owned(), value.clone()));
-                SlotQuery {
-                    page,
-                    ..query.clone()
-                }
-                .call(context.adapter())
+                let mut next = query.clone();
+                next.page = Some((name.to_owned(), value.clone()));
+                next.call(context.adapter())
             },
         };
         let first = query.call(context.adapter())?;
-        let pages = listing
-            .read(context, first)
-            .await
-            .map_err(|error| match error.exit {
-                Exit::NotFound => {
-                    error.hint("find venues with `bookctl search`, then use the venue's id or @1")
-                }
-                _ => error,
-            })?;
+        let how = "find venues with `bookctl search`, then use the venue's id or @1";
+        let pages = listing.read(context, first).await;
+        let pages = pages.map_err(|error| match error.exit {
+            Exit::NotFound => error.hint(how),
+            _ => error,
+        })?;
         let named = pages.document.str("provider").map(str::to_owned);
         Ok(Offer {
             venue: venue.clone(),

@@ -103,10 +103,8 @@ async fn send(context: &Context, id: &str, answer: &Continuation) -> Result<Book
         error.message = std::mem::take(&mut otherwise.message);
         error.hint = otherwise.hint.take();
     } else if error.hint.as_deref() == Some(Code::Http400.entry().next) {
-        error = error.hint(format!(
-            "the booking is still waiting: {}",
-            show_command(id)
-        ));
+        let show = show_command(id);
+        error = error.hint(format!("the booking is still waiting: {show}"));
     }
     Err(error)
 }

@@ -87,11 +87,8 @@ fn left_open(booking: &Booking, is_sent: bool) -> Error {
 }
 
 pub(crate) fn show_pause(context: &Context, booking: &Booking) {
-    context.out.show(
-        &finish::booking_view(context, booking)
-            .page()
-            .without_commands(),
-    );
+    let page = finish::booking_view(context, booking).page();
+    context.out.show(&page.without_commands());
 }
 
 // The ways to answer a payment. A sandbox stands for the vendor too.

@@ -135,12 +135,9 @@ impl Story {
         } else {
             "book"
         };
-        let text = format!(
-            "requested with bookctl {source}: {} {} for {}",
-            plain(&asked["venue_id"]),
-            time_text(&asked["datetime"]),
-            plain(&asked["party_size"])
-        );
+        let (venue, party) = (plain(&asked["venue_id"]), plain(&asked["party_size"]));
+        let when = time_text(&asked["datetime"]);
+        let text = format!("requested with bookctl {source}: {venue} {when} for {party}");
         let details =
             json!({"idempotency_key": key, "from": source, "request": attempt.request.body});
         self.add(self.theirs(&attempt.created_at), "request", text, details);
@@ -212,12 +209,8 @@ impl Story {
             let (from, to) = (&before[field], &after[field]);
             if from != to {
                 changes.insert(field.to_owned(), json!({"from": from, "to": to}));
-                texts.push(format!(
-                    "{} {} → {}",
-                    field_word(field),
-                    text(from),
-                    text(to)
-                ));
+                let (word, from, to) = (field_word(field), text(from), text(to));
+                texts.push(format!("{word} {from} → {to}"));
             }
         }
         if !changes.is_empty() {

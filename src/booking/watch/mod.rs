@@ -55,9 +55,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         // such as the number of a request, is new in each answer.
         let text = booking.own_document().text();
         if shown.as_deref() != Some(text) {
-            context
-                .out
-                .emit_line(&finish::booking_view(context, booking))?;
+            let view = finish::booking_view(context, booking);
+            context.out.emit_line(&view)?;
             finish::remember_shown(context, booking);
             shown = Some(text.to_owned());
         }

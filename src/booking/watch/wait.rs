@@ -64,16 +64,12 @@ fn checked(booking: Booking, id: &str) -> Result<Booking> {
 
 /// A booking under the same id whose venue or guest is another one is as little an answer as one under another id.
 pub(crate) fn like(before: &Value, booking: Booking) -> Result<Booking> {
-    match is_another(before, &booking) {
-        None => Ok(booking),
-        Some(difference) => Err(unexpected(
-            &booking,
-            format!(
-                "the service returned another booking as {}: {difference}",
-                booking.id()
-            ),
-        )),
-    }
+    let Some(difference) = is_another(before, &booking) else {
+        return Ok(booking);
+    };
+    let id = booking.id();
+    let why = format!("the service returned another booking as {id}: {difference}");
+    Err(unexpected(&booking, why))
 }
 
 /// The error (15) of an answer with another booking.
@@ -86,7 +82,7 @@ pub(crate) fn another(booking: &Booking, id: &str) -> Error {
 fn unexpected(booking: &Booking, why: String) -> Error {
     let mut error = Error::new(Code::UnexpectedAnswer, why)
         .hint("check the base URL: the response may not come from the booking service");
-    error.body = Some(booking.document().clone());
+    error.body = Some(booking.document.clone());
     error
 }
 

@@ -53,14 +53,11 @@ pub(crate) fn key_sent_as(adapter: &Adapter) -> String {
 
 /// How a refused key was sent, and what finds out how the service wants it.
 pub(crate) fn described(adapter: &Adapter) -> String {
-    let learn = match &adapter.profile {
-        Some(name) => format!(
-            "; if the key is right: bookctl profile learn {}",
-            shell::word(name)
-        ),
-        None => String::new(),
+    let sent_as = format!("sent as: {}", key_sent_as(adapter));
+    let Some(name) = adapter.profile.as_deref().map(shell::word) else {
+        return sent_as;
     };
-    format!("sent as: {}{learn}", key_sent_as(adapter))
+    format!("{sent_as}; if the key is right: bookctl profile learn {name}")
 }
 
 /// The path of a call as `--dry-run` and `--verbose` show it, with a key in the query masked.

@@ -117,17 +117,15 @@ impl Refusal {
         let inner = self.said().value().pointer("/error/detail");
         let texts = texts(self.said().value(), &["message", "error"]);
         let mut texts = texts.chain(inner.and_then(Value::as_str));
+        let rejected = || format!("the service rejected the request with {}", self.status);
         let mut sentence = match (texts.find(|text| !is_code(text)), known, &self.code) {
             (Some(own), ..) => own.trim_end_matches('.').to_owned(),
             (None, Some(known), _) => known.meaning.to_owned(),
-            (None, None, Some(code)) => format!(
-                "the service rejected the request with {}: {code}",
-                self.status
-            ),
+            (None, None, Some(code)) => format!("{}: {code}", rejected()),
             // What a status alone means is the service's to say, and something else may have answered.
             (None, None, None) => match &self.instead {
                 Some(kind) => no_document(self.status, kind),
-                None => format!("the service rejected the request with {}", self.status),
+                None => rejected(),
             },
         };
         for (label, value) in self.particulars() {

@@ -30,13 +30,10 @@ pub(crate) fn elements<'a>(
                 elements: list.len(),
             });
         }
-        let is_empty = list.is_empty();
-        let kind = if is_empty {
-            &mut empty
-        } else {
-            &mut unreadable
+        match list.is_empty() {
+            true => empty.get_or_insert(place),
+            false => unreadable.get_or_insert(place),
         };
-        kind.get_or_insert(place);
     }
     // The contract's name is nobody's choice, so the objects may stand elsewhere.
     if empty == Some(field) && field != nouns {

@@ -207,10 +207,8 @@ fn refused(refusal: &Refusal, call: &Call, said: String) -> Error {
             error.exit = Exit::Network;
         }
     } else if !is_described {
-        error.message = format!(
-            "the service rejected the request with {status}: {}",
-            error.message
-        );
+        let said = &error.message;
+        error.message = format!("the service rejected the request with {status}: {said}");
         error.hint.get_or_insert_with(|| {
             format!("nothing was done; {status} is not a documented status: contact the service's support")
         });
@@ -219,14 +217,11 @@ fn refused(refusal: &Refusal, call: &Call, said: String) -> Error {
         let seconds = after.as_secs();
         let resets = format!("; the limit resets in {}", in_units(seconds));
         error.message.push_str(&resets);
-        let mut hint = "try again then".to_owned();
-        if status == 429 {
-            hint.push_str(&format!(
-                ", or wait for it with --max-wait {}s",
-                seconds.max(1)
-            ));
-        }
-        error.hint = Some(hint);
+        let wait = seconds.max(1);
+        error.hint = Some(match status {
+            429 => format!("try again then, or wait for it with --max-wait {wait}s"),
+            _ => "try again then".to_owned(),
+        });
     }
     error.details = refusal.unsaid(&error.message);
     error.details.extend(refusal.key_sent.clone());
