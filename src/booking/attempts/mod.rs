@@ -168,7 +168,17 @@ fn page(attempts: &[Attempt], is_list: bool) -> Page {
     });
     let mut page = Page::default();
     // A sandbox's clock, which `when` goes by, may have been moved.
-    let headers = ",key,state,started (this computer),venue,when,guest,booking id".split(',');
-    page.table(headers.collect(), rows.collect(), (1..8).collect());
+    let started = "started (this computer)";
+    let headers = [
+        "",
+        "key",
+        "state",
+        started,
+        "venue",
+        "when",
+        "guest",
+        "booking id",
+    ];
+    page.table(headers.to_vec(), rows.collect(), (1..8).collect());
     page
 }
