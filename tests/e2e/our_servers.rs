@@ -101,6 +101,27 @@ fn a_page_of_another_site_cannot_write_to_the_sandboxs_controls_without_an_origi
     assert_eq!(post(&[]), 200);
 }
 
+/// Else a client that keeps its connections finds this one closed at its next request.
+#[test]
+fn a_connection_goes_on_after_a_refusal_whatever_its_body() {
+    let served = Served::start();
+    let own = served.base_url().trim_start_matches("http://");
+    let (refused, body) = (
+        "POST /sandbox/reset HTTP/1.1\r\nOrigin: null",
+        "x".repeat(300_000),
+    );
+    let next = "GET /sandbox/clock HTTP/1.1\r\nConnection: close";
+    let both = format!(
+        "{refused}\r\nHost: {own}\r\nContent-Length: 300000\r\n\r\n{body}{next}\r\nHost: {own}\r\n\r\n"
+    );
+    let (answers, _) = answer(own, both.as_bytes());
+    let answers = String::from_utf8_lossy(&answers);
+    assert!(
+        answers.contains(" 403 ") && answers.contains(" 200 "),
+        "{answers}"
+    );
+}
+
 /// bookctl itself takes no http to another host than this, and 0.0.0.0 is an address that nobody can connect to.
 #[test]
 fn a_sandbox_on_every_address_prints_one_at_which_this_machine_reaches_it() {

@@ -99,6 +99,9 @@ fn a_request_is_kept_with_both_bodies_and_without_its_key() {
     let alone = |id: &str| served.send("GET", &format!("/sandbox/requests/{id}"), &[], "");
     assert_eq!(alone(&text(&kept, "id")), (200, kept));
     assert_eq!(alone("req_0").0, 404);
+    let mixed_up = ("Idempotency-Key", "sk_live_sandbox");
+    create(&served, &[KEY, mixed_up], &body);
+    assert_eq!(last(&served)["idempotency_key"], "sk_live_…dbox");
 }
 
 /// "`reason` says in one sentence which rule answered a refusal …; for a 401 what came instead of a key" (sandbox tools)

@@ -79,6 +79,10 @@ fn replacement(fault: &mut Fault) -> Response {
     let body = fault.body.take().unwrap_or_else(usual);
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = match &body {
+        // They have no body (RFC 9110, 6.4.1).
+        _ if matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) => {
+            status.into_response()
+        }
         // Such as the error page of a proxy.
         Value::String(page) if page.trim_start().starts_with('<') => {
             (status, Html(page.clone())).into_response()

@@ -30,22 +30,18 @@ pub(super) async fn receive(
         hosts: &service.options.hosts,
         exposed: !service.address.ip().is_loopback(),
     };
-    let response = if let Err(error) = loopback::check(&parts, &own) {
-        error.into_response()
-    } else if page::is_wanted(&parts) {
-        page::answer()
-    } else {
-        match request::read(body).await {
-            Err(error) => error.into_response(),
-            Ok(body) => {
-                exchange.request.keep(&body);
-                if body.len() > request::BODY_LIMIT {
-                    ApiError::BODY_TOO_LARGE.into_response()
-                } else {
-                    let mut request = Request::from_parts(parts, Body::empty());
-                    request.extensions_mut().insert(body);
-                    next.run(request).await
-                }
+    // The body is taken in whatever is answered, so that the connection can be used again.
+    let response = match (loopback::check(&parts, &own), request::read(body).await) {
+        (Err(error), _) | (_, Err(error)) => error.into_response(),
+        _ if page::is_wanted(&parts) => page::answer(),
+        (Ok(()), Ok(body)) => {
+            exchange.request.keep(&body);
+            if body.len() > request::BODY_LIMIT {
+                ApiError::BODY_TOO_LARGE.into_response()
+            } else {
+                let mut request = Request::from_parts(parts, Body::empty());
+                request.extensions_mut().insert(body);
+                next.run(request).await
             }
         }
     };

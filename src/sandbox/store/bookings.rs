@@ -81,7 +81,8 @@ impl Tx<'_> {
     }
 
     pub(crate) fn bookings(&self, organization: Option<&str>) -> Result<Vec<StoredBooking>> {
-        let sql = "SELECT * FROM bookings WHERE ?1 IS NULL OR organization = ?1 ORDER BY number";
+        let sql = "SELECT * FROM bookings WHERE ?1 IS NULL OR organization = ?1
+                   ORDER BY created_at, number";
         self.all(sql, [organization], booking)
     }
 

@@ -197,6 +197,7 @@ impl Exchange {
 
     pub(crate) fn document(&self) -> ExchangeDocument {
         let secrets = Secrets::of(self.request.headers(), &self.target, &self.request.body);
+        let idempotency_key = self.request.header("idempotency-key");
         let fault = self.fault.as_ref();
         // A fault may meet a request that is refused anyway.
         let said = fault.map(|it| it.in_words(self.response.length));
@@ -211,7 +212,7 @@ impl Exchange {
             status: self.status,
             organization: self.organization(),
             key: self.key().map(masked),
-            idempotency_key: self.request.header("idempotency-key").map(str::to_owned),
+            idempotency_key: idempotency_key.map(|it| secrets.hide(it)),
             booking_id: self.booking(),
             session_id: self.subject_id(IdKind::Session, "/v1/sessions"),
             request: self.request.document(&secrets),
