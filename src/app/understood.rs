@@ -6,6 +6,7 @@ use crate::outcome::Result;
 use crate::service::documents::booking::Booking;
 use crate::service::documents::certainty::Certainty;
 use crate::service::mapping::Reading;
+use crate::terminal::view::joined;
 
 /// Takes what was read, and warns of what could not be. Where nothing could, the error (15) has the answer as its body.
 pub(crate) fn understood<T>(context: &Context, read: Result<Reading<T>>) -> Result<T> {
@@ -28,11 +29,8 @@ pub(crate) fn note_around(context: &Context, around: &[(String, String)]) {
         KNOWN.contains(&name)
     };
     let parts = around.iter().filter(|(path, _)| !is_known(path));
-    let parts: Vec<String> = parts
-        .map(|(path, text)| format!("{path} = {text}"))
-        .collect();
-    if !parts.is_empty() && context.out.is_human() {
-        let parts = parts.join(" · ");
+    let parts = joined(parts.map(|(path, text)| Some(format!("{path} = {text}"))));
+    if let Some(parts) = parts.filter(|_| context.out.is_human()) {
         context.out.note(&format!("also in the response: {parts}"));
     }
 }

@@ -15,7 +15,7 @@ use crate::service::time::text::{human, with_own_time};
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Page, Tone, visible};
 use crate::terminal::prompt::{PromptError, Question};
-use crate::terminal::view::{SlotDetails, restriction, slot_line, venue_place};
+use crate::terminal::view::{SlotDetails, joined, restriction, slot_line, venue_place};
 
 /// The row of the slot to book, and whether it is at another time than the given one. Where several slots at that time
 /// differ, or none is there, a person chooses. A script gets the first of several, with a note, and `None` where there is none.
@@ -82,10 +82,8 @@ pub(crate) async fn pick_slot(
         .back(goes_back);
     let is_former = |row: &usize| former == Some(offer.slots[*row].id());
     let selected = rows.iter().position(is_former).unwrap_or_else(|| {
-        let mut nearest = offer.nearest().into_iter();
-        nearest
-            .find_map(|near| rows.iter().position(|row| *row == near))
-            .unwrap_or(0)
+        let place = |near| rows.iter().position(|row| *row == near);
+        offer.nearest().into_iter().find_map(place).unwrap_or(0)
     });
     let picked = context.prompter.pick(&question, &lines, selected);
     Ok(rows[picked.await?])
@@ -114,12 +112,11 @@ pub(crate) async fn review(
         return Ok(());
     }
     if !is_another_time && !has_consequences(context, draft).await {
-        let terms = details.map(|it| {
+        let terms = details.and_then(|it| {
             let (card, fee) = (it.card.map(|it| it.text), it.cancellation.map(|it| it.text));
-            let parts = [it.seating, it.price, card, fee, it.also, limits];
-            parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+            joined([it.seating, it.price, card, fee, it.also, limits])
         });
-        if let Some(terms) = terms.filter(|terms| !terms.is_empty()) {
+        if let Some(terms) = terms {
             context.out.note(&format!("Terms: {}", visible(&terms)));
         }
         return Ok(());
@@ -206,17 +203,16 @@ fn details(context: &Context, draft: &BookingDraft, slot: &Slot) -> SlotDetails 
 
 /// What the booking may cost beside its price, that it can never be changed, and what is not understood, in one line.
 fn stakes(slot: &Slot, details: SlotDetails, limits: Option<String>) -> Option<String> {
-    let mut parts = Vec::new();
-    if SlotDetails::may_need_a_card(slot) {
-        parts.extend(details.card.map(|it| format!("card: {}", it.text)));
-    }
-    if SlotDetails::may_have_a_fee(slot) {
-        let fee = details.cancellation;
-        parts.extend(fee.map(|it| format!("cancellation: {}", it.text)));
-    }
-    parts.extend(details.also.map(|it| format!("the slot shows: {it}")));
-    parts.extend(limits);
-    (!parts.is_empty()).then(|| parts.join(" · "))
+    let card = details.card;
+    let card = card.filter(|_| SlotDetails::may_need_a_card(slot));
+    let fee = details.cancellation;
+    let fee = fee.filter(|_| SlotDetails::may_have_a_fee(slot));
+    joined([
+        card.map(|it| format!("card: {}", it.text)),
+        fee.map(|it| format!("cancellation: {}", it.text)),
+        details.also.map(|it| format!("the slot shows: {it}")),
+        limits,
+    ])
 }
 
 /// That a slot has no terms although it may be a restaurant's, and those have terms (spec, Availability slot). What is not

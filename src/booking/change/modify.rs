@@ -24,6 +24,7 @@ use crate::service::time::text::moved_far;
 use crate::service::time::when::When;
 use crate::terminal::output::{Page, Tone};
 use crate::terminal::prompt::Question;
+use crate::terminal::view::joined;
 
 /// Change a confirmed booking: its time, party size or seating
 ///
@@ -185,8 +186,7 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
     let venue = before.venue_name().or_else(|| before.venue_id());
     let when = before.value().get("datetime").map(time_text);
     let about = [before.guest(), when, venue, Some(before.id().to_owned())];
-    let about: Vec<String> = about.into_iter().flatten().collect();
-    page.heading(Tone::Strong, "change", about.join(" · "));
+    page.heading(Tone::Strong, "change", joined(about).unwrap_or_default());
     page.field_if("note", finish::booking_view(context, before).restrictions());
     for (name, new) in asked {
         let old = before.value().get(name);
