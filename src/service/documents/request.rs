@@ -7,12 +7,10 @@ use serde_json::Value;
 /// fields in a fixed order.
 pub(crate) fn canonical(request: &Value) -> String {
     let mut request = request.clone();
-    if let Some(datetime) = request.get_mut("datetime")
-        && let Some(moment) = datetime
-            .as_str()
-            .and_then(|text| text.parse::<Timestamp>().ok())
+    if let Some(Value::String(datetime)) = request.get_mut("datetime")
+        && let Ok(moment) = datetime.parse::<Timestamp>()
     {
-        *datetime = Value::from(moment.to_string());
+        *datetime = moment.to_string();
     }
     request.to_string()
 }

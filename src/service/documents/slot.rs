@@ -27,15 +27,12 @@ impl Slot {
 
     /// Its `availability_id` as the service wrote it, a number or a text: so it is sent back.
     pub(crate) fn id_value(&self) -> Value {
-        self.value
-            .get("availability_id")
-            .cloned()
-            .unwrap_or_default()
+        self.value["availability_id"].clone()
     }
 
     /// Its time exactly as it was offered, a text or a number: so it is sent back.
     pub(crate) fn datetime_value(&self) -> Value {
-        self.value.get("datetime").cloned().unwrap_or_default()
+        self.value["datetime"].clone()
     }
 
     pub(crate) fn time(&self) -> Option<DocumentTime> {

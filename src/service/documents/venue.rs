@@ -28,7 +28,7 @@ impl Venue {
 
     /// Its `venue_id` as the service wrote it, a number or a text: so it is sent back.
     pub(crate) fn id_value(&self) -> Value {
-        self.value.get("venue_id").cloned().unwrap_or_default()
+        self.value["venue_id"].clone()
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -37,12 +37,9 @@ impl Path {
         let (last, way) = self.0.split_last().ok_or_else(String::new)?;
         let mut at = object;
         for (depth, name) in way.iter().enumerate() {
-            let inner = at
-                .entry(name.clone())
-                .or_insert_with(|| Value::Object(Map::new()));
-            at = inner
-                .as_object_mut()
-                .ok_or_else(|| self.0[..=depth].join("."))?;
+            let inner = at.entry(name).or_insert_with(|| Map::new().into());
+            let up_to_it = || self.0[..=depth].join(".");
+            at = inner.as_object_mut().ok_or_else(up_to_it)?;
         }
         if at.contains_key(last) {
             return Err(self.0.join("."));

@@ -111,10 +111,8 @@ fn items(adapter: &Adapter, came: &Came) -> Result<Vec<Value>> {
         ReadKind::Error => {
             let said = adapter.refusal(&document);
             let said = said.unwrap_or_else(|| came.value.clone());
-            if !said
-                .get("error")
-                .is_some_and(|it| it.is_string() || it.is_object())
-            {
+            let error = &said["error"];
+            if !error.is_string() && !error.is_object() {
                 return Err(unread("nothing in it is named `error`"));
             }
             said
