@@ -204,13 +204,11 @@ async fn choose_service(
     file: &ConfigFile,
 ) -> Result<(String, BaseUrl)> {
     let from_environment = Environment::text(&setup.environment.base_url);
-    let flag = args.base_url.as_ref().map(|url| (url, "--base-url"));
-    let given = flag.or(from_environment
-        .as_ref()
-        .map(|url| (url, "BOOKCTL_BASE_URL")));
-    let url = given
-        .map(|(url, from)| BaseUrl::parse(url, from))
-        .transpose()?;
+    let url = match (&args.base_url, &from_environment) {
+        (Some(url), _) => Some(BaseUrl::parse(url, "--base-url")?),
+        (None, Some(url)) => Some(BaseUrl::parse(url, "BOOKCTL_BASE_URL")?),
+        (None, None) => None,
+    };
     let named = setup.named_profile();
     if let Some(name) = &named {
         if let Some(profile) = file.profiles.get(name) {
