@@ -172,11 +172,9 @@ fn at(base: &str, call: &Call, address: &str, key_parameter: Option<&str>) -> Op
         return None;
     }
     // The key is added to each call again, and must not stand in what is shown of it.
-    let others = next.query_pairs().into_owned();
-    let others: Vec<(String, String)> = others
-        .filter(|(name, _)| Some(name.as_str()) != key_parameter)
-        .collect();
-    next.query_pairs_mut().clear().extend_pairs(others);
+    let mut pairs: Vec<(String, String)> = next.query_pairs().into_owned().collect();
+    pairs.retain(|(name, _)| Some(name.as_str()) != key_parameter);
+    next.query_pairs_mut().clear().extend_pairs(pairs);
     let is_same = call.path.split(['?', '#']).next() == Some(path.as_str());
     let path = match next.query().unwrap_or_default() {
         "" => path,
@@ -268,9 +266,8 @@ pub(crate) async fn waits_for_code(context: &Context, id: &str) -> bool {
     let Ok(answer) = context.read(session::show(id)).await else {
         return false;
     };
-    let read = context
-        .adapter()
-        .object(ReadKind::Session, &answer.document);
+    let adapter = context.adapter();
+    let read = adapter.object(ReadKind::Session, &answer.document);
     let state = read.map(|(session, _)| session.get("state").map(plain));
     let waits = |state: &str| match context.certainty() {
         Certainty::Contract => same_words(state, PENDING),

@@ -21,10 +21,8 @@ pub(crate) fn database(
     journal: &SharedJournal,
 ) -> Result<Database> {
     let address = &journal.address;
-    let user = address
-        .user
-        .clone()
-        .unwrap_or_else(|| maker(environment).user);
+    let named = address.user.clone();
+    let user = named.unwrap_or_else(|| maker(environment).user);
     let own = address.password.clone();
     let mut password = own.or_else(|| Environment::text(&environment.pgpassword));
     if password.is_none() {

@@ -58,9 +58,7 @@ variables! {
 impl Environment {
     /// A variable as text. Invalid UTF-8 is replaced, and then matches nothing.
     pub(crate) fn text(value: &Option<OsString>) -> Option<String> {
-        value
-            .as_ref()
-            .map(|value| value.to_string_lossy().into_owned())
+        Some(value.as_ref()?.to_string_lossy().into_owned())
     }
 
     /// Whether a switch is on: any value except `0`, `false`, `no` and `off`.

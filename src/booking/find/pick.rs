@@ -300,13 +300,10 @@ pub(super) fn note_nothing_found(context: &Context, sought: &SearchCriteria) -> 
 /// The words of guests' names that a word of the text may stand for.
 pub(crate) fn similar_words(context: &Context, text: &str) -> Result<Vec<String>> {
     let kept = kept(context, None)?.kept;
-    let guests: Vec<String> = kept
-        .iter()
-        .filter_map(|kept| kept.booking.guest())
-        .collect();
+    let guests = kept.iter().filter_map(|kept| kept.booking.guest());
+    let guests: Vec<String> = guests.collect();
     let names = || guests.iter().flat_map(|guest| guest.split_whitespace());
-    let meant = text
-        .split_whitespace()
-        .flat_map(|word| similar(word, names()));
+    let words = text.split_whitespace();
+    let meant = words.flat_map(|word| similar(word, names()));
     Ok(meant.map(str::to_owned).collect())
 }

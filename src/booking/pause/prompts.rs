@@ -34,9 +34,8 @@ pub(crate) async fn answer_pauses(context: &Context, mut booking: Booking) -> Re
             shown = true;
         }
         let clock = context.live_clock();
-        let deadline = booking
-            .waits_until()
-            .map(|at| Deadline { at, clock: &clock });
+        let until = booking.waits_until();
+        let deadline = until.map(|at| Deadline { at, clock: &clock });
         let asking = Asking {
             context,
             booking: &booking,

@@ -172,13 +172,11 @@ impl Refusal {
         let is_new = |text: &str| {
             Some(text) != self.code.as_deref() && text != status && !contains_words(said, text)
         };
-        let unsaid = around(&body, &beside)
-            .into_iter()
-            .filter(|(path, text)| !path.starts_with("open_bookings") && is_new(text));
-        unsaid
-            .take(UNSAID_SHOWN)
-            .map(|(path, text)| redact(&format!("{path}: {text}")).into_owned())
-            .collect()
+        let mut unsaid = around(&body, &beside);
+        unsaid.retain(|(path, text)| !path.starts_with("open_bookings") && is_new(text));
+        let lines = unsaid.into_iter().take(UNSAID_SHOWN);
+        let lines = lines.map(|(path, text)| redact(&format!("{path}: {text}")).into_owned());
+        lines.collect()
     }
 }
 
@@ -195,9 +193,8 @@ fn code_in(said: &Document) -> Option<String> {
     let inner = |field: &str| said.value().get("error")?.get(field)?.as_str();
     let is_known = |error: &&str| code::entry(error).is_some();
     let code = said.str("error_code").or_else(|| inner("error_code"));
-    let code = code
-        .or_else(|| inner("code"))
-        .or_else(|| said.str("error").filter(is_known));
+    let known = || said.str("error").filter(is_known);
+    let code = code.or_else(|| inner("code")).or_else(known);
     code.map(str::to_owned)
 }
 

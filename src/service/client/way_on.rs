@@ -20,19 +20,16 @@ pub(crate) fn way_on(refusal: &Refusal, call: &Call) -> Option<String> {
     let named = named(said);
     let is_sent = |it: &&Named| {
         let pointer = format!("/{}", it.name.replace('.', "/"));
-        call.body
-            .as_ref()
-            .is_some_and(|body| body.pointer(&pointer).is_some())
+        let body = call.body.as_ref();
+        body.is_some_and(|body| body.pointer(&pointer).is_some())
     };
     let flag = |it: &Named| flag_of(&draft, draft.own_name(&it.name).unwrap_or(&it.name));
     let mut unsent = named.iter().filter(|it| !is_sent(it));
     if let Some(flag) = unsent.clone().find_map(flag) {
         return Some(format!("add {flag}, which the service requires"));
     }
-    let (values, field) = (
-        values_to_correct(&named, flag),
-        unsent.next().map(|it| &it.name),
-    );
+    let values = values_to_correct(&named, flag);
+    let field = unsent.next().map(|it| &it.name);
     let is_ours = |it: &&Named| !is_sent(it) || draft.own_name(&it.name).is_some();
     let ours: Vec<&Named> = named.iter().filter(is_ours).collect();
     if !draft.has_expression && draft.take(ours) {

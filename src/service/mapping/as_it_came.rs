@@ -15,11 +15,10 @@ const DEEPEST: usize = 4;
 pub(crate) fn as_it_came(booking: &Booking) -> Vec<Value> {
     let value = flattened(&booking.document);
     let by_shape = one(&value, Shape::Booking).ok();
+    let has_its_id = |value: &Value| token(value).as_deref() == Some(booking.id());
     let is_it = |object: &Map<String, Value>| match by_shape {
         Some(found) => std::ptr::eq(found, object),
-        None => object
-            .values()
-            .any(|value| token(value).is_some_and(|id| id == booking.id())),
+        None => object.values().any(has_its_id),
     };
     let way = (0..=DEEPEST).find_map(|depth| way_to(&value, depth, &is_it));
     let named = |object| with_contract_names(object, Shape::Booking);

@@ -251,15 +251,11 @@ impl<'a> Widget<'a> {
 
     /// What an empty line of a plain question stands for.
     pub(super) fn default(&self) -> Option<String> {
-        let row = self.line.as_ref().map(|_| (self.marked + 1).to_string());
-        match self.check {
-            Some(_) => self
-                .question
-                .former
-                .clone()
-                .or(self.default.map(str::to_owned)),
-            None => row,
+        if self.check.is_some() {
+            let former = self.question.former.clone();
+            return former.or(self.default.map(str::to_owned));
         }
+        self.line.as_ref().map(|_| (self.marked + 1).to_string())
     }
 
     /// Takes a line of a plain question: the number of a row, or a text. The error is a sentence for the person.

@@ -102,9 +102,8 @@ fn told(mistake: &Mistake) -> String {
 /// a row is refused (2), and so is one with mistakes, with all of them.
 pub(crate) fn read_rows(name: &str, text: &str, local_times: bool) -> Result<Vec<BatchRow>> {
     let name = name.to_ascii_lowercase();
-    let is_json = [".jsonl", ".ndjson", ".json"]
-        .iter()
-        .any(|end| name.ends_with(end));
+    let mut ends = [".jsonl", ".ndjson", ".json"].into_iter();
+    let is_json = ends.any(|end| name.ends_with(end));
     let read = if is_json || !name.ends_with(".csv") && text.trim_start().starts_with(['{', '[']) {
         json_lines(text)
     } else {
