@@ -361,11 +361,10 @@ mod tests {
 
     #[test]
     fn a_slots_datetime_is_sent_byte_for_byte() {
-        let booking = NewBooking {
+        let body = fields_of(&NewBooking {
             datetime: "2026-12-01T19:30:00.000+01:00".into(),
             ..NewBooking::default()
-        };
-        let body = fields_of(&booking);
+        });
         assert_eq!(body["datetime"], "2026-12-01T19:30:00.000+01:00");
         assert!(!body.contains_key("availability_id"));
     }
