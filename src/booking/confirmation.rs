@@ -5,10 +5,10 @@ use crate::terminal::prompt::{Prompter, Question};
 
 pub(crate) struct Confirmation<'a> {
     /// What is about to be done, as the subject of a sentence: "cancelling".
-    pub(crate) action: &'a str,
+    action: &'a str,
     pub(crate) question: String,
     /// What to say if the person declines: "nothing was cancelled".
-    pub(crate) declined: &'a str,
+    declined: &'a str,
 }
 
 impl<'a> Confirmation<'a> {

@@ -28,11 +28,11 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         if unreadable.is_none() {
             context.control(Call::get("/sandbox/clock")).await?;
         }
-        let confirmation = Confirmation {
-            action: "resetting the sandbox",
-            question: "Delete all bookings, text messages and settings of the sandbox?".to_owned(),
-            declined: "the sandbox was not reset",
-        };
+        let confirmation = Confirmation::new(
+            "resetting the sandbox",
+            "Delete all bookings, text messages and settings of the sandbox?",
+            "the sandbox was not reset",
+        );
         confirmation.ask(&context.prompter).await?;
     }
     if let Some(file) = unreadable {

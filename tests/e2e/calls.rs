@@ -86,6 +86,11 @@ fn headers_travel_and_are_shown_where_they_are_asked_for() {
     assert_eq!(json["body"], json!({}));
     let filtered = with("--include --jq .headers[\"x-trace\"]");
     assert_eq!(filtered.stdout, "abc\n");
+    with("-H 'Content-Type: application/vnd.api+json' -F a=1");
+    let headers = server.requests().remove(3).headers;
+    let kinds = headers.iter().filter(|(name, _)| name == "content-type");
+    let kinds: Vec<&String> = kinds.map(|(_, kind)| kind).collect();
+    assert_eq!(kinds, ["application/vnd.api+json"]);
 }
 
 #[test]

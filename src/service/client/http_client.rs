@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{DATE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, StatusCode};
 use tokio::sync::OnceCell;
 
@@ -186,9 +186,7 @@ impl Client {
         let http = self.http(call).await?;
         let mut request = http.request(call.method.clone(), url).headers(headers);
         if let Some(body) = &call.body {
-            request = request
-                .header(CONTENT_TYPE, "application/json")
-                .body(body.to_string());
+            request = request.json(body);
         }
         self.rate_limit.set(None);
         let exchange = async {

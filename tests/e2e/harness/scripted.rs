@@ -17,7 +17,7 @@ use super::http::Message;
 pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) path: String,
-    headers: Vec<(String, String)>,
+    pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: String,
 }
 
