@@ -10,6 +10,25 @@ use crate::outcome::{Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::mapping::{WriteKind, member};
 
+/// What a create asks for beside what makes a booking another one: in these fields a service may have done otherwise.
+const CHOSEN: [&str; 4] = [
+    "provider",
+    "end_user",
+    "payment_collection",
+    "seating_preference",
+];
+
+/// Ends a command that has made a booking like [`finish_compared`].
+pub(crate) async fn finish_created(context: &Context, booking: Booking) -> Result<Exit> {
+    let journal = context.journal();
+    let attempts = journal.and_then(|it| it.attempts_of(booking.id()));
+    let attempt = attempts.ok().and_then(|it| it.into_iter().next());
+    let asked = attempt.and_then(|it| it.asked().as_object().cloned());
+    let mut asked = asked.unwrap_or_default();
+    asked.retain(|field, _| CHOSEN.contains(&&**field));
+    finish_compared(context, booking, WriteKind::Create, None, &asked).await
+}
+
 /// Ends a command like [`finish`], and warns of each field that the booking shows otherwise than asked for, or after a modify not
 /// at all, which is the exit code 7: some services ignore fields whose names they do not know. If the answer to a modify does
 /// not show the change, the booking is read again first.
@@ -49,7 +68,8 @@ pub(crate) async fn finish_compared(
         Some((field.as_str(), format!("in the booking {clause}")))
     });
     let mut found: Vec<_> = contradicted.collect();
-    let is_contradicted = !found.is_empty();
+    // What a new booking waits for says more than what it differs in.
+    let is_contradicted = !found.is_empty() && kind != WriteKind::Create;
     found.extend(unshown(&booking).into_iter().map(|field| {
         let what = format!("the booking does not show its {field}");
         (field, what + ", so the change may not have been made")

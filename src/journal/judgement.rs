@@ -127,6 +127,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_refusal_proves_nothing_of_the_tries_before_it() {
+        for last in [TryResult::Refused, TryResult::NotSent] {
+            assert_eq!(outcome_of(last, true, false), Outcome::InDoubt);
+            assert_ne!(outcome_of(last, false, false), Outcome::InDoubt);
+        }
+    }
+
+    #[test]
     fn a_booking_settles_an_attempt_if_it_agrees_and_is_not_older_than_what_may_have_made_it() {
         const MADE: Earlier = Earlier::Booked;
         use Earlier::{MayHaveBooked, Nothing};

@@ -88,7 +88,7 @@ fn where_the_answer_to_a_change_is_lost_the_booking_tells_what_came_of_it() {
     home.fault(MODIFY, "drop_after", 1);
     let output = modify(&home, &id, &["--party", "3"]).exits(0);
     assert_eq!(output.json()["party_size"], 3);
-    output.tells("but the booking shows the change");
+    output.tells("; the booking shows the change");
 
     // The same moment, in another zone than the venue's.
     let at = text(&home.booking(&id), "datetime").replace("19:30:00+00:00", "22:30:00+02:00");

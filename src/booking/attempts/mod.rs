@@ -2,9 +2,9 @@ pub(crate) mod open_attempts;
 
 use serde_json::json;
 
+use super::compare;
 use super::confirmation::Confirmation;
 use super::find::pick;
-use super::finish;
 use crate::app::Context;
 use crate::app::plan::{Needs, ServiceNeed};
 use crate::journal::recent::RecentList;
@@ -83,7 +83,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
             if same_organization {
                 context.journal()?.scope.takes_any_account.set(true);
             }
-            return finish::finish(context, &open_attempts::resume(context, &key).await?);
+            let booking = open_attempts::resume(context, &key).await?;
+            return compare::finish_created(context, booking).await;
         }
         AttemptsAction::Abandon { key, yes } => {
             let key = pick::attempt_or_pick(context, key.as_deref()).await?;

@@ -10,6 +10,7 @@ use crate::journal::{Attempt, is_same_time};
 use crate::json::plain;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::client::BookingRequest;
+use crate::service::documents::slot::Slot;
 use crate::service::time::document_time::DocumentTime;
 use crate::service::time::when::When;
 
@@ -44,11 +45,12 @@ pub(crate) fn is_of_row(attempt: &Attempt, keyed: &KeyedRow, key: &str) -> bool 
 /// A row with what was found for it when it was sent before.
 fn as_found(row: &Value, asked: &Value) -> Map<String, Value> {
     let mut found = row.as_object().cloned().unwrap_or_default();
-    if found.contains_key("availability_id") {
-        return found;
-    }
-    // The venue and the time are written as the service wrote them.
-    for field in ["venue_id", "datetime", "availability_id"] {
+    // The venue and the time are written as the service wrote them. A slot of the row's own stays.
+    let fields = match found.contains_key("availability_id") {
+        true => &["datetime"][..],
+        false => &["venue_id", "datetime", "availability_id"],
+    };
+    for field in fields.iter().copied() {
         if let Some(value) = asked.get(field) {
             found.insert(field.into(), value.clone());
         }
@@ -61,7 +63,12 @@ fn as_found(row: &Value, asked: &Value) -> Map<String, Value> {
 
 pub(super) async fn with_slot(context: &Context, row: &Value) -> Result<Map<String, Value>> {
     let mut asked = row.as_object().cloned().unwrap_or_default();
-    if asked.contains_key("availability_id") {
+    if let Some(id) = row.get("availability_id") {
+        let seen = context.known_slot(&plain(id)).map(|seen| seen.slot);
+        let is_same = |slot: &Slot| is_same_time(slot.time(), DocumentTime::of(row, "datetime"));
+        if let Some(slot) = seen.filter(is_same) {
+            asked.insert("datetime".into(), slot.datetime_value());
+        }
         return Ok(asked);
     }
     let text = |field: &str| row.get(field).map(plain).unwrap_or_default();

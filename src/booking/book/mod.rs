@@ -16,7 +16,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::arguments::{ExtraFields, JournalFlags, PATIENCE, Wait, Zone, near};
-use super::{attempts::open_attempts, find::locate, finish, pause::prompts, watch::wait};
+use super::{attempts::open_attempts, compare, find::locate, finish, pause::prompts, watch::wait};
 use crate::app::Context;
 use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, KeyOrigin, is_same_time};
@@ -110,7 +110,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         };
         let booking = follow(context, booking, wait).await?;
         if !command.chooses_another_slot(&booking).await? {
-            return finish::finish(context, &booking);
+            return compare::finish_created(context, booking).await;
         }
     }
 }
@@ -308,8 +308,7 @@ impl BookCommand<'_> {
     }
 }
 
-/// The time of a slot that was given by its id. A time given next to it is sent as it was meant: if they differ, the
-/// service decides.
+/// The time of a slot that was given by its id, as it was offered. A time given next to it has to be the same one.
 fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<Value> {
     let offered = slot.datetime_value();
     let Some(when) = &draft.at else {
@@ -321,8 +320,12 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
     // The slot is on the venue's clock, and may show its offset.
     let zone = draft.known_zone().or(slot.offset().map(TimeZone::fixed));
     let sent = Value::from(offer::wire_time(context, when, zone)?);
-    let is_same = is_same_time(DocumentTime::read(&sent), slot.time());
-    Ok(if is_same { offered } else { sent })
+    if slot.time().is_none() || is_same_time(DocumentTime::read(&sent), slot.time()) {
+        return Ok(offered);
+    }
+    let (id, time) = (slot.id(), slot.time_text());
+    let what = format!("slot {id} is at {time}, which is not the time of --at; nothing was sent");
+    Err(Error::usage(what).hint("leave out --at to book that slot, or --slot to book at that time"))
 }
 
 /// Guides a person through what follows. A script gets the first answer, unless it waits.

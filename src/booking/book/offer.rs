@@ -68,7 +68,8 @@ pub(crate) struct Offer {
     pub(crate) wanted: Moment,
     /// Whether `wanted` is on this computer's clock, because nothing showed the venue's zone.
     pub(crate) is_assumed: bool,
-    /// Whether the clock of `wanted` is the venue's: not that of an instant, which has an offset or is counted from now.
+    /// Whether the clock of `wanted` is the venue's: not that of an instant, which has an offset or is counted
+    /// from now, and on an assumed clock only with its date.
     has_clock: bool,
     /// The venue's zone, if it is known: for times without an offset.
     zone: Option<TimeZone>,
@@ -125,7 +126,7 @@ impl Offer {
         let mut slots = self.slots.iter();
         let is_apart = |slot: &Slot| slot.instant(self.zone.as_ref()).is_none();
         match self.is_assumed {
-            true => slots.all(|slot| slot.local().is_some()),
+            true => slots.all(|slot| self.has_clock && slot.local().is_some()),
             false => self.has_clock || !slots.any(is_apart),
         }
     }
@@ -227,6 +228,8 @@ impl SlotSearch<'_> {
                 let mut offer = self.at(when, assumed.clone(), zone).await?;
                 let Some(offset) = offer.slots.iter().find_map(Slot::offset) else {
                     offer.is_assumed = when.needs_zone();
+                    // Today may be another day at the venue.
+                    offer.has_clock = when.names_its_date();
                     return Ok(offer);
                 };
                 let zone = TimeZone::fixed(offset);

@@ -38,6 +38,7 @@ pub(crate) async fn change(
         Err(failure) => failure,
     };
     let may_be_done = failure.may_have_been_carried_out();
+    let said = failure.to_string();
     let error = failure.into_error(&call);
     if !may_be_done {
         return Err(error);
@@ -45,8 +46,7 @@ pub(crate) async fn change(
     let error = error.hint_before(format!("check before trying again: {}", show_command(id)));
     match read_booking(context, id).await {
         Ok(booking) if done(&booking) => {
-            let why = &error.message;
-            let note = format!("{why}, but the booking shows the change");
+            let note = format!("{said}; the booking shows the change");
             context.out.note(&note);
             Ok(booking)
         }

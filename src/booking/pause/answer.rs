@@ -29,6 +29,7 @@ pub(crate) async fn send_answer(
     };
     let may_be_done = failure.may_have_been_carried_out();
     let is_invalid = matches!(&failure, Failure::Refused(refusal) if refusal.status == 400);
+    let said = failure.to_string();
     let mut error = failure.into_error(&call);
     if may_be_done {
         let check = format!("check before you answer again: {}", show_command(id));
@@ -48,7 +49,10 @@ pub(crate) async fn send_answer(
         Status::RequiresAction => Ok((booking, Some(error))),
         // The booking no longer waits, so its status decides (spec, States and transitions).
         _ if may_be_done || error.exit == Exit::Invalid => {
-            context.out.note(&error.message);
+            let status = booking.status();
+            context
+                .out
+                .note(&format!("{said}; the booking has status {status}"));
             Ok((booking, None))
         }
         _ => Err(error),

@@ -87,8 +87,8 @@ fn unexpected(booking: &Booking, why: String) -> Error {
 }
 
 /// Reads a booking again and again until `is_done` says so of what was read, or the time is over, and returns it as last
-/// read. A failed service, a lost connection and a rate limit are waited out, with a note; what does not pass in time, or not
-/// by itself, is returned.
+/// read. A failed service, a lost connection and a rate limit are waited out, with a note; they are the error only if the booking
+/// was never read.
 pub(crate) async fn until(
     context: &Context,
     id: &str,
@@ -99,22 +99,18 @@ pub(crate) async fn until(
     let deadline = Instant::now() + longest;
     let mut pause = FIRST_PAUSE;
     let mut is_noted = false;
-    let mut last = None;
+    let (mut seen, mut failed) = (None, None);
     let mut first = known.as_ref().map(|it| it.value().clone());
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let limit = left.clamp(FIRST_PAUSE, LONGEST_READ);
         let read = match known.take() {
             Some(known) => checked(known, id),
-            None => match (timeout(limit, read_now(context, id)).await, last.take()) {
-                (Ok(read), _) => read,
-                // The time is over: what came of the read before counts.
-                (Err(_), Some(last)) if limit >= left => return last,
-                (Err(_), _) => {
-                    let why = "the service did not respond in time";
-                    Err(Error::new(Code::Timeout, why))
-                }
-            },
+            None => {
+                let read = timeout(limit, read_now(context, id)).await;
+                let late = "the service did not respond in time";
+                read.unwrap_or_else(|_| Err(Error::new(Code::Timeout, late)))
+            }
         };
         let left = deadline.saturating_duration_since(Instant::now());
         let rest = match read.and_then(|it| like(first.as_ref().unwrap_or(&Value::Null), it)) {
@@ -124,10 +120,13 @@ pub(crate) async fn until(
                     return Ok(booking);
                 }
                 is_noted = false;
-                last = Some(Ok(booking));
+                seen = Some(booking);
                 None
             }
-            Err(error) if passes(&error) && !left.is_zero() => {
+            Err(error) if !passes(&error) => return Err(error),
+            // The time is over: what came of the reads before counts.
+            Err(error) if left.is_zero() => return seen.ok_or(failed.unwrap_or(error)),
+            Err(error) => {
                 if !is_noted {
                     let (why, left) = (&error.message, in_units(left.as_secs()));
                     let note = format!("{why}; booking {id} is read again for up to {left}");
@@ -135,10 +134,9 @@ pub(crate) async fn until(
                     is_noted = true;
                 }
                 let rest = error.retry_after;
-                last = Some(Err(error));
+                failed = Some(error);
                 rest
             }
-            Err(error) => return Err(error),
         };
         sleep(rest.unwrap_or(pause).min(left)).await;
         pause = (pause * 2).min(LONGEST_PAUSE);

@@ -40,7 +40,10 @@ fn a_key_is_never_reused_for_another_body() {
         ),
         ("another_booking", Some("k"))
     );
-    assert!(error.hint.as_ref().unwrap().contains("attempts resume k"));
+    let resume = |error: Error| error.hint.as_ref().unwrap().contains("attempts resume k");
+    assert!(resume(error));
+    journal.end_refused(&journal.run("j", &other), 400).unwrap();
+    assert!(!resume(journal.begins("j", &request()).unwrap_err()));
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn answers(booking: &Booking, dialect: &Dialect) -> Vec<String> {
             // Only a payment has a deadline of its own (spec, Booking).
             match booking.deadline_value() {
                 Some(_) => &["--psp-response @answer.json", "--psp-abort", "-F key=VALUE"],
-                None => &["--otp CODE", "-F key=VALUE"],
+                None => &["--otp CODE", "--psp-response @answer.json", "-F key=VALUE"],
             }
         }
     };

@@ -44,7 +44,8 @@ fn a_create_that_deletes_guests_leaves_no_free_pages() {
     let size = || fs::metadata(place.path()).unwrap().len();
     let before = size();
     journal.scope.retention.set(Retention::parse("0").unwrap());
-    make(&journal, "new", "bk_1");
+    let new = journal.run("new", &request(GUEST));
+    journal.end_refused(&new, 400).unwrap();
     assert!(size() < before);
 }
 

@@ -224,8 +224,10 @@ fn refused(refusal: &Refusal, call: &Call, said: String) -> Error {
         });
     }
     error.details = refusal.unsaid(&error.message);
-    error.details.extend(refusal.key_sent.clone());
-    error
+    match &refusal.key_sent {
+        Some(sent) => error.hint_before(format!("the key was {sent}")),
+        None => error,
+    }
 }
 
 /// What to do after a refusal. If only the status is known, the path tells what was asked for.

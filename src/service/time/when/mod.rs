@@ -60,6 +60,11 @@ impl When {
         matches!(self, When::Local(..))
     }
 
+    /// Whether the date is named, so that it is the same one in every zone.
+    pub(crate) fn names_its_date(&self) -> bool {
+        matches!(self, When::Local(Day::Date(_) | Day::OfYear(..), _))
+    }
+
     /// Whether a booking's own day decides on which date the time is: the text names no day, or a weekday.
     pub(crate) fn depends_on_a_day(&self) -> bool {
         matches!(self, When::Local(Day::Soonest | Day::Weekday(_), _))
