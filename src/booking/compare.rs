@@ -18,7 +18,7 @@ const CHOSEN: [&str; 4] = [
     "seating_preference",
 ];
 
-/// Ends a command that has made a booking like [`finish_compared`].
+/// Ends a command that has made a booking like [`finish_compared`]. One that differs in what was chosen exits with 16.
 pub(crate) async fn finish_created(context: &Context, booking: Booking) -> Result<Exit> {
     let journal = context.journal();
     let attempts = journal.and_then(|it| it.attempts_of(booking.id()));
@@ -68,8 +68,7 @@ pub(crate) async fn finish_compared(
         Some((field.as_str(), format!("in the booking {clause}")))
     });
     let mut found: Vec<_> = contradicted.collect();
-    // What a new booking waits for says more than what it differs in.
-    let is_contradicted = !found.is_empty() && kind != WriteKind::Create;
+    let is_contradicted = !found.is_empty();
     found.extend(unshown(&booking).into_iter().map(|field| {
         let what = format!("the booking does not show its {field}");
         (field, what + ", so the change may not have been made")
@@ -77,6 +76,11 @@ pub(crate) async fn finish_compared(
     for (field, clause) in &found {
         let what = format!("the service accepted the request, but {clause}");
         warn_of_field(context, &what, kind, field);
+    }
+    if kind == WriteKind::Create {
+        // After a 7, a script books elsewhere. What a new booking waits for says more than how it differs.
+        let is_other = is_contradicted && exit == Exit::Done;
+        return Ok(if is_other { Exit::OutcomeUnknown } else { exit });
     }
     // A status that is not understood says more than a field that is not shown.
     if is_contradicted || !found.is_empty() && exit == Exit::Done {

@@ -74,7 +74,7 @@ exits! {
         "nothing was booked";
     Network = 15, "the service could not be reached, or its response to a read could not be used; for `watch` and `show --exit-status`: a status that bookctl does not know",
         "nothing was sent that could book";
-    OutcomeUnknown = 16, "the outcome is unknown: check before you send anything again; also a booking with a status that bookctl does not know",
+    OutcomeUnknown = 16, "the outcome is unknown: check before you send anything again; also a booking not as requested, or with a status that bookctl does not know",
         "it may exist: `attempts resume` finds out";
     Declined = 17, "declined at a prompt; nothing was sent",
         "nothing was sent";

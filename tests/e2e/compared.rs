@@ -43,6 +43,25 @@ fn a_change_that_the_booking_does_not_show_is_a_warning_that_names_the_key_and_e
     home.run(["cancel", "bk_1", "--yes"]).exits(7);
 }
 
+/// A script books elsewhere after a 7, so that a booking that was made ends with 16.
+#[test]
+fn a_booking_made_otherwise_than_was_chosen_is_a_warning_that_names_the_key_and_exit_16() {
+    let mut made = booking();
+    made["end_user"] = json!("user_8");
+    let server = Scripted::start(move |_| Reply::json(201, &made));
+    let same = "--provider A -F seating_preference=Window";
+    home(&server, "").ok([book("k"), words(same)].concat());
+    for (flags, field) in [
+        ("--provider b", "provider is a, not b"),
+        ("--end-user user_7", "end_user is user_8, not user_7"),
+    ] {
+        let home = home(&server, "");
+        let made = home.run([book("k"), words(flags)].concat()).exits(16);
+        made.says(field).says("profile set acme").prints("bk_1");
+        home.run(["attempts", "resume", "k"]).exits(16).says(field);
+    }
+}
+
 #[test]
 fn an_older_change_does_not_show_that_this_one_was_made() {
     let server = Scripted::start(|_| {

@@ -180,6 +180,14 @@ fn a_time_is_refused_if_neither_a_search_nor_a_slot_shows_the_venues_zone() {
         let sent = service.requests().pop().unwrap();
         assert_eq!(sent.json()["datetime"], datetimes[0], "17:30 UTC");
     }
+    // On the venue's clock a date is enough, and "tomorrow" is the computer's.
+    let local = ["2031-12-01T19:30:00", "2031-12-01T20:30:00"].map(Value::from);
+    let service = service_without_zones(local);
+    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    let book = "book 702 --party 2 --name 'Ada Lovelace' --json --at";
+    let refused = home.run(words(format!("{book} 'tomorrow 19:30'")));
+    has(&refused.refused(2, "usage"), "hint", "--tz");
+    home.ok(words(format!("{book} '2031-12-01 19:30'")));
 }
 
 #[test]
@@ -270,4 +278,6 @@ fn a_time_beside_a_slot_is_on_the_slots_own_clock_where_only_its_id_is_known() {
     assert_eq!(preview["body"]["datetime"], offered.as_str());
     let booked = home.json(&book);
     assert_eq!(booked["datetime"], offered.as_str());
+    let elsewhen = home.run(words(book.replace(&local, "2038-07-02 12:00")));
+    elsewhen.exits(2).says("which is not the time of --at");
 }

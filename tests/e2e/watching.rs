@@ -154,14 +154,16 @@ fn trouble_that_outlasts_the_time_of_a_watch_is_its_result() {
     );
     assert!(server.requests().len() > 1);
 
-    // A read that the end of the time cuts off takes nothing away from what was read before.
-    let looks = AtomicUsize::new(0);
-    let server = Scripted::start(move |_| match looks.fetch_add(1, Ordering::SeqCst) {
-        0 => Reply::json(200, &json!({"id": "bk_1", "status": "processing"})),
-        _ => Reply::Silence,
-    });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    home.run(["watch", "bk_1", "--timeout", SHORT]).exits(8);
+    // Neither a read that the end of the time cuts off nor one that fails takes anything away from what was read before.
+    for later in [|| Reply::Silence, || Reply::json(500, &json!({}))] {
+        let looks = AtomicUsize::new(0);
+        let server = Scripted::start(move |_| match looks.fetch_add(1, Ordering::SeqCst) {
+            0 => Reply::json(200, &json!({"id": "bk_1", "status": "processing"})),
+            _ => later(),
+        });
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        home.run(["watch", "bk_1", "--timeout", SHORT]).exits(8);
+    }
 }
 
 /// The rule of `watch` holds for `book --wait` as well.
