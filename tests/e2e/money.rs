@@ -154,3 +154,19 @@ fn terms_stay_with_the_booking_and_a_cancellation_says_what_it_cost() {
     let told = format!("warning: the cancellation costs {fee} the booking's terms\n");
     assert_eq!(cancelled.stderr, told);
 }
+
+#[test]
+fn a_script_is_told_of_a_fee_that_only_a_text_names_and_a_batch_of_each_rows_costs() {
+    let fee = "Cancelling within 24 hours costs 50 EUR.";
+    let service = service(json!({"slots": [
+        {"availability_id": "s1", "datetime": "2031-12-01T19:30:00+09:00", "cancellation_terms": {"text": fee}},
+    ]}));
+    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    home.ok([&["book", "ven_1", "-q"][..], &AT].concat())
+        .tells(fee);
+    let row = json!({
+        "venue_id": WITH_CARD, "datetime": "2038-01-10T19:30:00Z", "party_size": 2, "customer": {"name": "Ada L"},
+    });
+    let batch = Home::new().feed(["batch", "-", "--name", "x"], &row.to_string());
+    batch.exits(0).says("row 1: card: A card is needed");
+}

@@ -10,12 +10,15 @@ use super::rows::ranges;
 use crate::app::Context;
 use crate::app::in_flight::{BatchProgress, resume_command};
 use crate::booking::book::create::{CreatedBooking, create_booking};
-use crate::booking::{book::duplicates, watch::wait};
+use crate::booking::book::{duplicates, review};
+use crate::booking::watch::wait;
+use crate::journal::recent::RecentSlot;
 use crate::journal::{Attempt, Claim, KeyOrigin, LONGEST_LEASE, LiveBooking, State};
+use crate::json::plain;
 use crate::outcome::code::exit_for_refusal;
 use crate::outcome::{Code, Error, ErrorCode, Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
-use crate::terminal::output::Progress;
+use crate::terminal::output::{Progress, visible};
 
 /// After so many unknown outcomes in a row the batch stops: the service has a problem.
 const UNKNOWN_IN_A_ROW: u32 = 3;
@@ -312,6 +315,13 @@ impl BatchRun<'_> {
 
     async fn send(&self, keyed: &KeyedRow, key: &str) -> Result<CreatedBooking> {
         let request = row_request(self.context, keyed, key).await?;
+        let slot = request.asked.get("availability_id").map(plain);
+        let seen = slot.and_then(|id| self.context.known_slot(&id));
+        let costs = |it: RecentSlot| review::costs(self.context, &it.slot, it.party_size);
+        if let Some(costs) = seen.and_then(costs) {
+            let warning = format!("row {}: {costs}", keyed.row.number);
+            self.context.out.warn(&visible(&warning));
+        }
         if keyed.row.idempotency_key.as_deref() == Some(key) {
             return create_booking(self.context, key, KeyOrigin::Caller, request).await;
         }

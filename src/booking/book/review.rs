@@ -201,6 +201,12 @@ fn details(context: &Context, draft: &BookingDraft, slot: &Slot) -> SlotDetails 
     SlotDetails::of(slot, terms_reader(context, party))
 }
 
+/// What a script is told of the card and the fee of a slot.
+pub(crate) fn costs(context: &Context, slot: &Slot, party: u32) -> Option<String> {
+    let details = SlotDetails::of(slot, terms_reader(context, party));
+    stakes(slot, details, None)
+}
+
 /// What the booking may cost beside its price, that it can never be changed, and what is not understood, in one line.
 fn stakes(slot: &Slot, details: SlotDetails, limits: Option<String>) -> Option<String> {
     let card = details.card;

@@ -3,6 +3,7 @@
 use super::fields::Fields;
 use super::terms::{Terms, TermsReader};
 use super::{joined, numbered};
+use crate::json::plain;
 use crate::service::documents::slot::Slot;
 use crate::terminal::output::{Page, TableCell};
 
@@ -59,10 +60,12 @@ impl SlotDetails {
         })
     }
 
-    /// Whether a cancellation may cost something: terms that are not understood count as if it did.
+    /// Whether a cancellation may cost something: terms that are not understood count as if it did, and a text with a number.
     pub(crate) fn may_have_a_fee(slot: &Slot) -> bool {
         slot.value.get("cancellation_terms").is_some_and(|terms| {
-            let is_known = terms.get("text").is_some() || terms.get("free_until").is_some();
+            let text = terms.get("text").map(plain);
+            let is_free = text.is_some_and(|text| !text.contains(|it: char| it.is_ascii_digit()));
+            let is_known = is_free || terms.get("free_until").is_some();
             !terms.is_null() && (!is_known || terms.get("fee_amount").is_some())
         })
     }
