@@ -95,3 +95,33 @@ fn each_state_is_kept_once_without_the_guest_until_the_booking_is_forgotten() {
     journal.forget_booking("bk_1").unwrap();
     assert!(journal.sightings("bk_1").unwrap().is_empty());
 }
+
+/// "the journal fills in what a sparse booking does not show (venue, time, guest), marked as such"
+#[test]
+fn a_booking_shows_what_was_asked_only_where_the_service_shows_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = journal(&folder);
+    let asked =
+        json!({"venue_id": "v", "datetime": "soon", "party_size": 2, "customer": {"name": "Ada"}});
+    let run = journal.run("k", &asked);
+    let sparse = booking("bk_1", "confirmed");
+    journal.end_booked(&run, &sparse, 201).unwrap();
+    let kept = journal.kept("bk_1").unwrap().unwrap();
+    assert!(kept.seen_at.parse::<Timestamp>().unwrap() <= Timestamp::now());
+    let filled = |shown: Json| {
+        let filled = kept.fill_in(&Booking::from_document(shown.into()).unwrap());
+        (filled.requested.to_vec(), filled.value().clone())
+    };
+    let (requested, value) = filled(sparse.value().clone());
+    let fields = ["venue_id", "datetime", "party_size", "customer"];
+    assert_eq!(requested, fields);
+    assert!(fields.iter().all(|field| value[field] == asked[field]));
+    let mut named = json!({"id": "bk_1", "status": "confirmed", "venue_name": "V"});
+    assert_eq!(filled(named.clone()).0, fields[1..]);
+    let shown =
+        json!({"venue_id": "w", "datetime": "late", "party_size": 3, "customer": {"name": "Eve"}});
+    for field in fields {
+        named[field] = shown[field].clone();
+    }
+    assert_eq!(filled(named.clone()), (vec![], named));
+}
