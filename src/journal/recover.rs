@@ -203,6 +203,18 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "waits ten seconds for the other process"]
+    fn a_journal_that_another_process_is_writing_to_stays_where_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        let writer = open(&path, "o");
+        writer.execute("PRAGMA user_version = 99; BEGIN IMMEDIATE");
+        recover(&path).unwrap_err();
+        writer.execute("ROLLBACK");
+        assert!(recover(&path).unwrap().is_some());
+    }
+
+    #[test]
     fn a_recovered_attempt_still_belongs_to_the_account_and_the_runs_it_had() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");

@@ -62,6 +62,23 @@ fn a_booking_made_otherwise_than_was_chosen_is_a_warning_that_names_the_key_and_
     }
 }
 
+/// "The journal keeps what was sent, byte for byte, so that `resume` repeats it under a changed adapter."
+#[test]
+fn a_key_that_is_given_again_sends_what_was_sent_and_the_guest_too_where_the_journal_forgot() {
+    let server = Scripted::start(|_| Reply::json(201, &booking()));
+    let home = home(&server, "");
+    home.ok(book("k"));
+    let other_shape = "write.create=. + {covers: .party_size}";
+    home.ok(["profile", "set", "acme", other_shape]);
+    home.ok(book("k"));
+    home.ok(["profile", "unset", "acme", "write.create"]);
+    home.ok(["bookings", "forget", "bk_1"]);
+    home.ok(book("k"));
+    let sent: Vec<Value> = server.requests().iter().map(Request::json).collect();
+    assert_eq!(sent[0], sent[1]);
+    assert_eq!(sent[2]["customer"], sent[0]["customer"]);
+}
+
 #[test]
 fn an_older_change_does_not_show_that_this_one_was_made() {
     let server = Scripted::start(|_| {
