@@ -46,10 +46,8 @@ fn a_4xx_without_a_document_is_judged_by_its_status() {
             assert_eq!(error["http_status"], status, "{error}");
             assert!(error.get("body").is_none(), "{error}");
             let message = text(&error, "message");
-            assert!(
-                message.contains(&status.to_string()) && message.len() > 20,
-                "{error}"
-            );
+            assert!(message.contains(&status.to_string()), "{error}");
+            assert!(message.len() > 20, "{error}");
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Keys: stored, found for their own profile and address alone, and never seen.
 
-use serde_json::json;
-
 use crate::harness::{Home, Key, Output, Served, Terminal, has, holds, text, words};
 
 const KEY: &str = "sk_live_sandbox";
@@ -20,10 +18,8 @@ fn login(home: &Home, base_url: &str, more: &[&str], input: &str) -> Output {
 fn logged_in(served: &Served) -> Home {
     let home = Home::new();
     let output = login(&home, served.base_url(), &["--storage", "file"], KEY).exits(0);
-    assert!(
-        !output.stdout.contains(KEY) && !output.stderr.contains(KEY),
-        "{output}"
-    );
+    assert!(!output.stdout.contains(KEY), "{output}");
+    assert!(!output.stderr.contains(KEY), "{output}");
     home
 }
 
@@ -72,22 +68,16 @@ fn a_status_says_where_a_key_comes_from_and_shows_its_end_alone() {
     let served = Served::start();
     let home = logged_in(&served);
     let row = status(&home);
-    holds(
-        &row,
-        &json!({"source": "file", "kind": "live", "origin": served.base_url()}),
-    );
+    holds!(row, {"source": "file", "kind": "live", "origin": served.base_url()});
     let masked = text(&row, "key");
-    assert!(
-        masked.starts_with("sk_live_…") && !masked.contains("sandbox"),
-        "{row}"
-    );
+    assert!(masked.starts_with("sk_live_…"), "{row}");
+    assert!(!masked.contains("sandbox"), "{row}");
 
     let home = home.with("BOOKCTL_API_KEY", "sk_test_0123456789abcdef");
     let row = status(&home);
-    assert_eq!(
-        (text(&row, "source"), text(&row, "kind"), text(&row, "key")),
-        ("environment".into(), "test".into(), "sk_test_…cdef".into())
-    );
+    assert_eq!(text(&row, "source"), "environment");
+    assert_eq!(text(&row, "kind"), "test");
+    assert_eq!(text(&row, "key"), "sk_test_…cdef");
 }
 
 /// "An API key never travels to another origin than the one it was stored or given for" (command line)
@@ -165,7 +155,7 @@ fn a_webhook_secret_is_added_to_a_key_that_is_there() {
     let add = words("auth login --profile t --webhook-secret-stdin --storage file");
     home.feed(&add, "whsec_0123456789\n").exits(0);
     let row = status(&home);
-    holds(&row, &json!({"source": "file", "webhook_secret": "file"}));
+    holds!(row, {"source": "file", "webhook_secret": "file"});
     let home = home.with("BOOKCTL_WEBHOOK_SECRET", "whsec_other");
     assert_eq!(status(&home)["webhook_secret"], "environment");
 }
@@ -238,9 +228,9 @@ fn a_person_is_asked_for_address_name_and_key_and_the_key_is_not_shown() {
         terminal.type_in("\x7f");
     }
     terminal.type_in(served.base_url()).press(Key::Enter);
-    terminal.see("? Profile name").press(Key::Enter);
+    terminal.accept("? Profile name");
     terminal.answer("? API key for", KEY);
-    let ended = terminal.end().exits(0).says("sk_live_…");
+    let ended = terminal.ends(0).says("sk_live_…");
     assert!(!ended.raw.contains(KEY), "{}", ended.raw);
     home.book("ven_confirms", &["--profile", "live"]).exits(0);
     assert_eq!(served.bookings().len(), 1);
@@ -252,6 +242,6 @@ fn where_no_keyring_answers_a_person_hears_of_the_file_before_the_key_is_asked_f
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["auth", "login"]);
     terminal.answer("? Base URL", served.base_url());
-    terminal.see("? Profile name").press(Key::Enter);
-    terminal.end().exits(3).says("--storage file");
+    terminal.accept("? Profile name");
+    terminal.ends(3).says("--storage file");
 }

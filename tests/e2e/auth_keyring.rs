@@ -4,8 +4,6 @@ use std::os::unix::net::UnixListener;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use serde_json::json;
-
 use crate::harness::{
     Home, Output, Running, SOON, Served, has, holds, installed, skipped, text, words,
 };
@@ -44,7 +42,7 @@ fn with_keyring(home: &Home, served: &Served, script: &str) -> Option<Output> {
         .env("BOOKCTL", env!("CARGO_BIN_EXE_bookctl"))
         .args(["--", "bash", "-c", SESSION, "bash", script])
         .stdin(Stdio::null());
-    Some(Running::start(session).end().exits(0))
+    Some(Running::start(session).ends(0))
 }
 
 /// "secrets in the OS keyring"; "it reads back what it stored" (command line)
@@ -154,10 +152,8 @@ fn without_a_bus_a_login_says_so_at_once_and_names_the_ways_out() {
     let error = login(&home, served.base_url());
     assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
     let hint = text(&error, "hint");
-    assert!(
-        hint.contains("BOOKCTL_API_KEY") && hint.contains("--storage file"),
-        "{error}"
-    );
+    assert!(hint.contains("BOOKCTL_API_KEY"), "{error}");
+    assert!(hint.contains("--storage file"), "{error}");
     assert!(!home.path().exists());
 }
 
@@ -183,7 +179,7 @@ fn a_bus_that_never_answers_is_waited_for_three_seconds_and_only_where_it_is_nee
     within_four_seconds(&|| {
         let doctor = home.json("doctor");
         let keyring = &doctor["checks"][1];
-        holds(keyring, &json!({"name": "keyring", "state": "ok"}));
+        holds!(keyring, {"name": "keyring", "state": "ok"});
         has(keyring, "detail", "not needed (the keyring did not respond");
     });
     home.ok(["profile", "add", "t", "--base-url", served.base_url()]);

@@ -38,7 +38,7 @@ fn trace(home: &Home, arguments: &[&str]) -> Option<Vec<String>> {
         .arg(env!("CARGO_BIN_EXE_bookctl"))
         .args(arguments)
         .stdin(Stdio::null());
-    Running::start(command).end().exits(0);
+    Running::start(command).ends(0);
     let calls = fs::read_to_string(log).unwrap();
     Some(calls.lines().map(str::to_owned).collect())
 }

@@ -37,7 +37,7 @@ fn eight_commands_at_once_in_one_empty_home_make_eight_bookings() {
     let ids: BTreeSet<String> = running
         .into_iter()
         .map(|running| {
-            let output = running.end().exits(0);
+            let output = running.ends(0);
             // What another command is sending is an open attempt, of which each warns.
             let stderr = output.stderr.to_lowercase();
             assert!(
@@ -64,10 +64,8 @@ fn a_venue_without_a_slot_at_that_time_lists_the_nearest_and_books_nothing() {
     let output = home.run(arguments.iter().chain(&GUEST[2..])).exits(7);
     assert_eq!(output.stdout, "", "{output}");
     let (nearest, next) = (output.stderr.find("19:30"), output.stderr.find("20:00"));
-    assert!(
-        nearest.is_some() && nearest < next,
-        "nearest first: {output}"
-    );
+    assert!(nearest.is_some(), "nearest first: {output}");
+    assert!(nearest < next, "nearest first: {output}");
     output.tells("--slot slot_");
 
     let json = home.run(arguments.iter().chain(&GUEST[2..]).chain(&["--json"]));
@@ -89,10 +87,7 @@ fn a_row_of_the_last_search_names_a_venue_and_a_row_of_the_last_slots_a_slot() {
     let second = &slots["slots"][1];
     let book = ["book", "--slot", "@2", "--name", "Ada Lovelace", "--json"];
     let booking = home.ok(book).json();
-    holds(
-        &booking,
-        &json!({"venue_id": first, "datetime": second["datetime"], "party_size": 4}),
-    );
+    holds!(booking, {"venue_id": first, "datetime": second["datetime"], "party_size": 4});
 }
 
 #[test]

@@ -330,15 +330,15 @@ fn several_commands_at_once_lose_nothing() {
     let lists = [0, 1].map(|_| home.start(["bookings", "--json"]));
     let mut ids: Vec<String> = books
         .into_iter()
-        .map(|running| text(&running.end().exits(0).json(), "id"))
+        .map(|running| text(&running.ends(0).json(), "id"))
         .collect();
     let forgotten: i64 = forgets
-        .map(|running| running.end().exits(0).json()["forgotten"].as_i64().unwrap())
+        .map(|running| running.ends(0).json()["forgotten"].as_i64().unwrap())
         .iter()
         .sum();
     assert_eq!(forgotten, 1);
     for running in lists {
-        running.end().exits(0).json();
+        running.ends(0).json();
     }
     let mut kept: Vec<String> = listed(&home, &[]).iter().map(|it| text(it, "id")).collect();
     ids.sort();

@@ -126,7 +126,7 @@ fn an_interrupted_write_is_never_said_to_have_changed_nothing() {
         let running = home_of(&server).start(arguments.split(' '));
         server.wait_for_request();
         running.signal("-INT");
-        let output = running.end().exits(130);
+        let output = running.ends(130);
         let says_nothing = output.stderr.contains("nothing was changed");
         assert_eq!(says_nothing, harmless, "{output}");
     }
@@ -151,7 +151,7 @@ fn a_body_that_never_comes_is_no_trap() {
         let running = Running::start(command);
         let begun = Instant::now();
         running.signal("-INT");
-        running.end().exits(130);
+        running.ends(130);
         assert!(begun.elapsed() < SOON, "{line}");
     }
     assert!(server.requests().is_empty());
@@ -223,7 +223,7 @@ fn what_is_no_success_ends_with_its_exit_code_and_body() {
         let call = ["api", method, "/v1/x"];
         let error = home.run(call.iter().chain(&["--json"]));
         let error = error.refused(exit, code);
-        holds(&error, &json!({"http_status": status, "body": body}));
+        holds!(error, {"http_status": status, "body": body});
         assert_eq!(error["request"], format!("{method} /v1/x"));
         // A person is shown what came, as `gh api` does.
         let human = home.run(call).exits(exit);

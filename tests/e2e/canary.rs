@@ -279,5 +279,5 @@ fn no_process_shows_a_secret_that_it_was_not_given_openly() {
     }
     holds_no_canary("the process", &seen_by_others(running.id()));
     running.signal("-INT");
-    is_silent(&running.end().exits(130), "an interrupted answer");
+    is_silent(&running.ends(130), "an interrupted answer");
 }

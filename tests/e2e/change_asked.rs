@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Key, Reply, Request, Scripted, Served, Terminal, has, text, words};
+use crate::harness::{
+    Home, Key, Reply, Request, Scripted, Served, Terminal, has, holds, text, words,
+};
 
 /// A home with a booking in three days at 18:00, and the booking's id.
 fn in_three_days(home: &Home, venue: &str) -> String {
@@ -51,15 +53,14 @@ fn a_change_that_is_not_named_is_asked_for_on_a_terminal_and_refused_in_a_pipe()
     let home = Home::new();
     let id = in_three_days(&home, "ven_confirms");
     let mut terminal = Terminal::start(&home, &["modify"]);
-    terminal.see("1 booking").press(Key::Enter);
+    terminal.accept("1 booking");
     terminal
         .see("❯ time")
         .press(Key::Down)
-        .see("❯ party size")
-        .press(Key::Enter);
+        .accept("❯ party size");
     terminal.answer("? New party size?", "4");
     terminal.see("2 → 4").see("(no)").type_in("y\r");
-    terminal.end().exits(0);
+    terminal.ends(0);
     assert_eq!(home.booking(&id)["party_size"], 4);
     home.run(["modify", &id])
         .exits(2)
@@ -94,8 +95,7 @@ fn a_dry_run_of_a_change_shows_the_very_request_that_is_sent() {
             home.ok(modify);
             assert_eq!(writes(&service), before + 1, "a dry run sends no change");
             let sent = service.requests().pop().unwrap();
-            assert_eq!(shown["body"], sent.json(), "{zone} {at}");
-            assert_eq!(shown["path"], sent.path);
+            holds!(shown, {"body": sent.json(), "path": sent.path});
         }
     }
 }
@@ -179,7 +179,7 @@ fn a_real_service_is_named_and_changes_nothing_by_enter_alone() {
             .see("not known")
             .see(question);
         terminal.press(Key::Enter);
-        terminal.end().exits(17);
+        terminal.ends(17);
     }
     assert_eq!(writes(&service), 0);
     home.ok(["cancel", "bk_1", "--yes"])

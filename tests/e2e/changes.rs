@@ -15,10 +15,7 @@ fn each_field_is_changed_alone_and_the_rest_stays() {
     let id = home.booked("ven_confirms", &[], 0);
     let before = home.booking(&id);
     let changed = modify(&home, &id, &["--party", "4"]).exits(0).json();
-    holds(
-        &changed,
-        &json!({"party_size": 4, "datetime": before["datetime"]}),
-    );
+    holds!(changed, {"party_size": 4, "datetime": before["datetime"]});
     assert_eq!(
         changed["last_modification"]["changes"],
         json!({"party_size": {"from": 2, "to": 4}})
@@ -26,10 +23,7 @@ fn each_field_is_changed_alone_and_the_rest_stays() {
     let changed = modify(&home, &id, &["--seating", "terrace"])
         .exits(0)
         .json();
-    holds(
-        &changed,
-        &json!({"seating_preference": "terrace", "party_size": 4}),
-    );
+    holds!(changed, {"seating_preference": "terrace", "party_size": 4});
     let changed = modify(&home, &id, &["--at", "tomorrow 20:30"])
         .exits(0)
         .json();

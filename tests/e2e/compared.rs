@@ -157,7 +157,7 @@ fn what_the_service_does_not_show_is_what_was_asked_for_last_and_is_marked() {
         .see("5 (as requested) → 6")
         .see("Change this booking?")
         .press(Key::CtrlC);
-    terminal.end().exits(130);
+    terminal.ends(130);
 }
 
 #[test]

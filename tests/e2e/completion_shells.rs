@@ -30,7 +30,7 @@ fn shell(home: &Home, program: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(program);
     home.enter(&mut command);
     command.args(arguments);
-    Running::start(command).end().exits(0)
+    Running::start(command).ends(0)
 }
 
 /// What bash would put into the line, for each line with the piece that it replaces.

@@ -47,10 +47,7 @@ fn what_needs_no_service_works_without_one() {
         assert!(row["detail"].is_string(), "{status}");
     }
     let status = keyed.json("auth status");
-    holds(
-        &status["profiles"][0],
-        &json!({"source": "environment", "key": "sk_live_…cdef"}),
-    );
+    holds!(status["profiles"][0], {"source": "environment", "key": "sk_live_…cdef"});
 
     let wrong = Home::new().configured("default_profile = 'gone'");
     wrong.ok(["explain", "429"]);

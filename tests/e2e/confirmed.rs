@@ -1,7 +1,5 @@
 //! A confirmation is meant: a word and Enter, typed after the question was drawn.
 
-use serde_json::json;
-
 use crate::harness::{GUEST, Home, Key, Terminal, holds};
 
 /// Each command that asks, at the sandbox, with its question.
@@ -19,7 +17,7 @@ fn asking(id: &str) -> [(Vec<&str>, &'static str); 3] {
 
 fn is_untouched(home: &Home, id: &str) {
     let booking = home.booking(id);
-    holds(&booking, &json!({"status": "confirmed", "party_size": 2}));
+    holds!(booking, {"status": "confirmed", "party_size": 2});
     let all = home.json("sandbox bookings");
     assert_eq!(all["bookings"].as_array().unwrap().len(), 1);
 }
@@ -40,7 +38,7 @@ fn a_line_that_holds_a_y_is_asked_again_and_shown_as_it_is_typed() {
         }
         // Enter alone is a no, also at the sandbox.
         terminal.press(Key::Enter);
-        terminal.end().exits(17);
+        terminal.ends(17);
     }
     is_untouched(&home, &id);
 }
@@ -60,7 +58,7 @@ fn what_was_typed_before_the_question_was_drawn_does_not_answer_it() {
             let question = question.trim_end_matches("(no)");
             let question = question.trim_start_matches("? ");
             terminal.see(question).type_in("n\r");
-            terminal.end().exits(17);
+            terminal.ends(17);
         }
         is_untouched(&home, &id);
     }
@@ -74,5 +72,5 @@ fn a_plain_question_takes_the_same_words() {
     terminal.answer("Cancel this booking? [no]", "sorry");
     // The second question: what is typed before it does not count.
     terminal.answer("then Enter Cancel this booking? [no]", "Y");
-    terminal.end().exits(0).says("cancelled");
+    terminal.ends(0).says("cancelled");
 }

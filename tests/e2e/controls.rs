@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Key, Reply, Scripted, Terminal, has, holds, words};
+use crate::harness::{Home, Reply, Scripted, Terminal, has, holds, words};
 
 fn document(home: &Home, words: &[&str]) -> Value {
     let command = ["sandbox"].iter().chain(words).chain(&["--json"]);
@@ -53,14 +53,11 @@ fn a_reset_asks_on_a_terminal_and_a_no_deletes_nothing() {
     };
     let reset = ["sandbox", "reset"];
     let mut terminal = Terminal::start(&home, &reset);
-    terminal
-        .see("Delete all bookings, text messages and settings of the sandbox?")
-        .press(Key::Enter);
-    terminal.end().exits(17).says("the sandbox was not reset");
+    terminal.accept("Delete all bookings, text messages and settings of the sandbox?");
+    terminal.ends(17).says("the sandbox was not reset");
     assert_eq!(count(), 1);
     Terminal::start(&home, &["sandbox", "reset", "--yes"])
-        .end()
-        .exits(0)
+        .ends(0)
         .says("sandbox reset");
     assert_eq!(count(), 0);
     home.booked("ven_confirms", &[], 0);
@@ -86,7 +83,7 @@ fn the_organization_is_shown_and_changed_field_by_field() {
         "suspended=false",
     ];
     let after = document(&home, &set);
-    holds(&after, &json!({"webhook_url": url, "search_providers": []}));
+    holds!(after, {"webhook_url": url, "search_providers": []});
     assert_eq!(after["webhook_secret"], before["webhook_secret"]);
     assert_eq!(document(&home, &["organization"]), after);
 

@@ -108,7 +108,7 @@ fn a_batch_that_is_killed_and_started_again_here_or_elsewhere_books_each_row_onc
         let told = lines(output);
         assert_eq!(told.len(), count);
         for (number, (line, row)) in told.iter().zip(&wanted).enumerate() {
-            holds(line, &json!({"row": number + 1, "exit_code": 0}));
+            holds!(line, {"row": number + 1, "exit_code": 0});
             assert_eq!(
                 line["booking"]["customer"]["name"], row["customer"]["name"],
                 "{line}"

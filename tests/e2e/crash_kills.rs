@@ -246,7 +246,7 @@ fn a_create_that_is_killed_at_any_moment_is_neither_lost_nor_repeated() {
         let measured = served.home();
         let running = measured.start(Intent::number(number + 100_000).arguments());
         let began = Instant::now();
-        running.end().exits(0);
+        running.ends(0);
         let longest = began.elapsed();
         let (home, intent) = (served.home(), Intent::number(number));
         let running = home.start(intent.arguments());
@@ -309,7 +309,7 @@ fn settle_all(home: &Home) {
             .collect();
         let told: BTreeSet<String> = resumes
             .into_iter()
-            .map(|resume| text(&resume.end().exits(0).json(), "id"))
+            .map(|resume| text(&resume.ends(0).json(), "id"))
             .collect();
         assert_eq!(told.len(), 1);
     }

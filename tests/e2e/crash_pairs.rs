@@ -149,7 +149,7 @@ fn a_create_that_is_killed_at_any_system_call_while_another_of_its_key_is_held_l
     let (output, calls) = run_traced(&home, booking(KEY, &[]), &[]);
     output.exits(0);
     gate.open();
-    first.end().exits(0);
+    first.ends(0);
     let cases = worth_it(calls, 23);
     try_each_with(
         "kills of a second create of a key while the first is held",

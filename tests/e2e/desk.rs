@@ -83,7 +83,7 @@ fn the_desk_shows_what_waits_what_is_unresolved_then_visits_by_their_time() {
     terminal.press(Key::Esc).see("Lost Guest").type_in("nobody");
     terminal.see("Nothing matches \"nobody\".");
     terminal.press(Key::CtrlC);
-    terminal.end().exits(0);
+    terminal.ends(0);
     // A clock that passes the deadline: it waits no longer, whatever the journal says.
     home.ok(["sandbox", "clock", "--resume"]);
     home.advance("21m");
@@ -93,7 +93,7 @@ fn the_desk_shows_what_waits_what_is_unresolved_then_visits_by_their_time() {
         .see("❯ Waiting Guest")
         .see("overdue");
     terminal.press(Key::CtrlC);
-    terminal.end().exits(0);
+    terminal.ends(0);
 }
 
 #[test]
@@ -116,13 +116,8 @@ fn a_letter_at_the_card_runs_the_same_command_and_comes_back() {
         .see("Press Enter to go back");
     terminal.press(Key::Enter).see("m modify · x cancel");
     // The same questions, whose answers may be no.
-    terminal
-        .type_in("x")
-        .see("? Cancel this booking? (no)")
-        .press(Key::Enter);
-    terminal
-        .see("Nothing was cancelled. Press Enter")
-        .press(Key::Enter);
+    terminal.type_in("x").accept("? Cancel this booking? (no)");
+    terminal.accept("Nothing was cancelled. Press Enter");
     terminal
         .see("m modify")
         .type_in("m")
@@ -137,8 +132,7 @@ fn a_letter_at_the_card_runs_the_same_command_and_comes_back() {
         .see("party 2 → 4")
         .see("cancellation as booked: ");
     terminal
-        .see(&format!("bookctl cancel {id} Press Enter"))
-        .press(Key::Enter)
+        .accept(&format!("bookctl cancel {id} Press Enter"))
         .see("response HTTP 201");
     // Ctrl-C at a question leaves the command alone.
     // The rest of a line that a person types answers no question.
@@ -158,7 +152,7 @@ fn a_letter_at_the_card_runs_the_same_command_and_comes_back() {
     home.ok(["api", "POST", &format!("/v1/bookings/{id}/cancel")]);
     terminal.type_in("r").see(&format!("{id} is cancelled."));
     terminal.press(Key::Esc).see("Enter open").press(Key::CtrlC);
-    let ended = terminal.end().exits(0);
+    let ended = terminal.ends(0);
     assert!(
         ended.raw.contains("\u{1b}]52;c;"),
         "the id is handed to the clipboard"
@@ -183,8 +177,7 @@ fn an_unresolved_request_is_resolved_from_its_card() {
         .see("confirmed bk_");
     // The card is that of the booking which the request became, whatever stands in its row now.
     terminal
-        .see("Press Enter")
-        .press(Key::Enter)
+        .accept("Press Enter")
         .see("Lost Guest")
         .see("m modify · x cancel");
     terminal.press(Key::Esc).see("Coming").see("❯ Lost Guest");
@@ -202,7 +195,7 @@ fn an_unresolved_request_is_resolved_from_its_card() {
     assert_eq!(last["customer"]["name"], "First Guest", "{last}");
     terminal.press(Key::Esc).see("Enter open");
     terminal.press(Key::CtrlC);
-    terminal.end().exits(0);
+    terminal.ends(0);
 }
 
 #[test]
@@ -249,7 +242,7 @@ fn it_is_readable_at_each_size_without_color_and_while_the_terminal_is_resized()
             assert_eq!(screen.matches('❯').count(), 1, "{columns}:\n{terminal}");
         }
         terminal.press(Key::CtrlC);
-        let ended = terminal.end().exits(0);
+        let ended = terminal.ends(0);
         assert!(
             ended.broken.is_empty(),
             "{rows}x{columns}: {:#?}",
@@ -278,7 +271,7 @@ fn without_a_terminal_the_desk_names_the_list() {
     assert!(text(&error, "hint").contains("bookctl bookings"), "{error}");
     for (name, value) in [("TERM", "dumb"), ("BOOKCTL_ACCESSIBLE", "1")] {
         let home = Home::new().with(name, value);
-        let ended = Terminal::start(&home, &["desk"]).end().exits(2);
+        let ended = Terminal::start(&home, &["desk"]).ends(2);
         ended
             .says("the desk needs a terminal")
             .says("bookctl bookings");
@@ -317,12 +310,11 @@ fn a_signal_restores_the_terminal_wherever_it_comes() {
             assert!(sent.unwrap().success());
             if in_a_command && signal == "INT" {
                 terminal
-                    .see("Press Enter")
-                    .press(Key::Enter)
+                    .accept("Press Enter")
                     .see("x cancel")
                     .press(Key::CtrlC);
             }
-            terminal.end().exits(code);
+            terminal.ends(code);
         }
     }
 }
@@ -344,12 +336,11 @@ fn ctrl_z_leaves_the_screen_and_fg_draws_it_again() {
         .see("modes are fine ready>")
         .type_in("fg\r");
     terminal
-        .see("❯ Ada Lovelace")
-        .press(Key::Enter)
+        .accept("❯ Ada Lovelace")
         .see("Esc back")
         .press(Key::CtrlC);
     terminal.see("ready>").type_in("exit 0\r");
-    terminal.end().exits(0);
+    terminal.ends(0);
 }
 
 /// The screen in the documentation is one that is seen.
@@ -384,5 +375,5 @@ fn the_screen_in_the_page_for_support_is_this_one() {
         &block,
     );
     terminal.press(Key::CtrlC);
-    terminal.end().exits(0);
+    terminal.ends(0);
 }

@@ -252,10 +252,7 @@ fn a_booking_lives_its_whole_life_at_a_service_that_speaks_other_names() {
 
     let change = "--at 'tomorrow 20:30' --party 3 --seating terrace";
     let changed = home.json(&format!("modify {id} {change}"));
-    holds(
-        &changed,
-        &json!({"party_size": 3, "seating_preference": "terrace"}),
-    );
+    holds!(changed, {"party_size": 3, "seating_preference": "terrace"});
     let cancelled = home.json(&format!("cancel {id} --reason rain --yes"));
     assert_eq!(cancelled["status"], "cancelled");
 

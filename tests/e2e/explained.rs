@@ -85,7 +85,7 @@ fn each_topic_is_a_text_with_a_table_and_a_document() {
 fn the_status_names_the_service_and_how_far_its_clock_is() {
     let home = Home::new();
     let document = home.json("status");
-    holds(&document, &json!({"version": "v1", "sandbox": true}));
+    holds!(document, {"version": "v1", "sandbox": true});
     let human = home.ok(["status"]);
     for endpoint in document["endpoints"].as_array().unwrap() {
         let row = format!("{}\t{}\t", text(endpoint, "method"), text(endpoint, "path"));

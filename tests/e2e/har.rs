@@ -160,10 +160,8 @@ fn on_a_full_disk_a_har_file_stays_whole() {
         .filter(|it| it.starts_with("warning:"))
         .collect();
     let warning = format!("warning: cannot write {name}: no space left on device; ");
-    assert!(
-        warnings.len() == 1 && warnings[0].starts_with(&warning),
-        "{log}"
-    );
+    assert_eq!(warnings.len(), 1, "{log}");
+    assert!(warnings[0].starts_with(&warning), "{log}");
 }
 
 /// "keys masked wherever they stand: each header value by itself, headers and parameters named key, token, secret, auth,

@@ -268,7 +268,7 @@ fn a_question_in_the_services_words_acts_on_nothing() {
     let mut terminal = Terminal::start(&home, &["continue", "bk_1"]);
     terminal.see("?").see("Evil");
     terminal.press(crate::harness::Key::CtrlC);
-    let ended = terminal.end().exits(130);
+    let ended = terminal.ends(130);
     for theirs in THEIRS {
         assert!(!ended.raw.contains(theirs), "{theirs:?}: {:?}", ended.raw);
     }
@@ -389,7 +389,7 @@ fn names_of_every_script_are_shown_as_they_are_and_hidden_text_is_not_hidden() {
     }
     home.feed(["batch", "-", "--name", "names"], &rows).exits(0);
     let piped = home.ok(["bookings"]);
-    let shown = Terminal::of_width(&home, 160, &["bookings"]).end().exits(0);
+    let shown = Terminal::of_width(&home, 160, &["bookings"]).ends(0);
     for name in names {
         piped.shows(name);
         assert!(shown.raw.contains(name), "{name}: {}", shown.raw);

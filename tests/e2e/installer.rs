@@ -169,7 +169,7 @@ fn the_documented_command_downloads_the_installer_and_runs_it() {
     let line = line.replace("https://example.com/bookctl", site.base_url());
     let mut command = shell(&home, &[], &[]);
     command.args(["-c", &line]);
-    Running::start(command).end().exits(0);
+    Running::start(command).ends(0);
     assert!(home.folder().join(".local/bin/bookctl").exists());
 }
 

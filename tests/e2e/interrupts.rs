@@ -59,7 +59,7 @@ fn the_end_of_input_is_a_way_out_as_well() {
     let home = home.with("TERM", "dumb");
     let mut terminal = Terminal::start(&home, &["book"]);
     terminal.see("What would you like").press(Key::CtrlC);
-    terminal.end().exits(130).says("nothing was changed");
+    terminal.ends(130).says("nothing was changed");
 }
 
 /// The one booking of a home, as the sandbox holds it.
@@ -79,7 +79,7 @@ fn ctrl_c_at_the_code_names_the_booking_its_state_and_the_command_that_goes_on()
         .see("? One-time code")
         .type_in("123")
         .press(Key::CtrlC);
-    let ended = terminal.end().exits(130);
+    let ended = terminal.ends(130);
     let id = only_booking(&home);
     let resume = format!("bookctl continue {id}");
     ended
@@ -89,7 +89,7 @@ fn ctrl_c_at_the_code_names_the_booking_its_state_and_the_command_that_goes_on()
     // The command that was printed does go on.
     let mut terminal = Terminal::start(&home, &["continue", &id]);
     terminal.answer("? One-time code", &home.code());
-    terminal.end().exits(0).says("confirmed");
+    terminal.ends(0).says("confirmed");
 }
 
 #[test]
@@ -111,11 +111,7 @@ fn ctrl_c_at_each_question_of_a_payment_names_the_booking_and_the_command_that_g
                     .see("? File with the vendor's response");
             }
             "paste" => {
-                terminal
-                    .press(Key::Up)
-                    .press(Key::Up)
-                    .see("❯ Paste it")
-                    .press(Key::Enter);
+                terminal.press(Key::Up).press(Key::Up).accept("❯ Paste it");
                 terminal
                     .see("? Paste the vendor's response")
                     .type_in("{\"approval_id\":");
@@ -123,7 +119,7 @@ fn ctrl_c_at_each_question_of_a_payment_names_the_booking_and_the_command_that_g
             _ => {}
         }
         terminal.press(Key::CtrlC);
-        let ended = terminal.end().exits(130);
+        let ended = terminal.ends(130);
         let id = only_booking(&home);
         ended
             .says(&format!("booking {id} has status requires_action"))
@@ -137,7 +133,7 @@ fn ctrl_c_while_a_booking_is_processing_names_it_and_how_to_go_on_waiting() {
     let arguments = for_guest("ven_processing");
     let mut terminal = Terminal::start(&home, &arguments);
     terminal.see("is processing").press(Key::CtrlC);
-    let ended = terminal.end().exits(130);
+    let ended = terminal.ends(130);
     let bookings = Served::of(&home).bookings();
     let id = bookings[0]["id"].as_str().unwrap();
     ended
@@ -152,8 +148,7 @@ fn ctrl_c_in_a_watch_names_the_booking_its_state_and_the_watch() {
     let mut terminal = Terminal::start(&home, &["watch", &id, "--until", "cancelled"]);
     terminal.see("watching for").press(Key::CtrlC);
     terminal
-        .end()
-        .exits(130)
+        .ends(130)
         .says(&format!("booking {id} has status confirmed"))
         .says(&format!("bookctl watch {id} --until cancelled"));
 
@@ -161,10 +156,7 @@ fn ctrl_c_in_a_watch_names_the_booking_its_state_and_the_watch() {
     let running = Home::pointing_to(silent.base_url(), "sk_live_x").start(["watch", "bk_1"]);
     silent.wait_for_request();
     running.signal("-INT");
-    let output = running
-        .end()
-        .exits(130)
-        .says("before booking bk_1 was read");
+    let output = running.ends(130).says("before booking bk_1 was read");
     output.says("bookctl watch bk_1");
 }
 
@@ -183,7 +175,7 @@ fn ctrl_c_while_a_change_is_on_its_way_names_the_change() {
         server.wait_for("POST");
         running.signal("-INT");
         let sentence = format!("the {what} of booking bk_1 was being sent; the outcome is unknown");
-        let output = running.end().exits(130).says(&sentence);
+        let output = running.ends(130).says(&sentence);
         output.says("bookctl show bk_1");
     }
 }
@@ -200,7 +192,7 @@ fn ctrl_c_ends_a_served_sandbox_cleanly() {
         .see("export BOOKCTL_API_KEY=sk_live_sandbox")
         .see("export BOOKCTL_WEBHOOK_SECRET=whsec_sandbox")
         .press(Key::CtrlC);
-    terminal.end().exits(0);
+    terminal.ends(0);
 }
 
 /// "ends within 200 ms of Ctrl-C" (design), also where a pipe is full and nobody reads it.

@@ -65,10 +65,7 @@ fn an_id_in_a_header_and_a_kind_at_a_path_are_found() {
     assert_eq!(courier.post(&body, &headers), Some(200));
     let output = listening.end();
     let (events, _) = lines(&output);
-    holds(
-        &events[0],
-        &json!({"event_id": "e-9", "type": "booking.confirmed", "booking_id": "bk_1"}),
-    );
+    holds!(events[0], {"event_id": "e-9", "type": "booking.confirmed", "booking_id": "bk_1"});
     assert!(!output.stderr.contains("event_id_field"), "{output}");
 }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::learn::{config, learn, lines};
-use crate::harness::{FOREIGN_KEY, Foreign, Home, Key, Reply, Scripted, Terminal, words};
+use crate::harness::{FOREIGN_KEY, Foreign, Home, Reply, Scripted, Terminal, words};
 
 #[test]
 #[ignore = "needs Python for the foreign service"]
@@ -21,8 +21,8 @@ fn after_a_401_a_login_asks_again_and_names_what_finds_out_how_the_key_is_wanted
     terminal
         .see("the key was sent as `Authorization: Bearer ***`")
         .see("bookctl profile learn foreign");
-    terminal.see("Enter keeps this one").press(Key::Enter);
-    terminal.end().exits(0);
+    terminal.accept("Enter keeps this one");
+    terminal.ends(0);
     assert!(config(&home).contains("key_origin"));
     let home = home.with("X", "");
     let learned = home.json("profile learn foreign --yes");

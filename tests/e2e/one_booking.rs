@@ -52,7 +52,7 @@ fn an_attempt_that_is_being_sent_blocks_the_same_booking_at_once() {
     assert!(text(&error, "hint").contains("bookctl attempts resume first"));
     assert!(text(&error, "hint").contains("--idempotency-key"));
     go_on.send(()).unwrap();
-    running.end().exits(0);
+    running.ends(0);
     assert_eq!(server.creates().len(), 1);
 }
 

@@ -188,8 +188,7 @@ fn a_booking_request_whose_journal_is_replaced_meanwhile_says_so_and_is_not_forg
     home.ok(["journal", "recover"]);
     go_on.send(()).unwrap();
     running
-        .end()
-        .exits(0)
+        .ends(0)
         .says("was moved or replaced while this command used it");
     assert_eq!(attempts(&home)[0]["state"], "unresolved");
     home.ok(["attempts", "resume", "k"]);
@@ -304,7 +303,7 @@ fn whoever_abandons_an_attempt_that_is_being_sent_is_told_so() {
     home.ok(["attempts", "abandon", "k"])
         .says("another process may still be sending this request");
     go_on.send(()).unwrap();
-    running.end().exits(0);
+    running.ends(0);
     assert_eq!(attempts(&home)[0]["state"], "resolved");
 }
 

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::harness::{installed, skipped};
+use crate::harness::{holds, installed, skipped};
 
 const ADDRESS: &str = "https://example.com/bookctl";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -185,8 +185,7 @@ fn the_checksums_and_manifests_are_those_of_the_archives() {
     let windows = &scoop["architecture"]["64bit"];
     let folder = archive(WINDOWS);
     assert_eq!(windows["url"], format!("{ADDRESS}/{folder}.zip"));
-    assert_eq!(windows["hash"], *sums[&format!("{folder}.zip")]);
-    assert_eq!(windows["extract_dir"], folder);
+    holds!(windows, {"hash": *sums[&format!("{folder}.zip")], "extract_dir": folder});
     for installer in ["install.sh", "install.ps1"] {
         let text = fs::read_to_string(release.join(installer)).unwrap();
         assert!(

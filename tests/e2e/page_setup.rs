@@ -37,10 +37,7 @@ fn in_a_browser_a_fault_is_put_on_webhooks_and_an_added_organization_has_keys_at
     page.press("Add");
     page.shows("delivers after the next event of the booking");
     let faults = control(&served, "GET", "/sandbox/faults", &json!({}));
-    holds(
-        &faults["faults"][0],
-        &json!({"kind": "reorder", "on": "webhook"}),
-    );
+    holds!(faults["faults"][0], {"kind": "reorder", "on": "webhook"});
 
     page.press("flaky");
     page.shows("rate 0.2, seed ");

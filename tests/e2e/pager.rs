@@ -20,7 +20,7 @@ fn a_list_longer_than_the_screen_goes_through_the_pager_and_a_short_one_does_not
         &["explain", "--json"],
         &["explain", "--no-input"],
     ] {
-        let ended = Terminal::of_width(&home, 60, short).end().exits(0);
+        let ended = Terminal::of_width(&home, 60, short).ends(0);
         assert!(!ended.raw.contains("paged:"), "{short:?}: {}", ended.raw);
     }
 }
@@ -51,7 +51,7 @@ fn bookctl_pager_outranks_pager_and_an_empty_one_or_cat_is_none() {
             home = home.with("PAGER", general);
         }
         command.extend([env!("CARGO_BIN_EXE_bookctl"), "explain"]);
-        let ended = Terminal::of_program(&home, 60, &command).end().exits(0);
+        let ended = Terminal::of_program(&home, 60, &command).ends(0);
         assert_eq!(
             ended.raw.contains("paged:"),
             is_paged,
@@ -64,7 +64,7 @@ fn bookctl_pager_outranks_pager_and_an_empty_one_or_cat_is_none() {
 #[test]
 fn whoever_leaves_the_pager_early_has_not_failed() {
     let home = with_pager("head -1");
-    Terminal::of_width(&home, 60, &["explain"]).end().exits(0);
+    Terminal::of_width(&home, 60, &["explain"]).ends(0);
 }
 
 #[test]
@@ -86,19 +86,17 @@ fn ctrl_c_belongs_to_the_pager() {
     let home = with_pager("trap '' INT; cat; echo READY >/dev/tty; read _ </dev/tty");
     let mut terminal = Terminal::of_width(&home, 60, &["explain"]);
     terminal.see("READY").press(Key::CtrlC).type_in("\n");
-    terminal.end().exits(0);
+    terminal.ends(0);
 }
 
 #[test]
 fn less_is_told_to_keep_colours_unless_its_options_are_set() {
     let home = with_pager("sh -c 'echo less=$LESS'");
     Terminal::of_width(&home, 60, &["explain"])
-        .end()
-        .exits(0)
+        .ends(0)
         .says("less=FRX");
     let home = home.with("LESS", "-S");
     Terminal::of_width(&home, 60, &["explain"])
-        .end()
-        .exits(0)
+        .ends(0)
         .says("less=-S");
 }

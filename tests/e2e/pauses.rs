@@ -25,10 +25,7 @@ fn a_booking_that_asks_for_a_code_exits_10_and_the_code_of_the_inbox_confirms_it
 
     let inbox = home.json("sandbox inbox");
     let message = &inbox["messages"][0];
-    holds(
-        message,
-        &json!({"booking_id": booking["id"], "to": "+44 20 7946 0018"}),
-    );
+    holds!(message, {"booking_id": booking["id"], "to": "+44 20 7946 0018"});
     let id = text(&booking, "id");
     let code = text(message, "code");
     let confirmed = answer(&home, &id, &format!("{code}\n")).exits(0).json();
@@ -51,10 +48,7 @@ fn a_wrong_code_says_the_tries_left_and_the_fifth_fails_the_booking() {
     }
     // The fifth answer is refused as well; the booking's state decides.
     let fifth = answer(&home, &id, "000000").exits(11).json();
-    holds(
-        &fifth,
-        &json!({"status": "failed", "error_code": "otp_attempts_exceeded"}),
-    );
+    holds!(fifth, {"status": "failed", "error_code": "otp_attempts_exceeded"});
     home.run(["show", &id, "--exit-status"]).exits(11);
 }
 

@@ -73,7 +73,7 @@ fn rows() -> Vec<Row> {
     let mut terminal = Terminal::of_width(&home, COLUMNS, &words(arguments));
     terminal.see("? One-time code").type_in(&home.code());
     terminal.press(Key::Enter);
-    let ended = terminal.end().exits(0);
+    let ended = terminal.ends(0);
     let prompt = vec![
         styled("$ ", vt100::Color::Idx(2), true),
         styled(command, vt100::Color::Default, true),

@@ -91,7 +91,7 @@ fn rows_and_bodies_are_read_from_pipes_and_a_pipe_that_says_nothing_ends_with_a_
             let running = home.start(arguments);
             let begun = Instant::now();
             running.signal(signal);
-            running.end().exits(code);
+            running.ends(code);
             assert!(
                 begun.elapsed() < SOON,
                 "{arguments:?} {:?}",

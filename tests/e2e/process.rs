@@ -78,7 +78,7 @@ fn a_limit_on_the_size_of_files_is_an_error_and_no_sudden_end() {
 
     // The embedded sandbox, and the configuration.
     let home = Home::new();
-    after(&home, "ulimit -f 0", &book, "").end().exits(3);
+    after(&home, "ulimit -f 0", &book, "").ends(3);
     let add = "profile add q --base-url https://q.example --json";
     let add: Vec<&str> = add.split(' ').collect();
     after(&home, "ulimit -f 0", &add, "")

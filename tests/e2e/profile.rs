@@ -1,8 +1,6 @@
 //! Profiles from the shell: what `bookctl profile` writes is what the other commands read.
 
-use serde_json::json;
-
-use crate::harness::{Home, Key, Served, Terminal, holds, text, words};
+use crate::harness::{Home, Served, Terminal, holds, text, words};
 
 const URL: &str = "https://api.example.com";
 
@@ -27,7 +25,7 @@ fn a_profile_is_added_used_and_removed_and_the_sandbox_is_there_again() {
 
     home.ok(["profile", "use", "local"]);
     let shown = home.json("profile show");
-    holds(&shown, &json!({"name": "local", "current": true}));
+    holds!(shown, {"name": "local", "current": true});
     assert_eq!(text(&shown, "base_url"), served.base_url());
     home.refuses("show bk_1", 4, "no_key");
     home.ok(["profile", "use", "sandbox"]);
@@ -45,12 +43,12 @@ fn a_profile_is_added_used_and_removed_and_the_sandbox_is_there_again() {
 fn a_person_is_asked_before_a_profile_goes() {
     let home = Home::new().configured(&format!("[profiles.x]\nbase_url = '{URL}'\n"));
     let mut terminal = Terminal::start(&home, &["profile", "remove", "x"]);
-    terminal.see("? Remove profile x?").press(Key::Enter);
-    terminal.end().exits(17);
+    terminal.accept("? Remove profile x?");
+    terminal.ends(17);
     assert_eq!(names(&home), ["sandbox", "x"]);
     let mut terminal = Terminal::start(&home, &["profile", "remove", "x"]);
     terminal.see("? Remove profile x?").type_in("y\r");
-    terminal.end().exits(0);
+    terminal.ends(0);
     assert_eq!(names(&home), ["sandbox"]);
 }
 
@@ -110,7 +108,7 @@ fn commands_at_the_same_time_do_not_lose_each_others_profile() {
         .map(|n| home.start(["profile", "add", &format!("p{n}"), "--base-url", URL]))
         .collect();
     for running in running {
-        running.end().exits(0);
+        running.ends(0);
     }
     assert_eq!(names(&home).len(), 9);
 }
@@ -138,17 +136,12 @@ fn settings_are_changed_from_the_shell_and_comments_are_kept() {
     let shown = home.json("profile show x");
     assert_eq!(shown["read"]["booking"], ".data");
     assert_eq!(shown["write"]["otp"], "{otpCode: .otp}");
-    holds(
-        &shown,
-        &json!({"local_times": true, "auth_query": "api_key"}),
-    );
+    holds!(shown, {"local_times": true, "auth_query": "api_key"});
     assert_eq!(shown["headers"]["X-Org"], "7");
     assert_eq!(shown["dialect"]["venues_field"], "data.results");
     let file = config(&home);
-    assert!(
-        file.starts_with("# mine\n") && file.contains("# there"),
-        "{file}"
-    );
+    assert!(file.starts_with("# mine\n"), "{file}");
+    assert!(file.contains("# there"), "{file}");
 
     let unset = "profile unset x read.booking write.otp local_times otp_field auth_query \
              headers.X-Org";

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Home, Output, text, words};
+use crate::harness::{Home, Output, holds, text, words};
 
 /// One row of a table: as the specification has it, how it happens, the exit code, the code, the HTTP status, and the fields
 /// of the body that the row names.
@@ -22,8 +22,7 @@ impl Row {
         let output = happens();
         assert_eq!(output.code, Some(*exit), "{quote}: {output}");
         let error = output.error();
-        assert_eq!(error["code"], *code, "{quote}: {output}");
-        assert_eq!(error["http_status"], *status, "{quote}: {output}");
+        holds!(error, {"code": *code, "http_status": *status});
         for said in ["hint", "message"] {
             assert!(!text(&error, said).is_empty(), "{quote}: {output}");
         }
@@ -436,8 +435,7 @@ fn each_code_that_a_booking_carries_of_the_specification() {
         let (home, output) = happens();
         assert_eq!(output.code, Some(*exit), "{quote}: {output}");
         let booking = output.json();
-        assert_eq!(booking["error_code"], *code, "{quote}: {output}");
-        assert_eq!(booking["status"], *status, "{quote}: {output}");
+        holds!(booking, {"error_code": *code, "status": *status});
         let explained = home.ok(["explain", code, "--json"]).json();
         let row: &Value = &explained["codes"][0];
         assert_eq!(row["exit_code"], *exit, "{quote}");

@@ -207,14 +207,12 @@ fn the_same_guest_at_the_venue_on_that_day_is_a_question_with_the_other_booking_
             .see("this guest already has a booking at this venue that day")
             .see(&format!("{first}, Ada Lovelace"))
             .see("19:30 (+00:00), party 2")
-            .see("? Book another one? (no)")
-            .press(Key::Enter);
-        terminal.end().exits(17).says("Nothing was sent.");
+            .accept("? Book another one? (no)");
+        terminal.ends(17).says("Nothing was sent.");
         assert_eq!(made(&home), 1);
     }
     again(&home, "ven_confirms", &["--yes"])
-        .end()
-        .exits(0)
+        .ends(0)
         .says(&format!("at this venue that day: {first}"));
     assert_eq!(made(&home), 2);
     let others: [(&str, &[&str]); 3] = [
@@ -223,7 +221,7 @@ fn the_same_guest_at_the_venue_on_that_day_is_a_question_with_the_other_booking_
         ("ven_confirms", &["--at", "in 3 days 19:30"]),
     ];
     for (venue, more) in others {
-        let ended = again(&home, venue, more).end().exits(0);
+        let ended = again(&home, venue, more).ends(0);
         assert!(!ended.screen.contains("already"), "{}", ended.screen);
     }
 }
@@ -263,12 +261,11 @@ fn what_was_found_out_first_is_the_same_guests_booking_in_whatever_letters() {
             retention,
         ];
         let mut terminal = again(&home, "ven_confirms", &more);
-        terminal.see("? Check it first? (yes)").press(Key::Enter);
+        terminal.accept("? Check it first? (yes)");
         terminal
             .see("this guest already has a booking at this venue that day")
-            .see("? Book another one? (no)")
-            .press(Key::Enter);
-        terminal.end().exits(17);
+            .accept("? Book another one? (no)");
+        terminal.ends(17);
         assert_eq!(made(&home), 1);
     }
 }
@@ -288,15 +285,15 @@ fn an_unknown_outcome_offers_to_find_out_and_never_to_send_again() {
         terminal
             .answer("? Guest's email", "")
             .answer("? Guest's phone", "");
-        terminal.see("? Book it? (yes)").press(Key::Enter);
+        terminal.accept("? Book it? (yes)");
         terminal.see("? The booking may exist. Check now? (yes)");
         clear(&home);
         let ended = if finds_out {
             terminal.press(Key::Enter);
-            terminal.end().exits(0).says("confirmed")
+            terminal.ends(0).says("confirmed")
         } else {
             terminal.type_in("no\r");
-            let ended = terminal.end().exits(16).says("bookctl attempts resume");
+            let ended = terminal.ends(16).says("bookctl attempts resume");
             assert!(!ended.screen.contains("bookctl book "), "{}", ended.screen);
             ended
         };

@@ -234,7 +234,7 @@ fn a_fault_is_told_by_what_it_did_and_beside_the_rule_that_refused_the_request()
         add(&json!({"on": on, "kind": kind}));
         send_and_forget(&served, &order(&json!({})));
         let kept = last(&served);
-        holds(&kept, &json!({"fault": kind, "status": status}));
+        holds!(kept, {"fault": kind, "status": status});
         has(&kept, "reason", said);
         let is_refused = text(&kept, "reason").contains("more than 10 such requests");
         assert_eq!(is_refused, status == 429, "{kept}");

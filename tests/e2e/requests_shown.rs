@@ -42,15 +42,13 @@ fn a_narrow_terminal_breaks_the_log_of_requests_between_words_below_the_time() {
         send(&base, "POST", "/v1/bookings", &[KEY], &body);
         terminal.see("must be 1 to 20\" < } < }");
         terminal.press(Key::CtrlC);
-        let ended = terminal.end().exits(0).fits();
+        let ended = terminal.ends(0).fits();
         let screen = ended.text();
         let (_, log) = screen.split_once("POST /v1/bookings 400 ").unwrap();
         let mut below = log.lines().skip(1).take_while(|it| !it.starts_with("  >"));
         let column = " ".repeat("12:00:00 ".len());
-        assert!(
-            below.clone().count() >= 3 && below.all(|it| it.starts_with(&column)),
-            "{screen}"
-        );
+        assert!(below.clone().count() >= 3, "{screen}");
+        assert!(below.all(|it| it.starts_with(&column)), "{screen}");
         assert!(screen.contains("\n  >   \"party_size\": 99,\n"), "{screen}");
     }
 }
@@ -159,10 +157,7 @@ fn a_delivery_is_shown_with_what_was_sent_and_what_the_app_answered() {
     assert_eq!(attempt["request"]["body"], shown["body"]);
     assert!(attempt["request"]["headers"]["booking-signature"].is_string());
     let answer = json!({"error": "boom"}).to_string();
-    holds(
-        &attempt["response"],
-        &json!({"body": answer, "truncated": false}),
-    );
+    holds!(attempt["response"], {"body": answer, "truncated": false});
     assert!(text(&shown, "body").contains(&id));
     deliveries(&["show", "@2"]).exits(0).prints("boom");
     let long = deliveries(&["show", "@1", "--json"]).exits(0).json();

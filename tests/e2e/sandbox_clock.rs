@@ -116,8 +116,7 @@ fn a_card_of_a_command_that_waited_tells_the_time_by_a_clock_that_was_moved_mean
     home.advance("17m");
     // Confirmed 5 seconds after it was made.
     waiting
-        .end()
-        .exits(0)
+        .ends(0)
         .prints("confirmed")
         .prints("status since\t16 minutes ago");
 }

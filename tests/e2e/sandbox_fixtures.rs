@@ -60,10 +60,7 @@ fn the_example_loads_and_its_venues_are_found_offered_and_booked_with_their_scen
     rows.shows(row);
     rows.says("2 venues loaded");
     let waits = &loaded["bookings"][0];
-    holds(
-        waits,
-        &json!({"id": "bk_0000000000001", "venue_name": "Bath Spin Club"}),
-    );
+    holds!(waits, {"id": "bk_0000000000001", "venue_name": "Bath Spin Club"});
     // The code of the booking that waits is in the inbox.
     let code = home.code();
     home.ok(["continue", "bk_0000000000001", "--otp", &code, "--json"]);
@@ -92,22 +89,13 @@ fn the_example_loads_and_its_venues_are_found_offered_and_booked_with_their_scen
     let offered = offered("2037-12-26 19:00");
     assert_eq!(offered.len(), 16, "{offered:?}");
     let first = &offered[0];
-    holds(
-        first,
-        &json!({"datetime": "2037-12-26T18:00:00+00:00", "seating": "indoor"}),
-    );
+    holds!(first, {"datetime": "2037-12-26T18:00:00+00:00", "seating": "indoor"});
     let terms = &first["cancellation_terms"];
-    holds(
-        terms,
-        &json!({"fee_amount": 2000, "free_until": "2037-12-25T18:00:00+00:00"}),
-    );
+    holds!(terms, {"fee_amount": 2000, "free_until": "2037-12-25T18:00:00+00:00"});
 
     let at = "2037-12-26 20:00";
     let booked = book(&home, "ven_old_mill", at, &[]).exits(0).json();
-    holds(
-        &booked,
-        &json!({"venue_name": "The Old Mill", "status": "confirmed"}),
-    );
+    holds!(booked, {"venue_name": "The Old Mill", "status": "confirmed"});
     let other = ["--provider", "provider_c"];
     let paused = book(&home, "ven_bath_spin", at, &other).exits(10).json();
     assert_eq!(paused["next_action"]["type"], "otp");

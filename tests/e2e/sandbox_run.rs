@@ -41,7 +41,7 @@ fn an_interrupt_that_is_sent_to_run_alone_reaches_its_command() {
             std::thread::sleep(Duration::from_millis(5));
         }
         running.signal(signal);
-        running.end().exits(code);
+        running.ends(code);
     }
 }
 
@@ -151,11 +151,9 @@ fn a_bookctl_that_run_starts_leaves_the_users_journal_and_profiles_alone() {
     let [status, count, mode, folder] = lines[..] else {
         panic!("{output}");
     };
-    assert_eq!(
-        (status, count, mode),
-        ("confirmed", "1", "drwx------"),
-        "{output}"
-    );
+    assert_eq!(status, "confirmed", "{output}");
+    assert_eq!(count, "1", "{output}");
+    assert_eq!(mode, "drwx------", "{output}");
     assert!(!Path::new(folder).exists(), "{folder}");
     assert_eq!(home.ok(["bookings", "--json"]).stdout, before);
     assert!(!home.ok(["profile", "list"]).stdout.contains("mine"));

@@ -40,13 +40,10 @@ fn messages(home: &Home) -> Vec<Value> {
 fn a_script_connects_in_two_steps() {
     let home = Home::new();
     let session = connect(&home, "user_7", PHONE).exits(0).json();
-    holds(
-        &session,
-        &json!({"state": "pending", "provider": "provider_b"}),
-    );
+    holds!(session, {"state": "pending", "provider": "provider_b"});
     let id = text(&session, "id");
     let message = &messages(&home)[0];
-    holds(message, &json!({"session_id": id, "to": PHONE}));
+    holds!(message, {"session_id": id, "to": PHONE});
 
     for wrong in ["000000", "nonsense"] {
         let verify = ["session", "verify", &id, "--code", wrong, "--json"];
@@ -87,7 +84,7 @@ fn at_a_terminal_the_texted_code_is_asked_for_and_a_wrong_one_may_be_corrected()
     terminal.see("the code is wrong");
     let code = home.code();
     terminal.answer("? Code from the text message", &code);
-    let ended = terminal.end().exits(0).says("active").says("user_7");
+    let ended = terminal.ends(0).says("active").says("user_7");
     assert!(!ended.screen.contains(&code), "{}", ended.screen);
     assert_eq!(messages(&home).len(), 1, "one text message");
 }
@@ -104,7 +101,7 @@ fn a_code_that_was_wrong_too_often_is_not_asked_for_any_more() {
         home.run(verify).refused(12, "invalid_code");
     }
     terminal.answer("? Code from the text message", "000000");
-    terminal.end().exits(12).says("request a new code");
+    terminal.ends(12).says("request a new code");
 }
 
 #[test]
@@ -114,7 +111,7 @@ fn a_connect_may_be_left_with_ctrl_c_and_goes_on_with_verify() {
     terminal
         .see("? Code from the text message")
         .press(Key::CtrlC);
-    terminal.end().exits(130).says("session verify ses_");
+    terminal.ends(130).says("session verify ses_");
 }
 
 /// "lists sessions; query filters end_user, provider, state" (spec, Endpoints)
@@ -143,8 +140,8 @@ fn a_session_is_disconnected_once_that_was_confirmed() {
     let id = connected(&home, "user_7", PHONE);
     home.refuses(&format!("session disconnect {id}"), 2, "usage");
     let mut terminal = Terminal::start(&home, &["session", "disconnect", &id]);
-    terminal.see("Disconnect").press(Key::Enter);
-    terminal.end().exits(17).says("Nothing was disconnected.");
+    terminal.accept("Disconnect");
+    terminal.ends(17).says("Nothing was disconnected.");
     let gone = home.json(&format!("session disconnect {id} --yes"));
     assert_eq!(
         gone,

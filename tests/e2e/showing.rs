@@ -129,7 +129,7 @@ fn a_person_is_asked_whether_a_rate_limit_is_waited_out() {
     terminal
         .see("? Rate limited; resets in 1 s. Wait?")
         .type_in("y\r");
-    terminal.end().exits(0).says("confirmed");
+    terminal.ends(0).says("confirmed");
 
     let server = limited(120);
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
@@ -137,7 +137,7 @@ fn a_person_is_asked_whether_a_rate_limit_is_waited_out() {
     terminal
         .see("? Rate limited; resets in 2 min. Wait?")
         .type_in("n\r");
-    terminal.end().exits(9).says("--max-wait 120s");
+    terminal.ends(9).says("--max-wait 120s");
     assert_eq!(looks(&server), 1);
 }
 
@@ -150,14 +150,14 @@ fn a_wait_for_a_rate_limit_counts_down_and_ends_with_ctrl_c() {
     terminal
         .see("rate limited; continuing in 1 min 5")
         .press(Key::CtrlC);
-    terminal.end().exits(130);
+    terminal.ends(130);
     assert_eq!(looks(&server), 1);
     let server = limited(120);
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
     terminal.see("Wait?").type_in("y\r");
     terminal.see("Esc gives up").press(Key::Esc);
-    terminal.end().exits(17);
+    terminal.ends(17);
 }
 
 /// Where nothing is redrawn, the wait is said once.
@@ -169,7 +169,7 @@ fn a_wait_for_a_rate_limit_is_said_where_nothing_counts_down() {
         let mut terminal = Terminal::start(&home, &["show", "bk_1", "--max-wait", "3m"]);
         terminal.see("rate limited; continuing in 2 min");
         terminal.press(Key::CtrlC);
-        terminal.end().exits(130);
+        terminal.ends(130);
     }
 }
 
@@ -177,9 +177,7 @@ fn a_wait_for_a_rate_limit_is_said_where_nothing_counts_down() {
 fn with_max_wait_nobody_is_asked_and_off_a_terminal_nobody_waits_without_it() {
     let server = limited(1);
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let ended = Terminal::start(&home, &["show", "bk_1", "--max-wait", "30s"])
-        .end()
-        .exits(0);
+    let ended = Terminal::start(&home, &["show", "bk_1", "--max-wait", "30s"]).ends(0);
     assert!(!ended.raw.contains("Wait?"), "{}", ended.screen);
 
     let server = limited(1);

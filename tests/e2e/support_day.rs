@@ -54,12 +54,11 @@ fn a_booking_like_an_earlier_one_has_its_venue_provider_party_and_guest_unless_a
     .refused(6, "http_404");
     let mut terminal = Terminal::start(&home, &like[..3]);
     terminal.answer("When?", "in 9 days 22:00");
-    terminal.see("Which slot on").press(Key::Enter);
+    terminal.accept("Which slot on");
     terminal
         .see("Ada Lovelace · ada@example.com")
-        .see("Book it?")
-        .press(Key::Enter);
-    terminal.end().exits(0).says("confirmed");
+        .accept("Book it?");
+    terminal.ends(0).says("confirmed");
 }
 
 /// A guided booking at a venue, after the questions about the guest.
@@ -84,8 +83,8 @@ fn a_slot_that_is_taken_meanwhile_leads_back_to_the_slots() {
         .see("Which slot")
         .press(Key::Down);
     terminal.press(Key::Enter);
-    terminal.see("? Book it? (yes)").press(Key::Enter);
-    terminal.end().exits(0).says("confirmed");
+    terminal.accept("? Book it? (yes)");
+    terminal.ends(0).says("confirmed");
 }
 
 /// A venue may go on listing a slot that it does not give: `--yes` must not ask for it again and again.
@@ -123,7 +122,7 @@ fn a_slot_that_is_refused_and_still_listed_is_asked_for_and_never_taken_again_by
     terminal.answer("? Guest's phone", "");
     terminal.see("Another guest booked the slot.");
     terminal.see("? Which slot").press(Key::Esc);
-    terminal.end().exits(11);
+    terminal.ends(11);
     assert_eq!(server.creates().len(), 1);
 }
 
@@ -141,17 +140,17 @@ fn a_guest_is_forgotten_by_name_after_one_question() {
     let hidden = &home.json("bookings --guest lovelace")["bookings"][1];
     home.ok(["bookings"]);
     let mut terminal = Terminal::start(&home, &forget);
-    terminal.see("@2").see("? Delete").press(Key::Enter);
-    terminal.end().exits(17);
+    terminal.see("@2").accept("? Delete");
+    terminal.ends(17);
     assert_eq!(home.json("show @2")["id"], hidden["id"]);
     let mut terminal = Terminal::start(&home, &["cancel", &text(hidden, "id")]);
-    terminal.see("? Cancel this booking?").press(Key::Enter);
-    terminal.end().exits(17);
+    terminal.accept("? Cancel this booking?");
+    terminal.ends(17);
     assert_eq!(home.json("show @last")["id"], hidden["id"]);
     let mut terminal = Terminal::start(&home, &forget);
     terminal.see("@2").see("2 bookings are still to come");
     terminal.answer("Delete the guests of 2 bookings from this computer?", "yes");
-    terminal.end().exits(0).says("the guests of 2 bookings");
+    terminal.ends(0).says("the guests of 2 bookings");
     assert!(!journal_holds(&home, "Lovelace") && journal_holds(&home, "Hopper"));
     let none = home.ok(["bookings", "forget", "--guest", "hoper", "--yes", "--json"]);
     none.tells("did you mean 'Hopper'?");
@@ -170,7 +169,7 @@ fn a_booking_is_shown_as_it_was_seen_where_the_service_does_not_answer() {
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     home.ok(["show", "bk_1"]);
-    let ended = Terminal::start(&home, &["show", "bk_1"]).end().exits(15);
+    let ended = Terminal::start(&home, &["show", "bk_1"]).ends(15);
     ended
         .says("this is what this computer saw")
         .says("confirmed bk_1");
@@ -181,7 +180,7 @@ fn a_booking_is_shown_as_it_was_seen_where_the_service_does_not_answer() {
 fn a_key_that_the_service_refuses_is_known_before_the_first_question() {
     let server = Scripted::start(|_| Reply::json(401, &json!({"error": "unauthorized"})));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let ended = Terminal::start(&home, &["book"]).end().exits(4);
+    let ended = Terminal::start(&home, &["book"]).ends(4);
     assert!(
         !ended.screen.contains("What would you like"),
         "{}",
@@ -196,7 +195,7 @@ fn what_a_provider_cannot_do_is_said_before_booking() {
     let limit = "provider_b can neither change nor cancel a booking";
     terminal.see(limit);
     terminal.answer("Book it?", "no");
-    terminal.end().exits(17);
+    terminal.ends(17);
     // Where all is given and nothing is asked, it is said too.
     home.book("ven_confirms_b", &[]).exits(0).tells(limit);
     let whole = [&for_guest("ven_confirms_b")[..], &["--yes"]].concat();
@@ -211,7 +210,7 @@ fn keys_typed_before_a_list_is_drawn_choose_nothing() {
     let ahead = "Sandbox\rtomorrow 19:30\r2\r\r\r";
     terminal.see("? Where?").type_in(ahead);
     terminal.see("type to filter").press(Key::CtrlC);
-    let ended = terminal.end().exits(130);
+    let ended = terminal.ends(130);
     assert!(!ended.screen.contains("✔ Which venue?"), "{}", ended.screen);
 }
 
@@ -226,7 +225,7 @@ fn a_service_that_hangs_is_waited_for_with_a_limit_and_a_way_out() {
             .see("waiting for the service, up to 4 s a try")
             .see("3 s, Ctrl-C is safe");
         terminal.press(Key::CtrlC);
-        terminal.end().exits(130);
+        terminal.ends(130);
     }
     home.run(["show", "bk_1", "--timeout", "1s"])
         .tells("allow more time with --timeout");

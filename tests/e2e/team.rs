@@ -1,6 +1,6 @@
 //! A journal that a team shares, in PostgreSQL: the promises of the file, from several homes, which stand for machines.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::harness::listening::until;
 use crate::harness::{
@@ -142,7 +142,7 @@ fn of_two_machines_that_resume_one_attempt_at_once_one_sends_it_and_both_show_th
     let both = [ada.start(resume), bob.start(resume)];
     second.wait_for(1);
     second.open();
-    let ids = both.map(|it| text(&it.end().exits(0).json(), "id"));
+    let ids = both.map(|it| text(&it.ends(0).json(), "id"));
     assert_eq!(ids[0], ids[1]);
     assert_eq!(service.posted().len(), 2, "{:?}", service.posted());
     assert_eq!(service.ledger().len(), 1);
@@ -163,13 +163,13 @@ fn a_local_journal_is_copied_into_the_shared_one_as_often_as_one_likes() {
     let copy = words(format!("journal copy --json --from {}", file.display()));
     for _ in 0..2 {
         let copied = shared.ok(&copy).json();
-        holds(&copied, &json!({"attempts": 1, "bookings": 1}));
+        holds!(copied, {"attempts": 1, "bookings": 1});
     }
     assert_eq!(listed(&shared, &["bookings"])[0]["id"], id.as_str());
     let attempts = listed(&shared, &["attempts", "list", "--all"]);
     assert_eq!(attempts[0]["runs"].as_array().unwrap().len(), 1);
     let state = shared.json("journal status");
-    holds(&state, &json!({"kind": "postgresql", "attempts": 1}));
+    holds!(state, {"kind": "postgresql", "attempts": 1});
     // A guest who was forgotten does not come back.
     shared.ok(["bookings", "forget", &id]);
     shared.ok(&copy);
@@ -195,10 +195,8 @@ fn guests_are_forgotten_for_the_whole_team() {
     let kept = bob.booked("ven_confirms", &["--retention", "0"], 0);
     assert_eq!(holds(), "0");
     let bookings = listed(&ada, &["bookings"]);
-    assert_eq!(
-        (text(&bookings[0], "id"), text(&bookings[0], "status")),
-        (kept, "confirmed".into())
-    );
+    assert_eq!(text(&bookings[0], "id"), kept);
+    assert_eq!(text(&bookings[0], "status"), "confirmed");
 }
 
 /// The server looks at texts with patterns and an index, the file with neither.
@@ -286,7 +284,7 @@ fn a_guest_who_is_forgotten_while_another_machine_reads_the_booking_stays_forgot
     let waits = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'bookctl' AND wait_event_type = 'Lock'";
     until("the other machine waits", || team.sql(waits) == "1");
     forgetting.commit();
-    changing.end().exits(0);
+    changing.ends(0);
     assert_eq!(team.sql("SELECT count(*) FROM bookings"), "0");
 }
 

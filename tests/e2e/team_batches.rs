@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::harness::{
     Act, GUEST, Gate, HANG, Home, Misbehaving, Postgres, Served, holds, random, words,
@@ -44,7 +44,7 @@ fn a_batch_on_several_machines_books_each_row_once_and_a_dead_machines_row_is_ta
     // The time of the dead machine's claim passes.
     db.sql("bookctl", "UPDATE claims SET until = 0");
     for other in others {
-        let ended = other.end().exits(0);
+        let ended = other.ends(0);
         assert_eq!(ended.stdout.lines().count(), 9, "{ended}");
     }
     let ledger = service.ledger();
@@ -122,7 +122,7 @@ fn machines_that_start_cold_take_from_one_window_and_meet_at_most_one_refusal_in
     }
     team.served.home().advance("5m");
     for booked in running {
-        booked.end().exits(0);
+        booked.ends(0);
     }
     assert_eq!(team.served.bookings().len(), 13);
     assert!(listed(&homes[0], &["attempts"]).is_empty());
@@ -154,7 +154,7 @@ fn a_machine_that_dies_before_it_learns_the_window_holds_the_others_up_for_secon
     gate.wait_for(2);
     bob.ok(booking("fourth", &[]));
     gate.open();
-    third.end().exits(0);
+    third.ends(0);
     assert_eq!(service.ledger().len(), 3);
 }
 
@@ -178,7 +178,7 @@ fn a_copy_of_a_journal_that_was_killed_is_completed_by_the_next_one() {
         running.kill();
     }
     let copied = shared.ok(&copy).json();
-    holds(&copied, &json!({"attempts": 6, "bookings": 6}));
+    holds!(copied, {"attempts": 6, "bookings": 6});
     let runs = team.sql("SELECT count(*) FROM runs");
     let bookings = team
         .postgres

@@ -88,7 +88,7 @@ fn a_server_that_stands_still_is_waited_for_with_an_end_and_an_interrupt_ends_th
     let _second = silent.accept().unwrap();
     let began = Instant::now();
     running.signal("-INT");
-    running.end().exits(130);
+    running.ends(130);
     assert!(began.elapsed() < SOON);
     assert!(served.bookings().is_empty());
 }

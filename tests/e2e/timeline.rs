@@ -164,10 +164,7 @@ fn deliveries_are_part_of_the_story() {
     let story = story(&home, "bk_1");
     assert_eq!(kinds(&story), ["created", "status", "delivery"]);
     let delivery = &story["timeline"][2];
-    holds(
-        delivery,
-        &json!({"event": "evt_1", "type": "booking.confirmed"}),
-    );
+    holds!(delivery, {"event": "evt_1", "type": "booking.confirmed"});
     // The booking was made elsewhere, so nothing tells how far apart the two clocks are.
     assert_eq!(delivery["at"], "2026-11-21T12:00:00Z");
 }

@@ -174,7 +174,7 @@ fn a_time_is_refused_if_neither_a_search_nor_a_slot_shows_the_venues_zone() {
             .see("warning: the venue's time zone is not known")
             .see("Which slot");
         terminal.press(Key::Esc);
-        terminal.end().exits(17);
+        terminal.ends(17);
         let athens = ["--tz", "Europe/Athens", "--json"];
         home.ok(book.iter().chain(&at).chain(&athens));
         let sent = service.requests().pop().unwrap();

@@ -119,13 +119,9 @@ fn a_row_is_not_sent_while_a_request_for_the_same_that_began_after_the_batch_is_
     gate.wait_for(1);
     home.run(booking(KEY, &[])).refused(16, "outcome_unknown");
     gate.open();
-    let ended = batch.end().exits(18);
+    let ended = batch.ends(18);
     let last: Value = serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
-    assert_eq!(
-        (&last["row"], &last["exit_code"]),
-        (&json!(2), &json!(16)),
-        "{ended}"
-    );
+    holds!(last, {"row": 2, "exit_code": 16});
     let guests = service
         .ledger()
         .iter()
@@ -155,7 +151,7 @@ fn a_second_run_that_is_refused_leaves_open_what_the_first_may_have_booked() {
         let forget = ["bookings", "forget", "--before", "2100-01-01", "--yes"];
         home.ok(forget);
         gate.open();
-        first.end().exits(16);
+        first.ends(16);
         is_open_and_found(&service, &home, KEY);
     }
 }
@@ -172,15 +168,12 @@ fn a_booking_whose_attempt_is_given_up_while_it_is_under_way_is_known() {
         answer.wait_for(1);
         home.ok(["attempts", "abandon", KEY]);
         answer.open();
-        let made = under_way.end().exits(0).json();
+        let made = under_way.ends(0).json();
         assert_eq!(made["id"], service.ledger()[0].id.as_str());
         let list = ["attempts", "list", "--all", "--json"];
         let list = home.ok(list).json();
         let attempt = &list["attempts"][0];
-        holds(
-            attempt,
-            &json!({"state": "resolved", "booking_id": made["id"]}),
-        );
+        holds!(attempt, {"state": "resolved", "booking_id": made["id"]});
     }
 }
 
@@ -213,7 +206,7 @@ fn a_run_that_is_not_connected_does_not_take_back_what_another_run_of_its_key_se
         assert!(matches!(ended.code, Some(15 | 16)), "{ended}");
         assert_eq!(open(&home), [KEY]);
         answer.open();
-        sent.end().exits(16);
+        sent.ends(16);
         is_open_and_found(&service, &home, KEY);
     }
 }
@@ -283,7 +276,7 @@ fn a_row_of_a_batch_never_takes_the_answer_of_another() {
     let file = home.folder().join("rows.jsonl");
     let rows = (0..8).map(|it| format!("{}\n", row(&format!("row-{it}"), &format!("Ada {it}"))));
     std::fs::write(&file, rows.collect::<String>()).unwrap();
-    let lines = told(&batch(&home, &file).end().exits(0));
+    let lines = told(&batch(&home, &file).ends(0));
     let ledger = service.ledger();
     assert_eq!((lines.len(), ledger.len()), (8, 8));
     for (line, made) in lines.iter().zip(&ledger) {

@@ -6,15 +6,14 @@ use crate::harness::{Home, Key, Reply, Scripted, Served, Terminal, for_guest, ho
 
 /// From nothing to the summary of a booking at the venue that the filter leaves first.
 pub(crate) fn walk_to_summary(terminal: &mut Terminal, filter: &str) {
-    terminal.see("? What would you like").press(Key::Enter);
+    terminal.accept("? What would you like");
     terminal.answer("? Where?", "Sandbox");
     terminal.answer("? When?", "tomorrow 19:30");
     terminal.answer("? How many people?", "3");
     terminal
         .see("? Which venue?")
         .type_in(filter)
-        .see(" match")
-        .press(Key::Enter);
+        .accept(" match");
     terminal
         .see("? Which slot")
         .press(Key::Down)
@@ -60,11 +59,11 @@ fn the_walk_leads_from_nothing_to_a_confirmed_booking_through_a_wrong_code_and_t
     let code = home.code();
     terminal.see("? One-time code").type_in(&code).see(&code);
     terminal.press(Key::Enter);
-    let ended = terminal.end().exits(0).says("One-time code · ********");
+    let ended = terminal.ends(0).says("One-time code · ********");
     // What was typed is not to stay for whoever looks next.
     assert!(!ended.screen.contains(&code), "{}", ended.screen);
     let booking = &Served::of(&home).bookings()[0];
-    holds(booking, &json!({"status": "confirmed", "party_size": 3}));
+    holds!(booking, {"status": "confirmed", "party_size": 3});
     ended
         .says("confirmed")
         .says(booking["id"].as_str().unwrap());
@@ -86,11 +85,7 @@ fn arrow_keys_and_words_of_the_row_choose_and_what_is_not_understood_is_asked_ag
     terminal.see("✘").see("fri 8pm");
     // Ctrl-U clears the line.
     terminal.type_in("\u{15}tomorrow 19:30").press(Key::Enter);
-    terminal
-        .see("? How many people?")
-        .type_in("none")
-        .press(Key::Enter)
-        .see("✘");
+    terminal.answer("? How many people?", "none").see("✘");
     terminal.type_in("\u{15}2").press(Key::Enter);
     // Of what was answered, the place alone is asked for again.
     terminal.see("could not be resolved");
@@ -98,15 +93,14 @@ fn arrow_keys_and_words_of_the_row_choose_and_what_is_not_understood_is_asked_ag
     terminal
         .see("? Which venue?")
         .type_in("zzzz")
-        .see("no matches")
-        .press(Key::Enter);
+        .accept("no matches");
     terminal.type_in("\u{15}").see("type to filter");
-    terminal.type_in("SURE b").see(" match").press(Key::Enter);
+    terminal.type_in("SURE b").accept(" match");
     terminal
         .see("✔ Which venue? · The Sure Thing B (confirms)")
         .see("? Which slot");
     terminal.press(Key::CtrlC);
-    terminal.end().exits(130);
+    terminal.ends(130);
 }
 
 /// "Every prompt has a flag, and what flags already say is not asked." (command line, Interactive)
@@ -117,15 +111,14 @@ fn what_flags_say_is_not_asked() {
         &home,
         &words("book --party 4 --name 'Ada Lovelace' --at 'tomorrow 19:30'"),
     );
-    terminal.see("? What would you like").press(Key::Enter);
+    terminal.accept("? What would you like");
     terminal.answer("? Where?", "Sandbox");
     terminal
         .see("? Which venue?")
         .type_in("sure thing (")
-        .see(" match")
-        .press(Key::Enter);
+        .accept(" match");
     terminal.see("? Book it?").type_in("y\r");
-    let ended = terminal.end().exits(0);
+    let ended = terminal.ends(0);
     for question in ["When?", "How many people?", "Guest's name", "Which slot"] {
         assert!(
             !ended.screen.contains(question),
@@ -136,18 +129,18 @@ fn what_flags_say_is_not_asked() {
 
     let mut terminal = Terminal::start(&home, &["book", "ven_confirms", "--party", "4"]);
     terminal.answer("? When?", "tomorrow 18:00");
-    terminal.see("? Which slot").press(Key::Enter);
+    terminal.accept("? Which slot");
     terminal.answer("? Guest's name", "Grace Hopper");
     terminal
         .answer("? Guest's email", "")
         .answer("? Guest's phone", "");
-    terminal.see("? Book it?").press(Key::Enter);
-    terminal.end().exits(0).says("18:00");
+    terminal.accept("? Book it?");
+    terminal.ends(0).says("18:00");
 
     // With everything said there is no question left, also on a terminal.
     let home = Home::new();
     let whole = for_guest("ven_confirms");
-    let ended = Terminal::start(&home, &whole).end().exits(0);
+    let ended = Terminal::start(&home, &whole).ends(0);
     assert!(!ended.screen.contains('?'), "{}", ended.screen);
     ended
         .says("Terms: No card is needed. · Free to cancel at any time.")
@@ -161,10 +154,7 @@ fn another_time_than_the_given_one_is_asked_about() {
     let mut whole = for_guest("ven_confirms");
     whole[3] = "tomorrow 19:40";
     let mut terminal = Terminal::start(&home, &whole);
-    terminal
-        .see("No slot at")
-        .see("? Which slot")
-        .press(Key::Enter);
+    terminal.see("No slot at").accept("? Which slot");
     terminal
         .see("when")
         .see("19:30 (+00:00)")
@@ -172,7 +162,7 @@ fn another_time_than_the_given_one_is_asked_about() {
     terminal.see("type yes or no");
     assert!(Served::of(&home).bookings().is_empty());
     terminal.type_in("y\r");
-    terminal.end().exits(0).says("confirmed");
+    terminal.ends(0).says("confirmed");
     assert_eq!(Served::of(&home).bookings().len(), 1);
 }
 
@@ -215,13 +205,12 @@ fn of_slots_at_the_same_time_a_person_chooses_one_and_a_script_is_told_which_was
     terminal
         .see("❯ 19:30 · bar")
         .press(Key::Down)
-        .see("❯ 19:30 · window")
-        .press(Key::Enter);
+        .accept("❯ 19:30 · window");
     terminal
         .see("seating window")
         .see("? Book it?")
         .type_in("y\r");
-    terminal.end().exits(0).says("bk_slot_window");
+    terminal.ends(0).says("bk_slot_window");
 }
 
 /// "`book` returns with the create's answer … unless `--wait`; on a terminal it waits." (command line, Exit codes)
@@ -232,7 +221,7 @@ fn on_a_terminal_a_booking_in_processing_is_waited_for() {
     let mut terminal = Terminal::start(&home, &whole);
     terminal.see("is processing");
     home.advance("5s");
-    terminal.end().exits(0).says("confirmed");
+    terminal.ends(0).says("confirmed");
 }
 
 /// An empty answer would be refused by the service: it is asked for again at once, and nothing is sent.
@@ -243,16 +232,14 @@ fn a_detail_that_is_left_empty_is_asked_for_again_before_anything_is_sent() {
     let mut terminal = Terminal::start(&home, &["continue", &id]);
     terminal
         .answer("? arrival_time", "")
-        .see("arrival_time cannot be empty")
-        .type_in("19:45")
-        .press(Key::Enter);
+        .answer("arrival_time cannot be empty", "19:45");
     // Neither a line that was meant for another window nor one typed ahead sends it.
     terminal
         .see("? dietary_requirements")
         .type_in("none\ryes\r");
     terminal.answer("? Send these answers? (", "stray");
-    terminal.see("type yes or no").press(Key::Enter);
-    let ended = terminal.end().exits(17).says("is still waiting");
+    terminal.accept("type yes or no");
+    let ended = terminal.ends(17).says("is still waiting");
     assert_eq!(home.booking(&id)["status"], "requires_action");
     assert!(!ended.screen.contains("is required"), "{}", ended.screen);
 }
@@ -274,11 +261,10 @@ fn a_booking_by_flags_asks_for_the_provider_where_a_search_has_shown_several() {
     terminal
         .see("? Which provider?")
         .press(Key::Down)
-        .see("❯ provider_c")
-        .press(Key::Enter)
+        .accept("❯ provider_c")
         .see("? Book it?")
         .type_in("y\r");
-    terminal.end().exits(0).says("provider_c");
+    terminal.ends(0).says("provider_c");
 }
 
 /// The time runs out while the question stands: a moved clock is noticed, and the booking is read again.
@@ -290,8 +276,7 @@ fn a_code_is_no_longer_asked_for_once_its_time_is_over() {
     terminal.see("? One-time code (").type_in("12");
     home.advance("20m1s");
     terminal
-        .end()
-        .exits(11)
+        .ends(11)
         .says("The time to answer is up.")
         .says("expired");
 }
@@ -308,8 +293,8 @@ fn details_that_are_refused_are_asked_for_again_with_what_was_answered() {
     terminal.answer("? dietary_requirements", "none");
     terminal.answer("? Send these answers?", "yes");
     terminal.see("a fault responds with 400");
-    terminal.see("19:45").press(Key::Enter);
-    terminal.see("? dietary_requirements").press(Key::Enter);
+    terminal.accept("19:45");
+    terminal.accept("? dietary_requirements");
     terminal.answer("? Send these answers?", "yes");
-    terminal.end().exits(0).says("confirmed");
+    terminal.ends(0).says("confirmed");
 }

@@ -32,27 +32,20 @@ fn esc_and_shift_tab_go_back_to_the_question_before_with_its_answer_filled_in() 
         .press(Key::Esc)
         .see("❯ Sandbox")
         .press(Key::Esc)
-        .see("❯ dining")
-        .press(Key::Enter);
+        .accept("❯ dining");
     terminal.see("? Where?");
     for question in ["? Where?", "? When?"] {
-        terminal.see(question).press(Key::Enter);
+        terminal.accept(question);
     }
-    terminal
-        .see("? How many people? › 3")
-        .type_in("\u{15}4")
-        .press(Key::Enter);
-    terminal.see("? Which venue?").press(Key::Enter);
-    terminal.see("❯ 20:00").press(Key::Enter);
+    terminal.answer("? How many people? › 3", "\u{15}4");
+    terminal.accept("? Which venue?");
+    terminal.accept("❯ 20:00");
     for _ in 0..3 {
-        terminal.see("? Guest's").press(Key::Enter);
+        terminal.accept("? Guest's");
     }
-    terminal
-        .see("party 4")
-        .see("Esc goes back")
-        .press(Key::Enter);
-    terminal.see("? One-time code").press(Key::Enter);
-    terminal.end().exits(0).says("confirmed");
+    terminal.see("party 4").accept("Esc goes back");
+    terminal.accept("? One-time code");
+    terminal.ends(0).says("confirmed");
     let booking = &Served::of(&home).bookings()[0];
     assert_eq!(booking["party_size"], 4);
     assert_eq!(booking["customer"]["phone"], "+44 20 7946 0018");
@@ -64,11 +57,11 @@ fn esc_at_the_first_question_declines_the_walk() {
     let mut terminal = Terminal::start(&home, &["book"]);
     terminal.see("❯ dining").press(Key::ShiftTab);
     terminal.press(Key::Down).see("❯ fitness").press(Key::Esc);
-    terminal.end().exits(17).says("Nothing was booked.");
+    terminal.ends(17).says("Nothing was booked.");
     // With a venue, the first question is another one.
     let mut terminal = Terminal::start(&home, &["book", "ven_otp"]);
     terminal.see("? When?").press(Key::Esc);
-    terminal.end().exits(17);
+    terminal.ends(17);
 }
 
 /// 17: "declined at a prompt; nothing was sent"; Ctrl-C "ends with the booking's id, its state and the command that resumes
@@ -88,18 +81,18 @@ fn esc_declines_at_a_question_of_any_kind_unless_something_was_sent_before() {
     for (command, question, said) in cases {
         let mut terminal = Terminal::start(&home, command);
         terminal.see(question).press(Key::Esc);
-        let ended = terminal.end().exits(17).says(said);
+        let ended = terminal.ends(17).says(said);
         assert!(!ended.screen.contains("error:"), "{}", ended.screen);
         let mut terminal = Terminal::start(&home, command);
         terminal.see(question).press(Key::CtrlC);
-        terminal.end().exits(130);
+        terminal.ends(130);
     }
     assert_eq!(home.booking(&confirmed)["status"], "confirmed");
 
     let book = ["book", "ven_otp_b"].into_iter().chain(GUEST);
     let mut terminal = Terminal::start(&home, &book.collect::<Vec<_>>());
     terminal.see("? One-time code").press(Key::Esc);
-    let ended = terminal.end().exits(130);
+    let ended = terminal.ends(130);
     assert!(!ended.screen.contains("error:"), "{}", ended.screen);
     ended
         .says("is still waiting")
@@ -113,24 +106,17 @@ fn a_guest_is_checked_where_it_is_typed() {
     let mut terminal = Terminal::start(&home, &words(arguments));
     terminal
         .answer("? Guest's name", "Ada")
-        .see("✘ this venue needs a first and a last name")
-        .type_in(" Lovelace")
-        .press(Key::Enter);
+        .answer("✘ this venue needs a first and a last name", " Lovelace");
     terminal
         .answer("? Guest's email", "notmail")
-        .see("✘ that is not an email address")
-        .type_in("\u{15}ada@example.com")
-        .press(Key::Enter);
+        .answer("✘ that is not an email address", "\u{15}ada@example.com");
     terminal
         .answer("? Guest's phone", "ada@x")
-        .see("✘ that is not a phone number")
-        .type_in("\u{15}+44 20 7946 0018")
-        .press(Key::Enter);
+        .answer("✘ that is not a phone number", "\u{15}+44 20 7946 0018");
     terminal
         .see("Free to cancel at any time.")
-        .see("? Book it?")
-        .press(Key::Enter);
-    terminal.end().exits(0).says("confirmed");
+        .accept("? Book it?");
+    terminal.ends(0).says("confirmed");
 }
 
 /// A placeholder is known to the service alone: only the name is asked for again.
@@ -143,16 +129,15 @@ fn a_refused_guest_is_asked_for_the_name_alone() {
     terminal
         .answer("? Guest's email", "")
         .answer("? Guest's phone", "");
-    terminal.see("? Book it?").press(Key::Enter);
-    terminal
-        .see("? Guest's name (first and last) › Test User")
-        .type_in("\u{15}Ada Lovelace")
-        .press(Key::Enter);
+    terminal.accept("? Book it?");
+    terminal.answer(
+        "? Guest's name (first and last) › Test User",
+        "\u{15}Ada Lovelace",
+    );
     terminal
         .see("guest Ada Lovelace")
-        .see("? Book it? (yes)")
-        .press(Key::Enter);
-    let ended = terminal.end().exits(0).says("confirmed");
+        .accept("? Book it? (yes)");
+    let ended = terminal.ends(0).says("confirmed");
     assert_eq!(ended.screen.matches("Guest's email").count(), 1);
 }
 
@@ -162,13 +147,13 @@ fn the_command_at_the_end_makes_the_same_booking() {
     let home = Home::new();
     let mut terminal = Terminal::of_width(&home, 250, &["book", "ven_confirms", "--party", "2"]);
     terminal.answer("? When?", "tomorrow 19:30");
-    terminal.see("❯ 19:30").press(Key::Enter);
+    terminal.accept("❯ 19:30");
     terminal.answer("? Guest's name", "Ada O'Hara");
     terminal
         .answer("? Guest's email", "ada@example.com")
         .answer("? Guest's phone", "");
-    terminal.see("? Book it?").press(Key::Enter);
-    let ended = terminal.end().exits(0);
+    terminal.accept("? Book it?");
+    let ended = terminal.ends(0);
     let command = ended.screen.lines().map(str::trim);
     let command = command
         .clone()
@@ -198,7 +183,7 @@ fn the_vertical_and_the_place_have_flags_too() {
         .see("? Which venue?");
     assert_eq!(count(&terminal, "Where?"), 0);
     terminal.press(Key::CtrlC);
-    terminal.end().exits(130);
+    terminal.ends(130);
     let arguments = ["book", "--vertical", "dining", "--near", "Atlantis"];
     let more = ["--at", "tomorrow 19:30", "--party", "2"];
     let mut terminal = Terminal::start(&home, &[&arguments[..], &more].concat());
@@ -206,7 +191,7 @@ fn the_vertical_and_the_place_have_flags_too() {
         .see("could not be resolved")
         .see("? Where? › Atlantis");
     terminal.press(Key::CtrlC);
-    terminal.end().exits(130);
+    terminal.ends(130);
 }
 
 /// A code that is no code of the sandbox costs no try.
@@ -222,6 +207,6 @@ fn the_code_of_the_sandbox_is_offered_and_what_cannot_be_one_is_refused() {
         .press(Key::Enter)
         .see("✘ the code has 6 digits");
     terminal.type_in("\u{15}").press(Key::Enter);
-    let ended = terminal.end().exits(0).says("confirmed").fits();
+    let ended = terminal.ends(0).says("confirmed").fits();
     assert!(!ended.screen.contains(&code), "{}", ended.screen);
 }

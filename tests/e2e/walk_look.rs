@@ -16,7 +16,7 @@ fn walks_at(columns: u16, variables: &[(&str, &str)]) -> Ended {
     terminal
         .see("tries")
         .answer("? One-time code", &home.code());
-    let ended = terminal.end().exits(0).fits();
+    let ended = terminal.ends(0).fits();
 
     let guest = "--party 2 --name 'Ada Lovelace' --payment vendor";
     let book = words(format!("book ven_payment --at 'tomorrow 19:30' {guest}"));
@@ -38,7 +38,7 @@ fn walks_at(columns: u16, variables: &[(&str, &str)]) -> Ended {
         .press(Key::Enter)
         .see("(no)")
         .type_in("y\r");
-    terminal.end().exits(11).fits();
+    terminal.ends(11).fits();
     ended
 }
 
@@ -84,7 +84,7 @@ fn a_dumb_terminal_and_a_screen_reader_get_plain_numbered_questions() {
         terminal.see("One-time code");
         let code = home.code();
         terminal.type_in(&code).press(Key::Enter);
-        let ended = terminal.end().exits(0).says("confirmed");
+        let ended = terminal.ends(0).says("confirmed");
         // A plain terminal cannot take back what it showed.
         assert!(!ended.raw.contains(&code), "{:?}", ended.raw);
         let moves = ended.raw.split("\u{1b}[").skip(1).any(|rest| {
@@ -111,9 +111,6 @@ fn nothing_is_asked_on_a_terminal_that_nobody_looks_at() {
         let home = variables
             .iter()
             .fold(Home::new(), |home, (name, value)| home.with(name, value));
-        Terminal::start(&home, arguments)
-            .end()
-            .exits(2)
-            .says("VENUE");
+        Terminal::start(&home, arguments).ends(2).says("VENUE");
     }
 }

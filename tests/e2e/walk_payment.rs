@@ -76,7 +76,7 @@ fn a_payment_shows_its_amount_and_deadline_and_takes_the_answer_from_a_file_afte
     assert_eq!(home.booking(&id)["status"], "requires_action");
     std::fs::write(&file, approval(&home, &id)).unwrap();
     answer(&mut terminal);
-    terminal.end().exits(0).says("confirmed");
+    terminal.ends(0).says("confirmed");
 }
 
 #[test]
@@ -87,13 +87,12 @@ fn a_payment_is_answered_by_a_paste() {
     terminal
         .press(Key::Down)
         .press(Key::Down)
-        .see("❯ Paste it")
-        .press(Key::Enter);
+        .accept("❯ Paste it");
     terminal.see("? Paste the vendor's response");
     terminal
         .type_in(&format!("\u{1b}[200~{answer}\u{1b}[201~"))
         .press(Key::Enter);
-    terminal.end().exits(0).says("confirmed");
+    terminal.ends(0).says("confirmed");
 }
 
 /// Who does not know what the vendor's response is pastes the card.
@@ -106,17 +105,16 @@ fn a_paste_that_is_a_card_number_or_empty_is_not_sent_and_what_is_expected_is_sa
     terminal
         .press(Key::Down)
         .press(Key::Down)
-        .see("❯ Paste it")
-        .press(Key::Enter);
+        .accept("❯ Paste it");
     for (pasted, why) in [
         ("4111 1111 1111 1111", "it is not valid JSON"),
         ("\"4111-1111-1111-1111\"", "it looks like a card number"),
         ("", "it is empty"),
     ] {
-        terminal
-            .see("? Paste the vendor's response (JSON, never a card number)")
-            .type_in(pasted)
-            .press(Key::Enter);
+        terminal.answer(
+            "? Paste the vendor's response (JSON, never a card number)",
+            pasted,
+        );
         terminal
             .see(why)
             .see("the JSON that the vendor's payment page returned, never a card number")
@@ -124,13 +122,12 @@ fn a_paste_that_is_a_card_number_or_empty_is_not_sent_and_what_is_expected_is_sa
             .see("❯ Approve it as the vendor would")
             .press(Key::Up)
             .press(Key::Up)
-            .see("❯ Paste it")
-            .press(Key::Enter);
+            .accept("❯ Paste it");
     }
     terminal
         .see("? Paste the vendor's response (JSON")
         .press(Key::CtrlC);
-    let ended = terminal.end().exits(130);
+    let ended = terminal.ends(130);
     let requests = home.ok(["sandbox", "requests", "--json"]).stdout;
     for card in ["4111 1111", "4111-1111"] {
         assert!(!ended.screen.contains(card) && !requests.contains(card));
@@ -151,17 +148,15 @@ fn the_editor_opens_again_with_what_was_written_and_could_not_be_read() {
     let id = id_on(&terminal);
     terminal
         .press(Key::Down)
-        .see("❯ Write it in an editor")
-        .press(Key::Enter)
+        .accept("❯ Write it in an editor")
         .see("not valid JSON");
     std::fs::write(&next, approval(&home, &id)).unwrap();
     terminal
         .see("❯ Approve it as the vendor would")
         .press(Key::Down)
         .press(Key::Down)
-        .see("❯ Write it in an editor")
-        .press(Key::Enter);
-    terminal.end().exits(0).says("confirmed");
+        .accept("❯ Write it in an editor");
+    terminal.ends(0).says("confirmed");
     let seen = std::fs::read_to_string(home.folder().join("seen")).unwrap();
     let second = seen.split("---\n").nth(1).unwrap();
     assert_eq!(second, "{\"status\": \"approved\"", "{seen}");
@@ -179,22 +174,19 @@ fn a_payment_is_aborted_only_by_a_choice_and_a_yes() {
         .see("❯ Write it in an editor")
         .press(Key::Down)
         .press(Key::Down)
-        .see("❯ Abort the payment")
-        .press(Key::Enter);
+        .accept("❯ Abort the payment");
     terminal
         .see("? Abort the payment? The booking then fails (")
-        .see("(no) ›")
-        .press(Key::Enter)
+        .accept("(no) ›")
         .see("Abort the payment? The booking then fails · no")
         .see("❯ Approve it");
     assert_eq!(home.booking(&id)["status"], "requires_action");
     terminal
         .press(Key::Up)
-        .see("❯ Abort the payment")
-        .press(Key::Enter)
+        .accept("❯ Abort the payment")
         .see("(no) ›")
         .type_in("y\r");
-    terminal.end().exits(11).says("payment_declined");
+    terminal.ends(11).says("payment_declined");
 }
 
 /// "what cannot be undone is asked for" (design); a script's flag is enough
@@ -207,27 +199,21 @@ fn the_flag_that_aborts_a_payment_asks_on_a_terminal_alone() {
     for no in [Key::Enter, Key::Esc] {
         let mut terminal = Terminal::start(&home, &abort);
         terminal.see("EUR").see("? Abort the payment?").press(no);
-        terminal
-            .end()
-            .exits(17)
-            .says("The payment was not aborted.");
+        terminal.ends(17).says("The payment was not aborted.");
     }
     assert_eq!(home.booking(&id)["status"], "requires_action");
     let mut terminal = Terminal::start(&home, &abort);
     terminal.see("? Abort the payment?").type_in("y\r");
-    terminal.end().exits(11).says("payment_declined");
+    terminal.ends(11).says("payment_declined");
     let other = pays();
     let terminal = Terminal::start(&home, &["continue", &other, "--psp-abort", "--yes"]);
-    let ended = terminal.end().exits(11);
+    let ended = terminal.ends(11);
     assert!(!ended.screen.contains('?'), "{}", ended.screen);
     home.run(["continue", &pays(), "--psp-abort"]).exits(11);
     // Of a booking that waits for something else, it says so before it asks.
     let otp = home.booked("ven_otp", &[], 10);
     let terminal = Terminal::start(&home, &["continue", &otp, "--psp-abort"]);
-    terminal
-        .end()
-        .exits(12)
-        .says("is waiting for a one-time code");
+    terminal.ends(12).says("is waiting for a one-time code");
 }
 
 #[test]
@@ -236,9 +222,8 @@ fn a_sandbox_approves_a_payment_as_the_vendor_would() {
     let mut terminal = paying(&home);
     terminal
         .press(Key::Up)
-        .see("❯ Approve it as the vendor would")
-        .press(Key::Enter);
-    terminal.end().exits(0).says("confirmed");
+        .accept("❯ Approve it as the vendor would");
+    terminal.ends(0).says("confirmed");
 }
 
 /// As git does it.
@@ -255,9 +240,6 @@ sed -i 's/"status": ""/"status": "approved"/' "$1"
     let path = format!("{}:{path}", home.folder().display());
     let home = home.with("PATH", &path);
     let mut terminal = paying(&home);
-    terminal
-        .press(Key::Down)
-        .see("❯ Write it in an editor")
-        .press(Key::Enter);
-    terminal.end().exits(0).says("confirmed");
+    terminal.press(Key::Down).accept("❯ Write it in an editor");
+    terminal.ends(0).says("confirmed");
 }

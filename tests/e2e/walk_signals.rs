@@ -42,7 +42,7 @@ fn a_signal_at_a_question_restores_the_terminal_and_says_what_happened() {
         terminal.see("❯ dining");
         signal(name, &pid);
         let sentence = format!("{word}; nothing was changed");
-        terminal.end().exits(code).says(&sentence);
+        terminal.ends(code).says(&sentence);
 
         let arguments = for_guest("ven_otp");
         let (mut terminal, pid) = started(&home, &arguments);
@@ -51,8 +51,7 @@ fn a_signal_at_a_question_restores_the_terminal_and_says_what_happened() {
         let id = Served::of(&home).bookings()[0]["id"].to_string();
         let id = id.trim_matches('"');
         terminal
-            .end()
-            .exits(code)
+            .ends(code)
             .says(&format!("{word}; booking {id} has status requires_action"))
             .says(&format!("bookctl continue {id}"));
     }
@@ -69,7 +68,7 @@ fn a_hangup_that_was_ignored_before_the_start_stays_ignored() {
     let pid = pid_on(&mut terminal);
     signal("-HUP", &pid);
     terminal.press(Key::Down).see("❯ fitness").press(Key::CtrlC);
-    terminal.end().exits(130);
+    terminal.ends(130);
 }
 
 /// A shell with job control, as a person has it.
@@ -94,13 +93,13 @@ fn ctrl_z_suspends_a_question_and_fg_asks_it_again() {
         .type_in("stty -a | grep -ow -e '-echo' -e '-icanon' || echo modes are fine; clear; fg\r")
         .see("❯ fitness");
     // Each key arrives at once again, and none is echoed.
-    terminal.press(Key::Up).see("❯ dining").press(Key::Enter);
+    terminal.press(Key::Up).accept("❯ dining");
     terminal.see("? Where?").press(Key::CtrlZ).see("ready>");
     terminal.type_in("clear; fg\r").see("❯ Sandbox");
     assert!(!terminal.to_string().contains("^["), "{terminal}");
     terminal.press(Key::CtrlC).see("nothing was changed");
     terminal.type_in("exit 0\r");
-    terminal.end().exits(0);
+    terminal.ends(0);
 }
 
 /// Stopped by somebody else, the command cannot restore the terminal first; it takes it back when it continues.
@@ -120,7 +119,7 @@ fn a_question_that_was_stopped_from_outside_is_asked_again_by_fg() {
     terminal.see("❯ dining").press(Key::Down).see("❯ fitness");
     terminal.press(Key::CtrlC).see("nothing was changed");
     terminal.type_in("exit 0\r");
-    terminal.end().exits(0);
+    terminal.ends(0);
 }
 
 /// The times that a part is on the screen.
@@ -151,5 +150,5 @@ fn a_question_is_asked_once_at_every_width_of_the_terminal() {
         assert_eq!(times(&terminal, "? One-time"), 1, "{columns}:\n{terminal}");
     }
     terminal.press(Key::Enter);
-    terminal.end().exits(0).says("confirmed");
+    terminal.ends(0).says("confirmed");
 }

@@ -17,7 +17,7 @@ fn each_change_is_one_document_a_line_and_the_end_decides_the_exit_code() {
     let id = home.booked("ven_processing", &[], 8);
     let watching = home.start(["watch", &id, "--json"]);
     home.advance("5s");
-    let output = watching.end().exits(0);
+    let output = watching.ends(0);
     let documents: Vec<Value> = output
         .stdout
         .lines()

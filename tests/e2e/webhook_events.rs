@@ -1,7 +1,5 @@
 //! `webhook events`: what was received, looked at and sent again.
 
-use serde_json::json;
-
 use crate::harness::listening::{App, event, home_without_a_service, received, signature};
 use crate::harness::{Home, free_port, has, holds, text, words};
 
@@ -44,7 +42,7 @@ fn an_event_is_shown_with_its_headers_its_raw_body_and_its_signature() {
     let shown = home.json("webhook events show evt_1");
     let body = event("evt_1", "booking.created", "bk_1", "processing");
     assert_eq!(shown["body"], body);
-    holds(&shown, &json!({"duplicates": 1, "state": "kept"}));
+    holds!(shown, {"duplicates": 1, "state": "kept"});
     assert_eq!(shown["verification"]["verified"], true);
     let age = shown["verification"]["age_seconds"].as_i64().unwrap();
     assert!((0..60).contains(&age));

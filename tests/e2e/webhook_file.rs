@@ -47,5 +47,5 @@ fn listeners_of_two_services_whose_names_differ_in_a_sign_alone_do_not_get_in_ea
     let second = Running::start(command);
     until("the second listener is ready", || ready.exists());
     second.signal("-INT");
-    second.end().exits(0);
+    second.ends(0);
 }

@@ -111,11 +111,8 @@ fn agrees(peer: impl Fn() -> Command) {
         assert_ne!(theirs[2], true, "{what}: a forgery is accepted");
         if !body.is_text {
             // Their libraries sign texts alone: nothing else is accepted, however it is signed.
-            assert_eq!(
-                (&theirs[0], theirs[1] == true),
-                (&Value::Null, false),
-                "{what}"
-            );
+            assert_eq!(theirs[0], Value::Null, "{what}");
+            assert_ne!(theirs[1], true, "{what}");
             continue;
         }
         assert_eq!(theirs[0], Value::from(ours.as_str()), "{what}");

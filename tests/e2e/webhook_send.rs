@@ -19,7 +19,7 @@ fn an_event_of_each_kind_is_posted_and_its_signature_verifies() {
         let kind = format!("booking.{kind}");
         let output = home.ok(["webhook", "send", &kind, "--to", &to, "--json"]);
         let sent = output.json();
-        holds(&sent, &json!({"delivered": true, "status": 200}));
+        holds!(sent, {"delivered": true, "status": 200});
         assert_eq!(sent["body"], r#"{"taken":true}"#);
 
         let request = consumer.requests().pop().unwrap();

@@ -24,10 +24,8 @@ fn verify(home: &Home, body: &str, header: &str, later: i64, more: &[&str]) -> O
 
 fn cause(output: Output) -> String {
     let error = output.refused(19, "signature");
-    assert!(
-        error["message"].is_string() && error["hint"].is_string(),
-        "{error}"
-    );
+    assert!(error["message"].is_string(), "{error}");
+    assert!(error["hint"].is_string(), "{error}");
     text(&error, "cause")
 }
 
@@ -75,7 +73,7 @@ fn a_delivery_that_the_sandbox_signed_verifies_with_its_own_secret() {
     let header = signature(&home, BODY);
     let verified = verify(&home, BODY, &header, 12, &[]).exits(0).json();
     assert_eq!(verified["verified"], true);
-    holds(&verified, &json!({"timestamp": T, "age_seconds": 12}));
+    holds!(verified, {"timestamp": T, "age_seconds": 12});
     // The secret of somebody else is in the environment: it goes first.
     let other = served.home().with("BOOKCTL_WEBHOOK_SECRET", "whsec_other");
     assert_eq!(cause(verify(&other, BODY, &header, 0, &[])), "mismatch");
@@ -268,10 +266,7 @@ fn the_header_is_printed_as_a_line_for_curl() {
         .feed(["webhook", "sign", "--json"], BODY)
         .exits(0)
         .json();
-    holds(
-        &document,
-        &json!({"header": "Booking-Signature", "body": BODY}),
-    );
+    holds!(document, {"header": "Booking-Signature", "body": BODY});
 }
 
 #[test]

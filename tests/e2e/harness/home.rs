@@ -276,9 +276,16 @@ pub(crate) fn has(document: &Value, field: &str, part: &str) {
     );
 }
 
-/// Asserts that a document has these fields, with these values.
+/// Asserts that a document has these fields, with these values: `holds!(booking, {"status": "confirmed"})`.
+macro_rules! holds {
+    ($document:expr, {$($fields:tt)*}) => {
+        $crate::harness::has_fields(&$document, &serde_json::json!({$($fields)*}))
+    };
+}
+pub(crate) use holds;
+
 #[track_caller]
-pub(crate) fn holds(document: &Value, fields: &Value) {
+pub(crate) fn has_fields(document: &Value, fields: &Value) {
     for (name, value) in fields.as_object().unwrap() {
         assert_eq!(document[name], *value, "{name} of {document}");
     }

@@ -85,7 +85,7 @@ impl Listening {
     /// Ends it as Ctrl-C does: what it wrote.
     pub(crate) fn end(mut self) -> Output {
         self.signal("-INT");
-        self.running.take().unwrap().end().exits(0)
+        self.running.take().unwrap().ends(0)
     }
 
     /// Kills it.

@@ -41,7 +41,7 @@ pub(crate) use disk::{Disk, Step, run_recorded, run_recorded_injected};
 pub(crate) use foreign::{FOREIGN_KEY, Foreign};
 #[cfg(unix)]
 pub(crate) use home::for_guest;
-pub(crate) use home::{GUEST, Home, each, has, holds, text, words};
+pub(crate) use home::{GUEST, Home, each, has, has_fields, holds, text, words};
 pub(crate) use misbehaving::{Act, Commit, Committed, Gate, Misbehaving};
 pub(crate) use misbehaviour::{Answer, Different, Draw, by_chance};
 pub(crate) use postgres::{Postgres, unprivileged};

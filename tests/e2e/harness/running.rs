@@ -80,7 +80,13 @@ impl Running {
         self.end_within(HANG)
     }
 
-    /// The same for a command that may take its time.
+    /// The same for a command that ends with this exit code.
+    #[track_caller]
+    pub(crate) fn ends(self, code: i32) -> Output {
+        self.end().exits(code)
+    }
+
+    /// As `end`, for a command that may take its time.
     pub(crate) fn end_within(self, longest: Duration) -> Output {
         let Running {
             child,

@@ -170,6 +170,12 @@ impl Terminal {
         self.see(question).type_in(line).press(Key::Enter)
     }
 
+    /// Waits for the question, then takes what is chosen there.
+    #[track_caller]
+    pub(crate) fn accept(&mut self, question: &str) -> &mut Self {
+        self.see(question).press(Key::Enter)
+    }
+
     /// Gives the terminal another width, as a person does with the window.
     pub(crate) fn resize(&mut self, columns: u16) -> &mut Self {
         let (rows, _) = self.screen.screen().size();
@@ -199,6 +205,12 @@ impl Terminal {
             raw: String::from_utf8_lossy(&self.raw).into_owned(),
             broken: std::mem::take(&mut self.broken),
         }
+    }
+
+    /// The same for a command that ends with this exit code, and leaves the terminal as it was before.
+    #[track_caller]
+    pub(crate) fn ends(self, code: i32) -> Ended {
+        self.end().exits(code)
     }
 }
 
