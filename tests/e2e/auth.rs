@@ -220,9 +220,8 @@ fn a_person_is_asked_for_address_name_and_key_and_the_key_is_not_shown() {
     let served = Served::start();
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["auth", "login", "--storage", "file"]);
-    terminal
-        .answer("? Base URL", "http://api.example.com")
-        .see("must use https");
+    terminal.answer("? Base URL", "http://api.example.com");
+    terminal.see("must use https");
     // What was typed stays on the line to be corrected.
     for _ in 0.."http://api.example.com".len() {
         terminal.type_in("\x7f");

@@ -54,10 +54,8 @@ fn a_change_that_is_not_named_is_asked_for_on_a_terminal_and_refused_in_a_pipe()
     let id = in_three_days(&home, "ven_confirms");
     let mut terminal = Terminal::start(&home, &["modify"]);
     terminal.accept("1 booking");
-    terminal
-        .see("❯ time")
-        .press(Key::Down)
-        .accept("❯ party size");
+    terminal.see("❯ time").press(Key::Down);
+    terminal.accept("❯ party size");
     terminal.answer("? New party size?", "4");
     terminal.see("2 → 4").see("(no)").type_in("y\r");
     terminal.ends(0);
@@ -174,10 +172,8 @@ fn a_real_service_is_named_and_changes_nothing_by_enter_alone() {
         (&["cancel", "bk_1", "-q"][..], "Cancel this booking?"),
     ] {
         let mut terminal = Terminal::start(&home, arguments);
-        terminal
-            .see(service.base_url())
-            .see("not known")
-            .see(question);
+        terminal.see(service.base_url()).see("not known");
+        terminal.see(question);
         terminal.press(Key::Enter);
         terminal.ends(17);
     }

@@ -153,10 +153,8 @@ fn what_the_service_does_not_show_is_what_was_asked_for_last_and_is_marked() {
     let like = words("book --like bk_1 --slot s --at 2026-12-06T19:30:00Z --dry-run --json");
     assert_eq!(home.ok(like).json()["body"]["party_size"], 5);
     let mut terminal = Terminal::start(&home, &["modify", "bk_1", "--party", "6"]);
-    terminal
-        .see("5 (as requested) → 6")
-        .see("Change this booking?")
-        .press(Key::CtrlC);
+    terminal.see("5 (as requested) → 6");
+    terminal.see("Change this booking?").press(Key::CtrlC);
     terminal.ends(130);
 }
 

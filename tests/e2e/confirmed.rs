@@ -30,10 +30,8 @@ fn a_line_that_holds_a_y_is_asked_again_and_shown_as_it_is_typed() {
     for (command, question) in asking(&id) {
         let mut terminal = Terminal::start(&home, &command);
         for line in ["sorry, wrong one", "clear; bookctl modify @1", "maybe"] {
-            terminal
-                .see(question)
-                .type_in(line)
-                .see(&format!("› {line}"));
+            terminal.see(question).type_in(line);
+            terminal.see(&format!("› {line}"));
             terminal.press(Key::Enter).see("type yes or no");
         }
         // Enter alone is a no, also at the sandbox.

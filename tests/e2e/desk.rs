@@ -75,10 +75,8 @@ fn the_desk_shows_what_waits_what_is_unresolved_then_visits_by_their_time() {
     // Letters search, as `bookings TEXT` does, and a name that is nearly right is found.
     terminal.type_in("today second").see("❯ Second Today");
     assert_eq!(order(&terminal, &guests), ["Second Today"], "{terminal}");
-    terminal
-        .press(Key::Esc)
-        .see("First Today")
-        .type_in("Secund");
+    terminal.press(Key::Esc).see("First Today");
+    terminal.type_in("Secund");
     terminal.see("Similar names").see("❯ Second Today");
     terminal.press(Key::Esc).see("Lost Guest").type_in("nobody");
     terminal.see("Nothing matches \"nobody\".");
@@ -88,10 +86,8 @@ fn the_desk_shows_what_waits_what_is_unresolved_then_visits_by_their_time() {
     home.ok(["sandbox", "clock", "--resume"]);
     home.advance("21m");
     let mut terminal = desk(&home, 24, 80);
-    terminal
-        .type_in("waiting")
-        .see("❯ Waiting Guest")
-        .see("overdue");
+    terminal.type_in("waiting").see("❯ Waiting Guest");
+    terminal.see("overdue");
     terminal.press(Key::CtrlC);
     terminal.ends(0);
 }
@@ -102,52 +98,35 @@ fn a_letter_at_the_card_runs_the_same_command_and_comes_back() {
     let id = text(&home.json("bookings --limit 1")["bookings"][0], "id");
     let mut terminal = desk(&home, 24, 80);
     // What it cannot do here it says.
-    terminal
-        .press(Key::Enter)
-        .see("Esc back · a answer · b book again");
+    terminal.press(Key::Enter);
+    terminal.see("Esc back · a answer · b book again");
     terminal.type_in("m").see("`m` (modify) is not possible");
-    terminal
-        .type_in("a")
-        .see("bookctl continue bk_")
-        .see("? One-time code");
-    terminal
-        .press(Key::Enter)
-        .see("confirmed bk_")
-        .see("Press Enter to go back");
+    terminal.type_in("a").see("bookctl continue bk_");
+    terminal.see("? One-time code");
+    terminal.press(Key::Enter).see("confirmed bk_");
+    terminal.see("Press Enter to go back");
     terminal.press(Key::Enter).see("m modify · x cancel");
     // The same questions, whose answers may be no.
     terminal.type_in("x").accept("? Cancel this booking? (no)");
     terminal.accept("Nothing was cancelled. Press Enter");
-    terminal
-        .see("m modify")
-        .type_in("m")
-        .see("? What would you like to change?")
-        .see("party size · 2");
-    terminal
-        .press(Key::Down)
-        .press(Key::Enter)
-        .answer("? New party size?", "4");
-    terminal
-        .answer("? Change this booking?", "yes")
-        .see("party 2 → 4")
-        .see("cancellation as booked: ");
-    terminal
-        .accept(&format!("bookctl cancel {id} Press Enter"))
-        .see("response HTTP 201");
+    terminal.see("m modify").type_in("m");
+    terminal.see("? What would you like to change?");
+    terminal.see("party size · 2");
+    terminal.press(Key::Down).press(Key::Enter);
+    terminal.answer("? New party size?", "4");
+    terminal.answer("? Change this booking?", "yes");
+    terminal.see("party 2 → 4").see("cancellation as booked: ");
+    terminal.accept(&format!("bookctl cancel {id} Press Enter"));
+    terminal.see("response HTTP 201");
     // Ctrl-C at a question leaves the command alone.
     // The rest of a line that a person types answers no question.
-    terminal
-        .type_in("bfri 8pm\r")
-        .see("bookctl book --like")
-        .see("? When?")
-        .press(Key::CtrlC);
+    terminal.type_in("bfri 8pm\r").see("bookctl book --like");
+    terminal.see("? When?").press(Key::CtrlC);
     terminal.see("interrupted; nothing was changed Press Enter");
     assert!(!terminal.to_string().contains("✔ When?"), "{terminal}");
     terminal.press(Key::Enter);
-    terminal
-        .see("m modify")
-        .type_in("c")
-        .see("Copied, if this terminal allows it: bk_");
+    terminal.see("m modify").type_in("c");
+    terminal.see("Copied, if this terminal allows it: bk_");
     // What another computer has done is seen with `r`.
     home.ok(["api", "POST", &format!("/v1/bookings/{id}/cancel")]);
     terminal.type_in("r").see(&format!("{id} is cancelled."));
@@ -167,19 +146,13 @@ fn an_unresolved_request_is_resolved_from_its_card() {
     home.fault("POST /v1/bookings", "drop_after", 3);
     book(&home, "ven_confirms", "2031-11-30T20:00:00Z", "Lost Guest");
     let mut terminal = desk(&home, 24, 80);
-    terminal
-        .press(Key::Enter)
-        .see("The booking may exist")
-        .see("r resolve · c copy ID");
-    terminal
-        .type_in("r")
-        .see("bookctl attempts resume")
-        .see("confirmed bk_");
+    terminal.press(Key::Enter).see("The booking may exist");
+    terminal.see("r resolve · c copy ID");
+    terminal.type_in("r").see("bookctl attempts resume");
+    terminal.see("confirmed bk_");
     // The card is that of the booking which the request became, whatever stands in its row now.
-    terminal
-        .accept("Press Enter")
-        .see("Lost Guest")
-        .see("m modify · x cancel");
+    terminal.accept("Press Enter").see("Lost Guest");
+    terminal.see("m modify · x cancel");
     terminal.press(Key::Esc).see("Coming").see("❯ Lost Guest");
     assert!(!terminal.to_string().contains("unresolved"), "{terminal}");
     // One that is gone has no card any more.
@@ -216,21 +189,12 @@ fn it_is_readable_at_each_size_without_color_and_while_the_terminal_is_resized()
     let home = home.with("NO_COLOR", "1");
     for (rows, columns) in [(24, 80), (30, 40), (50, 200), (8, 30)] {
         let mut terminal = desk(&home, rows, columns);
-        terminal
-            .see("Ada Lo")
-            .press(Key::Down)
-            .press(Key::Down)
-            .see("Ada\\u{");
-        terminal
-            .press(Key::Enter)
-            .see("Esc back")
-            .type_in("?")
-            .see("Any key goes back");
-        terminal
-            .press(Key::Esc)
-            .see("Esc back")
-            .press(Key::Esc)
-            .see("Enter open");
+        terminal.see("Ada Lo").press(Key::Down).press(Key::Down);
+        terminal.see("Ada\\u{");
+        terminal.press(Key::Enter).see("Esc back").type_in("?");
+        terminal.see("Any key goes back");
+        terminal.press(Key::Esc).see("Esc back").press(Key::Esc);
+        terminal.see("Enter open");
         for columns in [30, 200, 60, 120] {
             terminal.resize(columns).see("? keys").see("Search:");
             let screen = terminal.to_string();
@@ -297,11 +261,8 @@ fn a_signal_restores_the_terminal_wherever_it_comes() {
             let mut terminal = Terminal::of_program(&home, 100, &["sh", "-c", &script, PROGRAM]);
             terminal.see("? keys");
             if in_a_command {
-                terminal
-                    .press(Key::Enter)
-                    .see("x cancel")
-                    .type_in("x")
-                    .see("? Cancel this booking?");
+                terminal.press(Key::Enter).see("x cancel").type_in("x");
+                terminal.see("? Cancel this booking?");
             }
             let pid = std::fs::read_to_string(pid).unwrap();
             let sent = std::process::Command::new("kill")
@@ -309,10 +270,8 @@ fn a_signal_restores_the_terminal_wherever_it_comes() {
                 .status();
             assert!(sent.unwrap().success());
             if in_a_command && signal == "INT" {
-                terminal
-                    .accept("Press Enter")
-                    .see("x cancel")
-                    .press(Key::CtrlC);
+                terminal.accept("Press Enter").see("x cancel");
+                terminal.press(Key::CtrlC);
             }
             terminal.ends(code);
         }
@@ -323,22 +282,15 @@ fn a_signal_restores_the_terminal_wherever_it_comes() {
 fn ctrl_z_leaves_the_screen_and_fg_draws_it_again() {
     let home = home(&[("ven_confirms", "2031-11-28T20:00:00Z", "Ada Lovelace")]);
     let mut terminal = Terminal::of_program(&home, 100, &["bash", "--norc", "--noprofile", "-i"]);
-    terminal
-        .see("bash-")
-        .type_in(&format!("PS1='ready> '; {PROGRAM} desk\r"));
-    terminal
-        .see("❯ Ada Lovelace")
-        .press(Key::CtrlZ)
-        .see("Stopped");
+    terminal.see("bash-");
+    terminal.type_in(&format!("PS1='ready> '; {PROGRAM} desk\r"));
+    terminal.see("❯ Ada Lovelace").press(Key::CtrlZ);
+    terminal.see("Stopped");
     let modes = "stty -a | grep -ow -e '-echo' -e '-icanon' || echo modes are fine\r";
-    terminal
-        .type_in(modes)
-        .see("modes are fine ready>")
-        .type_in("fg\r");
-    terminal
-        .accept("❯ Ada Lovelace")
-        .see("Esc back")
-        .press(Key::CtrlC);
+    terminal.type_in(modes).see("modes are fine ready>");
+    terminal.type_in("fg\r");
+    terminal.accept("❯ Ada Lovelace").see("Esc back");
+    terminal.press(Key::CtrlC);
     terminal.see("ready>").type_in("exit 0\r");
     terminal.ends(0);
 }

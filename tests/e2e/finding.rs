@@ -182,9 +182,8 @@ fn of_a_guest_who_is_forgotten_nothing_is_left_in_what_is_searched() {
 fn a_text_names_the_booking_of_every_command_that_takes_one() {
     let (home, [muller, ..]) = three();
     let mut terminal = Terminal::start(&home, &["watch", "muller"]);
-    terminal
-        .see("Bookings that match \"muller\":")
-        .accept("Which booking?");
+    terminal.see("Bookings that match \"muller\":");
+    terminal.accept("Which booking?");
     terminal.ends(0).says(&muller);
     let mut terminal = Terminal::start(&home, &["cancel", "muller", "--yes"]);
     terminal.accept("Which booking?");
@@ -209,11 +208,8 @@ fn without_a_booking_a_terminal_offers_a_list_at_every_width_and_a_pipe_names_th
     for columns in [50, 120] {
         let mut terminal = Terminal::of_width(&home, columns, &["show"]);
         // The newest is first.
-        terminal
-            .see("Which booking?")
-            .see("❯ Ada Lov")
-            .see("18:00")
-            .see("Jürgen M");
+        terminal.see("Which booking?").see("❯ Ada Lov").see("18:00");
+        terminal.see("Jürgen M");
         terminal.type_in("MULLER").accept("1 of 3 match");
         terminal.ends(0).says(&muller).fits();
     }

@@ -75,10 +75,8 @@ fn ctrl_c_at_the_code_names_the_booking_its_state_and_the_command_that_goes_on()
     let home = Home::new();
     let arguments = for_guest("ven_otp");
     let mut terminal = Terminal::start(&home, &arguments);
-    terminal
-        .see("? One-time code")
-        .type_in("123")
-        .press(Key::CtrlC);
+    terminal.see("? One-time code").type_in("123");
+    terminal.press(Key::CtrlC);
     let ended = terminal.ends(130);
     let id = only_booking(&home);
     let resume = format!("bookctl continue {id}");
@@ -105,16 +103,13 @@ fn ctrl_c_at_each_question_of_a_payment_names_the_booking_and_the_command_that_g
         terminal.see("? Book it?").type_in("y\r").see("? Payment");
         match way {
             "file" => {
-                terminal
-                    .press(Key::Down)
-                    .press(Key::Enter)
-                    .see("? File with the vendor's response");
+                terminal.press(Key::Down).press(Key::Enter);
+                terminal.see("? File with the vendor's response");
             }
             "paste" => {
                 terminal.press(Key::Up).press(Key::Up).accept("❯ Paste it");
-                terminal
-                    .see("? Paste the vendor's response")
-                    .type_in("{\"approval_id\":");
+                terminal.see("? Paste the vendor's response");
+                terminal.type_in("{\"approval_id\":");
             }
             _ => {}
         }
@@ -185,13 +180,11 @@ fn ctrl_c_while_a_change_is_on_its_way_names_the_change() {
 fn ctrl_c_ends_a_served_sandbox_cleanly() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["sandbox", "serve", "--port", "0", "--ephemeral"]);
-    terminal
-        .see("http://127.0.0.1:")
-        .see("/openapi.json")
-        .see("export BOOKCTL_BASE_URL=http://127.0.0.1:")
-        .see("export BOOKCTL_API_KEY=sk_live_sandbox")
-        .see("export BOOKCTL_WEBHOOK_SECRET=whsec_sandbox")
-        .press(Key::CtrlC);
+    terminal.see("http://127.0.0.1:").see("/openapi.json");
+    terminal.see("export BOOKCTL_BASE_URL=http://127.0.0.1:");
+    terminal.see("export BOOKCTL_API_KEY=sk_live_sandbox");
+    terminal.see("export BOOKCTL_WEBHOOK_SECRET=whsec_sandbox");
+    terminal.press(Key::CtrlC);
     terminal.ends(0);
 }
 

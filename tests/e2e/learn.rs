@@ -330,16 +330,14 @@ fn nothing_is_sent_or_written_without_a_yes_and_an_enter_after_it_does_not_answe
     assert_eq!(service.calls().len(), 0);
     let mut terminal = start();
     terminal.see("Send at most 25 reads").type_in("y\r");
-    terminal
-        .see("2 settings to profile foreign?")
-        .type_in("n\r");
+    terminal.see("2 settings to profile foreign?");
+    terminal.type_in("n\r");
     terminal.ends(17);
     assert_eq!(config(&home), before);
     let mut terminal = start();
     terminal.see("Send at most 25 reads").type_in("y\r");
-    terminal
-        .see("2 settings to profile foreign?")
-        .type_in("y\r");
+    terminal.see("2 settings to profile foreign?");
+    terminal.type_in("y\r");
     let ended = terminal.ends(0);
     for part in [
         "read-only from now on",

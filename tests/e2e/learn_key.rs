@@ -18,9 +18,8 @@ fn after_a_401_a_login_asks_again_and_names_what_finds_out_how_the_key_is_wanted
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &login);
     terminal.answer("API key for", FOREIGN_KEY);
-    terminal
-        .see("the key was sent as `Authorization: Bearer ***`")
-        .see("bookctl profile learn foreign");
+    terminal.see("the key was sent as `Authorization: Bearer ***`");
+    terminal.see("bookctl profile learn foreign");
     terminal.accept("Enter keeps this one");
     terminal.ends(0);
     assert!(config(&home).contains("key_origin"));

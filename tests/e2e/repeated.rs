@@ -203,11 +203,10 @@ fn the_same_guest_at_the_venue_on_that_day_is_a_question_with_the_other_booking_
     ];
     for more in alike {
         let mut terminal = again(&home, "ven_confirms", more);
-        terminal
-            .see("this guest already has a booking at this venue that day")
-            .see(&format!("{first}, Ada Lovelace"))
-            .see("19:30 (+00:00), party 2")
-            .accept("? Book another one? (no)");
+        terminal.see("this guest already has a booking at this venue that day");
+        terminal.see(&format!("{first}, Ada Lovelace"));
+        terminal.see("19:30 (+00:00), party 2");
+        terminal.accept("? Book another one? (no)");
         terminal.ends(17).says("Nothing was sent.");
         assert_eq!(made(&home), 1);
     }
@@ -262,9 +261,8 @@ fn what_was_found_out_first_is_the_same_guests_booking_in_whatever_letters() {
         ];
         let mut terminal = again(&home, "ven_confirms", &more);
         terminal.accept("? Check it first? (yes)");
-        terminal
-            .see("this guest already has a booking at this venue that day")
-            .accept("? Book another one? (no)");
+        terminal.see("this guest already has a booking at this venue that day");
+        terminal.accept("? Book another one? (no)");
         terminal.ends(17);
         assert_eq!(made(&home), 1);
     }
@@ -282,9 +280,8 @@ fn an_unknown_outcome_offers_to_find_out_and_never_to_send_again() {
             &words("book ven_confirms --at 'tomorrow 19:30' --party 2"),
         );
         terminal.answer("? Guest's name", "Ada Lovelace");
-        terminal
-            .answer("? Guest's email", "")
-            .answer("? Guest's phone", "");
+        terminal.answer("? Guest's email", "");
+        terminal.answer("? Guest's phone", "");
         terminal.accept("? Book it? (yes)");
         terminal.see("? The booking may exist. Check now? (yes)");
         clear(&home);

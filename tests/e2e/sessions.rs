@@ -108,9 +108,8 @@ fn a_code_that_was_wrong_too_often_is_not_asked_for_any_more() {
 fn a_connect_may_be_left_with_ctrl_c_and_goes_on_with_verify() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &CONNECT);
-    terminal
-        .see("? Code from the text message")
-        .press(Key::CtrlC);
+    terminal.see("? Code from the text message");
+    terminal.press(Key::CtrlC);
     terminal.ends(130).says("session verify ses_");
 }
 

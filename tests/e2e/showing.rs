@@ -126,17 +126,15 @@ fn a_person_is_asked_whether_a_rate_limit_is_waited_out() {
     let server = limited(1);
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
-    terminal
-        .see("? Rate limited; resets in 1 s. Wait?")
-        .type_in("y\r");
+    terminal.see("? Rate limited; resets in 1 s. Wait?");
+    terminal.type_in("y\r");
     terminal.ends(0).says("confirmed");
 
     let server = limited(120);
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
-    terminal
-        .see("? Rate limited; resets in 2 min. Wait?")
-        .type_in("n\r");
+    terminal.see("? Rate limited; resets in 2 min. Wait?");
+    terminal.type_in("n\r");
     terminal.ends(9).says("--max-wait 120s");
     assert_eq!(looks(&server), 1);
 }
@@ -147,9 +145,8 @@ fn a_wait_for_a_rate_limit_counts_down_and_ends_with_ctrl_c() {
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
     terminal.see("Wait?").type_in("y\r");
-    terminal
-        .see("rate limited; continuing in 1 min 5")
-        .press(Key::CtrlC);
+    terminal.see("rate limited; continuing in 1 min 5");
+    terminal.press(Key::CtrlC);
     terminal.ends(130);
     assert_eq!(looks(&server), 1);
     let server = limited(120);

@@ -55,9 +55,8 @@ fn a_booking_like_an_earlier_one_has_its_venue_provider_party_and_guest_unless_a
     let mut terminal = Terminal::start(&home, &like[..3]);
     terminal.answer("When?", "in 9 days 22:00");
     terminal.accept("Which slot on");
-    terminal
-        .see("Ada Lovelace · ada@example.com")
-        .accept("Book it?");
+    terminal.see("Ada Lovelace · ada@example.com");
+    terminal.accept("Book it?");
     terminal.ends(0).says("confirmed");
 }
 
@@ -78,10 +77,8 @@ fn a_slot_that_is_taken_meanwhile_leads_back_to_the_slots() {
     terminal.see("Book it?");
     book(&home, "ven_last_table", "Grace Hopper", "tomorrow 19:30", 0);
     terminal.press(Key::Enter);
-    terminal
-        .see("Another guest booked the slot.")
-        .see("Which slot")
-        .press(Key::Down);
+    terminal.see("Another guest booked the slot.");
+    terminal.see("Which slot").press(Key::Down);
     terminal.press(Key::Enter);
     terminal.accept("? Book it? (yes)");
     terminal.ends(0).says("confirmed");
@@ -221,9 +218,8 @@ fn a_service_that_hangs_is_waited_for_with_a_limit_and_a_way_out() {
     for command in [&["book"][..], &["cancel", "bk_1"], &["show", "bk_1"]] {
         let command = [command, &["--timeout", "4s"]].concat();
         let mut terminal = Terminal::of_width(&home, 100, &command);
-        terminal
-            .see("waiting for the service, up to 4 s a try")
-            .see("3 s, Ctrl-C is safe");
+        terminal.see("waiting for the service, up to 4 s a try");
+        terminal.see("3 s, Ctrl-C is safe");
         terminal.press(Key::CtrlC);
         terminal.ends(130);
     }

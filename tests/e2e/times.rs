@@ -170,9 +170,8 @@ fn a_time_is_refused_if_neither_a_search_nor_a_slot_shows_the_venues_zone() {
         assert_eq!(service.requests().iter().filter(writes).count(), 0);
         // A person chooses one of the slots, and is told why.
         let mut terminal = Terminal::start(&home, &[&book[..], &at].concat());
-        terminal
-            .see("warning: the venue's time zone is not known")
-            .see("Which slot");
+        terminal.see("warning: the venue's time zone is not known");
+        terminal.see("Which slot");
         terminal.press(Key::Esc);
         terminal.ends(17);
         let athens = ["--tz", "Europe/Athens", "--json"];

@@ -10,14 +10,10 @@ pub(crate) fn walk_to_summary(terminal: &mut Terminal, filter: &str) {
     terminal.answer("? Where?", "Sandbox");
     terminal.answer("? When?", "tomorrow 19:30");
     terminal.answer("? How many people?", "3");
-    terminal
-        .see("? Which venue?")
-        .type_in(filter)
-        .accept(" match");
-    terminal
-        .see("? Which slot")
-        .press(Key::Down)
-        .press(Key::Enter);
+    terminal.see("? Which venue?").type_in(filter);
+    terminal.accept(" match");
+    terminal.see("? Which slot").press(Key::Down);
+    terminal.press(Key::Enter);
     terminal.answer("? Guest's name", "Ada Lovelace");
     terminal.answer("? Guest's email", "");
     terminal.answer("? Guest's phone", "+44 20 7946 0018");
@@ -34,12 +30,10 @@ fn the_walk_leads_from_nothing_to_a_confirmed_booking_through_a_wrong_code_and_t
     let mut terminal = Terminal::start(&home, &["book"]);
     terminal.see("nothing is really booked").see("❯ dining");
     walk_to_summary(&mut terminal, "one-time (otp");
-    terminal
-        .see("The One-Time Code (otp)")
-        .see("20:00 (+00:00)");
-    terminal
-        .see("No card is needed.")
-        .see("Free to cancel at any time.");
+    terminal.see("The One-Time Code (otp)");
+    terminal.see("20:00 (+00:00)");
+    terminal.see("No card is needed.");
+    terminal.see("Free to cancel at any time.");
     terminal.see("Example Street").see("90 min");
     assert!(
         Served::of(&home).bookings().is_empty(),
@@ -48,11 +42,9 @@ fn the_walk_leads_from_nothing_to_a_confirmed_booking_through_a_wrong_code_and_t
     terminal.press(Key::Enter);
     terminal.see("bookctl book ven_otp --at");
 
-    terminal
-        .see("waiting")
-        .see("sent to +44 20 7946 0018 by sms")
-        .see(":")
-        .see("left");
+    terminal.see("waiting");
+    terminal.see("sent to +44 20 7946 0018 by sms").see(":");
+    terminal.see("left");
     terminal.answer("? One-time code", "000000");
     terminal.see("tries left: 4");
     // A second process in the same home reads the message.
@@ -73,12 +65,8 @@ fn the_walk_leads_from_nothing_to_a_confirmed_booking_through_a_wrong_code_and_t
 fn arrow_keys_and_words_of_the_row_choose_and_what_is_not_understood_is_asked_again() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["book"]);
-    terminal
-        .see("❯ dining")
-        .press(Key::Down)
-        .see("❯ fitness")
-        .press(Key::Up)
-        .see("❯ dining");
+    terminal.see("❯ dining").press(Key::Down).see("❯ fitness");
+    terminal.press(Key::Up).see("❯ dining");
     terminal.press(Key::Enter);
     terminal.answer("? Where?", "Atlantis");
     terminal.answer("? When?", "whenever");
@@ -90,15 +78,12 @@ fn arrow_keys_and_words_of_the_row_choose_and_what_is_not_understood_is_asked_ag
     // Of what was answered, the place alone is asked for again.
     terminal.see("could not be resolved");
     terminal.answer("? Where? › Atlantis", "\u{15}Sandbox");
-    terminal
-        .see("? Which venue?")
-        .type_in("zzzz")
-        .accept("no matches");
+    terminal.see("? Which venue?").type_in("zzzz");
+    terminal.accept("no matches");
     terminal.type_in("\u{15}").see("type to filter");
     terminal.type_in("SURE b").accept(" match");
-    terminal
-        .see("✔ Which venue? · The Sure Thing B (confirms)")
-        .see("? Which slot");
+    terminal.see("✔ Which venue? · The Sure Thing B (confirms)");
+    terminal.see("? Which slot");
     terminal.press(Key::CtrlC);
     terminal.ends(130);
 }
@@ -113,10 +98,8 @@ fn what_flags_say_is_not_asked() {
     );
     terminal.accept("? What would you like");
     terminal.answer("? Where?", "Sandbox");
-    terminal
-        .see("? Which venue?")
-        .type_in("sure thing (")
-        .accept(" match");
+    terminal.see("? Which venue?").type_in("sure thing (");
+    terminal.accept(" match");
     terminal.see("? Book it?").type_in("y\r");
     let ended = terminal.ends(0);
     for question in ["When?", "How many people?", "Guest's name", "Which slot"] {
@@ -131,9 +114,8 @@ fn what_flags_say_is_not_asked() {
     terminal.answer("? When?", "tomorrow 18:00");
     terminal.accept("? Which slot");
     terminal.answer("? Guest's name", "Grace Hopper");
-    terminal
-        .answer("? Guest's email", "")
-        .answer("? Guest's phone", "");
+    terminal.answer("? Guest's email", "");
+    terminal.answer("? Guest's phone", "");
     terminal.accept("? Book it?");
     terminal.ends(0).says("18:00");
 
@@ -155,10 +137,8 @@ fn another_time_than_the_given_one_is_asked_about() {
     whole[3] = "tomorrow 19:40";
     let mut terminal = Terminal::start(&home, &whole);
     terminal.see("No slot at").accept("? Which slot");
-    terminal
-        .see("when")
-        .see("19:30 (+00:00)")
-        .answer("? Book it? (no)", "maybe");
+    terminal.see("when").see("19:30 (+00:00)");
+    terminal.answer("? Book it? (no)", "maybe");
     terminal.see("type yes or no");
     assert!(Served::of(&home).bookings().is_empty());
     terminal.type_in("y\r");
@@ -202,14 +182,10 @@ fn of_slots_at_the_same_time_a_person_chooses_one_and_a_script_is_told_which_was
         .says("2 slots start at that time. Booking 19:30 · bar.")
         .says("pass --slot ID: slot_window (19:30 · window)");
     let mut terminal = Terminal::start(&home, &words(format!("{book} --name 'Grace Hopper'")));
-    terminal
-        .see("❯ 19:30 · bar")
-        .press(Key::Down)
-        .accept("❯ 19:30 · window");
-    terminal
-        .see("seating window")
-        .see("? Book it?")
-        .type_in("y\r");
+    terminal.see("❯ 19:30 · bar").press(Key::Down);
+    terminal.accept("❯ 19:30 · window");
+    terminal.see("seating window").see("? Book it?");
+    terminal.type_in("y\r");
     terminal.ends(0).says("bk_slot_window");
 }
 
@@ -230,13 +206,11 @@ fn a_detail_that_is_left_empty_is_asked_for_again_before_anything_is_sent() {
     let home = Home::new();
     let id = home.booked("ven_confirm_details", &[], 10);
     let mut terminal = Terminal::start(&home, &["continue", &id]);
-    terminal
-        .answer("? arrival_time", "")
-        .answer("arrival_time cannot be empty", "19:45");
+    terminal.answer("? arrival_time", "");
+    terminal.answer("arrival_time cannot be empty", "19:45");
     // Neither a line that was meant for another window nor one typed ahead sends it.
-    terminal
-        .see("? dietary_requirements")
-        .type_in("none\ryes\r");
+    terminal.see("? dietary_requirements");
+    terminal.type_in("none\ryes\r");
     terminal.answer("? Send these answers? (", "stray");
     terminal.accept("type yes or no");
     let ended = terminal.ends(17).says("is still waiting");
@@ -258,12 +232,9 @@ fn a_booking_by_flags_asks_for_the_provider_where_a_search_has_shown_several() {
         .exits(12)
         .says("choose one with --provider: provider_a or provider_c");
     let mut terminal = Terminal::start(&home, &whole);
-    terminal
-        .see("? Which provider?")
-        .press(Key::Down)
-        .accept("❯ provider_c")
-        .see("? Book it?")
-        .type_in("y\r");
+    terminal.see("? Which provider?").press(Key::Down);
+    terminal.accept("❯ provider_c").see("? Book it?");
+    terminal.type_in("y\r");
     terminal.ends(0).says("provider_c");
 }
 

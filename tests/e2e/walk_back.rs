@@ -14,25 +14,18 @@ fn esc_and_shift_tab_go_back_to_the_question_before_with_its_answer_filled_in() 
     let mut terminal = Terminal::start(&home, &["book"]);
     walk_to_summary(&mut terminal, "one-time (otp");
     // From the summary back to the first question, and forward again with a few answers changed.
-    terminal
-        .press(Key::Esc)
-        .see("? Guest's phone (optional) › +44 20 7946 0018")
-        .press(Key::ShiftTab)
-        .see("? Guest's email (optional) ›")
-        .press(Key::Esc)
-        .see("? Guest's name (first and last) › Ada Lovelace")
-        .press(Key::Esc)
-        .see("❯ 20:00")
-        .press(Key::Esc)
-        .see("❯ The One-Time Code (otp)")
-        .press(Key::ShiftTab)
-        .see("? How many people? › 3")
-        .press(Key::Esc)
-        .see("? When? (e.g. tomorrow 19:30) › tomorrow 19:30")
-        .press(Key::Esc)
-        .see("❯ Sandbox")
-        .press(Key::Esc)
-        .accept("❯ dining");
+    terminal.press(Key::Esc);
+    terminal.see("? Guest's phone (optional) › +44 20 7946 0018");
+    terminal.press(Key::ShiftTab);
+    terminal.see("? Guest's email (optional) ›").press(Key::Esc);
+    terminal.see("? Guest's name (first and last) › Ada Lovelace");
+    terminal.press(Key::Esc).see("❯ 20:00").press(Key::Esc);
+    terminal.see("❯ The One-Time Code (otp)");
+    terminal.press(Key::ShiftTab).see("? How many people? › 3");
+    terminal.press(Key::Esc);
+    terminal.see("? When? (e.g. tomorrow 19:30) › tomorrow 19:30");
+    terminal.press(Key::Esc).see("❯ Sandbox").press(Key::Esc);
+    terminal.accept("❯ dining");
     terminal.see("? Where?");
     for question in ["? Where?", "? When?"] {
         terminal.accept(question);
@@ -104,18 +97,14 @@ fn a_guest_is_checked_where_it_is_typed() {
     let home = Home::new();
     let arguments = "book ven_confirms --at 'tomorrow 19:30' --party 2";
     let mut terminal = Terminal::start(&home, &words(arguments));
-    terminal
-        .answer("? Guest's name", "Ada")
-        .answer("✘ this venue needs a first and a last name", " Lovelace");
-    terminal
-        .answer("? Guest's email", "notmail")
-        .answer("✘ that is not an email address", "\u{15}ada@example.com");
-    terminal
-        .answer("? Guest's phone", "ada@x")
-        .answer("✘ that is not a phone number", "\u{15}+44 20 7946 0018");
-    terminal
-        .see("Free to cancel at any time.")
-        .accept("? Book it?");
+    terminal.answer("? Guest's name", "Ada");
+    terminal.answer("✘ this venue needs a first and a last name", " Lovelace");
+    terminal.answer("? Guest's email", "notmail");
+    terminal.answer("✘ that is not an email address", "\u{15}ada@example.com");
+    terminal.answer("? Guest's phone", "ada@x");
+    terminal.answer("✘ that is not a phone number", "\u{15}+44 20 7946 0018");
+    terminal.see("Free to cancel at any time.");
+    terminal.accept("? Book it?");
     terminal.ends(0).says("confirmed");
 }
 
@@ -126,17 +115,15 @@ fn a_refused_guest_is_asked_for_the_name_alone() {
     let arguments = "book ven_confirms --at 'tomorrow 19:30' --party 2";
     let mut terminal = Terminal::start(&home, &words(arguments));
     terminal.answer("? Guest's name", "Test User");
-    terminal
-        .answer("? Guest's email", "")
-        .answer("? Guest's phone", "");
+    terminal.answer("? Guest's email", "");
+    terminal.answer("? Guest's phone", "");
     terminal.accept("? Book it?");
     terminal.answer(
         "? Guest's name (first and last) › Test User",
         "\u{15}Ada Lovelace",
     );
-    terminal
-        .see("guest Ada Lovelace")
-        .accept("? Book it? (yes)");
+    terminal.see("guest Ada Lovelace");
+    terminal.accept("? Book it? (yes)");
     let ended = terminal.ends(0).says("confirmed");
     assert_eq!(ended.screen.matches("Guest's email").count(), 1);
 }
@@ -149,9 +136,8 @@ fn the_command_at_the_end_makes_the_same_booking() {
     terminal.answer("? When?", "tomorrow 19:30");
     terminal.accept("❯ 19:30");
     terminal.answer("? Guest's name", "Ada O'Hara");
-    terminal
-        .answer("? Guest's email", "ada@example.com")
-        .answer("? Guest's phone", "");
+    terminal.answer("? Guest's email", "ada@example.com");
+    terminal.answer("? Guest's phone", "");
     terminal.accept("? Book it?");
     let ended = terminal.ends(0);
     let command = ended.screen.lines().map(str::trim);
@@ -178,18 +164,16 @@ fn the_vertical_and_the_place_have_flags_too() {
     let home = Home::new();
     let arguments = "book --vertical dining --near Sandbox --at 'tomorrow 19:30'";
     let mut terminal = Terminal::start(&home, &words(arguments));
-    terminal
-        .answer("? How many people?", "2")
-        .see("? Which venue?");
+    terminal.answer("? How many people?", "2");
+    terminal.see("? Which venue?");
     assert_eq!(count(&terminal, "Where?"), 0);
     terminal.press(Key::CtrlC);
     terminal.ends(130);
     let arguments = ["book", "--vertical", "dining", "--near", "Atlantis"];
     let more = ["--at", "tomorrow 19:30", "--party", "2"];
     let mut terminal = Terminal::start(&home, &[&arguments[..], &more].concat());
-    terminal
-        .see("could not be resolved")
-        .see("? Where? › Atlantis");
+    terminal.see("could not be resolved");
+    terminal.see("? Where? › Atlantis");
     terminal.press(Key::CtrlC);
     terminal.ends(130);
 }
@@ -202,10 +186,8 @@ fn the_code_of_the_sandbox_is_offered_and_what_cannot_be_one_is_refused() {
     let mut terminal = Terminal::of_width(&home, 50, &["continue", &id]);
     let code = home.code();
     terminal.see(&format!("Enter uses {code} from the sandbox's inbox"));
-    terminal
-        .type_in("abc")
-        .press(Key::Enter)
-        .see("✘ the code has 6 digits");
+    terminal.type_in("abc").press(Key::Enter);
+    terminal.see("✘ the code has 6 digits");
     terminal.type_in("\u{15}").press(Key::Enter);
     let ended = terminal.ends(0).says("confirmed").fits();
     assert!(!ended.screen.contains(&code), "{}", ended.screen);

@@ -10,12 +10,10 @@ fn walks_at(columns: u16, variables: &[(&str, &str)]) -> Ended {
         .fold(Home::new(), |home, (name, value)| home.with(name, value));
     let mut terminal = Terminal::of_width(&home, columns, &["book"]);
     walk_to_summary(&mut terminal, "one-time (otp");
-    terminal
-        .press(Key::Enter)
-        .answer("? One-time code", "000000");
-    terminal
-        .see("tries")
-        .answer("? One-time code", &home.code());
+    terminal.press(Key::Enter);
+    terminal.answer("? One-time code", "000000");
+    terminal.see("tries");
+    terminal.answer("? One-time code", &home.code());
     let ended = terminal.ends(0).fits();
 
     let guest = "--party 2 --name 'Ada Lovelace' --payment vendor";
@@ -31,13 +29,8 @@ fn walks_at(columns: u16, variables: &[(&str, &str)]) -> Ended {
             "? File with",
             "a path to/a file that is longer/than forty columns/are wide",
         );
-    terminal
-        .see("no such file")
-        .see("? Payment")
-        .press(Key::Up)
-        .press(Key::Enter)
-        .see("(no)")
-        .type_in("y\r");
+    terminal.see("no such file").see("? Payment").press(Key::Up);
+    terminal.press(Key::Enter).see("(no)").type_in("y\r");
     terminal.ends(11).fits();
     ended
 }
@@ -66,20 +59,17 @@ fn a_dumb_terminal_and_a_screen_reader_get_plain_numbered_questions() {
     for (name, value) in [("TERM", "dumb"), ("BOOKCTL_ACCESSIBLE", "1")] {
         let home = Home::new().with(name, value);
         let mut terminal = Terminal::start(&home, &["book"]);
-        terminal
-            .see("1) dining")
-            .answer("What would you like to book?", "1");
+        terminal.see("1) dining");
+        terminal.answer("What would you like to book?", "1");
         terminal.answer("Where?", "Sandbox");
         terminal.answer("When?", "tomorrow 19:30");
         terminal.answer("How many people?", "");
-        terminal
-            .see(") The One-Time Code (otp)")
-            .answer("Which venue?", "4");
+        terminal.see(") The One-Time Code (otp)");
+        terminal.answer("Which venue?", "4");
         terminal.see("19:30").answer("Which slot", "");
         terminal.answer("Guest's name", "Ada Lovelace");
-        terminal
-            .answer("Guest's email", "")
-            .answer("Guest's phone", "");
+        terminal.answer("Guest's email", "");
+        terminal.answer("Guest's phone", "");
         terminal.answer("Book it?", "yes");
         terminal.see("One-time code");
         let code = home.code();

@@ -24,12 +24,10 @@ fn paying(home: &Home) -> Terminal {
     let mut terminal = Terminal::start(home, &arguments);
     // A card is needed, so it is asked about.
     terminal.see("? Book it?").type_in("y\r");
-    terminal
-        .see("? Payment response (")
-        .see("left")
-        .see("❯ Approve it as the vendor would")
-        .press(Key::Down)
-        .see("❯ Read the vendor's response from a file");
+    terminal.see("? Payment response (").see("left");
+    terminal.see("❯ Approve it as the vendor would");
+    terminal.press(Key::Down);
+    terminal.see("❯ Read the vendor's response from a file");
     terminal
 }
 
@@ -51,9 +49,8 @@ fn a_payment_shows_its_amount_and_deadline_and_takes_the_answer_from_a_file_afte
     let id = id_on(&terminal);
     let file = home.folder().join("answer.json");
     let answer = |terminal: &mut Terminal| {
-        terminal
-            .press(Key::Enter)
-            .answer("? File with the vendor's response", "answer.json");
+        terminal.press(Key::Enter);
+        terminal.answer("? File with the vendor's response", "answer.json");
     };
     for (text, why) in [
         ("", "answer.json: no such file"),
@@ -67,11 +64,9 @@ fn a_payment_shows_its_amount_and_deadline_and_takes_the_answer_from_a_file_afte
             std::fs::write(&file, text).unwrap();
         }
         answer(&mut terminal);
-        terminal
-            .see(why)
-            .see("❯ Approve it as the vendor would")
-            .press(Key::Down)
-            .see("❯ Read the vendor's response from a file");
+        terminal.see(why).see("❯ Approve it as the vendor would");
+        terminal.press(Key::Down);
+        terminal.see("❯ Read the vendor's response from a file");
     }
     assert_eq!(home.booking(&id)["status"], "requires_action");
     std::fs::write(&file, approval(&home, &id)).unwrap();
@@ -84,14 +79,11 @@ fn a_payment_is_answered_by_a_paste() {
     let home = Home::new();
     let mut terminal = paying(&home);
     let answer = approval(&home, &id_on(&terminal)).replace(',', ",\r\n\r\n");
-    terminal
-        .press(Key::Down)
-        .press(Key::Down)
-        .accept("❯ Paste it");
+    terminal.press(Key::Down).press(Key::Down);
+    terminal.accept("❯ Paste it");
     terminal.see("? Paste the vendor's response");
-    terminal
-        .type_in(&format!("\u{1b}[200~{answer}\u{1b}[201~"))
-        .press(Key::Enter);
+    terminal.type_in(&format!("\u{1b}[200~{answer}\u{1b}[201~"));
+    terminal.press(Key::Enter);
     terminal.ends(0).says("confirmed");
 }
 
@@ -102,10 +94,8 @@ fn a_paste_that_is_a_card_number_or_empty_is_not_sent_and_what_is_expected_is_sa
     let home = served.home();
     let mut terminal = paying(&home);
     let id = id_on(&terminal);
-    terminal
-        .press(Key::Down)
-        .press(Key::Down)
-        .accept("❯ Paste it");
+    terminal.press(Key::Down).press(Key::Down);
+    terminal.accept("❯ Paste it");
     for (pasted, why) in [
         ("4111 1111 1111 1111", "it is not valid JSON"),
         ("\"4111-1111-1111-1111\"", "it looks like a card number"),
@@ -115,18 +105,14 @@ fn a_paste_that_is_a_card_number_or_empty_is_not_sent_and_what_is_expected_is_sa
             "? Paste the vendor's response (JSON, never a card number)",
             pasted,
         );
-        terminal
-            .see(why)
-            .see("the JSON that the vendor's payment page returned, never a card number")
-            .see("This payment's response has the approval_id psp_")
-            .see("❯ Approve it as the vendor would")
-            .press(Key::Up)
-            .press(Key::Up)
-            .accept("❯ Paste it");
+        terminal.see(why);
+        terminal.see("the JSON that the vendor's payment page returned, never a card number");
+        terminal.see("This payment's response has the approval_id psp_");
+        terminal.see("❯ Approve it as the vendor would");
+        terminal.press(Key::Up).press(Key::Up).accept("❯ Paste it");
     }
-    terminal
-        .see("? Paste the vendor's response (JSON")
-        .press(Key::CtrlC);
+    terminal.see("? Paste the vendor's response (JSON");
+    terminal.press(Key::CtrlC);
     let ended = terminal.ends(130);
     let requests = home.ok(["sandbox", "requests", "--json"]).stdout;
     for card in ["4111 1111", "4111-1111"] {
@@ -146,16 +132,12 @@ fn the_editor_opens_again_with_what_was_written_and_could_not_be_read() {
     std::fs::write(&next, "{\"status\": \"approved\"").unwrap();
     let mut terminal = paying(&home);
     let id = id_on(&terminal);
-    terminal
-        .press(Key::Down)
-        .accept("❯ Write it in an editor")
-        .see("not valid JSON");
+    terminal.press(Key::Down).accept("❯ Write it in an editor");
+    terminal.see("not valid JSON");
     std::fs::write(&next, approval(&home, &id)).unwrap();
-    terminal
-        .see("❯ Approve it as the vendor would")
-        .press(Key::Down)
-        .press(Key::Down)
-        .accept("❯ Write it in an editor");
+    terminal.see("❯ Approve it as the vendor would");
+    terminal.press(Key::Down).press(Key::Down);
+    terminal.accept("❯ Write it in an editor");
     terminal.ends(0).says("confirmed");
     let seen = std::fs::read_to_string(home.folder().join("seen")).unwrap();
     let second = seen.split("---\n").nth(1).unwrap();
@@ -168,24 +150,16 @@ fn a_payment_is_aborted_only_by_a_choice_and_a_yes() {
     let home = Home::new();
     let mut terminal = paying(&home);
     let id = id_on(&terminal);
-    terminal
-        .type_in("y")
-        .press(Key::Down)
-        .see("❯ Write it in an editor")
-        .press(Key::Down)
-        .press(Key::Down)
-        .accept("❯ Abort the payment");
-    terminal
-        .see("? Abort the payment? The booking then fails (")
-        .accept("(no) ›")
-        .see("Abort the payment? The booking then fails · no")
-        .see("❯ Approve it");
+    terminal.type_in("y").press(Key::Down);
+    terminal.see("❯ Write it in an editor").press(Key::Down);
+    terminal.press(Key::Down).accept("❯ Abort the payment");
+    terminal.see("? Abort the payment? The booking then fails (");
+    terminal.accept("(no) ›");
+    terminal.see("Abort the payment? The booking then fails · no");
+    terminal.see("❯ Approve it");
     assert_eq!(home.booking(&id)["status"], "requires_action");
-    terminal
-        .press(Key::Up)
-        .accept("❯ Abort the payment")
-        .see("(no) ›")
-        .type_in("y\r");
+    terminal.press(Key::Up).accept("❯ Abort the payment");
+    terminal.see("(no) ›").type_in("y\r");
     terminal.ends(11).says("payment_declined");
 }
 
@@ -220,9 +194,8 @@ fn the_flag_that_aborts_a_payment_asks_on_a_terminal_alone() {
 fn a_sandbox_approves_a_payment_as_the_vendor_would() {
     let home = Home::new();
     let mut terminal = paying(&home);
-    terminal
-        .press(Key::Up)
-        .accept("❯ Approve it as the vendor would");
+    terminal.press(Key::Up);
+    terminal.accept("❯ Approve it as the vendor would");
     terminal.ends(0).says("confirmed");
 }
 

@@ -75,10 +75,8 @@ fn a_hangup_that_was_ignored_before_the_start_stays_ignored() {
 fn shell(home: &Home) -> Terminal {
     let shell = ["bash", "--norc", "--noprofile", "-i"];
     let mut terminal = Terminal::of_program(home, 100, &shell);
-    terminal
-        .see("bash-")
-        .type_in("PS1='ready> '\r")
-        .see("ready> ");
+    terminal.see("bash-").type_in("PS1='ready> '\r");
+    terminal.see("ready> ");
     terminal
 }
 
@@ -112,10 +110,8 @@ fn a_question_that_was_stopped_from_outside_is_asked_again_by_fg() {
     let pid = pid_on(&mut terminal);
     signal("-TSTP", &pid);
     // What is seen after the word is no remainder of the screen before.
-    terminal
-        .see("Stopped")
-        .type_in("clear; echo aga''in; fg\r")
-        .see("again");
+    terminal.see("Stopped").type_in("clear; echo aga''in; fg\r");
+    terminal.see("again");
     terminal.see("❯ dining").press(Key::Down).see("❯ fitness");
     terminal.press(Key::CtrlC).see("nothing was changed");
     terminal.type_in("exit 0\r");
@@ -133,17 +129,15 @@ fn a_question_is_asked_once_at_every_width_of_the_terminal() {
     let arguments = ["book", "ven_otp", "--at", "tomorrow 19:30", "--party", "2"];
     let mut terminal = Terminal::of_width(&home, 80, &arguments);
     terminal.answer("? Guest's name", "Ada Lovelace");
-    terminal
-        .answer("? Guest's email", "")
-        .answer("? Guest's phone", "");
+    terminal.answer("? Guest's email", "");
+    terminal.answer("? Guest's phone", "");
     terminal.see("? Book it?");
     for columns in [45, 110, 30, 80] {
         terminal.resize(columns).see("goes back").see("? Book it?");
         assert_eq!(times(&terminal, "? Book it?"), 1, "{columns}:\n{terminal}");
     }
-    terminal
-        .press(Key::Enter)
-        .answer("? One-time code", "000000");
+    terminal.press(Key::Enter);
+    terminal.answer("? One-time code", "000000");
     terminal.see("tries left: 4").see("? One-time code");
     for columns in [30, 80, 45, 110] {
         terminal.resize(columns).see("sandbox's inbox");

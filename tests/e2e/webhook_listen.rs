@@ -370,10 +370,8 @@ fn in_a_terminal_each_event_is_a_line_while_a_booking_is_made_in_another() {
     let mut book = vec!["book", "ven_otp", "--quiet", "--jq", ".id"];
     book.extend(GUEST);
     let id = home.run(book).exits(10).stdout.trim().to_owned();
-    terminal
-        .see("booking.created")
-        .see("booking.requires_action")
-        .see(&id);
+    terminal.see("booking.created");
+    terminal.see("booking.requires_action").see(&id);
     until("both are forwarded", || app.count() == 2);
     terminal.see("200 in");
     until("the listener's address is the organization's", || {
