@@ -292,11 +292,8 @@ mod tests {
             ("BOOKCTL_API_KEY", "k"),
         ];
         assert!(remote(resolve_with(None, &variables, LIVE)).key.is_some());
-        assert!(
-            remote(resolve_with(Some("live"), &variables, LIVE))
-                .key
-                .is_none()
-        );
+        let live = remote(resolve_with(Some("live"), &variables, LIVE));
+        assert!(live.key.is_none());
         let sandbox = resolve_with(Some("sandbox"), &variables, LIVE).unwrap();
         assert!(matches!(
             sandbox,

@@ -243,13 +243,8 @@ mod tests {
             assert_eq!(state("abandoned"), State::Abandoned);
             assert_eq!(state("refused"), State::Refused);
             assert!(!owns("open") && !owns("abandoned") && owns("refused"));
-            assert!(
-                journal
-                    .attempts()
-                    .unwrap()
-                    .iter()
-                    .all(|it| it.runs.len() == 1)
-            );
+            let attempts = journal.attempts().unwrap();
+            assert!(attempts.iter().all(|it| it.runs.len() == 1));
         }
     }
 
@@ -264,11 +259,8 @@ mod tests {
         fs::write(&named, "no database ".repeat(500)).unwrap();
         std::os::unix::fs::symlink(&named, &path).unwrap();
         assert!(recover(&path).unwrap().is_some());
-        assert!(
-            fs::read_to_string(&named)
-                .unwrap()
-                .starts_with("no database")
-        );
+        let kept = fs::read_to_string(&named).unwrap();
+        assert!(kept.starts_with("no database"));
         assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1);
         assert!(fs::symlink_metadata(&path).unwrap().is_file());
     }

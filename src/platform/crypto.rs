@@ -60,11 +60,8 @@ mod tests {
             ("=", None),
             ("", None),
         ] {
-            assert_eq!(
-                base64_decoded(text.as_bytes()).as_deref(),
-                bytes.map(str::as_bytes),
-                "{text}"
-            );
+            let decoded = base64_decoded(text.as_bytes());
+            assert_eq!(decoded.as_deref(), bytes.map(str::as_bytes), "{text}");
         }
     }
 }

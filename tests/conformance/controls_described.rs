@@ -145,10 +145,8 @@ impl Seen<'_> {
         let head: Vec<String> = lines.take_while(|it| !it.starts_with("event: ")).collect();
         let described = described::find("GET", "/sandbox/stream").unwrap();
         let kind = format!("content-type: {}", described.media_type(200));
-        assert!(
-            head[0].ends_with(" 200 OK") && head.contains(&kind),
-            "{head:?}"
-        );
+        assert!(head[0].ends_with(" 200 OK"), "{head:?}");
+        assert!(head.contains(&kind), "{head:?}");
         self.calls.insert(described.name);
     }
 

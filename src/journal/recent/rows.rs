@@ -240,14 +240,9 @@ mod tests {
         let known = |id: &str| recent.slot(id).unwrap();
         let old = known("old").unwrap();
         assert_eq!(old.slot.value, slots[0].value);
-        assert_eq!(
-            (
-                old.venue_id.as_str(),
-                old.provider.as_deref(),
-                old.party_size
-            ),
-            ("v", Some("provider_a"), 3)
-        );
+        assert_eq!(old.venue_id, "v");
+        assert_eq!(old.provider.as_deref(), Some("provider_a"));
+        assert_eq!(old.party_size, 3);
         assert!(known("new").is_some() && known("older").is_none());
         let last = recent.listed(RecentList::LastVenue, 1).unwrap();
         assert_eq!(last.as_deref(), Some("w"));

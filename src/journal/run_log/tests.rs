@@ -33,13 +33,8 @@ fn a_key_is_never_reused_for_another_body() {
     assert_eq!(run(&journal, &request()).1, Earlier::MayHaveBooked);
     let other = json!({"party_size": 3});
     let error = journal.begins("k", &other).unwrap_err();
-    assert_eq!(
-        (
-            error.code.to_string().as_str(),
-            error.idempotency_key.as_deref()
-        ),
-        ("another_booking", Some("k"))
-    );
+    assert_eq!(error.code.to_string(), "another_booking");
+    assert_eq!(error.idempotency_key.as_deref(), Some("k"));
     let resume = |error: Error| error.hint.as_ref().unwrap().contains("attempts resume k");
     assert!(resume(error));
     journal.end_refused(&journal.run("j", &other), 400).unwrap();

@@ -228,11 +228,7 @@ mod tests {
             found("postgresql:///bookctl", "bob").as_deref(),
             Some("last")
         );
-        assert_eq!(
-            read("postgresql://x/y")
-                .unwrap()
-                .password_in("x:1:y:u:p", "u"),
-            None
-        );
+        let address = read("postgresql://x/y").unwrap();
+        assert_eq!(address.password_in("x:1:y:u:p", "u"), None);
     }
 }

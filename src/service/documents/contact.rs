@@ -74,9 +74,7 @@ mod tests {
             assert!(party(text).is_err(), "{text}");
         }
         let empty = party(" ").unwrap_err();
-        assert!(
-            empty.contains("cannot be empty") && !empty.contains('`'),
-            "{empty}"
-        );
+        assert!(empty.contains("cannot be empty"), "{empty}");
+        assert!(!empty.contains('`'), "{empty}");
     }
 }

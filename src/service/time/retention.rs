@@ -76,10 +76,8 @@ mod tests {
     #[test]
     fn a_number_without_a_unit_is_refused_since_days_are_as_likely_as_seconds() {
         let sentence = Retention::parse("90").unwrap_err();
-        assert!(
-            sentence.contains("no unit") && sentence.contains("`90d`"),
-            "{sentence}"
-        );
+        assert!(sentence.contains("no unit"), "{sentence}");
+        assert!(sentence.contains("`90d`"), "{sentence}");
         assert!(Retention::parse("101w of waiting").is_err());
         assert!(Retention::parse("100000d").is_err());
     }

@@ -59,10 +59,8 @@ fn a_row_that_cannot_be_meant_is_named_and_nothing_is_read_past_it() {
         let row = JSON.replace(from, to);
         let error = json(&format!("{JSON}\n{row}\n")).err();
         let told = error.map(|error| told(&error)).unwrap_or_default();
-        assert!(
-            told.contains("row 2 (line 2)") && told.contains(why),
-            "{row}: {told}"
-        );
+        assert!(told.contains("row 2 (line 2)"), "{row}: {told}");
+        assert!(told.contains(why), "{row}: {told}");
     }
 }
 

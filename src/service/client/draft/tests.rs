@@ -124,12 +124,8 @@ fn what_only_a_person_knows_stands_as_a_hole() {
     // What was only tried is no answer.
     let fields = json!({"error": "x", "missing": ["window.from", "currency"]});
     let asked = found(WriteKind::Slots, &[fields]);
-    assert!(
-        asked
-            .open()
-            .unwrap()
-            .starts_with("`window.from`, `currency`")
-    );
+    let open = asked.open().unwrap();
+    assert!(open.starts_with("`window.from`, `currency`"));
     assert_eq!(holes(&asked), ". * {window: {from: <?>}} * {currency: <?>}");
     // That it is a number makes no party of it, where no second search tests it.
     for refused in [
