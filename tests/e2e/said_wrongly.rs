@@ -144,7 +144,8 @@ fn the_setting_that_an_answer_needs_settles_the_attempt_that_it_left_open() {
         .with("BOOKCTL_API_KEY", "sk_live_x")
         .with_profile("acme", server.base_url(), "");
     book(&home, &["--idempotency-key", "k"]).refused(16, "outcome_unknown");
-    let expression = r#"{id: .booking_id, object: "booking", status: "confirmed", provider: "provider_a"}"#;
+    let expression =
+        r#"{id: .booking_id, object: "booking", status: "confirmed", provider: "provider_a"}"#;
     let set = format!("read.booking={expression}");
     home.ok(["profile", "set", "acme", &set]);
     let resume = ["attempts", "resume", "k", "--jq", ".booking_id"];

@@ -12,7 +12,10 @@ use crate::sandbox::rules::fields::FieldErrors;
 use crate::sandbox::store::SentDelivery;
 use crate::sandbox::wire::IdKind;
 
+/// How many requests stay when the oldest are deleted, and a list has at most.
 const MOST: usize = 1000;
+/// How many there are when they are deleted. Those that stay are judged again, so that fewer of them cost less.
+const FULL: usize = 5 * MOST;
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// How many ids of one code are remembered.
 const MOST_IDS: usize = 100;
@@ -63,7 +66,7 @@ impl ExchangeLog {
         kept.size += exchange.size();
         let exchange = Arc::new(exchange);
         kept.exchanges.push_back(Arc::clone(&exchange));
-        if kept.exchanges.len() > 2 * MOST || kept.size > MOST_BYTES {
+        if kept.exchanges.len() > FULL || kept.size > MOST_BYTES {
             let all: Vec<_> = kept.exchanges.iter().cloned().collect();
             kept.remember(&all, &[]);
             while (kept.exchanges.len() > MOST || kept.size > MOST_BYTES / 2)
