@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
@@ -12,15 +13,15 @@ use crate::sandbox::rules::fields::FieldErrors;
 use crate::sandbox::store::SentDelivery;
 use crate::sandbox::wire::IdKind;
 
-/// How many requests stay when the oldest are deleted, and a list has at most.
 const MOST: usize = 1000;
-/// How many there are when they are deleted. Those that stay are judged again, so that fewer of them cost less.
-const FULL: usize = 5 * MOST;
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// How many ids of one code are remembered.
 const MOST_IDS: usize = 100;
 /// How many requests a list has unless it is asked for more.
 const LIMIT: usize = 100;
+/// How much time has to pass before deleted requests are judged again. What deletes a thousand sooner is a load test, which
+/// pays for no report.
+const JUDGED_EVERY: Duration = Duration::from_millis(500);
 
 pub(crate) struct ExchangeLog(Mutex<LogEntries>);
 
@@ -31,6 +32,7 @@ struct LogEntries {
     /// How often a control has changed something for an organization, or for all.
     changes: HashMap<Option<String>, u32>,
     judge: Judge,
+    judged_at: Option<Instant>,
     /// What the requests and deliveries showed that are no longer there.
     earlier: HashMap<(Option<String>, String), BTreeSet<String>>,
 }
@@ -49,11 +51,13 @@ impl ExchangeLog {
             last: Timestamp::now().as_millisecond() << 21,
             changes: HashMap::new(),
             judge,
+            judged_at: None,
             earlier: HashMap::new(),
         }))
     }
 
-    /// Numbers and keeps a request. Those that it leaves no room for are judged together with what followed them.
+    /// Numbers and keeps a request. Those that it leaves no room for are judged together with what
+    /// followed them.
     pub(in super::super) fn keep(&self, mut exchange: Exchange) -> Arc<Exchange> {
         let mut kept = self.lock();
         kept.last += 1;
@@ -66,9 +70,13 @@ impl ExchangeLog {
         kept.size += exchange.size();
         let exchange = Arc::new(exchange);
         kept.exchanges.push_back(Arc::clone(&exchange));
-        if kept.exchanges.len() > FULL || kept.size > MOST_BYTES {
-            let all: Vec<_> = kept.exchanges.iter().cloned().collect();
-            kept.remember(&all, &[]);
+        if kept.exchanges.len() > 2 * MOST || kept.size > MOST_BYTES {
+            let is_due = |at: Instant| at.elapsed() >= JUDGED_EVERY;
+            if kept.judged_at.is_none_or(is_due) {
+                let all: Vec<_> = kept.exchanges.iter().cloned().collect();
+                kept.remember(&all, &[]);
+                kept.judged_at = Some(Instant::now());
+            }
             while (kept.exchanges.len() > MOST || kept.size > MOST_BYTES / 2)
                 && let Some(oldest) = kept.exchanges.pop_front()
             {
