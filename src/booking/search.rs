@@ -109,8 +109,7 @@ pub(crate) struct SlotsArgs {
 
 pub(crate) async fn list_slots(context: &Context, args: SlotsArgs) -> Result<Exit> {
     let venue = pick::venue_or_pick(context, args.venue.as_deref()).await?;
-    let zone = context.adapter().zone_or(args.when.zone.tz.clone());
-    let remembered = venue.remembered.as_ref();
+    let (remembered, zone) = (venue.remembered.as_ref(), args.when.zone.tz.as_ref());
     let when = args.when.when();
     let search = offer::SlotSearch {
         context,
@@ -120,7 +119,7 @@ pub(crate) async fn list_slots(context: &Context, args: SlotsArgs) -> Result<Exi
         fields: args.extra.body()?,
         limit: args.limit.get(),
     };
-    let zone = offer::known_zone(remembered, zone.as_ref());
+    let zone = offer::known_zone(remembered, zone);
     let offer = search.around(&when, zone.as_ref()).await?;
     offer.remember(context);
     let (slots, reader) = (&offer.slots, offer.reader(context));

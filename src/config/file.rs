@@ -55,7 +55,6 @@ pub(crate) struct Profile {
     #[serde(default)]
     pub(crate) local_times: bool,
     // What the adapter is made of, as written.
-    timezone: Option<Spanned<String>>,
     auth_query: Option<Spanned<String>>,
     auth_user: Option<Spanned<String>>,
     #[serde(default)]
@@ -149,7 +148,6 @@ impl Profile {
             rows.map(move |(key, value)| (format!("{table}.{key}"), value))
         });
         let own = [
-            ("timezone", &self.timezone),
             ("auth_query", &self.auth_query),
             ("auth_user", &self.auth_user),
         ];

@@ -12,7 +12,8 @@ use crate::service::mapping::{Adapter, Dialect, ReadKind, WriteKind};
 use crate::service::time::retention::Retention;
 
 /// The settings that stand in the profile itself, and not in a table of it.
-const PLAIN: &str = "base_url, read_only, ca_file, retention, journal, local_times, timezone, auth_query, auth_user";
+const PLAIN: &str =
+    "base_url, read_only, ca_file, retention, journal, local_times, auth_query, auth_user";
 
 /// The key of a setting as `config.toml` has it: those of the dialect can stand without `dialect.` in front.
 pub(crate) fn setting(key: &str) -> Result<String, String> {

@@ -192,9 +192,7 @@ fn the_service_has_another_name_for_every_open_one() {
         .iter()
         .map(|row| (text(row, "key"), text(row, "default")))
         // The table goes on with the expressions, by kind, and with how times are read.
-        .filter(|(key, _)| {
-            !key.contains('.') && !["local_times", "timezone"].contains(&key.as_str())
-        })
+        .filter(|(key, _)| !key.contains('.') && key != "local_times")
         .collect();
     assert_eq!(names.len(), NAMES.len());
     for (key, default) in names {

@@ -187,16 +187,6 @@ fn a_time_is_refused_if_neither_a_search_nor_a_slot_shows_the_venues_zone() {
     let refused = home.run(words(format!("{book} 'tomorrow 19:30'")));
     has(&refused.refused(2, "usage"), "hint", "--tz");
     home.ok(words(format!("{book} '2031-12-01 19:30'")));
-    // The profile's zone stands for those of the venues.
-    let datetimes = [json!("2031-12-01T17:30:00Z"), json!("2031-12-01T19:30:00Z")];
-    let service = service_without_zones(datetimes.clone());
-    let athens = "timezone = \"Europe/Athens\"\n";
-    let home = Home::new().with_profile("acme", service.base_url(), athens);
-    let home = home.with("BOOKCTL_API_KEY", "sk_live_x");
-    let booked = home.ok(words(format!("{book} '2031-12-01 19:30'"))).json();
-    assert_eq!(booked["datetime"], datetimes[0]);
-    home.ok(words("profile set acme timezone=+02:00"));
-    home.refuses("profile set acme timezone=Paris", 2, "usage");
 }
 
 #[test]

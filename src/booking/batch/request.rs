@@ -78,8 +78,7 @@ pub(super) async fn with_slot(context: &Context, row: &Value) -> Result<Map<Stri
     let when = When::parse(&text("datetime"));
     let when = when.or_else(|error| instant.map_or(Err(error), |at| When::parse(&at.to_string())));
     let when = when.map_err(Error::usage)?;
-    let default = context.adapter().zone_or(None);
-    let zone = known_zone(venue.remembered.as_ref(), default.as_ref());
+    let zone = known_zone(venue.remembered.as_ref(), None);
     let party = text("party_size").parse().unwrap_or(1);
     let provider = row.get("provider").and_then(Value::as_str);
     // A batch has no flag for the zone.

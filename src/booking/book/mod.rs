@@ -120,7 +120,7 @@ async fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
         vertical: args.vertical,
         place: args.near,
         at: args.at,
-        zone: context.adapter().zone_or(args.zone.tz),
+        zone: args.zone.tz,
         options: args.options,
         fields: args.extra.body()?,
         is_confirmed: args.yes,

@@ -105,8 +105,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     changes.datetime = match (&args.at, &known) {
         (Some(when), Some(booking)) if !is_exact(when) => {
             let party = changes.party_size.unwrap_or(booking.party());
-            let zone = adapter.zone_or(args.zone.tz.clone());
-            Some(new_time(context, booking, when, zone.as_ref(), party).await?)
+            Some(new_time(context, booking, when, args.zone.tz.as_ref(), party).await?)
         }
         (when, _) => {
             let moment = when.as_ref().and_then(When::exact);

@@ -185,8 +185,6 @@ fn adapter_rows() -> Vec<Vec<String>> {
     }
     let times = "whether times without an offset are the venue's own, in requests as well";
     all.extend(rows([["local_times", "false", times]]));
-    let zone = "time zone of venues that show none";
-    all.extend(rows([["timezone", "", zone]]));
     all
 }
 

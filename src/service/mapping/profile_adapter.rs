@@ -14,7 +14,6 @@ use crate::json::parsed;
 use crate::platform::jq::Expression;
 use crate::platform::shell;
 use crate::service::time::moment::Moment;
-use crate::service::time::zone::zone;
 
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Adapter {
@@ -23,9 +22,6 @@ pub(crate) struct Adapter {
     pub(crate) profile: Option<String>,
     /// Whether times without an offset are the venue's own, in requests as well.
     pub(crate) local_times: bool,
-    /// The zone of the venues of which none is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) timezone: Option<String>,
     #[serde(flatten)]
     pub(crate) transport: Transport,
     pub(crate) dialect: Dialect,
@@ -38,11 +34,6 @@ impl Adapter {
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         let no_kind = || "is not a kind of document".to_owned();
         match key.split_once('.').unwrap_or(("", key)) {
-            ("", "timezone") => {
-                zone(value).map_err(|why| format!("cannot be set: {why}"))?;
-                self.timezone = Some(value.to_owned());
-                Ok(())
-            }
             ("", "auth_query") => self.transport.set_auth_query(value),
             ("", "auth_user") => self.transport.set_auth_user(value),
             ("headers", name) => self.transport.add_header(name, value),
@@ -59,11 +50,6 @@ impl Adapter {
             }
             _ => Err("is not a setting of the mapping".to_owned()),
         }
-    }
-
-    /// The zone of a venue of which none is known: that of `--tz`, else the profile's.
-    pub(crate) fn zone_or(&self, flag: Option<TimeZone>) -> Option<TimeZone> {
-        flag.or_else(|| zone(self.timezone.as_deref()?).ok())
     }
 
     pub(crate) fn set_command(&self, settings: &str) -> String {
