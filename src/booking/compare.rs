@@ -10,13 +10,8 @@ use crate::outcome::{Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::mapping::{WriteKind, member};
 
-/// What a create asks for beside what makes a booking another one: in these fields a service may have done otherwise.
-const CHOSEN: [&str; 4] = [
-    "provider",
-    "end_user",
-    "payment_collection",
-    "seating_preference",
-];
+/// What a create asks for beside what makes a booking another one, and no modify changes.
+const CHOSEN: [&str; 3] = ["provider", "end_user", "payment_collection"];
 
 /// Ends a command that has made a booking like [`finish_compared`]. One that differs in what was chosen exits with 16.
 pub(crate) async fn finish_created(context: &Context, booking: Booking) -> Result<Exit> {

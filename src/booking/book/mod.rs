@@ -308,7 +308,8 @@ impl BookCommand<'_> {
     }
 }
 
-/// The time of a slot that was given by its id, as it was offered. A time given next to it has to be the same one.
+/// The time of a slot that was given by its id, as it was offered. A time given next to it is refused if it is another one, and
+/// sent as it was meant where that cannot be said.
 fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<Value> {
     let offered = slot.datetime_value();
     let Some(when) = &draft.at else {
@@ -320,8 +321,14 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
     // The slot is on the venue's clock, and may show its offset.
     let zone = draft.known_zone().or(slot.offset().map(TimeZone::fixed));
     let sent = Value::from(offer::wire_time(context, when, zone)?);
-    if slot.time().is_none() || is_same_time(DocumentTime::read(&sent), slot.time()) {
+    let asked = DocumentTime::read(&sent);
+    if is_same_time(asked, slot.time()) {
         return Ok(offered);
+    }
+    let instant = |time: Option<DocumentTime>| time.and_then(|it| it.instant);
+    // Only two instants are certain to differ.
+    if instant(asked).is_none() || instant(slot.time()).is_none() {
+        return Ok(sent);
     }
     let (id, time) = (slot.id(), slot.time_text());
     let what = format!("slot {id} is at {time}, which is not the time of --at; nothing was sent");

@@ -22,7 +22,7 @@ use crate::service::mapping::WriteKind;
 use crate::service::time::document_time::{DocumentTime, time_text};
 use crate::service::time::text::moved_far;
 use crate::service::time::when::When;
-use crate::terminal::output::{Page, Tone};
+use crate::terminal::output::{Page, Tone, visible};
 use crate::terminal::prompt::Question;
 use crate::terminal::view::joined;
 
@@ -155,7 +155,7 @@ async fn ask_for_change(
         ("seating", "seating_preference"),
     ];
     let rows = fields.map(|(name, field)| match known.value().get(field) {
-        Some(now) if !now.is_null() => format!("{name} · {}", time_text(now)),
+        Some(now) if !now.is_null() => format!("{name} · {}", visible(&time_text(now))),
         _ => name.to_owned(),
     });
     let row = prompter.choose(what, &rows).await?;

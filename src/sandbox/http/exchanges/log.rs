@@ -72,7 +72,7 @@ impl ExchangeLog {
         kept.exchanges.push_back(Arc::clone(&exchange));
         if kept.exchanges.len() > 2 * MOST || kept.size > MOST_BYTES {
             let is_due = |at: Instant| at.elapsed() >= JUDGED_EVERY;
-            if kept.judged_at.is_none_or(is_due) {
+            if kept.size > MOST_BYTES || kept.judged_at.is_none_or(is_due) {
                 let all: Vec<_> = kept.exchanges.iter().cloned().collect();
                 kept.remember(&all, &[]);
                 kept.judged_at = Some(Instant::now());

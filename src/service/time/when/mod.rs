@@ -62,7 +62,10 @@ impl When {
 
     /// Whether the date is named, so that it is the same one in every zone.
     pub(crate) fn names_its_date(&self) -> bool {
-        matches!(self, When::Local(Day::Date(_) | Day::OfYear(..), _))
+        matches!(
+            self,
+            When::Local(Day::Date(_) | Day::OfYear(..) | Day::WeekdayNear(..), _)
+        )
     }
 
     /// Whether a booking's own day decides on which date the time is: the text names no day, or a weekday.
