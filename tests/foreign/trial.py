@@ -331,17 +331,19 @@ def typed(command, env, answers):
     child, terminal = pty.fork()
     if child == 0:
         os.execvpe(command[0], command, env)
-    seen = ""
-    for question, answer in answers:
-        while question not in seen:
-            seen += os.read(terminal, 4096).decode(errors="replace")
-        seen = ""
-        os.write(terminal, (answer + "\r").encode())
+    shown = ""
     try:
+        for question, answer in answers:
+            begun = len(shown)
+            while question not in shown[begun:]:
+                shown += os.read(terminal, 4096).decode(errors="replace")
+            os.write(terminal, (answer + "\r").encode())
         while os.read(terminal, 4096):
             pass
     except OSError:
-        pass
+        # It ended. Where a question is missing, what it said instead tells why.
+        if question not in shown[begun:]:
+            print("NOT ASKED", repr(question), shown)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
