@@ -137,7 +137,7 @@ pub(super) fn findings(shown: &mut HashMap<String, BTreeSet<String>>) -> Vec<Fin
 
 fn with_unknown_fields(seen: &Seen<'_>) -> Vec<String> {
     let sent = seen.sent.iter();
-    let sent = sent.filter(|it| !it.exchange.unknown().is_empty());
+    let sent = sent.filter(|it| !it.exchange.unknown(it.body()).is_empty());
     sent.map(Sent::id).collect()
 }
 
