@@ -340,6 +340,36 @@ fn a_row_is_booked_at_a_slot_that_the_venue_offers_or_not_at_all() {
     assert!(sent["availability_id"].is_string() && sent["provider"].is_string());
 }
 
+#[test]
+fn a_row_with_a_slot_has_the_time_at_which_it_was_offered_or_is_refused() {
+    let served = Served::start();
+    let home = served.home();
+    let slots = [
+        "slots",
+        "ven_confirms",
+        "--at",
+        "2038-02-01 19:30",
+        "--json",
+    ];
+    let slot = home.ok(slots).json()["slots"][0].clone();
+    let offered = text(&slot, "datetime");
+    let mut own = row(0, "Ada Lovelace");
+    own["availability_id"] = slot["availability_id"].clone();
+    own["datetime"] = json!(format!("{}Z", &offered[..19]));
+    let rows = file(&home, "own.jsonl", &own.to_string());
+    let shown = lines(&home.ok(["batch", &rows, "--dry-run", "--json"]));
+    assert_eq!(shown[0]["body"]["datetime"], offered);
+    own["datetime"] = json!("2038-02-01T23:30:00Z");
+    let rows = file(&home, "other.jsonl", &own.to_string());
+    let ended = home.run(["batch", &rows, "--json"]).exits(18);
+    let error = &lines(&ended)[0]["error"];
+    assert!(
+        text(error, "message").contains("which is not the time to book"),
+        "{ended}"
+    );
+    assert!(served.bookings().is_empty());
+}
+
 /// A row whose result is not known is sent again as it was, whatever the venue offers by then.
 #[test]
 fn a_row_that_may_have_booked_the_last_slot_is_sent_again_without_looking_for_another() {

@@ -278,5 +278,5 @@ fn a_time_beside_a_slot_is_on_the_slots_own_clock_where_only_its_id_is_known() {
     let booked = home.json(&book);
     assert_eq!(booked["datetime"], offered.as_str());
     let elsewhen = home.run(words(book.replace(&local, "2038-07-02 12:00")));
-    elsewhen.exits(2).says("which is not the time of --at");
+    elsewhen.exits(2).says("which is not the time to book");
 }

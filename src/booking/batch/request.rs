@@ -4,13 +4,12 @@ use serde_json::{Map, Value};
 
 use super::keys::KeyedRow;
 use crate::app::Context;
-use crate::booking::book::offer::{known_zone, offered};
+use crate::booking::book::offer::{known_zone, offered, slot_time};
 use crate::booking::find::locate::LocatedVenue;
 use crate::journal::{Attempt, is_same_time};
 use crate::json::plain;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::client::BookingRequest;
-use crate::service::documents::slot::Slot;
 use crate::service::time::document_time::DocumentTime;
 use crate::service::time::when::When;
 
@@ -64,10 +63,15 @@ fn as_found(row: &Value, asked: &Value) -> Map<String, Value> {
 pub(super) async fn with_slot(context: &Context, row: &Value) -> Result<Map<String, Value>> {
     let mut asked = row.as_object().cloned().unwrap_or_default();
     if let Some(id) = row.get("availability_id") {
-        let seen = context.known_slot(&plain(id)).map(|seen| seen.slot);
-        let is_same = |slot: &Slot| is_same_time(slot.time(), DocumentTime::of(row, "datetime"));
-        if let Some(slot) = seen.filter(is_same) {
-            asked.insert("datetime".into(), slot.datetime_value());
+        let seen = context.known_slot(&plain(id));
+        let own = seen.map(|seen| slot_time(&seen.slot, DocumentTime::of(row, "datetime")));
+        let own = own.transpose().map_err(|error| {
+            error.hint(
+                "leave out the row's availability_id to book at its time, or correct the time",
+            )
+        })?;
+        if let Some(time) = own.flatten() {
+            asked.insert("datetime".into(), time);
         }
         return Ok(asked);
     }

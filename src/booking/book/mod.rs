@@ -19,7 +19,7 @@ use super::arguments::{ExtraFields, JournalFlags, PATIENCE, Wait, Zone, near};
 use super::{attempts::open_attempts, compare, find::locate, finish, pause::prompts, watch::wait};
 use crate::app::Context;
 use crate::journal::recent::RecentList;
-use crate::journal::{Attempt, KeyOrigin, is_same_time};
+use crate::journal::{Attempt, KeyOrigin};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{SearchLocation, create_call, named};
 use crate::service::documents::booking::{Booking, Status};
@@ -322,17 +322,10 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
     let zone = draft.known_zone().or(slot.offset().map(TimeZone::fixed));
     let sent = Value::from(offer::wire_time(context, when, zone)?);
     let asked = DocumentTime::read(&sent);
-    if is_same_time(asked, slot.time()) {
-        return Ok(offered);
-    }
-    let instant = |time: Option<DocumentTime>| time.and_then(|it| it.instant);
-    // Only two instants are certain to differ.
-    if instant(asked).is_none() || instant(slot.time()).is_none() {
-        return Ok(sent);
-    }
-    let (id, time) = (slot.id(), slot.time_text());
-    let what = format!("slot {id} is at {time}, which is not the time of --at; nothing was sent");
-    Err(Error::usage(what).hint("leave out --at to book that slot, or --slot to book at that time"))
+    let own = offer::slot_time(slot, asked).map_err(|error| {
+        error.hint("leave out --at to book that slot, or --slot to book at that time")
+    })?;
+    Ok(own.unwrap_or(sent))
 }
 
 /// Guides a person through what follows. A script gets the first answer, unless it waits.

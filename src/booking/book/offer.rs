@@ -7,11 +7,13 @@ use serde_json::{Map, Value};
 use crate::app::Context;
 use crate::app::pages::{DEFAULT_LIMIT, Listing};
 use crate::booking::find::locate::LocatedVenue;
+use crate::journal::is_same_time;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::SlotQuery;
 use crate::service::documents::slot::Slot;
 use crate::service::documents::venue::Venue;
+use crate::service::time::document_time::DocumentTime;
 use crate::service::time::text::human;
 use crate::service::time::when::{Moment, When};
 use crate::service::time::zone::system_zone;
@@ -33,6 +35,21 @@ pub(crate) fn wire_time(context: &Context, when: &When, zone: Option<TimeZone>) 
     let clock = zone.clone().unwrap_or_else(system_zone);
     let moment = resolve(when, context.now()?, &clock)?;
     Ok(adapter.wire_time(&moment, zone.as_ref()))
+}
+
+/// The time of a slot that was named beside a time, as it was offered; `None` if it cannot be said whether they are the same.
+/// Two instants that differ are refused (2), because the slot would be booked at another time.
+pub(crate) fn slot_time(slot: &Slot, beside: Option<DocumentTime>) -> Result<Option<Value>> {
+    if is_same_time(beside, slot.time()) {
+        return Ok(Some(slot.datetime_value()));
+    }
+    let is_instant = |time: Option<DocumentTime>| time.is_some_and(|it| it.instant.is_some());
+    if !is_instant(beside) || !is_instant(slot.time()) {
+        return Ok(None);
+    }
+    let (id, time) = (slot.id(), slot.time_text());
+    let what = format!("slot {id} is at {time}, which is not the time to book; nothing was sent");
+    Err(Error::usage(what))
 }
 
 /// The moment that `when` means; `usage` (2) for a time that a clock change skips or repeats.
