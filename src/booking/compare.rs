@@ -13,15 +13,21 @@ use crate::service::mapping::{WriteKind, member};
 /// What a create asks for beside what makes a booking another one, and no modify changes.
 const CHOSEN: [&str; 3] = ["provider", "end_user", "payment_collection"];
 
-/// Ends a command that has made a booking like [`finish_compared`]. One that differs in what was chosen exits with 16.
-pub(crate) async fn finish_created(context: &Context, booking: Booking) -> Result<Exit> {
+/// Ends a command that has made a booking like [`finish`]. One that differs in what was chosen is warned of, and exits with 16:
+/// after a 7, a script books elsewhere.
+pub(crate) fn finish_created(context: &Context, booking: &Booking) -> Result<Exit> {
     let journal = context.journal();
     let attempts = journal.and_then(|it| it.attempts_of(booking.id()));
     let attempt = attempts.ok().and_then(|it| it.into_iter().next());
     let asked = attempt.and_then(|it| it.asked().as_object().cloned());
     let mut asked = asked.unwrap_or_default();
     asked.retain(|field, _| CHOSEN.contains(&&**field));
-    finish_compared(context, booking, WriteKind::Create, None, &asked).await
+    let exit = finish(context, booking)?;
+    let found = contradicted(booking, &asked);
+    warn_of(context, WriteKind::Create, &found);
+    // What a new booking waits for says more than how it differs.
+    let is_other = !found.is_empty() && exit == Exit::Done;
+    Ok(if is_other { Exit::OutcomeUnknown } else { exit })
 }
 
 /// Ends a command like [`finish`], and warns of each field that the booking shows otherwise than asked for, or after a modify not
@@ -54,34 +60,37 @@ pub(crate) async fn finish_compared(
         let _ = journal.and_then(|it| it.change(&booking, &accepted));
     }
     let exit = finish(context, &booking)?;
-    // While the provider works on it, the booking may still show what it was.
-    if booking.status() == Status::Processing {
-        return Ok(exit);
-    }
-    let contradicted = asked.iter().filter_map(|(field, asked)| {
-        let clause = contradiction(&booking, field, asked)?;
-        Some((field.as_str(), format!("in the booking {clause}")))
-    });
-    let mut found: Vec<_> = contradicted.collect();
+    let mut found = contradicted(&booking, asked);
     let is_contradicted = !found.is_empty();
     found.extend(unshown(&booking).into_iter().map(|field| {
         let what = format!("the booking does not show its {field}");
         (field, what + ", so the change may not have been made")
     }));
-    for (field, clause) in &found {
-        let what = format!("the service accepted the request, but {clause}");
-        warn_of_field(context, &what, kind, field);
-    }
-    if kind == WriteKind::Create {
-        // After a 7, a script books elsewhere. What a new booking waits for says more than how it differs.
-        let is_other = is_contradicted && exit == Exit::Done;
-        return Ok(if is_other { Exit::OutcomeUnknown } else { exit });
-    }
+    warn_of(context, kind, &found);
     // A status that is not understood says more than a field that is not shown.
     if is_contradicted || !found.is_empty() && exit == Exit::Done {
         return Ok(Exit::Refused);
     }
     Ok(exit)
+}
+
+/// The fields that the booking shows otherwise than asked for, each with a clause that says how. While the provider works on
+/// it, the booking may still show what it was.
+fn contradicted<'a>(booking: &Booking, asked: &'a Map<String, Value>) -> Vec<(&'a str, String)> {
+    let is_decided = booking.status() != Status::Processing;
+    let asked = asked.iter().filter(|_| is_decided);
+    let found = asked.filter_map(|(field, asked)| {
+        let clause = contradiction(booking, field, asked)?;
+        Some((field.as_str(), format!("in the booking {clause}")))
+    });
+    found.collect()
+}
+
+fn warn_of(context: &Context, kind: WriteKind, found: &[(&str, String)]) {
+    for (field, clause) in found {
+        let what = format!("the service accepted the request, but {clause}");
+        warn_of_field(context, &what, kind, field);
+    }
 }
 
 /// The fields of a change of which the booking says nothing. A booking with another `last_modification` than before was

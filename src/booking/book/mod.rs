@@ -110,7 +110,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         };
         let booking = follow(context, booking, wait).await?;
         if !command.chooses_another_slot(&booking).await? {
-            return compare::finish_created(context, booking).await;
+            return compare::finish_created(context, &booking);
         }
     }
 }
