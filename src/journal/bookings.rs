@@ -149,7 +149,6 @@ pub(super) fn is_forgotten(
 #[derive(Default)]
 pub(super) struct SeenBooking<'a> {
     pub(super) origin: &'a str,
-    pub(super) profile: Option<&'a str>,
     pub(super) seen_at: &'a str,
     /// If it is not known yet.
     pub(super) created_at: &'a str,
@@ -185,8 +184,8 @@ pub(super) fn store(
          idempotency_key = coalesce(bookings.idempotency_key, excluded.idempotency_key)";
     let write = format!(
         "INSERT INTO bookings (origin, id, status, document, seen_at, visit, guest, email, phone, venue, folded_id, terms,
-                               changes, idempotency_key, profile, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) {}",
+                               changes, idempotency_key, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) {}",
         if held.is_some() { CHANGED } else { "" }
     );
     let status = booking.status();
@@ -205,7 +204,6 @@ pub(super) fn store(
         terms,
         changes.filter(|_| !is_forgotten).map(Json::to_string),
         seen.key,
-        seen.profile,
         seen.created_at,
     ];
     statements.later(&write, row).map(drop)
@@ -232,7 +230,6 @@ pub(super) fn keep(
     let held = hold(statements, &attempt.origin, booking.id())?;
     let seen = SeenBooking {
         origin: &attempt.origin,
-        profile: attempt.profile.as_deref(),
         seen_at: &Timestamp::now().to_string(),
         created_at: &attempt.created_at,
         key: Some(&attempt.idempotency_key),
@@ -254,7 +251,6 @@ fn keep_seen(
     let at = at.to_string();
     let seen = SeenBooking {
         origin: &scope.origin,
-        profile: scope.profile.as_deref(),
         seen_at: &at,
         created_at: &at,
         ..SeenBooking::default()

@@ -76,11 +76,10 @@ fn copy_booking(statements: &dyn SqlExecutor, scope: &Scope, row: &SqlRow) -> Sq
     if is_outdated {
         return Ok(());
     }
-    let (key, profile) = (text("idempotency_key")?, text("profile")?);
+    let key = text("idempotency_key")?;
     let changes = text("changes")?.and_then(|it| serde_json::from_str(&it).ok());
     let seen = SeenBooking {
         origin: &origin,
-        profile: profile.as_deref(),
         seen_at,
         created_at: &row.get::<String>("created_at")?,
         key: key.as_deref(),

@@ -30,7 +30,7 @@ mod team_model;
 mod wish;
 
 /// The version of the tables, in the file and in a shared journal.
-const VERSION: i64 = 26;
+const VERSION: i64 = 27;
 
 pub(crate) use attempts::another_account;
 pub(crate) use bookings::{KeptBooking, StatusObservation};

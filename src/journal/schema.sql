@@ -61,7 +61,6 @@ CREATE TABLE claims (
 CREATE TABLE bookings (
     origin          TEXT NOT NULL,
     id              TEXT NOT NULL,
-    profile         TEXT,
     idempotency_key TEXT,
     status          TEXT NOT NULL,
     document        TEXT NOT NULL,

@@ -125,3 +125,64 @@ fn a_booking_shows_what_was_asked_only_where_the_service_shows_nothing() {
     }
     assert_eq!(filled(named.clone()), (vec![], named));
 }
+
+/// What an event shows is less than what a booking that was read or made has.
+#[test]
+fn an_event_replaces_nothing_but_what_an_earlier_event_has_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = journal(&folder);
+    made(&journal, "a", &booking("bk_made", "confirmed"));
+    let time = json!({"id": "bk_read", "status": "confirmed", "datetime": "2037-12-01T19:30:00Z"});
+    let read = Booking::from_document(time.into()).unwrap();
+    journal.update(&read).unwrap();
+    for status in ["processing", "failed"] {
+        let ids = ["bk_made", "bk_read", "bk_told"];
+        let told = ids.map(|id| (Timestamp::now(), booking(id, status)));
+        journal.take_in(&told).unwrap();
+    }
+    let status = |id| {
+        journal
+            .kept(id)
+            .unwrap()
+            .unwrap()
+            .booking
+            .status()
+            .to_string()
+    };
+    let found = ["bk_made", "bk_read", "bk_told"].map(status);
+    assert_eq!(found, ["confirmed", "confirmed", "failed"]);
+}
+
+#[test]
+fn a_booking_has_ended_where_only_a_change_can_move_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = journal(&folder);
+    for (status, has_ended) in [
+        ("processing", false),
+        ("requires_action", false),
+        ("confirmed", true),
+        ("failed", true),
+        ("cancelled", true),
+    ] {
+        journal.update(&booking("bk_1", status)).unwrap();
+        let ended = journal.ended("bk_1").unwrap();
+        assert_eq!(ended.is_some(), has_ended, "{status}");
+    }
+}
+
+#[test]
+fn what_an_accepted_change_asked_for_is_shown_in_place_of_what_was_asked_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = journal(&folder);
+    let run = journal.run("k", &json!({"party_size": 2, "customer": {"name": "Ada"}}));
+    let sparse = booking("bk_1", "confirmed");
+    journal.end_booked(&run, &sparse, 201).unwrap();
+    for change in [json!({"party_size": 3}), json!({})] {
+        journal
+            .change(&sparse, change.as_object().unwrap())
+            .unwrap();
+        let filled = journal.kept("bk_1").unwrap().unwrap().fill_in(&sparse);
+        assert_eq!(filled.value()["party_size"], 3);
+        assert_eq!(filled.value()["customer"]["name"], "Ada");
+    }
+}

@@ -231,8 +231,8 @@ mod tests {
         recent
             .write(|connection| {
                 connection.execute_batch(
-                    "UPDATE slots SET seen_at = seen_at - 29 * 86400 WHERE id = 'old';
-                     UPDATE slots SET seen_at = seen_at - 31 * 86400 WHERE id = 'older'",
+                    "UPDATE slots SET seen_at = unixepoch() - 29 * 86400 WHERE id = 'old';
+                     UPDATE slots SET seen_at = unixepoch() - 31 * 86400 WHERE id = 'older'",
                 )
             })
             .unwrap();
@@ -284,5 +284,12 @@ mod tests {
         list("2", &["newest"]);
         let forgotten = row("1", 1);
         assert_eq!(forgotten.as_deref(), Some("newest"));
+        for terminal in ["1", "2"] {
+            at(terminal)
+                .remember_one(RecentList::TakenIn, terminal)
+                .unwrap();
+        }
+        let taken_in = at("1").listed(RecentList::TakenIn, 1).unwrap();
+        assert_eq!(taken_in.as_deref(), Some("2"), "which no terminal shows");
     }
 }

@@ -139,3 +139,6 @@ pub(crate) fn change_counter(path: &Path) -> Option<[u8; 4]> {
     file.read_exact(&mut counter).ok()?;
     Some(counter)
 }
+
+#[cfg(test)]
+mod tests;
