@@ -21,8 +21,15 @@ use crate::platform::system::files::RENAMES_OPEN_FILES;
 /// The tables that are taken over, with all columns that both files have: a journal of another version may have others.
 const TAKEN_OVER: [&str; 4] = ["attempts", "runs", "sightings", "bookings"];
 
-/// How many attempts were copied, and the keys of which only runs could be read: their requests may have booked.
-type TakenOver = (usize, Vec<String>);
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct TakenOver {
+    /// How many attempts were copied.
+    pub(crate) attempts: usize,
+    /// The keys of which only runs could be read: their requests may have booked.
+    pub(crate) lost: Vec<String>,
+    /// The ids of bookings of which only the attempts could be read.
+    pub(crate) lost_bookings: Vec<String>,
+}
 
 /// Replaces the journal at `path` if it is damaged or was written by another version. Returns the new name of the old one, and
 /// what was copied into the new one; `None` if there was nothing to replace. A journal that is locked or not
@@ -77,37 +84,45 @@ fn hold(path: &Path) -> Result<Option<Connection>> {
 const LOST: &str = "SELECT DISTINCT idempotency_key FROM runs
     WHERE idempotency_key NOT IN (SELECT idempotency_key FROM attempts)";
 
+const LOST_BOOKINGS: &str = "SELECT booking_id FROM attempts WHERE state = 'resolved' AND NOT EXISTS
+    (SELECT 1 FROM bookings WHERE bookings.origin = attempts.origin AND bookings.id = attempts.booking_id)
+    ORDER BY created_at";
+
 /// Makes a journal at `new` from the readable rows of the old one.
 fn take_over(old: Option<&Connection>, new: &Path) -> Result<TakenOver> {
     let cannot = |why: SqlFailure| into_error(new, &why);
     let journal = Journal::make(new).map_err(cannot)?;
-    let mut attempts = 0;
+    let mut taken = TakenOver::default();
     if let (Some(old), Some((connection, _))) = (old, journal.file()) {
         for table in TAKEN_OVER {
             let copied = copy_table(old, connection, table);
             let rows = copied.map_err(|error| cannot(error.into()))?;
             if table == "attempts" {
-                attempts = rows;
+                taken.attempts = rows;
             }
         }
     }
-    let lost = journal.read(|statements, _| statements.query(LOST, &[]))?;
-    let lost = lost.iter().filter_map(|row| row.at(0).ok()).collect();
+    let texts = |query: &str| -> Result<Vec<String>> {
+        let rows = journal.read(|statements, _| statements.query(query, &[]))?;
+        Ok(rows.iter().filter_map(|row| row.at(0).ok()).collect())
+    };
+    taken.lost = texts(LOST)?;
     journal.prove_again()?;
-    Ok((attempts, lost))
+    taken.lost_bookings = texts(LOST_BOOKINGS)?;
+    Ok(taken)
 }
 
 fn copy_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Result<usize> {
-    let (columns, rows) = readable(old, table, &columns_of(new, table)?);
-    let count = rows.len();
+    let (columns, rows) = readable(old, table, &columns_of(new, table, "")?);
     let places = vec!["?"; columns.len()].join(", ");
     let insert = format!(
         "INSERT OR IGNORE INTO {table} ({}) VALUES ({places})",
         columns.join(", ")
     );
     let transaction = new.unchecked_transaction()?;
+    let mut count = 0;
     for row in rows {
-        transaction
+        count += transaction
             .prepare_cached(&insert)?
             .execute(params_from_iter(row))?;
     }
@@ -154,31 +169,43 @@ fn is_sound(path: &Path) -> Result<bool> {
     }
 }
 
-fn columns_of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+fn columns_of(connection: &Connection, table: &str, which: &str) -> rusqlite::Result<Vec<String>> {
     connection
-        .prepare("SELECT name FROM pragma_table_info(?1)")?
+        .prepare(&format!("SELECT name FROM pragma_table_info(?1) {which}"))?
         .query_map([table], |row| row.get(0))?
         .collect()
 }
 
-/// The rows of a table up to the first damage, and the names of those of `columns` that the table has.
+/// The rows of a table up to the first damage, then from its end down to the last one, and the names of those of `columns`
+/// that the table has. Unreadable rows remain in the file that is set aside.
 fn readable(
     connection: &Connection,
     table: &str,
     columns: &[String],
 ) -> (Vec<String>, Vec<Vec<Value>>) {
-    let read = || -> rusqlite::Result<_> {
-        let there = columns_of(connection, table)?;
-        let mut columns = columns.to_vec();
-        columns.retain(|column| there.contains(column));
-        let mut query =
-            connection.prepare(&format!("SELECT {} FROM {table}", columns.join(", ")))?;
-        let count = columns.len();
-        let rows = query.query_map([], |row| (0..count).map(|column| row.get(column)).collect())?;
-        Ok((columns, rows.map_while(|row| row.ok()).collect()))
+    let of = |which| columns_of(connection, table, which).unwrap_or_default();
+    let there = of("");
+    let mut columns = columns.to_vec();
+    columns.retain(|column| there.contains(column));
+    let mut found = Vec::new();
+    let read = |order: &str, found: &mut Vec<_>| -> rusqlite::Result<()> {
+        let select = format!("SELECT {} FROM {table} {order}", columns.join(", "));
+        let mut query = connection.prepare(&select)?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            found.push(
+                (0..columns.len())
+                    .map(|it| row.get(it))
+                    .collect::<Result<_, _>>()?,
+            );
+        }
+        Ok(())
     };
-    // Unreadable rows remain in the file that is set aside.
-    read().unwrap_or_default()
+    if read("", &mut found).is_err() {
+        let backwards = of("WHERE pk > 0 ORDER BY pk").join(" DESC, ");
+        let _ = read(&format!("ORDER BY {backwards} DESC"), &mut found);
+    }
+    (columns, found)
 }
 
 #[cfg(test)]
@@ -188,6 +215,7 @@ mod tests {
     use super::*;
     use crate::journal::State;
     use crate::journal::tests::{at, open};
+    use crate::service::documents::booking::Booking;
     use serde_json::json;
 
     #[test]
@@ -246,6 +274,37 @@ mod tests {
             let attempts = journal.attempts().unwrap();
             assert!(attempts.iter().all(|it| it.runs.len() == 1));
         }
+    }
+
+    #[test]
+    fn what_stands_behind_a_damaged_page_is_taken_over_and_the_bookings_on_it_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        let journal = open(&path, "o");
+        for number in 100..200 {
+            let key = format!("key_{number}");
+            let run = journal.run(&key, &json!({}));
+            let made = json!({"id": format!("bk_{number}"), "status": "confirmed", "note": "n".repeat(200)});
+            let made = Booking::from_document(made.into()).unwrap();
+            journal.end_booked(&run, &made, 201).unwrap();
+        }
+        drop(journal);
+        let mut bytes = fs::read(&path).unwrap();
+        let page = |page: &&mut [u8]| {
+            let text = String::from_utf8_lossy(page);
+            text.contains("\"bk_150\"") && text.contains("nnn")
+        };
+        bytes.chunks_mut(4096).find(page).unwrap().fill(0);
+        fs::write(&path, bytes).unwrap();
+        let (_, taken) = recover(&path).unwrap().unwrap();
+        assert_eq!((taken.attempts, taken.lost.len()), (100, 0));
+        let lost = &taken.lost_bookings;
+        assert!(
+            lost.contains(&"bk_150".to_owned()) && lost.len() < 20,
+            "{lost:?}"
+        );
+        let journal = open(&path, "o");
+        assert_eq!(journal.booking_ids(200).unwrap().len() + lost.len(), 100);
     }
 
     #[cfg(unix)]

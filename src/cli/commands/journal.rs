@@ -92,13 +92,15 @@ fn replace_damaged(context: &Context) -> Result<Exit> {
     }
     let path = &context.paths.journal;
     let (kept, taken) = recover(path)?.unzip();
-    let (attempts, lost) = taken.unzip();
+    let attempts = taken.as_ref().map(|taken| taken.attempts);
+    let taken = taken.unwrap_or_default();
     context.emit(&RecoveryView {
         recovered: kept.is_some(),
         journal: path.display().to_string(),
         kept: kept.map(|kept| kept.display().to_string()),
         attempts,
-        lost: lost.unwrap_or_default(),
+        lost: taken.lost,
+        lost_bookings: taken.lost_bookings,
     })
 }
 
@@ -165,6 +167,8 @@ struct RecoveryView {
     attempts: Option<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lost: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lost_bookings: Vec<String>,
 }
 
 impl Draw for RecoveryView {
@@ -187,6 +191,12 @@ impl Draw for RecoveryView {
             let keys = self.lost.join(", ");
             page.line(format!(
                 "Requests that may have booked and could not be read: {keys}"
+            ));
+        }
+        if !self.lost_bookings.is_empty() {
+            let ids = self.lost_bookings.join(" ");
+            page.line(format!(
+                "Bookings that could not be read; to see them at the service: bookctl show {ids}"
             ));
         }
     }
