@@ -71,15 +71,23 @@ pub(crate) fn difference(
     })
 }
 
-/// How a booking differs from what was seen or asked for before in what no modify changes: its venue and its guest.
+/// How a booking differs from what was seen or asked for before in what no modify changes: its venue, or its guest, who is
+/// still the same where the venue has corrected a name or a number.
 pub(crate) fn is_another(before: &Value, booking: &Booking) -> Option<String> {
-    let mut fixed = COMPARED.into_iter().filter(|it| !MODIFIED.contains(it));
-    fixed.find_map(|name| {
-        let before = asked_for(before, name)?;
+    let clause = |name: &str| contradiction(booking, name, asked_for(before, name)?);
+    let agrees = |name: &str| {
+        let before = asked_for(before, name);
         // The earlier look may be the one that was masked.
-        let agrees = |shown: &Value| agree(name, shown, before) == Some(true);
-        let clause = contradiction(booking, name, before)?;
-        (!shown(booking, name).iter().any(agrees)).then_some(clause)
+        let is_same = |shown: &Value, before| {
+            agree(name, before, shown) == Some(true) || agree(name, shown, before) == Some(true)
+        };
+        let shown = shown(booking, name);
+        before.is_some_and(|before| shown.iter().any(|it| is_same(it, before)))
+    };
+    let guest = ["customer.name", "customer.email", "customer.phone"];
+    [&["venue_id"], &guest[..]].into_iter().find_map(|fields| {
+        let clause = fields.iter().find_map(|name| clause(name))?;
+        (!fields.iter().any(|name| agrees(name))).then_some(clause)
     })
 }
 

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::agreement::{MODIFIED, contradiction, shown};
+use super::agreement::{MODIFIED, contradiction, is_another, shown};
 use super::finish::finish;
+use super::terms::asked_for;
 use super::watch::wait::read_booking;
 use crate::app::Context;
 use crate::outcome::{Exit, Result};
@@ -13,21 +14,43 @@ use crate::service::mapping::{WriteKind, member};
 /// What a create asks for beside what makes a booking another one, and no modify changes.
 const CHOSEN: [&str; 3] = ["provider", "end_user", "payment_collection"];
 
-/// Ends a command that has made a booking like [`finish`]. One that differs in what was chosen is warned of, and exits with 16:
-/// after a 7, a script books elsewhere.
-pub(crate) fn finish_created(context: &Context, booking: &Booking) -> Result<Exit> {
-    let journal = context.journal();
-    let attempts = journal.and_then(|it| it.attempts_of(booking.id()));
-    let attempt = attempts.ok().and_then(|it| it.into_iter().next());
-    let asked = attempt.and_then(|it| it.asked().as_object().cloned());
-    let mut asked = asked.unwrap_or_default();
-    asked.retain(|field, _| CHOSEN.contains(&&**field));
+/// Ends a command that has made a booking like [`finish`]. One that differs in what was chosen, or in what its `first` answer did
+/// not show, is warned of, and exits with 16: after a 7, a script books elsewhere.
+pub(crate) fn finish_created(
+    context: &Context,
+    first: &Booking,
+    booking: &Booking,
+) -> Result<Exit> {
+    let asked = asked_for(context, booking);
     let exit = finish(context, booking)?;
-    let found = contradicted(booking, &asked);
+    let found = contradicted_when_new(&asked, first, booking);
     warn_of(context, WriteKind::Create, &found);
     // What a new booking waits for says more than how it differs.
     let is_other = !found.is_empty() && exit == Exit::Done;
     Ok(if is_other { Exit::OutcomeUnknown } else { exit })
+}
+
+/// How the booking of a row differs from what was asked for, as [`finish_created`] compares it.
+pub(crate) fn difference_when_new(
+    context: &Context,
+    first: &Booking,
+    booking: &Booking,
+) -> Option<String> {
+    let asked = asked_for(context, booking);
+    let found = || contradicted_when_new(&asked, first, booking).pop();
+    is_another(&asked, booking).or_else(|| Some(found()?.1))
+}
+
+fn contradicted_when_new<'a>(
+    asked: &'a Value,
+    first: &Booking,
+    booking: &Booking,
+) -> Vec<(&'a str, String)> {
+    let mut fields = MODIFIED.to_vec();
+    fields.retain(|field| shown(first, field).is_empty());
+    fields.extend(CHOSEN);
+    let asked = fields.iter().filter_map(|it| Some((*it, asked.get(it)?)));
+    contradicted(booking, asked)
 }
 
 /// Ends a command like [`finish`], and warns of each field that the booking shows otherwise than asked for, or after a modify not
@@ -60,7 +83,8 @@ pub(crate) async fn finish_compared(
         let _ = journal.and_then(|it| it.change(&booking, &accepted));
     }
     let exit = finish(context, &booking)?;
-    let mut found = contradicted(&booking, asked);
+    let asked_now = asked.iter().map(|(field, asked)| (field.as_str(), asked));
+    let mut found = contradicted(&booking, asked_now);
     let is_contradicted = !found.is_empty();
     found.extend(unshown(&booking).into_iter().map(|field| {
         let what = format!("the booking does not show its {field}");
@@ -76,12 +100,15 @@ pub(crate) async fn finish_compared(
 
 /// The fields that the booking shows otherwise than asked for, each with a clause that says how. While the provider works on
 /// it, the booking may still show what it was.
-fn contradicted<'a>(booking: &Booking, asked: &'a Map<String, Value>) -> Vec<(&'a str, String)> {
+fn contradicted<'a>(
+    booking: &Booking,
+    asked: impl Iterator<Item = (&'a str, &'a Value)>,
+) -> Vec<(&'a str, String)> {
     let is_decided = booking.status() != Status::Processing;
-    let asked = asked.iter().filter(|_| is_decided);
+    let asked = asked.filter(|_| is_decided);
     let found = asked.filter_map(|(field, asked)| {
         let clause = contradiction(booking, field, asked)?;
-        Some((field.as_str(), format!("in the booking {clause}")))
+        Some((field, format!("in the booking {clause}")))
     });
     found.collect()
 }

@@ -1,7 +1,8 @@
 //! Ends a command that makes or changes a booking: the booking on stdout, its status as the exit code. Or with `--dry-run`: the
 //! request.
 
-use super::terms::{filled_in, kept_terms};
+use super::agreement::is_another;
+use super::terms::{asked_for, filled_in, kept_terms};
 use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::journal::Actor;
@@ -46,11 +47,9 @@ fn maker(context: &Context, booking: &Booking) -> Option<String> {
 }
 
 /// Updates the journal's copy of the booking, which may have been waited for or answered since it was made; writes the booking,
-/// and returns the exit code of its status.
+/// and returns the exit code of its status, or 16 if it is not the one that the journal says was asked for.
 pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
-    if context.has_journal() {
-        keep_shown(context, booking);
-    }
+    let is_it = !context.has_journal() || keep_shown(context, booking);
     let view = booking_view(context, booking);
     // The booking exists even if stdout cannot be written. The error must carry its id.
     let (id, status) = (booking.id(), booking.status());
@@ -69,7 +68,10 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
         ));
     }
     warn_of_unknown_status(context, booking);
-    Ok(booking.exit())
+    Ok(match is_it {
+        true => booking.exit(),
+        false => Exit::OutcomeUnknown,
+    })
 }
 
 /// Tells why the exit code is the one of a status that the specification does not have, and how to map it.
@@ -92,9 +94,18 @@ pub(crate) fn remember_shown(context: &Context, booking: &Booking) {
     }
 }
 
-fn keep_shown(context: &Context, booking: &Booking) {
-    let _ = context.journal().and_then(|it| it.update(booking));
+/// Whether the booking is the one that was asked for, as far as the journal knows. Another one does not take its place there.
+fn keep_shown(context: &Context, booking: &Booking) -> bool {
+    let other = is_another(&asked_for(context, booking), booking);
+    match &other {
+        Some(difference) => context.out.warn(&format!(
+            "booking {} is not the one that was asked for: {difference}",
+            booking.id()
+        )),
+        None => _ = context.journal().and_then(|it| it.update(booking)),
+    }
     context.remember_last(RecentList::LastBooking, booking.id());
+    other.is_none()
 }
 
 /// Shows a call as it would be sent, without sending anything.

@@ -29,6 +29,12 @@ pub(crate) fn kept(context: &Context, booking: &Booking) -> Option<KeptBooking> 
     journal??.kept(booking.id()).ok()?
 }
 
+/// What the journal says was asked for of a booking, by its request and by accepted changes, or `null`.
+pub(crate) fn asked_for(context: &Context, booking: &Booking) -> Value {
+    let kept = kept(context, booking).and_then(|kept| kept.asked);
+    kept.unwrap_or_default()
+}
+
 /// A booking with what was asked for in place of what the service does not show.
 pub(crate) fn filled_in(context: &Context, booking: &Booking) -> Booking {
     let kept = kept(context, booking);

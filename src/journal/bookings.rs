@@ -24,7 +24,7 @@ pub(crate) struct KeptBooking {
     /// The terms of the slot that was booked. The service may not repeat them.
     pub(crate) terms: Option<Json>,
     /// What its request and accepted changes asked for, in the contract's shape.
-    pub(super) asked: Option<Json>,
+    pub(crate) asked: Option<Json>,
 }
 
 pub(super) const WITH_ASKED: &str = "bookings.*,

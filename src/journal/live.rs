@@ -47,26 +47,32 @@ impl LiveBooking {
         self.booking.venue_id().or_else(asked).unwrap_or_default()
     }
 
+    /// Its time, which a service may show as a text of its own.
     pub(crate) fn time(&self) -> Option<DocumentTime> {
-        self.field("/datetime").and_then(DocumentTime::read)
+        let of = |it: &Json| DocumentTime::of(it, "datetime");
+        of(self.booking.value()).or_else(|| of(&self.asked))
     }
 
-    /// Whether it is for the guest of a request: by name as the search compares it, phone number or email address.
+    /// Whether it is for the guest of a request, by what the booking shows, perhaps masked, or by what was asked for.
     pub(crate) fn is_for_guest_of(&self, asked: &Json) -> bool {
-        type Read = fn(&str) -> String;
-        let read: [(&str, Read); 3] = [
-            ("/customer/name", words),
-            ("/customer/phone", |phone| {
-                digits(phone).trim_start_matches('0').to_owned()
-            }),
-            ("/customer/email", |email| email.trim().to_lowercase()),
-        ];
-        read.into_iter().any(|(pointer, read)| {
-            let read = |field: Option<&Json>| field.map(|it| read(&plain(it)));
-            let own = read(self.field(pointer)).filter(|it| !it.is_empty());
-            own.is_some() && own == read(asked.pointer(pointer))
-        })
+        let sought = guest_marks(asked);
+        let mut own = guest_marks(self.booking.value());
+        own.extend(guest_marks(&self.asked));
+        own.iter().any(|mark| sought.contains(mark))
     }
+}
+
+/// By what the guest of a document is known again: the name as the search compares it, the phone number, the email address.
+pub(crate) fn guest_marks(document: &Json) -> Vec<String> {
+    let of = |field: &str| document.pointer("/customer")?.get(field).map(plain);
+    let email = of("email").map(|email| email.trim().to_lowercase());
+    let phone = of("phone").map(|phone| digits(&phone).trim_start_matches('0').to_owned());
+    let marks = [of("name").map(|name| words(&name)), phone, email];
+    marks
+        .into_iter()
+        .flatten()
+        .filter(|it| !it.is_empty())
+        .collect()
 }
 
 impl Journal {

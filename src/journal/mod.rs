@@ -42,7 +42,7 @@ pub(crate) use judgement::{
     Conclusion, KeyOrigin, ShownBooking, TryResult, conclusion, existed_before, judge, outcome_of,
 };
 pub(crate) use limits::{RateLimitWindow, ServiceClock};
-pub(crate) use live::LiveBooking;
+pub(crate) use live::{LiveBooking, guest_marks};
 pub(crate) use protocol::Attempt;
 pub(crate) use recover::recover;
 pub(crate) use run_log::{BeginOutcome, Intent, RunEnd, RunId};

@@ -23,13 +23,16 @@ pub(super) struct Searched {
 }
 
 impl Searched {
-    /// A guest that the service does not show is taken from what was asked for. A service may repeat a key in any of them.
+    /// A guest is found by what the service shows, perhaps masked, and by what was asked for. A service may repeat a key in any
+    /// of them.
     pub(super) fn of(booking: &Booking, asked: Option<&Json>, scope: &Scope) -> Self {
         let guest = |field: &str| {
             let of = |document: &Json| Some(plain(document.get("customer")?.get(field)?));
-            of(booking.value())
-                .or_else(|| of(asked?))
-                .unwrap_or_default()
+            let shown = of(booking.value()).unwrap_or_default();
+            match asked.and_then(of) {
+                Some(asked) if fold(&asked) != fold(&shown) => format!("{shown} {asked}"),
+                _ => shown,
+            }
         };
         let time = |of: &Json| DocumentTime::of(of, "datetime");
         let time = time(booking.value()).or_else(|| time(asked?));

@@ -125,7 +125,7 @@ fn equal_rows_that_are_meant_are_as_many_bookings_and_another_name_is_another_ba
     assert_eq!(served.bookings().len(), 4);
     other
         .says("row 1: this guest already has a booking at this venue that day: bk_")
-        .says("the same holds for rows 2");
+        .says("the same holds for row 2");
 }
 
 /// "exit 18 when some failed, and which"

@@ -10,6 +10,7 @@
 
 mod harness;
 
+mod another_guest;
 mod book;
 mod codes;
 mod compared;

@@ -84,7 +84,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 context.journal()?.scope.takes_any_account.set(true);
             }
             let booking = open_attempts::resume(context, &key).await?;
-            return compare::finish_created(context, &booking);
+            return compare::finish_created(context, &booking, &booking);
         }
         AttemptsAction::Abandon { key, yes } => {
             let key = pick::attempt_or_pick(context, key.as_deref()).await?;

@@ -8,9 +8,10 @@ use super::keys::KeyedRow;
 use super::request::{is_of_row, row_request};
 use super::rows::ranges;
 use crate::app::Context;
-use crate::app::in_flight::{BatchProgress, resume_command};
+use crate::app::in_flight::{BatchProgress, resume_command, show_command};
 use crate::booking::book::create::{CreatedBooking, create_booking};
 use crate::booking::book::{duplicates, review};
+use crate::booking::compare;
 use crate::booking::watch::wait;
 use crate::journal::recent::RecentSlot;
 use crate::journal::{Attempt, Claim, KeyOrigin, LONGEST_LEASE, LiveBooking, State};
@@ -139,9 +140,9 @@ impl BatchRun<'_> {
         Ok(Exit::PartialBatch)
     }
 
-    /// Warns of rows whose guests have a booking at the venue on that day already, and asks a person whether they are meant; no is
-    /// `declined` (17). What was booked under the batch's `own` keys does not count, nor a row that has its booking, unless it may be
-    /// booked again.
+    /// Warns of rows whose guests have a booking at the venue on that day already, or an earlier row, and asks a person whether
+    /// they are meant; no is `declined` (17). What was booked under the batch's `own` keys does not count, nor a row that has its
+    /// booking, unless it may be booked again.
     pub(crate) async fn ask_about_same_guests(
         &self,
         own: &HashSet<String>,
@@ -159,8 +160,12 @@ impl BatchRun<'_> {
             let attempt = journal.attempt(&keyed.key(0)).ok().flatten();
             attempt.is_some_and(|it| it.state == State::Resolved)
         };
+        let mut earlier = duplicates::EarlierRows::default();
         let same = rows.iter().filter_map(|keyed| {
-            let other = booked.for_guest_of(context, &keyed.row.body, is_own)?;
+            let row = &keyed.row.body;
+            let in_batch = earlier.add(context, keyed.row.number, row);
+            let in_batch = in_batch.filter(|_| !self.equal_rows);
+            let other = booked.for_guest_of(context, row, is_own).or(in_batch)?;
             if !self.retry_failed && has_booking(keyed) {
                 return None;
             }
@@ -172,7 +177,8 @@ impl BatchRun<'_> {
         };
         let mut warning = format!("row {first}: {other}");
         if !more.is_empty() {
-            warning.push_str(&format!("; the same holds for rows {}", ranges(more)));
+            let s = if more.len() == 1 { "" } else { "s" };
+            warning.push_str(&format!("; the same holds for row{s} {}", ranges(more)));
         }
         duplicates::ask_about(context, &warning, "Book these rows as well?", is_confirmed).await
     }
@@ -260,7 +266,8 @@ impl BatchRun<'_> {
     /// Books a row under one of its keys, unless an earlier run or another machine has. `None` if the row's next key counts.
     async fn book_under(&self, keyed: &KeyedRow, retry: u32) -> Result<Option<Booking>> {
         let (context, key) = (self.context, keyed.key(retry));
-        let attempt = self.own_attempt(keyed, &key)?;
+        let journal = context.journal()?;
+        let attempt = own_attempt(context, keyed, &key)?.filter(|it| journal.owns(it));
         // The runners of a shared batch do not ask again what one of them was told.
         if self.is_shared()
             && !self.retry_failed
@@ -270,9 +277,8 @@ impl BatchRun<'_> {
             return Err(refusal.idempotency_key(&key));
         }
         let settled = attempt.filter(|attempt| attempt.state == State::Resolved);
-        let (booking, existed_before) = match settled.and_then(|attempt| attempt.booking_id) {
+        let (first, existed_before) = match settled.and_then(|attempt| attempt.booking_id) {
             Some(id) => {
-                let journal = context.journal()?;
                 if journal.attempt(&keyed.key(retry + 1))?.is_some() {
                     return Ok(None);
                 }
@@ -286,31 +292,35 @@ impl BatchRun<'_> {
                 (created.booking, created.existed_before)
             }
         };
+        self.check(&key, &first, &first)?;
         // A card that the venue may hold would be charged twice.
-        let is_over = booking.status() == Status::Failed && booking.exit() != Exit::OutcomeUnknown;
+        let is_over = first.status() == Status::Failed && first.exit() != Exit::OutcomeUnknown;
         if existed_before && self.retry_failed && is_over {
             return Ok(None);
         }
         let booking = match self.wait {
-            Some(longest) => wait::wait_while_processing(context, booking, longest).await?,
-            None => booking,
+            Some(longest) => wait::wait_while_processing(context, first.clone(), longest).await?,
+            None => first.clone(),
         };
+        self.check(&key, &first, &booking)?;
         if existed_before || self.wait.is_some() {
             // If what was read cannot be stored, it is shown all the same.
-            let _ = context.journal().and_then(|it| it.update(&booking));
+            let _ = journal.update(&booking);
         }
         Ok(Some(booking))
     }
 
-    /// The attempt under a key of a row, if it is for this row. Another one is refused by the journal when the row is sent.
-    fn own_attempt(&self, keyed: &KeyedRow, key: &str) -> Result<Option<Attempt>> {
-        let journal = self.context.journal()?;
-        let attempt = journal.attempt(key)?;
-        Ok(attempt.filter(|attempt| {
-            attempt.origin == self.context.target().address()
-                && is_of_row(attempt, keyed, key)
-                && journal.owns(attempt)
-        }))
+    /// Refuses (16) a booking that is not the one that the row asked for: its guest may have none.
+    fn check(&self, key: &str, first: &Booking, booking: &Booking) -> Result<()> {
+        let Some(difference) = compare::difference_when_new(self.context, first, booking) else {
+            return Ok(());
+        };
+        let id = booking.id();
+        let what = format!("booking {id} is not the one that was asked for: {difference}");
+        let mut error = Error::new(Code::OutcomeUnknown, what);
+        error.body = Some(booking.document.clone());
+        let hint = format!("see the booking: {}", show_command(id));
+        Err(error.hint(hint).idempotency_key(key))
     }
 
     async fn send(&self, keyed: &KeyedRow, key: &str) -> Result<CreatedBooking> {
@@ -331,6 +341,13 @@ impl BatchRun<'_> {
     }
 }
 
+/// The attempt under a key of a row, if it is for this row. Another one is refused by the journal when the row is sent.
+fn own_attempt(context: &Context, keyed: &KeyedRow, key: &str) -> Result<Option<Attempt>> {
+    let attempt = context.journal()?.attempt(key)?;
+    let origin = context.target().address();
+    Ok(attempt.filter(|it| it.origin == origin && is_of_row(it, keyed, key)))
+}
+
 /// The error of an attempt whose last run was refused. Only the status and the code of the refusal are known.
 fn refusal(attempt: &Attempt) -> Option<Error> {
     let run = attempt.runs.last()?;
@@ -346,11 +363,7 @@ fn refusal(attempt: &Attempt) -> Option<Error> {
 
 /// The result of a row as far as the journal knows it, under the last of its keys that was used. Nothing is sent.
 pub(crate) fn known_result<'a>(context: &Context, keyed: &'a KeyedRow) -> Result<RowResult<'a>> {
-    let (journal, origin) = (context.journal()?, context.target().address());
-    let sent = |retry| -> Result<Option<Attempt>> {
-        let attempt = journal.attempt(&keyed.key(retry))?;
-        Ok(attempt.filter(|it| it.origin == origin))
-    };
+    let sent = |retry| own_attempt(context, keyed, &keyed.key(retry));
     let mut retry = 0;
     while sent(retry + 1)?.is_some() {
         retry += 1;

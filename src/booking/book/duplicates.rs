@@ -1,6 +1,9 @@
 //! Second bookings that nobody wants: a command that is run again, a request that may have booked already, and a guest who
 //! has a booking at the venue on that day.
 
+use std::collections::HashMap;
+
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -9,7 +12,7 @@ use super::draft::BookingDraft;
 use crate::app::Context;
 use crate::app::in_flight::resume_command;
 use crate::booking::confirmation::Confirmation;
-use crate::journal::{Attempt, LiveBooking, State, is_same_but_time, is_same_time};
+use crate::journal::{Attempt, LiveBooking, State, guest_marks, is_same_but_time, is_same_time};
 use crate::json::plain;
 use crate::outcome::Result;
 use crate::service::client::BookingRequest;
@@ -114,10 +117,8 @@ impl Booked {
         asked: &Value,
         is_own: impl Fn(&LiveBooking) -> bool,
     ) -> Option<String> {
-        let (venue, time) = (venue_of(asked), DocumentTime::of(asked, "datetime")?);
-        let zone = context.known_venue(&venue).and_then(|it| it.timezone());
-        let zone = zone.or_else(|| Some(TimeZone::fixed(time.offset()?)));
-        let day = time.day_in(zone.as_ref());
+        let venue = venue_of(asked);
+        let (zone, day) = day_at(context, &venue, asked)?;
         let mut booked = self.0.iter();
         let (.., other) = booked.find(|(at, then, live)| {
             *at == venue
@@ -138,6 +139,40 @@ impl Booked {
             text("/customer/name"),
             other.field("/datetime").map(time_text).unwrap_or_default(),
             text("/party_size"),
+        ))
+    }
+}
+
+/// The day of a request at its venue, and the zone by which that is counted.
+fn day_at(
+    context: &Context,
+    venue: &str,
+    asked: &Value,
+) -> Option<(Option<TimeZone>, Option<Date>)> {
+    let time = DocumentTime::of(asked, "datetime")?;
+    let zone = context.known_venue(venue).and_then(|it| it.timezone());
+    let zone = zone.or_else(|| Some(TimeZone::fixed(time.offset()?)));
+    let day = time.day_in(zone.as_ref());
+    Some((zone, day))
+}
+
+/// The earlier rows of a batch, by venue, day and guest.
+#[derive(Default)]
+pub(crate) struct EarlierRows(HashMap<(String, Option<Date>, String), usize>);
+
+impl EarlierRows {
+    /// Adds a row. Returns what a person reads of an earlier one for its guest, at its venue on its day.
+    pub(crate) fn add(&mut self, context: &Context, number: usize, row: &Value) -> Option<String> {
+        let venue = venue_of(row);
+        let (_, day) = day_at(context, &venue, row)?;
+        let mut earlier = None;
+        for mark in guest_marks(row) {
+            let first = *self.0.entry((venue.clone(), day, mark)).or_insert(number);
+            earlier = earlier.or((first != number).then_some(first));
+        }
+        let first = earlier?;
+        Some(format!(
+            "row {first} books this guest at this venue that day, too"
         ))
     }
 }

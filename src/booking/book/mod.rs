@@ -108,9 +108,10 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
             Err(error) => open_attempts::offer_to_find_out(context, error).await?,
             Ok(booking) => booking,
         };
+        let first = booking.clone();
         let booking = follow(context, booking, wait).await?;
         if !command.chooses_another_slot(&booking).await? {
-            return compare::finish_created(context, &booking);
+            return compare::finish_created(context, &first, &booking);
         }
     }
 }

@@ -75,6 +75,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         compare::finish_compared(context, booking.clone(), WriteKind::Cancel, None, &asked);
     let exit = compared.await?;
     Ok(match booking.status() {
+        _ if exit == Exit::OutcomeUnknown => exit,
         Status::Cancelled if exit != Exit::Refused => Exit::Done,
         Status::Confirmed => Exit::Refused,
         _ if booking.error_code() == UNSUPPORTED => Exit::Refused,

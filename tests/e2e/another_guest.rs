@@ -1,0 +1,157 @@
+//! A service that shows another guest's booking under the id that was asked for: it is never taken for the one of the journal.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Home, Reply, Scripted, words};
+
+const BOOK: &str = "book ven_1 --slot slot_1 --at 2026-12-01T19:30:00Z --party 2 --name 'Ada Lovelace' \
+                    --email ada@x.example --yes --idempotency-key k";
+
+fn booking(status: &str, guest: &Value) -> Value {
+    json!({
+        "id": "bk_1", "object": "booking", "status": status, "provider": "a", "venue_id": "ven_1",
+        "datetime": "2026-12-01T19:30:00Z", "party_size": 2, "customer": guest,
+    })
+}
+
+fn ada() -> Value {
+    json!({"name": "Ada Lovelace", "email": "ada@x.example"})
+}
+
+fn eve() -> Value {
+    json!({"name": "Eve Other", "email": "eve@x.example"})
+}
+
+/// Answers a create with one booking, and everything else with another one.
+fn home(created: Value, later: Value) -> (Scripted, Home) {
+    let server = Scripted::start(move |request| match request.is("POST", "/v1/bookings") {
+        true => Reply::json(201, &created),
+        false => Reply::json(200, &later),
+    });
+    let home = Home::new()
+        .with_profile("acme", server.base_url(), "")
+        .with("BOOKCTL_API_KEY", "sk_test_another_0001");
+    (server, home)
+}
+
+/// "an answer that is not one taken for success" (design): the first answer shows nothing by which the booking can be told.
+#[test]
+fn a_sparse_answer_to_a_create_is_compared_once_the_booking_shows_more() {
+    let sparse =
+        json!({"id": "bk_1", "object": "booking", "status": "processing", "provider": "a"});
+    let mut moved = booking("confirmed", &ada());
+    moved["datetime"] = json!("2026-12-01T21:30:00Z");
+    for (later, says) in [
+        (
+            booking("confirmed", &eve()),
+            "customer.name is Eve Other, not Ada Lovelace",
+        ),
+        (
+            booking("failed", &eve()),
+            "customer.name is Eve Other, not Ada Lovelace",
+        ),
+        (moved, "datetime is 2026-12-01T21:30:00Z, not"),
+    ] {
+        let (_server, home) = home(sparse.clone(), later.clone());
+        home.run(words(format!("{BOOK} --wait")))
+            .exits(16)
+            .says(says);
+        let (_server, home) = self::home(sparse.clone(), later);
+        let row = json!({"venue_id": "ven_1", "availability_id": "slot_1", "datetime": "2026-12-01T19:30:00Z",
+                         "party_size": 2, "customer": ada()});
+        let batch = ["batch", "-", "--name", "b", "--wait", "--yes", "--json"];
+        let booked = home.feed(batch, &row.to_string()).exits(18);
+        booked.shows("\"exit_code\":16");
+        booked.shows(says);
+    }
+    let (_server, home) = home(sparse, booking("confirmed", &ada()));
+    home.ok(words(format!("{BOOK} --wait")));
+}
+
+#[test]
+fn a_change_answered_with_another_guests_booking_is_no_success_and_the_journal_keeps_its_own() {
+    for command in [
+        "cancel bk_1 --yes",
+        "modify bk_1 --party 2",
+        "continue bk_1 --otp 774411",
+    ] {
+        let status = if command.starts_with("cancel") {
+            "cancelled"
+        } else {
+            "confirmed"
+        };
+        let (_server, home) = home(booking("confirmed", &ada()), booking(status, &eve()));
+        home.ok(words(BOOK));
+        let changed = home.run(words(command)).exits(16);
+        changed
+            .prints("bk_1")
+            .says("booking bk_1 is not the one that was asked for");
+        // A person sees what the service shows.
+        home.ok(["show", "bk_1"])
+            .prints("Eve Other")
+            .says("not the one that was asked for");
+        home.ok(["bookings", "ada lovelace"]).prints("Ada Lovelace");
+    }
+}
+
+#[test]
+fn a_guest_whose_name_the_venue_has_corrected_is_the_same_guest() {
+    let corrected = json!({"name": "Ada King Lovelace", "email": "ada@x.example"});
+    let (_server, home) = home(
+        booking("confirmed", &ada()),
+        booking("cancelled", &corrected),
+    );
+    home.ok(words(BOOK));
+    let cancelled = home.ok(["cancel", "bk_1", "--yes"]);
+    assert!(!cancelled.stderr.contains("asked for"), "{cancelled}");
+    home.ok(["bookings", "ada king"]).prints("bk_1");
+    home.ok(["bookings", "ada lovelace"]).prints("bk_1");
+}
+
+/// "Nothing is booked twice": the failed booking is somebody else's, and the row's own may stand.
+#[test]
+fn a_row_is_not_booked_again_because_another_guests_booking_has_failed() {
+    let (server, home) = home(booking("processing", &ada()), booking("failed", &eve()));
+    let row = json!({"venue_id": "ven_1", "availability_id": "slot_1", "datetime": "2026-12-01T19:30:00Z",
+                     "party_size": 2, "customer": ada(), "idempotency_key": "own"});
+    let batch = |row: &Value, more: &[&str]| {
+        let batch = ["batch", "-", "--name", "b", "--yes", "--json"];
+        home.feed([&batch, more].concat(), &row.to_string())
+    };
+    batch(&row, &[]).exits(18).shows("\"exit_code\":8");
+    for more in [&["--retry-failed"][..], &[]] {
+        let again = batch(&row, more).exits(18);
+        again.shows("\"exit_code\":16");
+        again.shows("customer.name is Eve Other");
+    }
+    assert_eq!(server.creates().len(), 1);
+    // The key is another row's.
+    let mut other = row;
+    other["customer"] = eve();
+    batch(&other, &["--results"])
+        .exits(18)
+        .shows("no request has been sent for this row");
+}
+
+/// Two rows for one guest are usually a mistake of whoever made the list.
+#[test]
+fn a_guest_who_stands_in_two_rows_for_a_day_is_warned_of() {
+    let (server, home) = home(booking("confirmed", &ada()), booking("confirmed", &ada()));
+    let rows = "venue_id,datetime,availability_id,party_size,customer.name,customer.email\n\
+                ven_1,2026-12-01T19:30:00Z,s,2,Ada Lovelace,ada@x.example\n\
+                ven_1,2026-12-01T20:30:00Z,s,2,ADA LOVELACE,\n\
+                ven_1,2026-12-02T19:30:00Z,s,2,Ada Lovelace,ada@x.example\n\
+                ven_1,2026-12-01T19:30:00Z,s,2,A. Lovelace,Ada@x.example\n";
+    let batch = |more: &[&str]| {
+        home.feed(
+            [&["batch", "-", "--name", "b", "--json"], more].concat(),
+            rows,
+        )
+    };
+    let warning =
+        "row 2: row 1 books this guest at this venue that day, too; the same holds for row 4";
+    batch(&[]).says(warning);
+    let meant = batch(&["--equal-rows"]);
+    assert!(!meant.stderr.contains("books this guest"), "{meant}");
+    assert!(!server.creates().is_empty());
+}
