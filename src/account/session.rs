@@ -174,7 +174,23 @@ async fn verify(context: &Context, args: Verify) -> Result<Exit> {
     }
     context.before_change()?;
     let document = send_once(context, call).await?;
-    emit_one(context, document, &session, Exit::OutcomeUnknown)
+    emit_verified(context, document, &session)
+}
+
+/// Ends a command that sent a code: the session is active (spec, States and transitions), unless it still waits for one (7).
+fn emit_verified(context: &Context, document: Document, id: &str) -> Result<Exit> {
+    let read = context.adapter().object(ReadKind::Session, &document);
+    let waits = read.is_ok_and(|(session, _)| same_words(&state_of(&session), PENDING));
+    let exit = emit_one(context, document, id, Exit::OutcomeUnknown)?;
+    if !waits || exit != Exit::Done {
+        return Ok(exit);
+    }
+    let what = "the service accepted the code, but the session still waits for one";
+    context.out.warn(&format!(
+        "{what}; see it: {}",
+        shell::command("session show", id, "")
+    ));
+    Ok(Exit::Refused)
 }
 
 /// Whose session it is, and at which provider, as the service shows it: ` of user_7 at provider_b`.
@@ -269,12 +285,30 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
         return preview(context, call);
     }
     context.before_change()?;
-    let mut document = send_once(context, call).await?;
+    let document = send_once(context, call).await?;
     let read = context.adapter().object(ReadKind::Session, &document);
     let (session, _) =
         read.map_err(|misread| misread.exiting(Exit::OutcomeUnknown).hint(CHECK_FIRST))?;
     let id = session.get("id").map(plain).unwrap_or_default();
     let state = state_of(&session);
+    let asked = [
+        ("end_user", Some(&*end_user)),
+        ("provider", args.provider.as_deref()),
+    ];
+    let another = asked.into_iter().find_map(|(name, asked)| {
+        let (shown, asked) = (
+            plain(session.get(name).filter(|it| !it.is_object())?),
+            asked?,
+        );
+        (!same_words(&shown, asked)).then(|| format!("{name} is {shown}, not {asked}"))
+    });
+    if let Some(difference) = another {
+        let warning =
+            format!("the service returned another session than was asked for: {difference}");
+        context.out.warn(&warning);
+        emit_one(context, document, &id, Exit::OutcomeUnknown)?;
+        return Ok(Exit::OutcomeUnknown);
+    }
     if !id.is_empty() {
         context.remember_last(RecentList::LastSession, &id);
     }
@@ -282,14 +316,14 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
         let to = phone.unwrap_or("the guest's phone");
         let note = format!("Sent a code to {to}. Session {id} of {end_user} is waiting for it.");
         context.out.note(&note);
-        document = loop {
+        loop {
             context.in_flight.replace(InFlight::other(
                 format!("session {id} is waiting for its code"),
                 shell::command("session verify", &id, "--code CODE"),
             ));
             let code = ask_code(context).await.map_err(once_sent)?;
             match send_once(context, session::verify(&id, &code, context.adapter())?).await {
-                Ok(document) => break document,
+                Ok(document) => return emit_verified(context, document, &id),
                 // The person may try again as long as the session accepts codes.
                 Err(error)
                     if error.code == Code::InvalidCode && waits_for_code(context, &id).await =>
@@ -298,7 +332,7 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
                 }
                 Err(error) => return Err(error),
             }
-        };
+        }
     }
     emit_one(context, document, &id, Exit::OutcomeUnknown)
 }

@@ -43,6 +43,16 @@ fn a_change_that_the_booking_does_not_show_is_a_warning_that_names_the_key_and_e
     home.run(["cancel", "bk_1", "--yes"]).exits(7);
 }
 
+#[test]
+fn a_change_to_the_same_clock_of_another_offset_is_sent() {
+    let mut shown = booking();
+    shown["datetime"] = json!("2026-12-01T19:30:00");
+    let server = Scripted::start(move |_| Reply::json(200, &shown));
+    home(&server, "").ok(["modify", "bk_1", "--at", "2026-12-01T19:30:00+05:00"]);
+    let sent = server.requests();
+    assert!(sent.iter().any(|it| it.path.ends_with("/modify")));
+}
+
 /// A script books elsewhere after a 7, so that a booking that was made ends with 16.
 #[test]
 fn a_booking_made_otherwise_than_was_chosen_is_a_warning_that_names_the_key_and_exit_16() {

@@ -258,3 +258,18 @@ fn the_card_of_a_session_that_waits_for_its_code_leads_to_verify_and_a_second_ve
         has(&error, "hint", way);
     }
 }
+
+/// "POST verify with the received code makes the session active" (spec, States and transitions)
+#[test]
+fn a_session_that_still_waits_or_is_another_guests_is_no_success() {
+    let session = json!({"id": "ses_1", "object": "session", "provider": "b", "state": "pending", "end_user": "eve"});
+    let server = Scripted::start(move |_| Reply::json(200, &session));
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let verified = home.run(["session", "verify", "ses_1", "--code", "774411"]);
+    verified.exits(7).says("the session still waits for one");
+    let connected = connect(&home, "user_7", PHONE).exits(16);
+    connected
+        .says("end_user is eve, not user_7")
+        .prints("ses_1");
+    connect(&home, "eve", PHONE).exits(0);
+}

@@ -10,7 +10,6 @@ use crate::booking::confirmation::Confirmation;
 use crate::booking::find::locate::LocatedVenue;
 use crate::booking::find::pick;
 use crate::booking::{compare, finish, terms};
-use crate::journal::is_same_time;
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::shell;
@@ -219,10 +218,13 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
 fn shows(booking: &Booking, asked: &Map<String, Value>) -> bool {
     asked.iter().all(|(name, wanted)| {
         let stands = booking.value().get(name).unwrap_or(&Value::Null);
-        match name.as_str() {
-            // The service writes the same moment with the venue's offset, or both write the venue's own clock.
-            "datetime" => is_same_time(DocumentTime::read(stands), DocumentTime::read(wanted)),
-            _ => plain(stands) == plain(wanted),
+        let times = DocumentTime::read(stands).zip(DocumentTime::read(wanted));
+        match times.filter(|_| name == "datetime") {
+            // The service writes the same moment with the venue's offset, or both write the venue's own clock. A clock and an
+            // offset that may be another one's tell nothing.
+            Some((stands, wanted)) if wanted.instant.is_some() => stands.instant == wanted.instant,
+            Some((stands, wanted)) => stands.instant.is_none() && stands.local == wanted.local,
+            None => plain(stands) == plain(wanted),
         }
     })
 }
