@@ -3,3 +3,4 @@
 pub(crate) mod card;
 pub(crate) mod limits;
 pub(crate) mod session;
+mod session_list;

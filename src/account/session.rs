@@ -1,11 +1,11 @@
 use serde_json::{Value, json};
 
+use super::session_list;
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, once_sent};
 use crate::app::input::{one_time_code, read_stdin};
-use crate::app::pages::{PENDING, find_sessions, waits_for_code};
-use crate::app::understood::note_around;
-use crate::booking::arguments::{ExtraFields, Limit};
+use crate::app::pages::{PENDING, waits_for_code};
+use crate::booking::arguments::ExtraFields;
 use crate::booking::book::walk::not_empty;
 use crate::booking::change::send::send_guarded;
 use crate::booking::confirmation::Confirmation;
@@ -20,7 +20,7 @@ use crate::service::documents::certainty::Certainty;
 use crate::service::documents::contact;
 use crate::service::documents::id::{id, id_in, same_id};
 use crate::service::mapping::{ReadKind, same_words};
-use crate::terminal::output::{DocumentView, Page, TableCell, Tone, visible};
+use crate::terminal::output::{DocumentView, Page, Tone, visible};
 use crate::terminal::prompt::Question;
 use crate::terminal::view::Fields;
 
@@ -32,14 +32,14 @@ const CHECK_FIRST: &str = "check before trying again: bookctl session list";
 pub(crate) enum Command {
     Connect(Connect),
     Verify(Verify),
-    List(SessionListArgs),
+    List(session_list::Args),
     Show(One),
     Disconnect(Disconnect),
 }
 
 impl Default for Command {
     fn default() -> Self {
-        Command::List(SessionListArgs::default())
+        Command::List(session_list::Args::default())
     }
 }
 
@@ -91,25 +91,6 @@ pub(crate) struct Verify {
     dry_run: bool,
 }
 
-/// List sessions
-#[derive(clap::Args, Debug, Default)]
-#[command(after_help = "Examples:\n  \
-    bookctl session list\n  \
-    bookctl session list --end-user user_7 --state active --jq '.sessions[].id'")]
-pub(crate) struct SessionListArgs {
-    /// List only sessions of this guest
-    #[arg(long, value_name = "ID")]
-    end_user: Option<String>,
-    /// List only sessions of this provider
-    #[arg(long, value_name = "NAME")]
-    provider: Option<String>,
-    /// List only sessions in this state
-    #[arg(long, value_name = "STATE")]
-    state: Option<String>,
-    #[command(flatten)]
-    limit: Limit,
-}
-
 /// Show a session
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  bookctl session show ses_01")]
@@ -138,7 +119,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
     match command {
         Command::Connect(args) => connect(context, args).await,
         Command::Verify(args) => verify(context, args).await,
-        Command::List(args) => list(context, &args).await,
+        Command::List(args) => session_list::run(context, &args).await,
         Command::Show(args) => {
             let id = locate_session(context, &args.session)?;
             let document = context.read(session::show(&id)).await?.document;
@@ -381,39 +362,6 @@ async fn ask_code(context: &Context) -> Result<String> {
         _ => Ok(()),
     };
     Ok(context.prompter.text(&question, None, &check).await?)
-}
-
-async fn list(context: &Context, args: &SessionListArgs) -> Result<Exit> {
-    let call = session::list(&[
-        ("end_user", args.end_user.as_deref()),
-        ("provider", args.provider.as_deref()),
-        ("state", args.state.as_deref()),
-    ]);
-    let pages = find_sessions(context, call, args.limit.get()).await?;
-    let ids = pages.items.iter();
-    let ids: Vec<String> = ids.filter_map(|it| id_in(it.get("id")?)).collect();
-    context.remember_rows(RecentList::Sessions, ids.iter().map(String::as_str));
-    let page = |_: &Document| {
-        let headers = ["", "id", "state", "guest", "provider", "created", "also"];
-        let rows = (1..).zip(&pages.items).map(|(number, session)| {
-            let mut fields = Fields::of(session);
-            let own = ["id", "state", "end_user", "provider"].map(|name| fields.scalar(name));
-            let mut row = vec![Some(format!("@{number}"))];
-            row.extend(own);
-            row.push(fields.time_text("created_at"));
-            row.push(fields.rest_text());
-            let cells = row.into_iter().map(Option::unwrap_or_default);
-            cells.map(TableCell::from).collect()
-        });
-        let mut page = Page::default();
-        page.table(headers.to_vec(), rows.collect(), (1..7).collect());
-        page
-    };
-    let view = DocumentView(pages.document.clone(), page);
-    let none = "No sessions found.";
-    context.out.emit_list(&view, pages.items.is_empty(), none)?;
-    note_around(context, &pages.around);
-    Ok(Exit::Done)
 }
 
 /// The page of a session; of an answer that has none in it, what came.

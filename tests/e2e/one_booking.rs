@@ -221,6 +221,7 @@ fn a_change_that_is_answered_with_another_guests_booking_is_no_success() {
     let home = home(&server);
     book(&home, &[]).exits(0);
     home.run(["cancel", "bk_1", "--yes", "--json"]).exits(16);
+    home.run(["continue", "bk_1", "--otp", "774411"]).exits(16);
 }
 
 /// An id becomes part of a path and of a printed command.

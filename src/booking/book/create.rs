@@ -320,17 +320,23 @@ impl Sending<'_> {
             Conclusion::Booked => {
                 self.context.in_flight.replace(InFlight::known(&booking));
                 self.context.remember_last(RecentList::LastBooking, id);
-                // The service has forgotten the other one, as a reset sandbox does, or the API key is another organization's.
-                if let Some(known) = known.filter(|known| *known != id) {
-                    self.context.out.warn(&format!(
-                        "this idempotency key returned booking {known} before, and {id} now: both may exist"
-                    ));
-                }
-                let is_older = shown.is_older || shown.is_known;
-                return Ok(CreatedBooking {
-                    existed_before: existed_before(is_older, tries.in_doubt, tries.earlier),
-                    booking,
-                });
+                let Some(known) = known.filter(|known| *known != id) else {
+                    let is_older = shown.is_older || shown.is_known;
+                    return Ok(CreatedBooking {
+                        existed_before: existed_before(is_older, tries.in_doubt, tries.earlier),
+                        booking,
+                    });
+                };
+                // The service has forgotten the other one, or the API key is another organization's.
+                let what =
+                    format!("this idempotency key returned booking {known} before, and {id} now");
+                let hint = format!(
+                    "both may exist: {}; {}",
+                    show_command(known),
+                    show_command(id)
+                );
+                let error = Error::new(Code::OutcomeUnknown, what).hint(hint);
+                error.idempotency_key(self.key)
             }
             Conclusion::AnotherBooking => {
                 another_booking(id, &difference.unwrap_or_default(), self.key)

@@ -83,7 +83,7 @@ pub(crate) fn answered_otherwise(
     Some(Error::new(Code::Http400, what).hint(answer.unwrap_or_default()))
 }
 
-/// Says so if the booking still asks for what was answered: a service may skip a field that it does not know. Other fields
+/// Says so if the booking still asks for what was answered, or is confirmed after a payment was aborted: a service may skip a field that it does not know. Other fields
 /// than these are compared with those of the booking at the end of the command.
 fn warn_if_still_asked(context: &Context, answer: &Continuation, booking: &Booking) {
     let (kind, field) = match answer {
@@ -92,6 +92,10 @@ fn warn_if_still_asked(context: &Context, answer: &Continuation, booking: &Booki
         Continuation::PspAbort => (WriteKind::Abort, "psp_abort"),
         Continuation::Fields(_) => return,
     };
+    if matches!(answer, Continuation::PspAbort) && booking.status() == Status::Confirmed {
+        let what = "the payment was aborted, but the booking is confirmed; check what was charged";
+        context.out.warn(what);
+    }
     let asked = context.dialect().pause(booking.next_action());
     if booking.status() == Status::RequiresAction && asked == answer.pause() {
         let what = "the service accepted the answer, but the booking still waits for it";

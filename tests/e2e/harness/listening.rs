@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -13,6 +12,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
 use sha2::Sha256;
 
+use super::accepting::Accepting;
 use super::{HANG, Home};
 use super::{Output, Running};
 
@@ -133,7 +133,7 @@ pub(crate) struct Delivered {
 pub(crate) struct App {
     pub(crate) url: String,
     delivered: Arc<Mutex<Vec<Delivered>>>,
-    over: Arc<AtomicBool>,
+    _accepting: Accepting,
 }
 
 impl App {
@@ -146,24 +146,13 @@ impl App {
         port: u16,
         answer: impl Fn(&Delivered) -> u16 + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
-        let url = format!("http://{}/hooks", listener.local_addr().unwrap());
         let delivered = Arc::new(Mutex::new(Vec::new()));
-        let over = Arc::new(AtomicBool::new(false));
-        let (seen, ends, answer) = (delivered.clone(), over.clone(), Arc::new(answer));
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                if ends.load(Ordering::SeqCst) {
-                    return;
-                }
-                let (stream, seen, answer) = (stream.unwrap(), seen.clone(), answer.clone());
-                std::thread::spawn(move || serve(stream, &seen, &*answer));
-            }
-        });
+        let seen = delivered.clone();
+        let accepting = Accepting::at_once(port, move |stream| serve(stream, &seen, &answer));
         App {
-            url,
+            url: accepting.url() + "/hooks",
             delivered,
-            over,
+            _accepting: accepting,
         }
     }
 
@@ -174,14 +163,6 @@ impl App {
 
     pub(crate) fn count(&self) -> usize {
         self.delivered.lock().unwrap().len()
-    }
-}
-
-impl Drop for App {
-    fn drop(&mut self) {
-        self.over.store(true, Ordering::SeqCst);
-        let address = self.url.trim_start_matches("http://");
-        let _ = TcpStream::connect(address.trim_end_matches("/hooks"));
     }
 }
 

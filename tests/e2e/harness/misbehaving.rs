@@ -3,13 +3,14 @@
 //! It follows the contract for creates, reads and a search of slots: it honours idempotency keys, whatever it answers.
 
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::accepting::Accepting;
 use super::misbehaviour::{Answer, answer};
 use super::{HANG, text};
 
@@ -152,51 +153,37 @@ impl Committed {
 type Plan = dyn Fn(&Arrived) -> Act + Send + Sync;
 
 struct Shared {
-    address: String,
     plan: Mutex<Arc<Plan>>,
     posted: Mutex<Vec<Posted>>,
     ledger: Mutex<Vec<Committed>>,
     paths: Mutex<Vec<String>>,
     /// Requests under way, what is committed after their answers included.
     under_way: AtomicUsize,
-    over: AtomicBool,
 }
 
 /// The service; it ends with this value.
 pub(crate) struct Misbehaving {
     base_url: String,
     shared: Arc<Shared>,
+    _accepting: Accepting,
 }
 
 impl Misbehaving {
     /// One that does with each request what `plan` says.
     pub(crate) fn start(plan: impl Fn(&Arrived) -> Act + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
         let shared = Arc::new(Shared {
-            address: address.clone(),
             plan: Mutex::new(Arc::new(plan)),
             posted: Mutex::default(),
             ledger: Mutex::default(),
             paths: Mutex::default(),
             under_way: AtomicUsize::new(0),
-            over: AtomicBool::new(false),
         });
         let serving = shared.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                if serving.over.load(Ordering::SeqCst) {
-                    return;
-                }
-                let (Ok(stream), shared) = (stream, serving.clone()) else {
-                    continue;
-                };
-                std::thread::spawn(move || shared.serve(stream));
-            }
-        });
+        let accepting = Accepting::at_once(0, move |stream| serving.serve(stream));
         Misbehaving {
-            base_url: format!("http://{address}"),
+            base_url: accepting.url(),
             shared,
+            _accepting: accepting,
         }
     }
 
@@ -232,13 +219,6 @@ impl Misbehaving {
             assert!(Instant::now() < deadline, "the service is never idle");
             std::thread::sleep(Duration::from_millis(5));
         }
-    }
-}
-
-impl Drop for Misbehaving {
-    fn drop(&mut self) {
-        self.shared.over.store(true, Ordering::SeqCst);
-        let _ = TcpStream::connect(&self.shared.address);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the tests stand on: a blank home, a served sandbox, a terminal, a server that misbehaves on purpose.
 
+mod accepting;
 #[cfg(unix)]
 mod browser;
 #[cfg(unix)]

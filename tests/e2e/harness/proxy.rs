@@ -1,12 +1,13 @@
 //! A proxy before a served sandbox that passes everything on, and spoils the answers to creates as a test wants it.
 
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::HANG;
+use super::accepting::Accepting;
 
 /// What becomes of the answer to a booking request.
 #[derive(Clone)]
@@ -40,11 +41,11 @@ impl Spoil {
 pub(crate) struct Proxy {
     base_url: String,
     shared: Arc<Shared>,
+    _accepting: Accepting,
 }
 
 struct Shared {
     upstream: String,
-    address: String,
     spoil: Mutex<Spoil>,
     /// How many answers are spoiled yet; then the network is well again.
     left: AtomicUsize,
@@ -52,36 +53,24 @@ struct Shared {
     creates: AtomicUsize,
     /// Whether a booking request was answered with all that the service said.
     whole: AtomicBool,
-    over: AtomicBool,
 }
 
 impl Proxy {
     /// One that spoils the first `times` answers to creates.
     pub(crate) fn start(upstream: &str, spoil: Spoil, times: usize) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
         let shared = Arc::new(Shared {
             upstream: upstream.trim_start_matches("http://").to_owned(),
-            address: address.clone(),
             spoil: Mutex::new(spoil),
             left: AtomicUsize::new(times),
             creates: AtomicUsize::new(0),
             whole: AtomicBool::new(false),
-            over: AtomicBool::new(false),
         });
         let serving = shared.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                if serving.over.load(Ordering::SeqCst) {
-                    return;
-                }
-                let (stream, shared) = (stream.unwrap(), serving.clone());
-                std::thread::spawn(move || shared.serve(stream));
-            }
-        });
+        let accepting = Accepting::at_once(0, move |stream| serving.serve(stream));
         Proxy {
-            base_url: format!("http://{address}"),
+            base_url: accepting.url(),
             shared,
+            _accepting: accepting,
         }
     }
 
@@ -106,13 +95,6 @@ impl Proxy {
             assert!(std::time::Instant::now() < deadline, "no create came");
             std::thread::sleep(Duration::from_millis(1));
         }
-    }
-}
-
-impl Drop for Proxy {
-    fn drop(&mut self) {
-        self.shared.over.store(true, Ordering::SeqCst);
-        let _ = TcpStream::connect(&self.shared.address);
     }
 }
 
@@ -141,7 +123,8 @@ impl Shared {
             client.read_exact(&mut body).ok()?;
         }
         let head = String::from_utf8(head).unwrap();
-        let mut request = head.replace(&self.address, &self.upstream).into_bytes();
+        let address = client.local_addr().ok()?.to_string();
+        let mut request = head.replace(&address, &self.upstream).into_bytes();
         request.extend_from_slice(&body);
         let mut upstream = TcpStream::connect(&self.upstream).ok()?;
         upstream.set_read_timeout(Some(HANG)).unwrap();

@@ -1,15 +1,14 @@
 //! A server on loopback that answers what a test tells it to, byte for byte, and keeps what it was sent.
 
 use std::io::Write;
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::HANG;
+use super::accepting::Accepting;
 use super::http::Message;
 
 /// A request as it came.
@@ -94,32 +93,21 @@ impl Reply {
 pub(crate) struct Scripted {
     base_url: String,
     requests: Arc<Mutex<Vec<Request>>>,
-    over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    _accepting: Accepting,
 }
 
 impl Scripted {
     /// One that answers each request with what `script` makes of it.
     pub(crate) fn start(script: impl Fn(&Request) -> Reply + Send + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let base_url = format!("http://{}", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
-        let over = Arc::new(AtomicBool::new(false));
-        let (seen, ends) = (requests.clone(), over.clone());
-        let thread = std::thread::spawn(move || {
-            let mut silent = Vec::new();
-            for stream in listener.incoming() {
-                if ends.load(Ordering::SeqCst) {
-                    return;
-                }
-                silent.extend(serve(stream.unwrap(), &seen, &script));
-            }
+        let (seen, mut silent) = (requests.clone(), Vec::new());
+        let accepting = Accepting::one_by_one(0, move |stream| {
+            silent.extend(serve(stream, &seen, &script));
         });
         Scripted {
-            base_url,
+            base_url: accepting.url(),
             requests,
-            over,
-            thread: Some(thread),
+            _accepting: accepting,
         }
     }
 
@@ -193,16 +181,4 @@ fn serve(
     }
     let _ = stream.shutdown(Shutdown::Both);
     None
-}
-
-impl Drop for Scripted {
-    fn drop(&mut self) {
-        self.over.store(true, Ordering::SeqCst);
-        let address = self.base_url.trim_start_matches("http://");
-        let _ = TcpStream::connect(address);
-        let ended = self.thread.take().map(JoinHandle::join);
-        if !std::thread::panicking() {
-            assert!(matches!(ended, Some(Ok(()))), "the script panicked");
-        }
-    }
 }

@@ -1,46 +1,39 @@
 //! A connection to PostgreSQL that is counted, and cut.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use super::accepting::Accepting;
 
 /// Passes bytes on between clients and a server, and cuts the connections as it is told.
 pub(crate) struct Wire {
     pub(crate) port: u16,
+    _accepting: Accepting,
     /// Cuts a connection after so many commits, once each was passed on, and before it is answered; 0 cuts none.
     pub(crate) cut_at: Arc<AtomicUsize>,
     pub(crate) cuts: Arc<AtomicUsize>,
     /// How often a client sent something after it was answered.
     pub(crate) round_trips: Arc<AtomicUsize>,
-    ended: Arc<AtomicBool>,
 }
 
 impl Wire {
     pub(crate) fn to(server: u16) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let wire = Wire {
-            port,
-            cut_at: Arc::default(),
-            cuts: Arc::default(),
-            round_trips: Arc::default(),
-            ended: Arc::default(),
-        };
-        let (cut_at, cuts, ended) = (wire.cut_at.clone(), wire.cuts.clone(), wire.ended.clone());
-        let round_trips = wire.round_trips.clone();
-        std::thread::spawn(move || {
-            for client in listener.incoming() {
-                if ended.load(Ordering::SeqCst) {
-                    return;
-                }
-                let client = client.unwrap();
-                let server = TcpStream::connect(("127.0.0.1", server)).unwrap();
-                let counted = round_trips.clone();
-                pass(client, server, cut_at.clone(), cuts.clone(), counted);
-            }
+        let counts: [Arc<AtomicUsize>; 3] = std::array::from_fn(|_| Arc::default());
+        let [cut_at, cuts, round_trips] = counts.clone();
+        let accepting = Accepting::one_by_one(0, move |client| {
+            let server = TcpStream::connect(("127.0.0.1", server)).unwrap();
+            let [cut_at, cuts, counted] = counts.clone();
+            pass(client, server, cut_at, cuts, counted);
         });
-        wire
+        Wire {
+            port: accepting.address.port(),
+            _accepting: accepting,
+            cut_at,
+            cuts,
+            round_trips,
+        }
     }
 }
 
@@ -88,10 +81,4 @@ fn pass(
         }
         let _ = to_server.shutdown(std::net::Shutdown::Write);
     });
-}
-
-impl Drop for Wire {
-    fn drop(&mut self) {
-        self.ended.store(true, Ordering::SeqCst);
-    }
 }

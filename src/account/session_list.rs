@@ -1,0 +1,65 @@
+//! Lists the sessions of the organization.
+
+use crate::app::Context;
+use crate::app::pages::find_sessions;
+use crate::app::understood::note_around;
+use crate::booking::arguments::Limit;
+use crate::journal::recent::RecentList;
+use crate::json::Document;
+use crate::outcome::{Exit, Result};
+use crate::service::client::session;
+use crate::service::documents::id::id_in;
+use crate::terminal::output::{DocumentView, Page, TableCell};
+use crate::terminal::view::Fields;
+
+/// List sessions
+#[derive(clap::Args, Debug, Default)]
+#[command(after_help = "Examples:\n  \
+    bookctl session list\n  \
+    bookctl session list --end-user user_7 --state active --jq '.sessions[].id'")]
+pub(crate) struct Args {
+    /// List only sessions of this guest
+    #[arg(long, value_name = "ID")]
+    end_user: Option<String>,
+    /// List only sessions of this provider
+    #[arg(long, value_name = "NAME")]
+    provider: Option<String>,
+    /// List only sessions in this state
+    #[arg(long, value_name = "STATE")]
+    state: Option<String>,
+    #[command(flatten)]
+    limit: Limit,
+}
+
+pub(crate) async fn run(context: &Context, args: &Args) -> Result<Exit> {
+    let call = session::list(&[
+        ("end_user", args.end_user.as_deref()),
+        ("provider", args.provider.as_deref()),
+        ("state", args.state.as_deref()),
+    ]);
+    let pages = find_sessions(context, call, args.limit.get()).await?;
+    let ids = pages.items.iter();
+    let ids: Vec<String> = ids.filter_map(|it| id_in(it.get("id")?)).collect();
+    context.remember_rows(RecentList::Sessions, ids.iter().map(String::as_str));
+    let page = |_: &Document| {
+        let headers = ["", "id", "state", "guest", "provider", "created", "also"];
+        let rows = (1..).zip(&pages.items).map(|(number, session)| {
+            let mut fields = Fields::of(session);
+            let own = ["id", "state", "end_user", "provider"].map(|name| fields.scalar(name));
+            let mut row = vec![Some(format!("@{number}"))];
+            row.extend(own);
+            row.push(fields.time_text("created_at"));
+            row.push(fields.rest_text());
+            let cells = row.into_iter().map(Option::unwrap_or_default);
+            cells.map(TableCell::from).collect()
+        });
+        let mut page = Page::default();
+        page.table(headers.to_vec(), rows.collect(), (1..7).collect());
+        page
+    };
+    let view = DocumentView(pages.document.clone(), page);
+    let none = "No sessions found.";
+    context.out.emit_list(&view, pages.items.is_empty(), none)?;
+    note_around(context, &pages.around);
+    Ok(Exit::Done)
+}
