@@ -102,22 +102,24 @@ pub(crate) fn contradiction(booking: &Booking, name: &str, asked: &Value) -> Opt
 /// What is said of a field by the booking itself, or else by the answer as it came: the values of the first object that says
 /// something. There are several where the booking has several guests.
 pub(crate) fn shown(booking: &Booking, field: &str) -> Vec<Value> {
-    let mut objects = vec![booking.value().clone()];
-    objects.extend(as_it_came(booking));
-    // Around the booking as it came, other fields may mean something else.
-    if !COMPARED.contains(&field) && field != "seating_preference" {
-        objects.truncate(2);
-    }
-    let objects = objects.iter().filter_map(Value::as_object);
-    let mut said = objects.map(|object| values(object, field));
-    said.find(|values| !values.is_empty()).unwrap_or_default()
+    let said = |of: &Value| values(of.as_object()?, field);
+    said(booking.value()).unwrap_or_else(|| {
+        // Around the booking as it came, other fields may mean something else.
+        let means_the_same = COMPARED.contains(&field) || field == "seating_preference";
+        let objects = as_it_came(booking);
+        let mut objects = objects
+            .iter()
+            .take(if means_the_same { usize::MAX } else { 1 });
+        objects.find_map(said).unwrap_or_default()
+    })
 }
 
 fn is_scalar(value: &Value) -> bool {
     value.is_string() || value.is_number() || value.is_boolean()
 }
 
-fn values(object: &Map<String, Value>, field: &str) -> Vec<Value> {
+/// What an object says of a field, if anything.
+fn values(object: &Map<String, Value>, field: &str) -> Option<Vec<Value>> {
     let mut values = match field {
         "venue_id" => venue(object).into_iter().collect(),
         "datetime" => named(object, &TIMES),
@@ -130,7 +132,7 @@ fn values(object: &Map<String, Value>, field: &str) -> Vec<Value> {
         let says_something = is_scalar(value) && !plain(value).trim().is_empty();
         says_something && (field != "datetime" || DocumentTime::read(value).is_some())
     });
-    values
+    Some(values).filter(|values| !values.is_empty())
 }
 
 fn named(object: &Map<String, Value>, names: &[&str]) -> Vec<Value> {
