@@ -1,6 +1,6 @@
 //! Ends a change by what the booking says of it.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::agreement::{MODIFIED, contradiction, is_another, shown};
 use super::finish::{finish, finish_asked};
@@ -76,8 +76,10 @@ pub(crate) async fn finish_compared(
     }
     if kind == WriteKind::Modify && context.has_journal() {
         let mut accepted = asked.clone();
-        accepted.retain(|field, asked| {
-            MODIFIED.contains(&&**field) && contradiction(&booking, field, asked).is_none()
+        accepted.retain(|field, asked| match field.as_str() {
+            // Some services let a change name another guest.
+            "customer" => is_another(&json!({ field: asked }), &booking).is_none(),
+            _ => MODIFIED.contains(&&**field) && contradiction(&booking, field, asked).is_none(),
         });
         let journal = context.journal();
         let _ = journal.and_then(|it| it.change(&booking, &accepted));

@@ -106,6 +106,11 @@ fn a_guest_whose_name_the_venue_has_corrected_is_the_same_guest() {
     assert!(!cancelled.stderr.contains("asked for"), "{cancelled}");
     home.ok(["bookings", "ada king"]).prints("bk_1");
     home.ok(["bookings", "ada lovelace"]).prints("bk_1");
+    // Also one whom a change has named.
+    let (_server, home) = self::home(booking("confirmed", &ada()), booking("confirmed", &eve()));
+    home.ok(words(BOOK));
+    home.ok(["modify", "bk_1", "-F", "customer={\"name\": \"Eve Other\"}"]);
+    home.ok(["continue", "bk_1", "--otp", "774411"]);
 }
 
 /// "Nothing is booked twice": the failed booking is somebody else's, and the row's own may stand.
