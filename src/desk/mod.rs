@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use crate::app::{self, Context};
+use crate::booking::terms::asked_for;
 use crate::booking::watch::wait;
 use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -184,7 +185,10 @@ impl Desk<'_> {
     /// Reads a booking from the service.
     fn refresh(&mut self, id: String, is_asked: bool) {
         let context = self.context;
-        let read = async move { wait::read_booking(context, &id).await };
+        let read = async move {
+            let booking = wait::read_booking(context, &id).await?;
+            wait::like(&asked_for(context, &booking), booking)
+        };
         self.reading = Some(Box::pin(read));
         self.is_asked = is_asked;
     }
