@@ -320,23 +320,26 @@ impl Sending<'_> {
             Conclusion::Booked => {
                 self.context.in_flight.replace(InFlight::known(&booking));
                 self.context.remember_last(RecentList::LastBooking, id);
-                let Some(known) = known.filter(|known| *known != id) else {
-                    let is_older = shown.is_older || shown.is_known;
-                    return Ok(CreatedBooking {
-                        existed_before: existed_before(is_older, tries.in_doubt, tries.earlier),
-                        booking,
-                    });
-                };
-                // The service has forgotten the other one, or the API key is another organization's.
-                let what =
-                    format!("this idempotency key returned booking {known} before, and {id} now");
-                let hint = format!(
-                    "both may exist: {}; {}",
-                    show_command(known),
-                    show_command(id)
-                );
-                let error = Error::new(Code::OutcomeUnknown, what).hint(hint);
-                error.idempotency_key(self.key)
+                if let Some(known) = known.filter(|known| *known != id) {
+                    let what = format!(
+                        "this idempotency key returned booking {known} before, and {id} now: both may exist"
+                    );
+                    let speaks = self.context.client().map(|it| it.speaks_contract.get());
+                    // A sandbox may have been reset. Of another service, or with another organization's key, both stand.
+                    if !speaks.unwrap_or_default() {
+                        let mut error = Error::new(Code::OutcomeUnknown, what);
+                        error.body = Some(booking.document.clone());
+                        let hint =
+                            format!("see both: {}; {}", show_command(known), show_command(id));
+                        return Err(error.hint(hint).idempotency_key(self.key));
+                    }
+                    self.context.out.warn(&what);
+                }
+                let is_older = shown.is_older || shown.is_known;
+                return Ok(CreatedBooking {
+                    existed_before: existed_before(is_older, tries.in_doubt, tries.earlier),
+                    booking,
+                });
             }
             Conclusion::AnotherBooking => {
                 another_booking(id, &difference.unwrap_or_default(), self.key)

@@ -83,8 +83,9 @@ pub(crate) fn answered_otherwise(
     Some(Error::new(Code::Http400, what).hint(answer.unwrap_or_default()))
 }
 
-/// Says so if the booking still asks for what was answered, or is confirmed after a payment was aborted: a service may skip a field that it does not know. Other fields
-/// than these are compared with those of the booking at the end of the command.
+/// Says so if the booking still asks for what was answered: a service may skip a field that it does not know; and if it is
+/// confirmed after its payment was aborted. Other fields than these are compared with those of the booking at the end of the
+/// command.
 fn warn_if_still_asked(context: &Context, answer: &Continuation, booking: &Booking) {
     let (kind, field) = match answer {
         Continuation::Otp(_) => (WriteKind::Otp, "otp"),
