@@ -1,7 +1,7 @@
 //! The organization's own webhook endpoint: a real HTTP server that keeps what it is sent.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread::{sleep, spawn};
@@ -145,7 +145,7 @@ impl Receiver {
 }
 
 fn take(mut stream: TcpStream, attempts: &Mutex<Vec<Attempt>>, says: &Says) {
-    let Some(message) = Message::read(&mut stream) else {
+    let Some(message) = Message::read(&mut BufReader::new(&stream)) else {
         return;
     };
     let attempt = Attempt {

@@ -1,6 +1,6 @@
 //! Just enough HTTP/1.1 to look at both sides of the wire without any code of the product.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -16,8 +16,7 @@ pub(crate) struct Message {
 
 impl Message {
     /// Reads one message; `None` where the other side closed instead.
-    pub(super) fn read(stream: &mut impl Read) -> Option<Self> {
-        let mut reader = BufReader::new(stream);
+    pub(super) fn read(reader: &mut impl BufRead) -> Option<Self> {
         let mut lines = Vec::new();
         loop {
             let mut line = String::new();
@@ -127,5 +126,5 @@ pub(crate) fn try_exchange(
     );
     // Who refuses a request may answer before all of it was read.
     let _ = stream.write_all(&[head.as_bytes(), body].concat());
-    Message::read(&mut stream)
+    Message::read(&mut BufReader::new(stream))
 }

@@ -1,7 +1,7 @@
 //! `bookctl webhook listen` as a process of its own, an app that it forwards to, and a service that delivers to it.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufReader, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -13,6 +13,7 @@ use serde_json::Value;
 use sha2::Sha256;
 
 use super::accepting::Accepting;
+use super::http::Message;
 use super::{HANG, Home};
 use super::{Output, Running};
 
@@ -169,14 +170,14 @@ impl App {
 fn serve(stream: TcpStream, seen: &Mutex<Vec<Delivered>>, answer: &dyn Fn(&Delivered) -> u16) {
     let mut writer = stream.try_clone().unwrap();
     let mut reader = BufReader::new(stream);
-    while let Some((_, headers, body)) = read(&mut reader) {
-        let event: Value = serde_json::from_slice(&body).unwrap_or_default();
+    while let Some(message) = Message::read(&mut reader) {
+        let event = message.json();
         let said = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let mut delivered = Delivered {
             id: said(&event["id"]),
             booking: said(&event["data"]["object"]["id"]),
-            body: String::from_utf8(body).unwrap(),
-            headers,
+            body: String::from_utf8(message.body).unwrap(),
+            headers: message.headers.into_iter().collect(),
             status: 0,
         };
         delivered.status = answer(&delivered);
@@ -187,31 +188,6 @@ fn serve(stream: TcpStream, seen: &Mutex<Vec<Delivered>>, answer: &dyn Fn(&Deliv
             return;
         }
     }
-}
-
-/// Start line, headers by their lower-case names, body.
-type Raw = (String, HashMap<String, String>, Vec<u8>);
-
-fn read(reader: &mut impl BufRead) -> Option<Raw> {
-    let mut start = String::new();
-    let mut headers = HashMap::new();
-    if reader.read_line(&mut start).ok()? == 0 {
-        return None;
-    }
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).ok()? == 0 {
-            return None;
-        }
-        let Some((name, value)) = line.trim_end().split_once(':') else {
-            break;
-        };
-        headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
-    }
-    let length = headers.get("content-length").and_then(|it| it.parse().ok());
-    let mut body = vec![0; length.unwrap_or(0)];
-    reader.read_exact(&mut body).ok()?;
-    Some((start, headers, body))
 }
 
 /// The signature header's value, as the service makes it now.
@@ -250,8 +226,7 @@ impl Courier {
             "POST / HTTP/1.1\r\nHost: listener\r\nContent-Type: application/json\r\n{headers}Content-Length: {length}\r\n\r\n{body}"
         );
         self.0.get_mut().write_all(request.as_bytes()).ok()?;
-        let (start, ..) = read(&mut self.0)?;
-        start.split(' ').nth(1)?.parse().ok()
+        Some(Message::read(&mut self.0)?.status())
     }
 
     /// Sends an event, signed, and hangs up.

@@ -1,6 +1,6 @@
 //! A server on loopback that answers what a test tells it to, byte for byte, and keeps what it was sent.
 
-use std::io::Write;
+use std::io::{BufReader, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -158,7 +158,7 @@ fn serve(
     stream
         .set_read_timeout(Some(Duration::from_secs(10)))
         .unwrap();
-    let message = Message::read(&mut stream)?;
+    let message = Message::read(&mut BufReader::new(&stream))?;
     let mut start = message.start.split(' ').map(str::to_owned);
     let request = Request {
         method: start.next().unwrap_or_default(),
