@@ -328,9 +328,10 @@ class Trial:
 
 def typed(command, env, answers):
     """Runs a command on a terminal, and types each answer when its question appears."""
-    child, terminal = pty.fork()
-    if child == 0:
-        os.execvpe(command[0], command, env)
+    # `pty.fork` would run Python in the child, which may die there: the services have threads in this process.
+    terminal, its_side = pty.openpty()
+    child = subprocess.Popen(["setsid", "--ctty", "--wait", *command], env=env, stdin=its_side, stdout=its_side, stderr=its_side)
+    os.close(its_side)
     shown = ""
     try:
         for question, answer in answers:
@@ -344,7 +345,8 @@ def typed(command, env, answers):
         # It ended. Where a question is missing, what it said instead tells why.
         if question not in shown[begun:]:
             print("NOT ASKED", repr(question), shown)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    os.close(terminal)
+    return child.wait()
 
 
 def worked(page):
