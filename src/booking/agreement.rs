@@ -352,6 +352,20 @@ mod tests {
     }
 
     #[test]
+    fn a_guest_is_another_one_if_nothing_that_both_looks_show_agrees() {
+        let named = |name: &str, email: &str| json!({"customer": {"name": name, "email": email}});
+        let is_another = |before: Value, now| is_another(&before, &booking(now)).is_some();
+        let ada = || named("Ada Lovelace", "ada@x.example");
+        assert!(
+            !is_another(named("A*", "a***"), ada()),
+            "the earlier look was masked"
+        );
+        assert!(!is_another(ada(), named("Ada King", "Ada@x.example")));
+        assert!(is_another(ada(), named("Eve", "eve@x.example")));
+        assert!(is_another(json!({"venue_id": 17}), json!({"venue_id": 18})));
+    }
+
+    #[test]
     fn an_object_names_a_booking_unless_it_is_an_errors() {
         let sparse = |object: &str| booking(json!({"object": object}));
         assert!(is_a_booking(&json!({}), &sparse("reservation")));
