@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::agreement::{MODIFIED, contradiction, is_another, shown};
-use super::finish::{finish, finish_asked};
+use super::finish::finish;
 use super::terms::asked_for;
 use super::watch::wait::read_booking;
 use crate::app::Context;
@@ -22,7 +22,7 @@ pub(crate) fn finish_created(
     booking: &Booking,
 ) -> Result<Exit> {
     let asked = asked_for(context, booking);
-    let exit = finish_asked(context, booking, &asked)?;
+    let exit = finish(context, booking)?;
     let found = contradicted_when_new(&asked, first, booking);
     warn_of(context, WriteKind::Create, &found);
     // What a new booking waits for says more than how it differs.

@@ -1,8 +1,6 @@
 //! Ends a command that makes or changes a booking: the booking on stdout, its status as the exit code. Or with `--dry-run`: the
 //! request.
 
-use serde_json::Value;
-
 use super::agreement::is_another;
 use super::terms::{asked_for, filled_in, kept_terms};
 use crate::app::Context;
@@ -51,12 +49,7 @@ fn maker(context: &Context, booking: &Booking) -> Option<String> {
 /// Updates the journal's copy of the booking, which may have been waited for or answered since it was made; writes the booking,
 /// and returns the exit code of its status, or 16 if it is not the one that the journal says was asked for.
 pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
-    finish_asked(context, booking, &asked_for(context, booking))
-}
-
-/// The same where the caller has read what was asked for.
-pub(crate) fn finish_asked(context: &Context, booking: &Booking, asked: &Value) -> Result<Exit> {
-    let is_it = !context.has_journal() || keep_shown(context, booking, asked);
+    let is_it = !context.has_journal() || keep_shown(context, booking);
     let view = booking_view(context, booking);
     // The booking exists even if stdout cannot be written. The error must carry its id.
     let (id, status) = (booking.id(), booking.status());
@@ -97,13 +90,13 @@ pub(crate) fn warn_of_unknown_status(context: &Context, booking: &Booking) {
 /// A journal that cannot be written is no error: the work is done, and the copy is as old as its date says.
 pub(crate) fn remember_shown(context: &Context, booking: &Booking) {
     if context.out.is_human() {
-        keep_shown(context, booking, &asked_for(context, booking));
+        keep_shown(context, booking);
     }
 }
 
 /// Whether the booking is the one that was asked for, as far as the journal knows. Another one does not take its place there.
-fn keep_shown(context: &Context, booking: &Booking, asked: &Value) -> bool {
-    let other = is_another(asked, booking);
+fn keep_shown(context: &Context, booking: &Booking) -> bool {
+    let other = is_another(&asked_for(context, booking), booking);
     match &other {
         Some(difference) => context.out.warn(&format!(
             "booking {} is not the one that was asked for: {difference}",
