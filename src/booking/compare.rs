@@ -85,8 +85,12 @@ pub(crate) async fn finish_compared(
         let _ = journal.and_then(|it| it.change(&booking, &accepted));
     }
     let exit = finish(context, &booking)?;
+    // Nobody asked for another time or party than it had.
+    let stays = ["datetime", "party_size"].into_iter();
+    let stays = stays.filter(|field| !asked.contains_key(*field));
+    let stays = stays.filter_map(|field| Some((field, before?.value().get(field)?)));
     let asked_now = asked.iter().map(|(field, asked)| (field.as_str(), asked));
-    let mut found = contradicted(&booking, asked_now);
+    let mut found = contradicted(&booking, asked_now.chain(stays));
     let is_contradicted = !found.is_empty();
     found.extend(unshown(&booking).into_iter().map(|field| {
         let what = format!("the booking does not show its {field}");

@@ -85,7 +85,6 @@ fn a_change_answered_with_another_guests_booking_is_no_success_and_the_journal_k
         changed
             .prints("bk_1")
             .says("booking bk_1 is not the one that was asked for");
-        // A person sees what the service shows.
         home.ok(["show", "bk_1"])
             .prints("Eve Other")
             .says("not the one that was asked for");
@@ -119,7 +118,6 @@ fn a_guest_whose_name_the_venue_has_corrected_is_the_same_guest() {
     assert!(!cancelled.stderr.contains("asked for"), "{cancelled}");
     home.ok(["bookings", "ada king"]).prints("bk_1");
     home.ok(["bookings", "ada lovelace"]).prints("bk_1");
-    // Also one whom a change has named.
     let (_server, home) = self::home(booking("confirmed", &ada()), booking("confirmed", &eve()));
     home.ok(words(BOOK));
     home.ok(["modify", "bk_1", "-F", "customer={\"name\": \"Eve Other\"}"]);

@@ -53,6 +53,19 @@ fn a_change_to_the_same_clock_of_another_offset_is_sent() {
     assert!(sent.iter().any(|it| it.path.ends_with("/modify")));
 }
 
+#[test]
+fn a_change_that_moves_what_nobody_asked_to_move_is_a_warning_and_exit_7() {
+    let server = Scripted::start(|request| {
+        let mut shown = booking();
+        if request.method == "POST" {
+            (shown["party_size"], shown["datetime"]) = (4.into(), "2026-12-01T21:00:00Z".into());
+        }
+        Reply::json(200, &shown)
+    });
+    let moved = home(&server, "").run(["modify", "bk_1", "--party", "4"]);
+    moved.exits(7).says("datetime is 2026-12-01T21:00:00Z, not");
+}
+
 /// A script books elsewhere after a 7, so that a booking that was made ends with 16.
 #[test]
 fn a_booking_made_otherwise_than_was_chosen_is_a_warning_that_names_the_key_and_exit_16() {
