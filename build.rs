@@ -56,9 +56,7 @@ fn features() -> Vec<String> {
 fn locked(lock: &str, package: &str) -> String {
     let name = format!("name = \"{package}\"");
     let mut lines = lock.lines().skip_while(|line| *line != name).skip(1);
-    let version = lines
-        .next()
-        .and_then(|line| line.strip_prefix("version = "));
+    let version = lines.next().and_then(|line| line.strip_prefix("version = "));
     version.unwrap_or("unknown").trim_matches('"').to_owned()
 }
 
@@ -100,9 +98,7 @@ fn git_commit() -> Option<String> {
         println!("cargo:rerun-if-changed={path}");
     }
     let commit = git(&["rev-parse", "HEAD"])?;
-    let same = Command::new("git")
-        .args(["diff", "--quiet", "HEAD"])
-        .status();
+    let same = Command::new("git").args(["diff", "--quiet", "HEAD"]).status();
     match same.is_ok_and(|status| status.success()) {
         true => Some(commit),
         false => Some(format!("{commit}-modified")),

@@ -26,12 +26,7 @@ pub(crate) struct CardArgs {
     #[arg(long, value_name = "ID")]
     end_user: Option<String>,
     /// Choose the provider of the guest's account
-    #[arg(
-        long,
-        value_name = "NAME",
-        requires = "end_user",
-        conflicts_with = "session"
-    )]
+    #[arg(long, value_name = "NAME", requires = "end_user", conflicts_with = "session")]
     provider: Option<String>,
 }
 
@@ -52,9 +47,9 @@ pub(crate) async fn card(context: &Context, args: CardArgs) -> Result<Exit> {
         {
             // To connect again would send another text message.
             let verify = shell::command("session verify", &id, "--code CODE");
-            return Err(error.hint(format!(
-                "it waits for the code from the text message: {verify}"
-            )));
+            return Err(
+                error.hint(format!("it waits for the code from the text message: {verify}"))
+            );
         }
         (answer, _) => answer?,
     };

@@ -77,11 +77,7 @@ struct LimitList {
 impl Draw for LimitList {
     fn draw(&self, page: &mut Page) {
         let rows = self.limits.iter().map(|seen| {
-            let tone = if seen.remaining == 0 {
-                Tone::Bad
-            } else {
-                Tone::Good
-            };
+            let tone = if seen.remaining == 0 { Tone::Bad } else { Tone::Good };
             let resets = match seen.resets_in_seconds {
                 0 => "now".to_owned(),
                 seconds => format!("in {}", in_units(seconds)),

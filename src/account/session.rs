@@ -167,10 +167,7 @@ fn emit_verified(context: &Context, document: Document, id: &str) -> Result<Exit
         return Ok(exit);
     }
     let what = "the service accepted the code, but the session still waits for one";
-    context.out.warn(&format!(
-        "{what}; see it: {}",
-        shell::command("session show", id, "")
-    ));
+    context.out.warn(&format!("{what}; see it: {}", shell::command("session show", id, "")));
     Ok(Exit::Refused)
 }
 
@@ -180,8 +177,7 @@ async fn whose(context: &Context, id: &str) -> Result<String> {
     let (session, _) = context.adapter().object(ReadKind::Session, &document)?;
     let part = |word: &str, name: &str| {
         let text = session.get(name).map(plain);
-        text.map(|text| format!(" {word} {text}"))
-            .unwrap_or_default()
+        text.map(|text| format!(" {word} {text}")).unwrap_or_default()
     };
     Ok(part("of", "end_user") + &part("at", "provider"))
 }
@@ -272,15 +268,9 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
         read.map_err(|misread| misread.exiting(Exit::OutcomeUnknown).hint(CHECK_FIRST))?;
     let id = session.get("id").map(plain).unwrap_or_default();
     let state = state_of(&session);
-    let asked = [
-        ("end_user", Some(&*end_user)),
-        ("provider", args.provider.as_deref()),
-    ];
+    let asked = [("end_user", Some(&*end_user)), ("provider", args.provider.as_deref())];
     let another = asked.into_iter().find_map(|(name, asked)| {
-        let (shown, asked) = (
-            plain(session.get(name).filter(|it| !it.is_object())?),
-            asked?,
-        );
+        let (shown, asked) = (plain(session.get(name).filter(|it| !it.is_object())?), asked?);
         (!same_words(&shown, asked)).then(|| format!("{name} is {shown}, not {asked}"))
     });
     if let Some(difference) = another {

@@ -148,9 +148,7 @@ impl Context {
             return Ok(client);
         }
         let connection = match &self.target {
-            Target::Embedded {
-                key, by_default, ..
-            } => {
+            Target::Embedded { key, by_default, .. } => {
                 let base = self.serve_embedded()?;
                 if *by_default {
                     self.out.note("sandbox: nothing is really booked");
@@ -262,11 +260,7 @@ impl Context {
 
     /// How long a rate limit may be waited out.
     pub(crate) fn max_wait(&self) -> Duration {
-        let otherwise = if self.waits_out_limits.get() {
-            Duration::MAX
-        } else {
-            Duration::ZERO
-        };
+        let otherwise = if self.waits_out_limits.get() { Duration::MAX } else { Duration::ZERO };
         self.startup.max_wait.unwrap_or(otherwise)
     }
 
@@ -292,10 +286,8 @@ impl Context {
         };
         if service.read_only {
             let name = service.profile.as_deref().unwrap_or_default();
-            return Err(
-                Error::config(format!("profile {name} is read-only; nothing was sent"))
-                    .hint(self.adapter().set_command("read_only=false")),
-            );
+            return Err(Error::config(format!("profile {name} is read-only; nothing was sent"))
+                .hint(self.adapter().set_command("read_only=false")));
         }
         if let Some(named) = self.named_service() {
             self.out.note(&named);

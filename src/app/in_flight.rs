@@ -39,11 +39,7 @@ impl BatchProgress {
 
 impl InFlight {
     fn new(said: String, hint: String) -> Self {
-        InFlight {
-            said,
-            hint: Some(hint),
-            key: None,
-        }
+        InFlight { said, hint: Some(hint), key: None }
     }
 
     pub(crate) fn other(said: impl fmt::Display, hint: impl Into<String>) -> Self {
@@ -102,11 +98,7 @@ impl InFlight {
     pub(crate) fn explain(&self, mut error: Error) -> Error {
         if error.code == Code::Interrupted {
             let nothing = "; nothing was changed";
-            error.message += if self.is_nothing() {
-                nothing
-            } else {
-                &self.said
-            };
+            error.message += if self.is_nothing() { nothing } else { &self.said };
             error.idempotency_key = self.key.clone().or(error.idempotency_key.take());
             error.hint = self.hint.clone().or(error.hint.take());
         }

@@ -12,10 +12,10 @@ const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
 pub(crate) fn one_time_code(code: String, flag: &str) -> Result<String> {
     match code.trim() {
         "" => Err(Error::usage(format!("{flag} is empty; nothing was sent"))),
-        "CODE" => Err(Error::usage(format!(
-            "{flag} CODE: CODE is a placeholder; nothing was sent"
-        ))
-        .hint("write the code in place of CODE")),
+        "CODE" => {
+            Err(Error::usage(format!("{flag} CODE: CODE is a placeholder; nothing was sent"))
+                .hint("write the code in place of CODE"))
+        }
         _ => Ok(code),
     }
 }

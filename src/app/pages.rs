@@ -83,9 +83,9 @@ impl<T> Listing<'_, T> {
         // JSON has what the service sent, whole.
         if next.is_some() || items.len() > self.limit && context.out.is_human() {
             let (limit, nouns) = (self.limit, self.nouns);
-            context.out.note(&format!(
-                "Showing the first {limit} {nouns}. Use --limit to show more."
-            ));
+            context
+                .out
+                .note(&format!("Showing the first {limit} {nouns}. Use --limit to show more."));
         }
         items.truncate(self.limit);
         let document = joined(documents).unwrap_or_else(|first| {
@@ -93,11 +93,7 @@ impl<T> Listing<'_, T> {
             context.out.warn(why);
             first
         });
-        Ok(Pages {
-            document,
-            items,
-            around: page.around,
-        })
+        Ok(Pages { document, items, around: page.around })
     }
 
     /// The next page. It may be empty, because some services filter their pages after cutting them, but never a known one.
@@ -129,9 +125,7 @@ impl<T> Listing<'_, T> {
 
     fn warn_of_more(&self, context: &Context, why: &str) {
         let nouns = self.nouns;
-        context.out.warn(&format!(
-            "the service has more {nouns}, which were not read: {why}"
-        ));
+        context.out.warn(&format!("the service has more {nouns}, which were not read: {why}"));
     }
 }
 
@@ -148,9 +142,7 @@ fn limit_reached(context: &Context, pages: usize, began: Instant) -> Option<Stri
     let limit = context.client().ok().and_then(|it| it.rate_limit.get()?);
     if let Some(limit) = limit.filter(|limit| limit.remaining <= KEPT_REQUESTS) {
         let (left, seconds) = (limit.remaining, limit.resets_in.as_secs());
-        return Some(format!(
-            "the service allows {left} more requests in the next {seconds} s"
-        ));
+        return Some(format!("the service allows {left} more requests in the next {seconds} s"));
     }
     if pages == MOST_PAGES {
         return Some(format!("{MOST_PAGES} pages were read"));
@@ -192,10 +184,7 @@ fn with_parameter(call: &Call, name: &str, value: &Value) -> Call {
     let mut query: Vec<&str> = query.split('&').filter(is_other).collect();
     let added = format!("{name}={value}");
     query.push(&added);
-    Call {
-        path: format!("{path}?{}", query.join("&")),
-        ..call.clone()
-    }
+    Call { path: format!("{path}?{}", query.join("&")), ..call.clone() }
 }
 
 /// The first document, with the elements of the others added to its list. The error is the first one alone.
@@ -304,14 +293,8 @@ mod tests {
             |address: &str| at(base, &call, address, Some("api_key")).map(|it| it.name());
         for (address, name) in [
             ("?page=2", Some("POST /v1/venues/search?page=2")),
-            (
-                "/api/v1/venues/search?page=2&api_key=k",
-                Some("POST /v1/venues/search?page=2"),
-            ),
-            (
-                "/api/v1/venues/search?page=2&api%5Fkey=%6b",
-                Some("POST /v1/venues/search?page=2"),
-            ),
+            ("/api/v1/venues/search?page=2&api_key=k", Some("POST /v1/venues/search?page=2")),
+            ("/api/v1/venues/search?page=2&api%5Fkey=%6b", Some("POST /v1/venues/search?page=2")),
             ("https://a.example/api/v1/pages/7", Some("GET /v1/pages/7")),
             ("https://b.example/api/v1/venues/search?page=2", None),
             ("http://a.example/api/v1/venues/search?page=2", None),
@@ -327,16 +310,10 @@ mod tests {
     #[test]
     fn pages_are_joined_where_their_list_stands() {
         let page = |rows: Value| {
-            (
-                Document::from(json!({"data": {"rows": rows}, "next": "x"})),
-                "data.rows[]".to_owned(),
-            )
+            (Document::from(json!({"data": {"rows": rows}, "next": "x"})), "data.rows[]".to_owned())
         };
         let whole = joined(vec![page(json!([1, 2])), page(json!([3]))]).unwrap();
-        assert_eq!(
-            whole.value(),
-            &json!({"data": {"rows": [1, 2, 3]}, "next": "x"})
-        );
+        assert_eq!(whole.value(), &json!({"data": {"rows": [1, 2, 3]}, "next": "x"}));
         let odd = (Document::from(json!({"rows": [3]})), String::new());
         assert!(joined(vec![page(json!([1])), odd]).is_err());
         let bare = |rows: Value| (Document::from(rows), "[]".to_owned());

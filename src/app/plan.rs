@@ -41,10 +41,7 @@ pub(crate) enum ServiceNeed {
 
 impl Needs {
     pub(crate) const fn of(service: ServiceNeed) -> Self {
-        Needs {
-            service,
-            is_server: false,
-        }
+        Needs { service, is_server: false }
     }
 }
 

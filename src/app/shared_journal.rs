@@ -44,10 +44,7 @@ pub(crate) fn maker(environment: &Environment) -> Actor {
     let user = Environment::text(&environment.user).or_else(process::user_name);
     let host = process::host_name().or_else(|| Environment::text(&environment.computername));
     let unknown = || "unknown".to_owned();
-    Actor {
-        user: user.unwrap_or_else(unknown),
-        host: host.unwrap_or_else(unknown),
-    }
+    Actor { user: user.unwrap_or_else(unknown), host: host.unwrap_or_else(unknown) }
 }
 
 /// The password in a file that the user alone can read, as for `psql`.

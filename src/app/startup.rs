@@ -29,20 +29,14 @@ pub(crate) struct Startup {
 
 impl Startup {
     pub(crate) fn new(flags: &Flags, environment: Environment, out: Output) -> Result<Self> {
-        LockWaitSettings::set(
-            flags.timeout,
-            (!flags.quiet).then_some(Output::trace as fn(&str)),
-        );
+        LockWaitSettings::set(flags.timeout, (!flags.quiet).then_some(Output::trace as fn(&str)));
         refuse_impossible_clock(SystemTime::now())?;
         let terminals = Terminals::detect();
         // What the user set comes first, so that the reason is one they can change. Questions go to stderr.
         let reasons = [
             (flags.no_input, "--no-input is set"),
             (!out.is_human(), "--json and --jq never prompt"),
-            (
-                Environment::on(&environment.no_input),
-                "BOOKCTL_NO_INPUT is set",
-            ),
+            (Environment::on(&environment.no_input), "BOOKCTL_NO_INPUT is set"),
             (Environment::on(&environment.ci), "CI is set"),
             (!terminals.stdin, "standard input is not a terminal"),
             (!terminals.stderr, "standard error is not a terminal"),
@@ -80,10 +74,7 @@ impl Startup {
 
     /// Like [`Startup::target`], for a command that can do without a service.
     pub(crate) fn target_or_none(&self) -> Result<Target> {
-        let options = TargetOptions {
-            service_optional: true,
-            ..self.options.clone()
-        };
+        let options = TargetOptions { service_optional: true, ..self.options.clone() };
         resolve(&options, &self.environment, &self.paths)
     }
 

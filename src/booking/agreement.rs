@@ -13,14 +13,8 @@ use crate::service::mapping::{as_it_came, member};
 use crate::service::time::document_time::DocumentTime;
 
 /// Fields of both the request and the booking, in which they must agree.
-const COMPARED: [&str; 6] = [
-    "venue_id",
-    "customer.name",
-    "customer.email",
-    "customer.phone",
-    "datetime",
-    "party_size",
-];
+const COMPARED: [&str; 6] =
+    ["venue_id", "customer.name", "customer.email", "customer.phone", "datetime", "party_size"];
 
 /// The fields that a modify changes (spec, Bookings).
 pub(crate) const MODIFIED: [&str; 3] = ["datetime", "party_size", "seating_preference"];
@@ -107,9 +101,7 @@ pub(crate) fn shown(booking: &Booking, field: &str) -> Vec<Value> {
         // Around the booking as it came, other fields may mean something else.
         let means_the_same = COMPARED.contains(&field) || field == "seating_preference";
         let objects = as_it_came(booking);
-        let mut objects = objects
-            .iter()
-            .take(if means_the_same { usize::MAX } else { 1 });
+        let mut objects = objects.iter().take(if means_the_same { usize::MAX } else { 1 });
         objects.find_map(said).unwrap_or_default()
     })
 }
@@ -146,8 +138,7 @@ fn venue(object: &Map<String, Value>) -> Option<Value> {
     own.cloned().or_else(|| {
         let objects = named(object, &["venue_id", "venue", "restaurant"]);
         let ids = objects.iter().filter_map(Value::as_object);
-        ids.flat_map(|venue| named(venue, &["venue_id", "id"]))
-            .next()
+        ids.flat_map(|venue| named(venue, &["venue_id", "id"])).next()
     })
 }
 
@@ -307,10 +298,7 @@ mod tests {
                 "party_size is 4",
             ),
             (json!({"restaurant": {"id": 18}}), "venue_id is 18"),
-            (
-                json!({"customer": "Eve Other"}),
-                "customer.name is Eve Other",
-            ),
+            (json!({"customer": "Eve Other"}), "customer.name is Eve Other"),
             (
                 json!({"customer": {"first_name": "Eve", "last_name": "Other"}}),
                 "customer.name is Eve Other",
@@ -322,32 +310,14 @@ mod tests {
             (json!({"venue": {"venue_id": "18"}}), "venue_id is 18"),
             (json!({"party_size": 2.5}), "party_size is 2.5"),
             (json!({"datetime": "2026-12-02"}), "datetime is 2026-12-02"),
-            (
-                json!({"guests": [{"name": "Bob"}, {"name": "Eve"}]}),
-                "customer.name is Bob",
-            ),
-            (
-                json!({"customer": {"name": "Bob*"}}),
-                "customer.name is Bob*",
-            ),
-            (
-                json!({"customer": {"name": "Ada X."}}),
-                "customer.name is Ada X.",
-            ),
-            (
-                json!({"customer": {"name": "Ada Love"}}),
-                "customer.name is Ada Love",
-            ),
-            (
-                json!({"guest_email": "b***@x.example"}),
-                "customer.email is b***@x.example",
-            ),
+            (json!({"guests": [{"name": "Bob"}, {"name": "Eve"}]}), "customer.name is Bob"),
+            (json!({"customer": {"name": "Bob*"}}), "customer.name is Bob*"),
+            (json!({"customer": {"name": "Ada X."}}), "customer.name is Ada X."),
+            (json!({"customer": {"name": "Ada Love"}}), "customer.name is Ada Love"),
+            (json!({"guest_email": "b***@x.example"}), "customer.email is b***@x.example"),
         ] {
             let found = difference(&asked, &booking(shown), true).unwrap();
-            assert!(
-                found.starts_with(&format!("{difference_to}, not ")),
-                "{found}"
-            );
+            assert!(found.starts_with(&format!("{difference_to}, not ")), "{found}");
         }
     }
 
@@ -356,10 +326,7 @@ mod tests {
         let named = |name: &str, email: &str| json!({"customer": {"name": name, "email": email}});
         let is_another = |before: Value, now| is_another(&before, &booking(now)).is_some();
         let ada = || named("Ada Lovelace", "ada@x.example");
-        assert!(
-            !is_another(named("A*", "a***"), ada()),
-            "the earlier look was masked"
-        );
+        assert!(!is_another(named("A*", "a***"), ada()), "the earlier look was masked");
         assert!(!is_another(ada(), named("Ada King", "Ada@x.example")));
         assert!(is_another(ada(), named("Eve", "eve@x.example")));
         assert!(is_another(json!({"venue_id": 17}), json!({"venue_id": 18})));

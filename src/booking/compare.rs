@@ -161,10 +161,7 @@ pub(crate) fn warn_of_field(context: &Context, what: &str, kind: WriteKind, fiel
         Some((_, key, _)) if !adapter.write.contains_key(&kind) => {
             ("names it otherwise", format!("dialect.{key}=NAME"))
         }
-        _ => (
-            "wants it in another shape",
-            format!("write.{}=EXPRESSION", kind.as_str()),
-        ),
+        _ => ("wants it in another shape", format!("write.{}=EXPRESSION", kind.as_str())),
     };
     let set = adapter.set_command(&setting);
     let warning = format!("{what}; if the service {why}: {set}");

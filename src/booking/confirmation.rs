@@ -13,11 +13,7 @@ pub(crate) struct Confirmation<'a> {
 
 impl<'a> Confirmation<'a> {
     pub(crate) fn new(action: &'a str, question: impl Into<String>, declined: &'a str) -> Self {
-        Confirmation {
-            action,
-            question: question.into(),
-            declined,
-        }
+        Confirmation { action, question: question.into(), declined }
     }
 
     /// Refuses (2) where no person can be asked, and names `--yes`.
@@ -26,10 +22,8 @@ impl<'a> Confirmation<'a> {
             return Ok(());
         }
         let action = self.action;
-        Err(Error::usage(format!(
-            "{action} needs confirmation, and prompts are disabled"
-        ))
-        .hint("pass --yes"))
+        Err(Error::usage(format!("{action} needs confirmation, and prompts are disabled"))
+            .hint("pass --yes"))
     }
 
     /// Asks; the default is no, which is an error: `declined` (17).

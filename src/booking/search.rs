@@ -52,10 +52,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let point = args.lat.zip(args.lon);
-    let point = point.map(|(latitude, longitude)| SearchLocation::At {
-        latitude,
-        longitude,
-    });
+    let point = point.map(|(latitude, longitude)| SearchLocation::At { latitude, longitude });
     let place = args.near.or(point);
     let place = place.ok_or_else(|| Error::usage("no place given: pass --near"))?;
     let when = args.when.when();

@@ -118,10 +118,7 @@ impl Command {
             Command::Modify(args) => Plan::service(args, booking::change::modify::run),
             Command::Cancel(args) => Plan::service(args, booking::change::cancel::run),
             Command::Desk(args) => {
-                let needs = Needs {
-                    is_server: true,
-                    ..Needs::of(ServiceNeed::Profile)
-                };
+                let needs = Needs { is_server: true, ..Needs::of(ServiceNeed::Profile) };
                 Plan::context(needs, args, desk::run)
             }
             Command::Bookings(args) => Plan::service(args, booking::find::run),

@@ -62,9 +62,7 @@ fn arguments(line: &str) -> Vec<Vec<OsString>> {
     let texts = files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
     let seen: String = texts.collect();
     let commands = seen.split_terminator("=\n");
-    commands
-        .map(|words| words.lines().map(OsString::from).collect())
-        .collect()
+    commands.map(|words| words.lines().map(OsString::from).collect()).collect()
 }
 
 #[test]
@@ -86,9 +84,7 @@ fn every_example_of_every_help_can_be_pasted() {
             for arguments in commands {
                 tried += 1;
                 let parsed = Cli::try_parse_from(&arguments);
-                let failed = parsed
-                    .err()
-                    .filter(|it| it.kind() != ErrorKind::DisplayHelp);
+                let failed = parsed.err().filter(|it| it.kind() != ErrorKind::DisplayHelp);
                 wrong.extend(failed.map(|it| format!("{path}: {example}\n{arguments:?}\n{it}")));
             }
         }

@@ -125,18 +125,10 @@ pub(crate) fn report_usage(
         let is_verbose = |it: Cow<'_, str>| matches!(&*it, "--verbose" | "-v" | "-vV" | "-Vv");
         let wants_details =
             error.kind() == ErrorKind::DisplayVersion && own_arguments(arguments).any(is_verbose);
-        return out.print_help(&if wants_details {
-            details().into()
-        } else {
-            error.render()
-        });
+        return out.print_help(&if wants_details { details().into() } else { error.render() });
     }
     register_secret_arguments(arguments);
-    let format = if wants_json {
-        Format::Json
-    } else {
-        Format::Human
-    };
+    let format = if wants_json { Format::Json } else { Format::Human };
     let out = Output::of_process(format, color(arguments), false, environment);
     out.report(&usage_error(error, arguments));
     Exit::Usage
@@ -209,9 +201,7 @@ const SECRET_FLAGS: &str =
 /// Redacts secrets in the arguments, because clap repeats invalid arguments in its errors.
 fn register_secret_arguments(arguments: &[OsString]) {
     let arguments: Vec<_> = arguments.iter().map(|it| it.to_string_lossy()).collect();
-    let takes_a_code = arguments
-        .iter()
-        .any(|it| it == "continue" || it == "verify");
+    let takes_a_code = arguments.iter().any(|it| it == "continue" || it == "verify");
     for (place, argument) in arguments.iter().enumerate() {
         if takes_a_code && argument.bytes().all(|byte| byte.is_ascii_digit()) {
             register_secret(argument);
@@ -275,10 +265,7 @@ mod tests {
             ("bookctl", "bookctl"),
             ("bookctl cancel", "bookctl cancel"),
             ("bookctl --json get bk_1 --nonsense", "bookctl show"),
-            (
-                "bookctl --profile show session verify",
-                "bookctl session verify",
-            ),
+            ("bookctl --profile show session verify", "bookctl session verify"),
             ("bookctl -q --jq=show explain show", "bookctl explain"),
             ("bookctl nonsense show", "bookctl"),
         ] {
@@ -297,10 +284,7 @@ mod tests {
                 &["search", "--at", "fri 19:00"],
                 "missing arguments: --near PLACE or --lat DEGREES, VERTICAL",
             ),
-            (
-                &["book", "ven_1", "--at", "it's ': `x"],
-                "--at <WHEN>: `it's ': `x` ",
-            ),
+            (&["book", "ven_1", "--at", "it's ': `x"], "--at <WHEN>: `it's ': `x` "),
         ] {
             let line = [&["bookctl"], arguments].concat();
             let error = first_sentence(&Cli::try_parse_from(line).unwrap_err());

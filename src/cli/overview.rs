@@ -18,10 +18,7 @@ const FLAGS: [(&str, &str); 4] = [
     ("--json", "Print JSON and never prompt"),
     ("--jq EXPR", "Filter the JSON document and never prompt"),
     ("--profile", "Use this profile, or `sandbox`"),
-    (
-        "--help",
-        "Show the help of a command (all flags: `bookctl help flags`)",
-    ),
+    ("--help", "Show the help of a command (all flags: `bookctl help flags`)"),
 ];
 
 /// The width of the longest name, and where what is said of it begins.
@@ -49,15 +46,9 @@ pub(crate) fn template(all: &clap::Command, columns: usize) -> String {
         section(pair[0].1, rows.drain(..next.unwrap_or_default()).collect());
     }
     let more: Vec<&str> = rows.iter().map(|(name, _)| *name).collect();
-    let lists = [
-        (GROUPS[4].1, more.join(", ")),
-        ("topics", TOPICS.join(", ")),
-    ];
+    let lists = [(GROUPS[4].1, more.join(", ")), ("topics", TOPICS.join(", "))];
     section("More with `bookctl help NAME`", lists.into());
-    section(
-        "Flags",
-        FLAGS.map(|(flag, about)| (flag, about.into())).into(),
-    );
+    section("Flags", FLAGS.map(|(flag, about)| (flag, about.into())).into());
     text.trim_end().to_owned() + "{after-help}"
 }
 

@@ -23,9 +23,7 @@ pub(super) fn suggestion(
             let mut pairs = arguments.windows(2);
             pairs.any(|pair| pair[0] == flag && pair[1] == wrong)
         };
-        let flags = command
-            .get_arguments()
-            .filter(|it| it.is_require_equals_set());
+        let flags = command.get_arguments().filter(|it| it.is_require_equals_set());
         let mut flags = flags.filter_map(|it| Some(format!("--{}", it.get_long()?)));
         return match flags.find(|it| is_before(it)) {
             Some(flag) => Some(format!("write {flag}={wrong}.")),
@@ -33,10 +31,7 @@ pub(super) fn suggestion(
         };
     }
     let mut found = Vec::new();
-    for kind in [
-        ContextKind::SuggestedSubcommand,
-        ContextKind::SuggestedValue,
-    ] {
+    for kind in [ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue] {
         match error.get(kind) {
             Some(ContextValue::String(one)) => found.push(one.as_str()),
             Some(ContextValue::Strings(many)) => {
@@ -55,9 +50,7 @@ pub(super) fn suggestion(
 
 fn with_more_words(command: &clap::Command, path: &str, word: &str) -> Option<String> {
     if command.get_arguments().any(clap::Arg::is_last_set) {
-        return Some(format!(
-            "put the command to run after --: {path} -- {word}."
-        ));
+        return Some(format!("put the command to run after --: {path} -- {word}."));
     }
     let takes_text = command.get_positionals().any(|it| it.get_id() == "booking");
     takes_text.then(|| "put a text of several words in quotes.".to_owned())

@@ -28,9 +28,7 @@ impl BaseUrl {
             return Err(refuse("must not contain a query or a fragment"));
         }
         if url.scheme() == "http" && !is_loopback(&url) {
-            return Err(refuse(
-                "must use https, because http would send the API key unencrypted",
-            ));
+            return Err(refuse("must use https, because http would send the API key unencrypted"));
         }
         Ok(BaseUrl(url))
     }
@@ -67,9 +65,7 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
     // The `url` crate's `host()` is not re-exported. The text is sufficient, because `url` normalizes addresses.
     match url.host_str().unwrap_or_default() {
         "localhost" | "[::1]" => true,
-        host => host
-            .parse::<std::net::Ipv4Addr>()
-            .is_ok_and(|address| address.is_loopback()),
+        host => host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback()),
     }
 }
 
@@ -79,12 +75,9 @@ mod tests {
 
     #[test]
     fn a_base_url_is_https_unless_it_is_this_machine() {
-        for good in [
-            "https://a.example/base/",
-            "http://localhost:1",
-            "http://127.0.0.9",
-            "http://[::1]:80",
-        ] {
+        for good in
+            ["https://a.example/base/", "http://localhost:1", "http://127.0.0.9", "http://[::1]:80"]
+        {
             assert!(BaseUrl::parse(good, "it").is_ok(), "{good}");
         }
         for bad in [

@@ -37,13 +37,7 @@ pub(crate) fn edit(path: &Path, change: impl FnOnce(&mut ConfigEdit) -> Result<(
         ConfigFile::parse(path, &changed)?;
         Ok((changed != text).then_some(changed))
     })
-    .map_err(|error| {
-        Error::caused(
-            Code::Config,
-            format!("cannot write {}", path.display()),
-            error,
-        )
-    })
+    .map_err(|error| Error::caused(Code::Config, format!("cannot write {}", path.display()), error))
 }
 
 impl ConfigEdit {
@@ -110,9 +104,7 @@ fn table<'a>(
         Item::Table(table)
     });
     let no_table = || format!("{} is not a table in config.toml", key.escape_debug());
-    entry
-        .as_table_like_mut()
-        .ok_or_else(|| Error::config(no_table()))
+    entry.as_table_like_mut().ok_or_else(|| Error::config(no_table()))
 }
 
 fn assign(table: &mut dyn toml_edit::TableLike, key: &str, mut to: toml_edit::Value) {

@@ -80,13 +80,9 @@ mod tests {
 
     #[test]
     fn a_switch_is_off_where_its_value_says_so() {
-        for (value, on) in [
-            ("1", true),
-            ("yes", true),
-            ("0", false),
-            ("false", false),
-            ("No", false),
-        ] {
+        for (value, on) in
+            [("1", true), ("yes", true), ("0", false), ("false", false), ("No", false)]
+        {
             assert_eq!(Environment::on(&Some(value.into())), on, "{value}");
         }
         assert!(!Environment::on(&None));

@@ -147,10 +147,7 @@ impl Profile {
             let rows = rows.iter();
             rows.map(move |(key, value)| (format!("{table}.{key}"), value))
         });
-        let own = [
-            ("auth_query", &self.auth_query),
-            ("auth_user", &self.auth_user),
-        ];
+        let own = [("auth_query", &self.auth_query), ("auth_user", &self.auth_user)];
         let own = own.into_iter();
         let own = own.filter_map(|(key, value)| Some((key.to_owned(), value.as_ref()?)));
         for (key, value) in in_tables.chain(own) {

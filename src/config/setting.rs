@@ -37,10 +37,7 @@ impl Assignment {
     /// Parses `KEY=VALUE`. The value is everything after the first `=`.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (key, value) = text.split_once('=').ok_or("write it as KEY=VALUE")?;
-        Ok(Assignment {
-            key: setting(key.trim())?,
-            value: value.to_owned(),
-        })
+        Ok(Assignment { key: setting(key.trim())?, value: value.to_owned() })
     }
 
     /// Writes the setting into the draft of the file. The error of a value that it cannot have names the key.
@@ -50,9 +47,8 @@ impl Assignment {
             "base_url" => return set_address(draft, profile, value),
             "ca_file" => return draft.set(profile, key, whole_path(value.as_ref(), key)?),
             "read_only" | "local_times" => {
-                let value: bool = value
-                    .parse()
-                    .map_err(|_| Error::usage(format!("{key} is true or false")))?;
+                let value: bool =
+                    value.parse().map_err(|_| Error::usage(format!("{key} is true or false")))?;
                 return draft.set(profile, key, value);
             }
             "retention" => {

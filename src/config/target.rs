@@ -263,15 +263,10 @@ mod tests {
             if name == "BOOKCTL_HOME" {
                 return Some(home.clone());
             }
-            variables
-                .iter()
-                .find(|(key, _)| *key == name)
-                .map(|(_, value)| value.into())
+            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into())
         });
-        let options = TargetOptions {
-            profile: flag.map(str::to_owned),
-            ..TargetOptions::default()
-        };
+        let options =
+            TargetOptions { profile: flag.map(str::to_owned), ..TargetOptions::default() };
         resolve(&options, &environment, &Paths::find(&environment).unwrap())
     }
 
@@ -287,21 +282,11 @@ mod tests {
 
     #[test]
     fn a_key_given_with_an_address_never_travels_to_another_origin() {
-        let variables = [
-            ("BOOKCTL_BASE_URL", "http://127.0.0.1:9"),
-            ("BOOKCTL_API_KEY", "k"),
-        ];
+        let variables = [("BOOKCTL_BASE_URL", "http://127.0.0.1:9"), ("BOOKCTL_API_KEY", "k")];
         assert!(remote(resolve_with(None, &variables, LIVE)).key.is_some());
         let live = remote(resolve_with(Some("live"), &variables, LIVE));
         assert!(live.key.is_none());
         let sandbox = resolve_with(Some("sandbox"), &variables, LIVE).unwrap();
-        assert!(matches!(
-            sandbox,
-            Target::Embedded {
-                key: None,
-                by_default: false,
-                ..
-            }
-        ));
+        assert!(matches!(sandbox, Target::Embedded { key: None, by_default: false, .. }));
     }
 }

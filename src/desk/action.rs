@@ -60,9 +60,7 @@ impl Letter {
         };
         let Some((letter, ..)) = meant.find(|it| it.0.is_for(entry)) else {
             let state = entry.state();
-            return Err(format!(
-                "`{key}` ({word}) is not possible: the status is {state}"
-            ));
+            return Err(format!("`{key}` ({word}) is not possible: the status is {state}"));
         };
         // `@1` and `@last` would name another one.
         if entry.id().starts_with('@') && *letter != CopyId {

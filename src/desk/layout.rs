@@ -98,10 +98,7 @@ impl Desk<'_> {
 
     /// Whose bookings these are, and what is to be done.
     fn head(&self, columns: usize) -> String {
-        let counted = [
-            (Group::Waiting, "waiting"),
-            (Group::Unresolved, "unresolved"),
-        ];
+        let counted = [(Group::Waiting, "waiting"), (Group::Unresolved, "unresolved")];
         let counts = counted.map(|(group, word)| (self.list.count(group), word));
         let counts = counts.iter().filter(|(count, _)| *count > 0);
         let counts = counts.map(|(count, word)| format!("{count} {word}"));
@@ -176,9 +173,7 @@ impl Desk<'_> {
             _ => {}
         }
         let lines = wrap(&text, columns).into_iter();
-        lines
-            .map(|line| self.style.paint(Tone::Dim, &line))
-            .collect()
+        lines.map(|line| self.style.paint(Tone::Dim, &line)).collect()
     }
 }
 

@@ -60,10 +60,9 @@ impl Entry {
                 }
                 row
             }
-            Entry::Request(attempt, venue) => BookingRow {
-                venue: venue.clone(),
-                ..BookingRow::requested(attempt)
-            },
+            Entry::Request(attempt, venue) => {
+                BookingRow { venue: venue.clone(), ..BookingRow::requested(attempt) }
+            }
         }
     }
 
@@ -180,10 +179,7 @@ impl List {
         }
         if let Some(text) = text.filter(|_| rows.is_empty()) {
             for word in pick::similar_words(context, text)? {
-                let sought = SearchCriteria {
-                    guest: Some(word),
-                    ..SearchCriteria::default()
-                };
+                let sought = SearchCriteria { guest: Some(word), ..SearchCriteria::default() };
                 let kept = journal.find(&sought, Some(MOST))?.kept.into_iter();
                 rows.extend(kept.map(|kept| (Group::Similar, Entry::Booking(kept.into()))));
             }
@@ -192,9 +188,7 @@ impl List {
         self.rows = rows;
         let place = |id: &String| self.rows.iter().position(|(_, entry)| entry.id() == id);
         let became = |id: &String| place(&journal.attempt(id).ok()??.booking_id?);
-        let found = selected
-            .as_ref()
-            .and_then(|id| place(id).or_else(|| became(id)));
+        let found = selected.as_ref().and_then(|id| place(id).or_else(|| became(id)));
         self.selected = found.unwrap_or_default();
         self.gone = selected.filter(|_| found.is_none());
         Ok(())
@@ -264,11 +258,7 @@ fn by_visit(group: Group, entry: &Entry, zone: &TimeZone) -> i64 {
         _ => visit(),
     };
     let at = at.map_or(i64::MAX, |at| at.as_second());
-    if group == Group::Earlier {
-        at.saturating_neg()
-    } else {
-        at
-    }
+    if group == Group::Earlier { at.saturating_neg() } else { at }
 }
 
 /// Whether a request has every word of a folded text.

@@ -42,9 +42,7 @@ fn run(row: &SqlRow) -> SqlResult<Run> {
         number: row.get("number")?,
         token: row.get("token")?,
         account: row.get("account")?,
-        maker: user
-            .zip(row.get("host")?)
-            .map(|(user, host)| Actor { user, host }),
+        maker: user.zip(row.get("host")?).map(|(user, host)| Actor { user, host }),
         process: row.get("process")?,
         outcome: Outcome::parse(&row.get::<String>("outcome")?),
         abandoned: row.get("abandoned")?,

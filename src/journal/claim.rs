@@ -75,28 +75,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let open = |host: &str| {
-            let maker = Actor {
-                user: "ada".into(),
-                host: host.into(),
-            };
-            let scope = Scope {
-                maker,
-                ..Scope::default()
-            };
+            let maker = Actor { user: "ada".into(), host: host.into() };
+            let scope = Scope { maker, ..Scope::default() };
             Journal::open(&path, scope).unwrap()
         };
         let (one, two) = (open("one"), open("two"));
         assert_eq!(one.claim("k", LEASE).unwrap(), Claim::Ours);
         assert_eq!(one.claim("k", LEASE).unwrap(), Claim::Ours);
-        assert!(matches!(
-            two.claim("k", LEASE).unwrap(),
-            Claim::Others { seconds: 59..=61 }
-        ));
+        assert!(matches!(two.claim("k", LEASE).unwrap(), Claim::Others { seconds: 59..=61 }));
         two.release("k").unwrap();
-        assert!(matches!(
-            two.claim("k", LEASE).unwrap(),
-            Claim::Others { .. }
-        ));
+        assert!(matches!(two.claim("k", LEASE).unwrap(), Claim::Others { .. }));
         one.release("k").unwrap();
         assert_eq!(two.claim("k", LEASE).unwrap(), Claim::Ours);
         one.execute("UPDATE claims SET until = until - 61000");

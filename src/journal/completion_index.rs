@@ -99,10 +99,8 @@ impl CompletionIndex {
             // A query has not all of them, and a guest may be deleted.
             let text = |column| row.get::<_, String>(column).ok();
             let json = |column| text(column).and_then(|it| serde_json::from_str(&it).ok());
-            let (document, venue): (Json, Json) = (
-                json("document").unwrap_or_default(),
-                json("venue").unwrap_or_default(),
-            );
+            let (document, venue): (Json, Json) =
+                (json("document").unwrap_or_default(), json("venue").unwrap_or_default());
             let field =
                 |of: &Json, pointer| of.pointer(pointer).map(plain).filter(|it| !it.is_empty());
             Ok(IndexedRow {
@@ -116,8 +114,7 @@ impl CompletionIndex {
                 guest: field(&document, "/customer/name"),
             })
         });
-        rows.map(|rows| rows.map_while(Result::ok).collect())
-            .unwrap_or_default()
+        rows.map(|rows| rows.map_while(Result::ok).collect()).unwrap_or_default()
     }
 }
 

@@ -84,10 +84,7 @@ impl Journal {
         self.read(|statements, scope| {
             let row = statements.first(&query, values![&scope.origin, until.to_string()])?;
             let row = row.ok_or(SqlFailure::Unreadable)?;
-            Ok(Forgotten {
-                count: row.get("guests")?,
-                unresolved: row.get("unresolved")?,
-            })
+            Ok(Forgotten { count: row.get("guests")?, unresolved: row.get("unresolved")? })
         })
     }
 
@@ -116,10 +113,7 @@ impl Journal {
             let stripped = statements.execute(&strip, values![&scope.origin, id, now])?;
             let delete = "DELETE FROM bookings WHERE origin = ?1 AND id = ?2";
             let deleted = statements.execute(delete, values![&scope.origin, id])?;
-            Ok(Forgotten {
-                count: u32::from(stripped + deleted > 0),
-                unresolved: 0,
-            })
+            Ok(Forgotten { count: u32::from(stripped + deleted > 0), unresolved: 0 })
         })
     }
 }
@@ -144,9 +138,7 @@ mod tests {
 
     impl TestJournal {
         fn new() -> Self {
-            TestJournal {
-                folder: tempfile::tempdir().unwrap(),
-            }
+            TestJournal { folder: tempfile::tempdir().unwrap() }
         }
 
         fn path(&self) -> PathBuf {
@@ -162,11 +154,7 @@ mod tests {
             let files = fs::read_dir(self.folder.path()).unwrap();
             files
                 .map(|file| fs::read(file.unwrap().path()).unwrap())
-                .any(|bytes| {
-                    bytes
-                        .windows(text.len())
-                        .any(|window| window == text.as_bytes())
-                })
+                .any(|bytes| bytes.windows(text.len()).any(|window| window == text.as_bytes()))
         }
     }
 
@@ -212,10 +200,7 @@ mod tests {
         assert_eq!(earlier, Earlier::Booked);
         assert!(journal.begins("k", &request("Another Guest")).is_err());
         let left = journal.attempt("k").unwrap().unwrap();
-        assert_eq!(
-            left.request.body,
-            json!({"venue_id": "ven_1", "party_size": 2})
-        );
+        assert_eq!(left.request.body, json!({"venue_id": "ven_1", "party_size": 2}));
     }
 
     /// Pages that were split, merged and freed hold no remains either.
@@ -227,9 +212,7 @@ mod tests {
         for number in 0..150 {
             let (key, id) = (format!("k{number}"), format!("bk_{:03}", number * 61 % 150));
             let run = journal.run(&key, &request(&guest(number)));
-            journal
-                .end_booked(&run, &booking(&id, &guest(number)), 201)
-                .unwrap();
+            journal.end_booked(&run, &booking(&id, &guest(number)), 201).unwrap();
             // What is seen later is longer or shorter than what it replaces.
             journal.update(&booking(&id, &guest(number * 7))).unwrap();
         }
@@ -271,14 +254,10 @@ mod tests {
         );
         let other = open(&place.path(), "https://b.example");
         let run = other.run("b", &request("Neighbour"));
-        other
-            .end_booked(&run, &booking("bk_b", "Neighbour"), 201)
-            .unwrap();
+        other.end_booked(&run, &booking("bk_b", "Neighbour"), 201).unwrap();
         assert!(place.holds(GUEST));
         let run = journal.run("new", &request("Newcomer"));
-        journal
-            .end_booked(&run, &booking("bk_2", "Newcomer"), 201)
-            .unwrap();
+        journal.end_booked(&run, &booking("bk_2", "Newcomer"), 201).unwrap();
         assert!(!place.holds(GUEST) && place.holds("Newcomer"));
         assert_eq!(journal.bookings(None, None).unwrap().len(), 2);
     }
@@ -296,9 +275,7 @@ mod tests {
         let open = &journal.open_attempts().unwrap()[0];
         assert_eq!(open.request.body, request(GUEST));
         assert_eq!(open.forgotten_at, None);
-        journal
-            .end_booked(&again, &booking("bk_1", GUEST), 201)
-            .unwrap();
+        journal.end_booked(&again, &booking("bk_1", GUEST), 201).unwrap();
         assert!(!place.holds(GUEST));
     }
 }

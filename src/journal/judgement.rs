@@ -140,12 +140,8 @@ mod tests {
         use Earlier::{MayHaveBooked, Nothing};
         use KeyOrigin::Caller;
         use TryResult::{AnotherBooking, Booked, NoProof};
-        const GENERATED: KeyOrigin = KeyOrigin::Generated {
-            may_be_second: false,
-        };
-        const ROW: KeyOrigin = KeyOrigin::SameRequestOnly {
-            may_be_second: false,
-        };
+        const GENERATED: KeyOrigin = KeyOrigin::Generated { may_be_second: false };
+        const ROW: KeyOrigin = KeyOrigin::SameRequestOnly { may_be_second: false };
         for (agrees, is_older, is_200, key, in_doubt, earlier, verdict) in [
             (true, false, false, GENERATED, false, Nothing, Booked),
             (true, true, true, GENERATED, false, Nothing, NoProof),
@@ -162,12 +158,7 @@ mod tests {
             (false, true, true, GENERATED, false, Nothing, NoProof),
             (false, true, true, ROW, false, Nothing, NoProof),
         ] {
-            let mut shown = ShownBooking {
-                agrees,
-                is_known: false,
-                is_older,
-                is_200,
-            };
+            let mut shown = ShownBooking { agrees, is_known: false, is_older, is_200 };
             let judged = judge(shown, key, in_doubt, earlier);
             assert_eq!(judged, verdict, "{shown:?} {key:?} {in_doubt} {earlier:?}");
             // What was booked before may have been modified since.

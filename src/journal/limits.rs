@@ -197,9 +197,9 @@ pub(super) fn count(
 ) -> SqlResult<Admission> {
     match known {
         None if !is_shared => Ok(Admission::Sent),
-        Some(known) if !known.is_unknown() => Ok(
-            take(statements, scope, known, clock)?.map_or(Admission::Sent, Admission::Exhausted)
-        ),
+        Some(known) if !known.is_unknown() => {
+            Ok(take(statements, scope, known, clock)?.map_or(Admission::Sent, Admission::Exhausted))
+        }
         begun => learn(statements, scope, name, begun),
     }
 }
@@ -255,16 +255,10 @@ pub(super) fn end_learning(
     was_answered: bool,
 ) -> SqlResult<()> {
     let ended = format!("UPDATE limits SET resets_at = {UNTOLD}");
-    let end = if was_answered {
-        &ended
-    } else {
-        "DELETE FROM limits"
-    };
+    let end = if was_answered { &ended } else { "DELETE FROM limits" };
     let learned = "WHERE origin = ?1 AND bucket = ?2 AND allowed = 0 AND remaining";
     let row = values![&scope.origin, name];
-    statements
-        .later(&format!("{end} {learned} = {UNKNOWN}"), row)
-        .map(drop)
+    statements.later(&format!("{end} {learned} = {UNKNOWN}"), row).map(drop)
 }
 
 pub(super) const FOR_UPDATE: &str = " FOR UPDATE";

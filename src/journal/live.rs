@@ -25,11 +25,7 @@ pub(crate) struct LiveBooking {
 
 impl From<Booking> for LiveBooking {
     fn from(booking: Booking) -> Self {
-        LiveBooking {
-            booking,
-            idempotency_key: None,
-            asked: Json::Null,
-        }
+        LiveBooking { booking, idempotency_key: None, asked: Json::Null }
     }
 }
 
@@ -37,9 +33,7 @@ impl LiveBooking {
     /// A field as the booking shows it, else as it was asked for.
     pub(crate) fn field(&self, pointer: &str) -> Option<&Json> {
         let shown = self.booking.value().pointer(pointer);
-        shown
-            .filter(|it| !it.is_null())
-            .or_else(|| self.asked.pointer(pointer))
+        shown.filter(|it| !it.is_null()).or_else(|| self.asked.pointer(pointer))
     }
 
     pub(crate) fn venue(&self) -> String {
@@ -68,11 +62,7 @@ pub(crate) fn guest_marks(document: &Json) -> Vec<String> {
     let email = of("email").map(|email| email.trim().to_lowercase());
     let phone = of("phone").map(|phone| digits(&phone).trim_start_matches('0').to_owned());
     let marks = [of("name").map(|name| words(&name)), phone, email];
-    marks
-        .into_iter()
-        .flatten()
-        .filter(|it| !it.is_empty())
-        .collect()
+    marks.into_iter().flatten().filter(|it| !it.is_empty()).collect()
 }
 
 impl Journal {
@@ -175,15 +165,9 @@ mod tests {
         assert!(is_same(rita.clone(), json!({"name": " rita  LÉVI"})));
         assert!(!is_same(rita, ada));
         let phone = |name: &str, phone: &str| json!({"name": name, "phone": phone});
-        assert!(is_same(
-            phone("Ada", "+39 06 7946 0777"),
-            phone("Eve", "0039067946-0777")
-        ));
+        assert!(is_same(phone("Ada", "+39 06 7946 0777"), phone("Eve", "0039067946-0777")));
         assert!(!is_same(phone("Ada", ""), phone("Eve", "")));
         let email = |name: &str, email: &str| json!({"name": name, "email": email});
-        assert!(is_same(
-            email("Ada", "A@b.example"),
-            email("Eve", "a@B.example")
-        ));
+        assert!(is_same(email("Ada", "A@b.example"), email("Eve", "a@B.example")));
     }
 }

@@ -63,13 +63,7 @@ pub(crate) fn begin<'a, I: Clone + PartialEq + 'a, R: ComparableRequest + 'a>(
     takes_any_account: bool,
     others: impl IntoIterator<Item = &'a Attempt<I, R>>,
 ) -> Result<Begun<I, R>, Forbidden<I>> {
-    let begun = |attempt, earlier, is_new| {
-        Ok(Begun {
-            attempt,
-            earlier,
-            is_new,
-        })
-    };
+    let begun = |attempt, earlier, is_new| Ok(Begun { attempt, earlier, is_new });
     let is_own = |run: &Run<I>| first.runs.iter().any(|own| own.token == run.token);
     if let Some(at) = (known.as_ref()).and_then(|it| it.runs.iter().position(is_own)) {
         // The transaction was committed before, and its answer was lost.
@@ -138,9 +132,7 @@ pub(crate) fn end<I: Clone + PartialEq, R>(
 ) -> (Option<Attempt<I, R>>, Outcome, State) {
     let outcome = outcome_of(end.last, end.in_doubt, end.is_of_another_key);
     let is_own = |run: &&mut Run<I>| run.token == end.token;
-    let own = known
-        .as_mut()
-        .and_then(|it| it.runs.iter_mut().find(is_own));
+    let own = known.as_mut().and_then(|it| it.runs.iter_mut().find(is_own));
     match own {
         Some(run) => {
             run.outcome = outcome;

@@ -115,16 +115,12 @@ fn take_over(old: Option<&Connection>, new: &Path) -> Result<TakenOver> {
 fn copy_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Result<usize> {
     let (columns, rows) = readable(old, table, &columns_of(new, table, "")?);
     let places = vec!["?"; columns.len()].join(", ");
-    let insert = format!(
-        "INSERT OR IGNORE INTO {table} ({}) VALUES ({places})",
-        columns.join(", ")
-    );
+    let insert =
+        format!("INSERT OR IGNORE INTO {table} ({}) VALUES ({places})", columns.join(", "));
     let transaction = new.unchecked_transaction()?;
     let mut count = 0;
     for row in rows {
-        count += transaction
-            .prepare_cached(&insert)?
-            .execute(params_from_iter(row))?;
+        count += transaction.prepare_cached(&insert)?.execute(params_from_iter(row))?;
     }
     transaction.commit()?;
     Ok(count)
@@ -193,11 +189,7 @@ fn readable(
         let mut query = connection.prepare(&select)?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
-            found.push(
-                (0..columns.len())
-                    .map(|it| row.get(it))
-                    .collect::<Result<_, _>>()?,
-            );
+            found.push((0..columns.len()).map(|it| row.get(it)).collect::<Result<_, _>>()?);
         }
         Ok(())
     };
@@ -299,10 +291,7 @@ mod tests {
         let (_, taken) = recover(&path).unwrap().unwrap();
         assert_eq!((taken.attempts, taken.lost.len()), (100, 0));
         let lost = &taken.lost_bookings;
-        assert!(
-            lost.contains(&"bk_150".to_owned()) && lost.len() < 20,
-            "{lost:?}"
-        );
+        assert!(lost.contains(&"bk_150".to_owned()) && lost.len() < 20, "{lost:?}");
         let journal = open(&path, "o");
         assert_eq!(journal.booking_ids(200).unwrap().len() + lost.len(), 100);
     }
@@ -311,10 +300,7 @@ mod tests {
     #[test]
     fn of_a_link_the_link_is_set_aside_and_never_what_it_names() {
         let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let (path, named) = (
-            folder.path().join("journal.db"),
-            elsewhere.path().join("named"),
-        );
+        let (path, named) = (folder.path().join("journal.db"), elsewhere.path().join("named"));
         fs::write(&named, "no database ".repeat(500)).unwrap();
         std::os::unix::fs::symlink(&named, &path).unwrap();
         assert!(recover(&path).unwrap().is_some());
@@ -335,9 +321,7 @@ mod tests {
         journal.execute("PRAGMA user_version = 99");
         drop(journal);
         let recoveries = std::thread::scope(|scope| {
-            let all: Vec<_> = (0..4)
-                .map(|_| scope.spawn(|| recover(&path).unwrap()))
-                .collect();
+            let all: Vec<_> = (0..4).map(|_| scope.spawn(|| recover(&path).unwrap())).collect();
             let all = all.into_iter().map(|one| one.join().unwrap());
             all.collect::<Vec<_>>()
         });

@@ -155,11 +155,7 @@ impl Intent<'_> {
         }
         save(statements, known.as_ref(), Some(&begun.attempt))?;
         Ok(Ok(BeginOutcome::Run {
-            run: RunId {
-                key: self.key.to_owned(),
-                token: token.to_owned(),
-                awaited_limit,
-            },
+            run: RunId { key: self.key.to_owned(), token: token.to_owned(), awaited_limit },
             earlier: begun.earlier,
             known: known.map(Box::new),
         }))
@@ -219,11 +215,7 @@ fn write_end(
     if let (Some(booking), Some(attempt), Outcome::Booked) = (told.booking, &attempt, outcome) {
         bookings::keep(statements, scope, attempt, booking, told.terms)?;
     }
-    let ended = Ended {
-        outcome,
-        state,
-        other_attempt,
-    };
+    let ended = Ended { outcome, state, other_attempt };
     Ok((ended, guests::purge(statements, scope)?))
 }
 
@@ -231,10 +223,8 @@ fn in_words(forbidden: &Forbidden<String>, known: Option<&Attempt>) -> Error {
     let Some(known) = known else {
         return Error::journal("the request is not in the journal");
     };
-    let (mut what, mut hint) = (
-        "for another request".to_owned(),
-        "use a new key for another booking".to_owned(),
-    );
+    let (mut what, mut hint) =
+        ("for another request".to_owned(), "use a new key for another booking".to_owned());
     match (forbidden, &known.booking_id) {
         (Forbidden::AnotherAccount, _) => return another_account(known),
         (Forbidden::AnotherService, _) => {

@@ -29,11 +29,7 @@ impl Outcome {
     const WORDS: [(Outcome, &str, &str); 6] = [
         (Outcome::UnderWay, "under_way", "not ended"),
         (Outcome::InDoubt, "in_doubt", "result unknown"),
-        (
-            Outcome::AnotherBooking,
-            "another_booking",
-            "another booking",
-        ),
+        (Outcome::AnotherBooking, "another_booking", "another booking"),
         (Outcome::NotSent, "not_sent", "not sent"),
         (Outcome::Refused, "refused", "refused"),
         // It may have failed.
@@ -204,17 +200,11 @@ mod tests {
     use super::*;
 
     fn run(outcome: Outcome) -> Run<&'static str> {
-        Run {
-            outcome,
-            ..Run::begun("", Some("one"), "")
-        }
+        Run { outcome, ..Run::begun("", Some("one"), "") }
     }
 
     fn abandoned(outcome: Outcome) -> Run<&'static str> {
-        Run {
-            abandoned: true,
-            ..run(outcome)
-        }
+        Run { abandoned: true, ..run(outcome) }
     }
 
     #[test]
@@ -228,21 +218,14 @@ mod tests {
             for ended in [Outcome::Refused, Outcome::NotSent] {
                 assert_eq!(state_of(&[run(open), run(ended)]), State::Unresolved);
                 assert_eq!(state_of(&[run(ended), run(open)]), State::Unresolved);
-                assert_eq!(
-                    state_of(&[run(ended), run(Outcome::Refused)]),
-                    State::Refused
-                );
+                assert_eq!(state_of(&[run(ended), run(Outcome::Refused)]), State::Refused);
                 assert_eq!(state_of(&[abandoned(open), run(ended)]), State::Abandoned);
             }
         }
         let reopened = [abandoned(Outcome::InDoubt), run(Outcome::UnderWay)];
         assert_eq!(state_of(&reopened), State::Unresolved);
         assert_eq!(state_of(&[abandoned(Outcome::Booked)]), State::Resolved);
-        assert_eq!(
-            state_of::<&str>(&[]),
-            State::Unresolved,
-            "nothing is proved"
-        );
+        assert_eq!(state_of::<&str>(&[]), State::Unresolved, "nothing is proved");
     }
 
     #[test]

@@ -58,9 +58,7 @@ impl<'a> Query<'a> {
         // Nothing that is searched is longer.
         let part: String = part.chars().take(LONGEST + 1).collect();
         let pattern = self.parameter(containing(&part));
-        let each = fields
-            .iter()
-            .map(|field| format!("{field} LIKE {pattern} ESCAPE '!'"));
+        let each = fields.iter().map(|field| format!("{field} LIKE {pattern} ESCAPE '!'"));
         format!("({})", each.collect::<Vec<_>>().join(" OR "))
     }
 
@@ -91,11 +89,9 @@ impl<'a> Query<'a> {
         if let Some(phone) = &sought.phone {
             all.push(query.contain(&["phone"], &number(phone)));
         }
-        for (field, part) in [
-            ("guest", &sought.guest),
-            ("email", &sought.email),
-            ("venue", &sought.venue),
-        ] {
+        for (field, part) in
+            [("guest", &sought.guest), ("email", &sought.email), ("venue", &sought.venue)]
+        {
             for word in part.iter().flat_map(|part| words(part)) {
                 all.push(query.contain(&[field], &word));
             }
@@ -131,9 +127,7 @@ impl<'a> Query<'a> {
     /// The ids of what is found come first: an index has all that is looked at for them. SQLite keeps to the order of a CROSS
     /// JOIN; it would look for them again at each booking.
     fn text(&self, limit: usize) -> String {
-        let Query {
-            conditions, order, ..
-        } = self;
+        let Query { conditions, order, .. } = self;
         format!(
             "SELECT {WITH_ASKED} FROM (SELECT id AS found FROM bookings WHERE {conditions} ORDER BY {order} LIMIT {limit}) AS first
              CROSS JOIN bookings WHERE origin = ?1 AND id = found ORDER BY {order}"
@@ -154,9 +148,7 @@ impl Journal {
             let rows = statements.query(&query.text(limit.saturating_add(1)), &query.values)?;
             let kept = rows.iter().take(limit).map(KeptBooking::read);
             Ok(FoundBookings {
-                kept: kept
-                    .filter_map(SqlResult::transpose)
-                    .collect::<SqlResult<_>>()?,
+                kept: kept.filter_map(SqlResult::transpose).collect::<SqlResult<_>>()?,
                 more: rows.len() > limit,
             })
         })

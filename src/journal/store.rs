@@ -27,10 +27,7 @@ pub(crate) struct Journal {
 }
 
 enum Backend {
-    File {
-        connection: Connection,
-        path: PathBuf,
-    },
+    File { connection: Connection, path: PathBuf },
     Team(Box<Database>),
 }
 
@@ -95,11 +92,7 @@ impl Journal {
     }
 
     fn at(place: Backend, scope: Scope) -> Self {
-        Journal {
-            place,
-            scope,
-            observed: RefCell::default(),
-        }
+        Journal { place, scope, observed: RefCell::default() }
     }
 
     /// Opens a journal that a team shares. Connects to nothing yet: its first use fails if it cannot be used.
@@ -199,11 +192,7 @@ fn refuse_second_name(path: &Path) -> Result<()> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let copy = private_file::beside(&real, ".copy");
     let [real, copy] = [real, copy].map(|it| shell::word(&it.to_string_lossy()));
-    let what = format!(
-        "{} {} has a second name (a hard link)",
-        KIND.name,
-        path.display()
-    );
+    let what = format!("{} {} has a second name (a hard link)", KIND.name, path.display());
     Err(Error::journal(what).hint(format!(
         "give this one a file of its own, while no bookctl runs: cp -p {real} {copy} && mv {copy} {real}"
     )))

@@ -31,10 +31,7 @@ pub(crate) fn prepare(mut database: Database) -> Result<Prepared> {
         }
         Ok(is_new)
     });
-    Ok(Prepared {
-        is_new: is_new.map_err(|why| error(&database, &why))?,
-        not_indexed,
-    })
+    Ok(Prepared { is_new: is_new.map_err(|why| error(&database, &why))?, not_indexed })
 }
 
 pub(crate) struct Prepared {
@@ -74,10 +71,7 @@ const INDEX: &str = "CREATE INDEX IF NOT EXISTS bookings_search ON bookings USIN
     (guest gin_trgm_ops, email gin_trgm_ops, phone gin_trgm_ops, venue gin_trgm_ops, folded_id gin_trgm_ops)";
 
 fn other_version(found: i64) -> SqlFailure {
-    SqlFailure::OtherVersion {
-        found,
-        known: VERSION,
-    }
+    SqlFailure::OtherVersion { found, known: VERSION }
 }
 
 pub(super) fn error(database: &Database, failure: &SqlFailure) -> Error {

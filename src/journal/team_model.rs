@@ -314,9 +314,7 @@ impl Model for Team {
                 runners.sort_unstable();
                 runners.windows(2).all(|pair| pair[0] != pair[1])
             }),
-            Property::always("what a runner says is true", |_, world: &World| {
-                !world.has_lied
-            }),
+            Property::always("what a runner says is true", |_, world: &World| !world.has_lied),
             Property::sometimes(
                 "the row of a dead runner is booked by another",
                 |_, world: &World| {
@@ -325,14 +323,10 @@ impl Model for Team {
                         && world.runners.contains(&Phase::Done(Some(true)))
                 },
             ),
-            Property::sometimes(
-                "a runner reads what another one booked",
-                |_, world: &World| {
-                    let done = |it: &&Phase| **it == Phase::Done(Some(true));
-                    world.journal.runs().count() == 1
-                        && world.runners.iter().filter(done).count() > 1
-                },
-            ),
+            Property::sometimes("a runner reads what another one booked", |_, world: &World| {
+                let done = |it: &&Phase| **it == Phase::Done(Some(true));
+                world.journal.runs().count() == 1 && world.runners.iter().filter(done).count() > 1
+            }),
             Property::sometimes("two runners send at once", |_, world: &World| {
                 let sent = |it: &&Phase| **it == Phase::Sent;
                 world.runners.iter().filter(sent).count() > 1
@@ -345,22 +339,12 @@ const KNOWN: &str = "the journal knows every booking that may exist";
 const A_LEASE_ENDS: &str = "a claim is over after the longest lease";
 
 fn two_runners(left: Left) -> Team {
-    Team {
-        runners: 2,
-        left,
-        is_over: |lasts| is_over(lasts, 0, LONGEST),
-    }
+    Team { runners: 2, left, is_over: |lasts| is_over(lasts, 0, LONGEST) }
 }
 
 #[test]
 fn a_shared_journal_keeps_its_promises_whoever_dies_and_whatever_answer_is_lost() {
-    let team = two_runners(Left {
-        kills: 2,
-        cuts: 2,
-        leases: 2,
-        set_back: 1,
-        ..Left::default()
-    });
+    let team = two_runners(Left { kills: 2, cuts: 2, leases: 2, set_back: 1, ..Left::default() });
     team.checker().spawn_bfs().join().assert_properties();
 }
 
@@ -368,27 +352,15 @@ fn a_shared_journal_keeps_its_promises_whoever_dies_and_whatever_answer_is_lost(
 /// it sends the same key.
 #[test]
 fn a_server_that_loses_a_commit_which_it_has_answered_forgets_a_booking() {
-    let team = two_runners(Left {
-        kills: 1,
-        leases: 1,
-        failovers: 1,
-        ..Left::default()
-    });
+    let team = two_runners(Left { kills: 1, leases: 1, failovers: 1, ..Left::default() });
     finds(KNOWN, team);
 }
 
 /// B3.
 #[test]
 fn a_lease_that_rests_on_the_clock_alone_lasts_for_a_day_where_that_is_set_back() {
-    let left = Left {
-        kills: 1,
-        set_back: 1,
-        ..Left::default()
-    };
-    let team = Team {
-        is_over: |lasts| lasts <= 0,
-        ..two_runners(left)
-    };
+    let left = Left { kills: 1, set_back: 1, ..Left::default() };
+    let team = Team { is_over: |lasts| lasts <= 0, ..two_runners(left) };
     finds(A_LEASE_ENDS, team);
 }
 

@@ -14,10 +14,7 @@ use crate::service::documents::booking::Booking;
 
 /// The rows of one service.
 pub(crate) fn at(origin: &str) -> Scope {
-    Scope {
-        origin: origin.to_owned(),
-        ..Scope::default()
-    }
+    Scope { origin: origin.to_owned(), ..Scope::default() }
 }
 
 /// The journal in a folder, as a service sees it.
@@ -88,13 +85,7 @@ impl Journal {
     }
 
     pub(crate) fn end_booked(&self, run: &RunId, booking: &Booking, status: u16) -> Result<State> {
-        self.end_with(
-            run,
-            TryResult::Booked,
-            Some(status),
-            Some(booking),
-            &Json::Null,
-        )
+        self.end_with(run, TryResult::Booked, Some(status), Some(booking), &Json::Null)
     }
 
     pub(crate) fn end_refused(&self, run: &RunId, status: u16) -> Result<State> {
@@ -120,10 +111,8 @@ impl Journal {
         status: Option<&str>,
         limit: Option<u32>,
     ) -> Result<Vec<KeptBooking>> {
-        let sought = SearchCriteria {
-            status: status.map(str::to_owned),
-            ..SearchCriteria::default()
-        };
+        let sought =
+            SearchCriteria { status: status.map(str::to_owned), ..SearchCriteria::default() };
         Ok(self.find(&sought, limit)?.kept)
     }
 }

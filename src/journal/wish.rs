@@ -72,9 +72,7 @@ impl ComparableRequest for RecordedRequest {
 pub(crate) fn is_same_but_time(one: &Json, other: &Json) -> bool {
     let text = |asked: &Json, field: &str| asked.pointer(field).map(plain);
     let name = |asked: &Json| text(asked, "/customer/name").map(|name| words(&name));
-    ["/venue_id", "/party_size"]
-        .iter()
-        .all(|field| text(one, field) == text(other, field))
+    ["/venue_id", "/party_size"].iter().all(|field| text(one, field) == text(other, field))
         && name(one) == name(other)
 }
 
@@ -114,10 +112,7 @@ mod tests {
             is_same_time(read(one), read(other))
         };
         assert!(is_same("2026-12-01T19:30:00+01:00", "2026-12-01T18:30:00Z"));
-        assert!(!is_same(
-            "2026-12-01T19:30:00+01:00",
-            "2026-12-01T19:30:00Z"
-        ));
+        assert!(!is_same("2026-12-01T19:30:00+01:00", "2026-12-01T19:30:00Z"));
         assert!(is_same("2026-12-01T19:30:00", "2026-12-01T19:30:00"));
         assert!(!is_same("2026-12-01T19:30:00", "2026-12-01T20:30:00"));
         assert!(is_same("2026-12-01T19:30:00", "2026-12-01T19:30:00+01:00"));

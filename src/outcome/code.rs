@@ -404,23 +404,11 @@ mod tests {
 
     #[test]
     fn the_services_own_code_outranks_the_http_status() {
-        assert_eq!(
-            exit_for_refusal(Some("wrong_key_environment"), 403),
-            Exit::Unauthorized
-        );
-        assert_eq!(
-            exit_for_refusal(Some("no_search_provider"), 400),
-            Exit::Providers
-        );
-        assert_eq!(
-            exit_for_refusal(Some("vendor_disabled"), 503),
-            Exit::Service
-        );
+        assert_eq!(exit_for_refusal(Some("wrong_key_environment"), 403), Exit::Unauthorized);
+        assert_eq!(exit_for_refusal(Some("no_search_provider"), 400), Exit::Providers);
+        assert_eq!(exit_for_refusal(Some("vendor_disabled"), 503), Exit::Service);
         assert_eq!(exit_for_refusal(Some("never_heard_of"), 409), Exit::Refused);
-        assert_eq!(
-            exit_for_refusal(Some("no_availability"), 422),
-            Exit::Refused
-        );
+        assert_eq!(exit_for_refusal(Some("no_availability"), 422), Exit::Refused);
         assert_eq!(exit_for_refusal(None, 413), Exit::Invalid);
     }
 }

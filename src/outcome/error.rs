@@ -229,9 +229,7 @@ fn exit_word(exit: Exit) -> &'static str {
 
 /// The user's error that `cause` is, also within an I/O error; or else the cause.
 fn said_already(cause: anyhow::Error) -> Result<Error, anyhow::Error> {
-    let within = cause
-        .downcast_ref::<io::Error>()
-        .and_then(io::Error::get_ref);
+    let within = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
     if within.is_some_and(|inner| inner.is::<Error>()) {
         return Ok(cause.downcast::<io::Error>()?.downcast::<Error>()?);
     }

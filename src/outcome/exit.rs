@@ -117,9 +117,6 @@ mod tests {
         let mut codes: Vec<u8> = Exit::ALL.iter().map(|exit| exit.code()).collect();
         codes.dedup();
         assert_eq!(codes.len(), Exit::ALL.len());
-        assert!(
-            codes.is_sorted(),
-            "the table is in the order of its numbers"
-        );
+        assert!(codes.is_sorted(), "the table is in the order of its numbers");
     }
 }

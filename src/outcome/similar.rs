@@ -53,10 +53,7 @@ mod tests {
     fn a_part_of_a_name_and_a_few_mistakes_find_it_and_other_words_do_not() {
         let names = ["ven_confirms", "ven_confirms_b", "ven_otp", "ven_payment"];
         for (word, found) in [
-            (
-                "ven_confirm",
-                Some("did you mean 'ven_confirms' or 'ven_confirms_b'?"),
-            ),
+            ("ven_confirm", Some("did you mean 'ven_confirms' or 'ven_confirms_b'?")),
             ("ven_opt", Some("did you mean 'ven_otp'?")),
             ("VEN_PAYMNET", Some("did you mean 'ven_payment'?")),
             ("payment", Some("did you mean 'ven_payment'?")),

@@ -17,9 +17,7 @@ pub(crate) fn header_fields(headers: &HeaderMap) -> Map<String, Value> {
     let mut fields = Map::new();
     for name in headers.keys() {
         let values = headers.get_all(name).iter();
-        let values: Vec<_> = values
-            .map(|it| String::from_utf8_lossy(it.as_bytes()))
-            .collect();
+        let values: Vec<_> = values.map(|it| String::from_utf8_lossy(it.as_bytes())).collect();
         fields.insert(name.to_string(), Value::String(values.join(", ")));
     }
     fields

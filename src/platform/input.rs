@@ -12,11 +12,7 @@ pub(crate) enum Source {
 
 impl From<PathBuf> for Source {
     fn from(path: PathBuf) -> Self {
-        if path.as_os_str() == "-" {
-            Source::Stdin
-        } else {
-            Source::File(path)
-        }
+        if path.as_os_str() == "-" { Source::Stdin } else { Source::File(path) }
     }
 }
 
@@ -58,8 +54,7 @@ pub(crate) async fn read_marked_text(source: Source, most: u64) -> io::Result<St
 /// The bytes of a source. A thread of its own reads them, so that Ctrl-C ends the command while a pipe is silent.
 pub(crate) async fn read_bytes(source: Source, most: u64) -> io::Result<Vec<u8>> {
     let read = tokio::task::spawn_blocking(move || bounded(source.open()?, most));
-    read.await
-        .unwrap_or_else(|_| Err(ErrorKind::Interrupted.into()))
+    read.await.unwrap_or_else(|_| Err(ErrorKind::Interrupted.into()))
 }
 
 /// Everything that `from` holds, if that is at most `most` bytes.
@@ -113,14 +108,8 @@ mod tests {
 
     #[test]
     fn the_encodings_of_spreadsheets_are_read_and_others_are_named_with_their_line() {
-        let little: Vec<u8> = "\u{feff}Zoë 🍣"
-            .encode_utf16()
-            .flat_map(u16::to_le_bytes)
-            .collect();
-        let big: Vec<u8> = "\u{feff}Zoë 🍣"
-            .encode_utf16()
-            .flat_map(u16::to_be_bytes)
-            .collect();
+        let little: Vec<u8> = "\u{feff}Zoë 🍣".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = "\u{feff}Zoë 🍣".encode_utf16().flat_map(u16::to_be_bytes).collect();
         assert_eq!(decoded(little).unwrap(), "Zoë 🍣");
         assert_eq!(decoded(big).unwrap(), "Zoë 🍣");
         assert_eq!(decoded("Zoë".into()).unwrap(), "Zoë");

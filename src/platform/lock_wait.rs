@@ -85,9 +85,7 @@ impl LockWait {
         }
         if waited >= NOTIFY_AFTER && !self.notified {
             self.notified = true;
-            let limit = self
-                .limit
-                .map(|limit| format!(" (up to {} s)", limit.as_secs_f32()));
+            let limit = self.limit.map(|limit| format!(" (up to {} s)", limit.as_secs_f32()));
             if let Some(notify) = SETTINGS.get().and_then(|settings| settings.notify) {
                 notify(&format!("{}{}", self.said, limit.unwrap_or_default()));
             }

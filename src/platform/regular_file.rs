@@ -32,9 +32,5 @@ pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 }
 
 fn refuse_all_but_files(found: &Metadata) -> io::Result<()> {
-    if found.is_file() {
-        Ok(())
-    } else {
-        Err(io::Error::other("it is not a regular file"))
-    }
+    if found.is_file() { Ok(()) } else { Err(io::Error::other("it is not a regular file")) }
 }

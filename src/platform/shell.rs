@@ -4,20 +4,12 @@ use clap::ValueEnum;
 
 /// Quotes a text as one word of the system's shell: PowerShell on Windows, a POSIX shell elsewhere.
 pub(crate) fn word(text: &str) -> String {
-    if cfg!(windows) {
-        powershell_word(text)
-    } else {
-        posix_word(text)
-    }
+    if cfg!(windows) { powershell_word(text) } else { posix_word(text) }
 }
 
 /// A command of bookctl about an id: `bookctl modify ID --party N`. An id that begins with a dash is no flag behind `--`.
 pub(crate) fn command(name: &str, id: &str, flags: &str) -> String {
-    let flags = if flags.is_empty() {
-        ""
-    } else {
-        &format!(" {flags}")
-    };
+    let flags = if flags.is_empty() { "" } else { &format!(" {flags}") };
     if id.starts_with('-') {
         format!("bookctl {name}{flags} -- {}", word(id))
     } else {
@@ -43,11 +35,7 @@ pub(crate) enum EnvFormat {
 
 impl EnvFormat {
     /// The one that people use on this system.
-    pub(crate) const USUAL: Self = if cfg!(windows) {
-        Self::Powershell
-    } else {
-        Self::Bash
-    };
+    pub(crate) const USUAL: Self = if cfg!(windows) { Self::Powershell } else { Self::Bash };
 
     /// The line that sets a variable for the programs that the shell starts.
     pub(crate) fn export(self, variable: &str, value: &str) -> String {
@@ -124,9 +112,7 @@ mod tests {
             "|bk_1|a b|$(reboot)|it's; rm -rf ~|`x`|a\nb|=ls|a=b|50%|*|é|2026-12-01T19:30:00+01:00";
         for text in texts.split('|') {
             let script = format!("printf %s {}", super::posix_word(text));
-            let output = std::process::Command::new("sh")
-                .args(["-c", &script])
-                .output();
+            let output = std::process::Command::new("sh").args(["-c", &script]).output();
             assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), text);
         }
         let plain = "2026-12-01T19:30:00+01:00";

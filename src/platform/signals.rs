@@ -68,9 +68,8 @@ pub(crate) struct Continued(SignalListener);
 impl Continued {
     pub(crate) fn listen() -> io::Result<Self> {
         #[cfg(unix)]
-        let listener = listener(tokio::signal::unix::SignalKind::from_raw(
-            signal_hook::consts::SIGCONT,
-        ))?;
+        let listener =
+            listener(tokio::signal::unix::SignalKind::from_raw(signal_hook::consts::SIGCONT))?;
         #[cfg(windows)]
         let listener: SignalListener = Box::new(|_| Poll::Pending);
         Ok(Continued(listener))
@@ -114,9 +113,7 @@ pub(crate) fn caught() -> Option<Exit> {
 }
 
 fn catch(ready: mpsc::Sender<()>) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
     let Ok(runtime) = runtime else { return };
     let caught = runtime.block_on(async {
         let mut signals = EndSignals::listen().ok()?;

@@ -32,10 +32,7 @@ pub(crate) fn script(context: &Context, text: &str, document: Document) -> Resul
 
 /// The sandbox's error with the flags that the user typed in place of fields, as a usage error (2).
 pub(crate) fn by_flags(error: Error) -> Error {
-    let body = error
-        .body
-        .as_ref()
-        .filter(|_| error.http_status == Some(400));
+    let body = error.body.as_ref().filter(|_| error.http_status == Some(400));
     let Some(fields) = body.and_then(|it| it.value().get("fields")?.as_object()) else {
         return error;
     };

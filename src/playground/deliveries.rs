@@ -57,9 +57,7 @@ const COLUMNS: &[AnswerColumn] = &[
         let kind = plain(&it["type"]);
         kind.strip_prefix("booking.").unwrap_or(&kind).into()
     }),
-    ("state", |it| {
-        TableCell::toned(plain(&it["state"]), tone(&it["state"]))
-    }),
+    ("state", |it| TableCell::toned(plain(&it["state"]), tone(&it["state"]))),
     ("booking", |it| cell(it, "booking_id")),
     ("event id", |it| cell(it, "event_id")),
     ("response", |it| answered(last_attempt(it)).into()),
@@ -116,11 +114,7 @@ fn tone(state: &Value) -> Tone {
 
 /// The status of an attempt, or why there was none.
 fn answered(attempt: &Value) -> String {
-    let field = if attempt["status"].is_null() {
-        "error"
-    } else {
-        "status"
-    };
+    let field = if attempt["status"].is_null() { "error" } else { "status" };
     plain(&attempt[field])
 }
 

@@ -27,19 +27,13 @@ pub(crate) const BOOKINGS: &[AnswerColumn] = &[
 const MESSAGES: &[AnswerColumn] = &[
     ("code", |it| cell(it, "code")),
     ("for", |it| {
-        let field = if it["booking_id"].is_string() {
-            "booking_id"
-        } else {
-            "session_id"
-        };
+        let field = if it["booking_id"].is_string() { "booking_id" } else { "session_id" };
         cell(it, field)
     }),
     ("sent to", |it| cell(it, "to")),
     ("sent", |it| {
         // Beside a text, which needs the room of a terminal.
-        let at = it["created_at"]
-            .as_str()
-            .and_then(|it| it.parse::<Timestamp>().ok());
+        let at = it["created_at"].as_str().and_then(|it| it.parse::<Timestamp>().ok());
         cell(it, "created_at").in_short(at.map(|it| it.strftime("%-d %b %T").to_string()))
     }),
     ("text", |it| cell(it, "text")),

@@ -87,11 +87,7 @@ impl FixtureFile {
         let document = parse(&text).map_err(|(line, why)| {
             Error::usage(format!("{name}, line {line}: {why}")).hint(HINT)
         })?;
-        Ok(Self {
-            name,
-            text,
-            document,
-        })
+        Ok(Self { name, text, document })
     }
 
     /// The error for a refusal of the document, with its field. `None` for another answer.
@@ -117,9 +113,9 @@ fn place(text: &str, field: &str) -> usize {
             continue;
         }
         let found: Option<&RawValue> = match element {
-            Some(element) => serde_json::from_str(json)
-                .ok()
-                .and_then(|it: Vec<_>| it.get(element).copied()),
+            Some(element) => {
+                serde_json::from_str(json).ok().and_then(|it: Vec<_>| it.get(element).copied())
+            }
             None => serde_json::from_str(json)
                 .ok()
                 .and_then(|it: BTreeMap<Cow<'_, str>, _>| it.get(step).copied()),

@@ -69,14 +69,12 @@ impl Command {
     /// A sandbox server is new, and some lists are the same in every sandbox: these commands need no service.
     pub(crate) fn needs(&self) -> Needs {
         match self {
-            Command::Serve(_) | Command::Run(_) => Needs {
-                service: ServiceNeed::OwnSandbox,
-                is_server: true,
-            },
-            Command::Requests(args) => Needs {
-                service: ServiceNeed::ProfileUnchecked,
-                is_server: args.is_server(),
-            },
+            Command::Serve(_) | Command::Run(_) => {
+                Needs { service: ServiceNeed::OwnSandbox, is_server: true }
+            }
+            Command::Requests(args) => {
+                Needs { service: ServiceNeed::ProfileUnchecked, is_server: args.is_server() }
+            }
             Command::Keys => Needs::of(ServiceNeed::OwnSandbox),
             _ => Needs::of(ServiceNeed::ProfileUnchecked),
         }

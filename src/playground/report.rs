@@ -57,9 +57,7 @@ fn fail_on(text: &str) -> std::result::Result<FailOn, String> {
     if text == "findings" {
         return Ok(FailOn::Findings);
     }
-    let share = text
-        .strip_prefix("situations=")
-        .map(|it| it.trim_end_matches('%').parse());
+    let share = text.strip_prefix("situations=").map(|it| it.trim_end_matches('%').parse());
     match share {
         Some(Ok(share @ 0..=100)) => Ok(FailOn::Situations(share)),
         _ => Err("use findings, or situations=80%".to_owned()),
@@ -74,9 +72,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Some(409) => error.hint("start the sandbox server without --no-request-log"),
         _ => error,
     })?;
-    context
-        .out
-        .emit_long(&DocumentView(answer.document, page))?;
+    context.out.emit_long(&DocumentView(answer.document, page))?;
     Ok(Exit::Done)
 }
 
@@ -133,11 +129,7 @@ fn page(report: &Document) -> Page {
     let Ok(report) = serde_json::from_value::<Report>(report.value().clone()) else {
         return page;
     };
-    let tone = if report.findings.is_empty() {
-        Tone::Good
-    } else {
-        Tone::Bad
-    };
+    let tone = if report.findings.is_empty() { Tone::Good } else { Tone::Bad };
     page.heading(tone, "report", report.summary());
     for it in &report.findings {
         page.line("");
@@ -155,9 +147,8 @@ fn page(report: &Document) -> Page {
     page.line("");
     page.sentence(report.met_codes());
     let unmet = report.situations.iter().filter(|it| !it.met);
-    let rows: Vec<_> = unmet
-        .map(|it| vec![it.title.as_str().into(), it.how.as_str().into()])
-        .collect();
+    let rows: Vec<_> =
+        unmet.map(|it| vec![it.title.as_str().into(), it.how.as_str().into()]).collect();
     if !rows.is_empty() {
         page.line("");
         page.table(vec!["never met", "what brings it about"], rows, vec![]);

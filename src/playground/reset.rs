@@ -39,9 +39,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let failed = |error| Error::io(format!("cannot delete {}", file.display()), error);
         sqlite::remove(file).map_err(failed)?;
     }
-    let answer = context
-        .control(Call::post("/sandbox/reset", json!({})))
-        .await?;
+    let answer = context.control(Call::post("/sandbox/reset", json!({}))).await?;
     // The reset restores all rate limits and deletes all bookings, those of unknown result too. If that cannot be stored, the next answers correct it.
     if context.has_journal() {
         let _ = context.journal().and_then(|journal| {

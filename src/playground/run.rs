@@ -48,9 +48,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let stopped = async {
         let _ = stopped.await;
     };
-    let served = starting
-        .sandbox
-        .serve(starting.listener, starting.on_request, stopped);
+    let served = starting.sandbox.serve(starting.listener, starting.on_request, stopped);
     let server = tokio::spawn(served);
     let variables = starting.variables;
     let origin = &variables.base_url;

@@ -88,12 +88,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let shutdown = async move {
         signals.next().await;
     };
-    let served = starting
-        .sandbox
-        .serve(starting.listener, starting.on_request, shutdown);
-    served
-        .await
-        .map_err(|error| Error::io("the sandbox failed", error))?;
+    let served = starting.sandbox.serve(starting.listener, starting.on_request, shutdown);
+    served.await.map_err(|error| Error::io("the sandbox failed", error))?;
     context.out.note("sandbox stopped");
     Ok(Exit::Done)
 }

@@ -46,10 +46,7 @@ pub(crate) async fn start(
     (address, port): (IpAddr, u16),
     logs: bool,
 ) -> Result<Starting> {
-    let options = Options {
-        limits: context.sandbox_limits,
-        ..options
-    };
+    let options = Options { limits: context.sandbox_limits, ..options };
     let sandbox = Sandbox::open(options)?;
     if let Some(file) = files.fixtures {
         let file = FixtureFile::read(file).await?;
@@ -81,11 +78,7 @@ pub(crate) async fn start(
         sandbox,
         listener,
         address,
-        variables: Variables {
-            base_url,
-            key: LIVE_KEY.to_owned(),
-            webhook_secret,
-        },
+        variables: Variables { base_url, key: LIVE_KEY.to_owned(), webhook_secret },
         on_request: log.on_request(),
     })
 }

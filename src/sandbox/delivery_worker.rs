@@ -32,12 +32,8 @@ pub(crate) async fn run(store: &Store, interval: Duration) {
     // A command on the sandbox, such as the one that moves the clock, ends within a second and has to begin nothing.
     let mut is_staying = false;
     let mut last = store.recent_now();
-    let mut worker = DeliveryWorker {
-        store,
-        client: None,
-        in_flight: JoinSet::new(),
-        busy: HashSet::new(),
-    };
+    let mut worker =
+        DeliveryWorker { store, client: None, in_flight: JoinSet::new(), busy: HashSet::new() };
     loop {
         tokio::select! {
             _ = checks.tick() => {
@@ -81,9 +77,7 @@ impl DeliveryWorker<'_> {
             return;
         }
         let busy = self.busy.clone();
-        let taken = self
-            .store
-            .write(move |tx| Ok(tx.take_due_deliveries(most, busy)?));
+        let taken = self.store.write(move |tx| Ok(tx.take_due_deliveries(most, busy)?));
         for delivery in taken.await.unwrap_or_default() {
             self.busy.insert(delivery.due.booking);
             let client = self.client();
@@ -105,9 +99,7 @@ impl DeliveryWorker<'_> {
 
     async fn record(&mut self, delivery: PendingDelivery, attempt: DeliveryAttempt) {
         self.busy.remove(&delivery.due.booking);
-        let recorded = self
-            .store
-            .write(move |tx| Ok(tx.record_attempt(&delivery, &attempt)?));
+        let recorded = self.store.write(move |tx| Ok(tx.record_attempt(&delivery, &attempt)?));
         if recorded.await.is_ok() {
             self.start_due().await;
         }
@@ -133,15 +125,12 @@ async fn attempt(client: Option<Client>, delivery: &PendingDelivery) -> Delivery
     let hours = i64::from(delivery.fault == Some(FaultKind::Old));
     let signed_at = Timestamp::now() - SignedDuration::from_hours(hours);
     let signature = sign(&delivery.secret, signed_at, body.as_bytes());
-    let mut request = client
-        .post(&delivery.url)
-        .header("content-type", "application/json");
+    let mut request = client.post(&delivery.url).header("content-type", "application/json");
     if delivery.fault != Some(FaultKind::Unsigned) {
         request = request.header("booking-signature", signature);
     }
-    let request = request
-        .header("booking-delivery-attempt", delivery.due.number)
-        .body(body.clone());
+    let request =
+        request.header("booking-delivery-attempt", delivery.due.number).body(body.clone());
     let response = match request.build() {
         Ok(request) => {
             attempt.request = Some(Content {
@@ -159,11 +148,7 @@ async fn attempt(client: Option<Client>, delivery: &PendingDelivery) -> Delivery
             attempt.status = Some(response.status().as_u16());
             let headers = header_fields(response.headers());
             let (body, truncated) = http_client::beginning(&mut response, KEPT, BODY_TIMEOUT).await;
-            attempt.response = Some(Content {
-                headers,
-                body,
-                truncated,
-            });
+            attempt.response = Some(Content { headers, body, truncated });
         }
         Err(error) => attempt.error = Some(reason(&error)),
     }

@@ -67,17 +67,13 @@ impl Sandbox {
     }
 
     pub(crate) fn now(&self) -> Result<Timestamp, OpenError> {
-        self.store
-            .now()
-            .map_err(|error| store::explain(self.options.database.as_deref(), error))
+        self.store.now().map_err(|error| store::explain(self.options.database.as_deref(), error))
     }
 
     /// Adds a document's venues and bookings to [`LIVE_KEY`]'s organization, before the sandbox is served. The error is the
     /// body with which `POST /sandbox/fixtures` refuses it.
     pub(crate) async fn load(&self, fixtures: Value) -> Result<(), Value> {
-        let load = self
-            .store
-            .write(move |tx| http::load_into(tx, Organization::MAIN, &fixtures));
+        let load = self.store.write(move |tx| http::load_into(tx, Organization::MAIN, &fixtures));
         tokio::select! {
             loaded = load => loaded.map(drop).map_err(|error| error.answer().1),
             () = self.store.commit_writes() => Ok(()),

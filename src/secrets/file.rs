@@ -135,11 +135,9 @@ mod tests {
         let account = Account::new("live", "https://a.example");
         let secret = Secret::new("sk_live_other".to_owned());
         file.set(&account, Item::ApiKey, &secret).unwrap();
-        for text in [
-            "\nsk_live_seen",
-            "\n[x]\napi_key = [\"sk_live_seen\"]",
-            "\nx = \"sk_live_seen\"",
-        ] {
+        for text in
+            ["\nsk_live_seen", "\n[x]\napi_key = [\"sk_live_seen\"]", "\nx = \"sk_live_seen\""]
+        {
             fs::write(&file.0, text).unwrap();
             for error in [
                 file.get(&account, Item::ApiKey).map(drop).unwrap_err(),

@@ -26,11 +26,7 @@ impl KeySource {
         match self {
             KeySource::Given(key) => Ok(Some(key.clone())),
             KeySource::Nowhere => Ok(None),
-            KeySource::Stored {
-                vault,
-                account,
-                noted_origin,
-            } => {
+            KeySource::Stored { vault, account, noted_origin } => {
                 let found = look_up(vault, account, noted_origin.as_deref()).await?;
                 Ok(found.map(|found| found.secret))
             }
@@ -42,11 +38,9 @@ impl KeySource {
         match self {
             KeySource::Given(_) => true,
             KeySource::Nowhere => false,
-            KeySource::Stored {
-                account,
-                noted_origin,
-                ..
-            } => noted_origin.as_ref() == Some(&account.origin),
+            KeySource::Stored { account, noted_origin, .. } => {
+                noted_origin.as_ref() == Some(&account.origin)
+            }
         }
     }
 }

@@ -65,10 +65,7 @@ impl Keyring {
         let answer = match tokio::time::timeout(LIMIT, receiver).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => Err("the keyring failed".to_owned()),
-            Err(_) => Err(format!(
-                "the keyring did not respond within {} s",
-                LIMIT.as_secs()
-            )),
+            Err(_) => Err(format!("the keyring did not respond within {} s", LIMIT.as_secs())),
         };
         answer.map_err(|why| unusable(self.silent.get_or_init(|| why)))
     }

@@ -31,10 +31,7 @@ pub(crate) struct Account {
 
 impl Account {
     pub(crate) fn new(profile: impl Into<String>, origin: impl Into<String>) -> Self {
-        Account {
-            profile: profile.into(),
-            origin: origin.into(),
-        }
+        Account { profile: profile.into(), origin: origin.into() }
     }
 }
 

@@ -158,11 +158,7 @@ mod tests {
     #[test]
     fn a_short_secret_is_masked_as_a_word_and_a_long_one_everywhere() {
         for (text, secret, shown) in [
-            (
-                "code 918273 is wrong (918273)",
-                "918273",
-                "code *** is wrong (***)",
-            ),
+            ("code 918273 is wrong (918273)", "918273", "code *** is wrong (***)"),
             ("bk_a918273 and 9182730", "918273", "bk_a918273 and 9182730"),
             ("xsk_live_0123456789x", "sk_live_0123456789", "x***x"),
             ("é918273é", "918273", "é918273é"),
@@ -207,10 +203,7 @@ mod tests {
             for text in [spelled.clone(), format!("it is a {spelled} é")] {
                 let shown = masked_of(&text, secret);
                 assert!(shown.contains(MASK), "{text}: {shown}");
-                assert!(
-                    shown.len() < text.len() - secret.len() / 2,
-                    "{text}: {shown}"
-                );
+                assert!(shown.len() < text.len() - secret.len() / 2, "{text}: {shown}");
             }
         }
         let other =

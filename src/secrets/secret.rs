@@ -10,11 +10,7 @@ use crate::platform::crypto::sha256;
 pub(crate) struct Secret(Zeroizing<String>);
 
 /// The kinds of API keys by their prefixes (spec, Authentication).
-const KINDS: [(&str, &str); 3] = [
-    ("sk_live_", "live"),
-    ("sk_test_", "test"),
-    ("sk_v3_", "beta"),
-];
+const KINDS: [(&str, &str); 3] = [("sk_live_", "live"), ("sk_test_", "test"), ("sk_v3_", "beta")];
 
 impl Secret {
     /// Wraps a secret, and registers it for redaction.

@@ -42,10 +42,7 @@ pub(crate) struct Vault {
 impl Vault {
     /// `file` is `secrets.toml`. Opens nothing yet.
     pub(crate) fn new(file: PathBuf) -> Self {
-        Vault {
-            keyring: Keyring::default(),
-            file: SecretsFile(file),
-        }
+        Vault { keyring: Keyring::default(), file: SecretsFile(file) }
     }
 
     /// Looks in the keyring, then in the file. A keyring that does not answer is an error only if the file has no secret.

@@ -20,9 +20,7 @@ pub(crate) async fn forget_secrets(
     if let (true, Some(url)) = (profile.journal_password_stored, &profile.journal) {
         let address = journal_address(url, &account.profile)?;
         let journal = SharedJournal::account(&account.profile, &address);
-        found |= vault
-            .forget_one(&journal, Item::JournalPassword, false)
-            .await?;
+        found |= vault.forget_one(&journal, Item::JournalPassword, false).await?;
         edit(&setup.paths.config_file, |draft| {
             draft.unset(&account.profile, "journal_password_stored")
         })?;

@@ -85,9 +85,7 @@ mod tests {
     }
 
     fn values<'a>(headers: &'a [HeaderLine], name: &str) -> Vec<&'a str> {
-        let of_name = headers
-            .iter()
-            .filter(|(it, _)| it.eq_ignore_ascii_case(name));
+        let of_name = headers.iter().filter(|(it, _)| it.eq_ignore_ascii_case(name));
         of_name.map(|(_, value)| value.as_str()).collect()
     }
 

@@ -149,9 +149,7 @@ fn digest(body: &[u8]) -> String {
 }
 
 pub(super) fn at<'a>(document: &'a Value, name: &str) -> Option<&'a Value> {
-    document
-        .get(name)
-        .or_else(|| Path::parse(name)?.get(document))
+    document.get(name).or_else(|| Path::parse(name)?.get(document))
 }
 
 /// The summary of the booking in an event (spec, Events, 4: `data.object`), wherever it stands.
@@ -189,15 +187,7 @@ mod tests {
 
     #[test]
     fn an_event_without_an_id_is_named_by_its_body() {
-        for body in [
-            "",
-            "[]",
-            "null",
-            "{}",
-            r#"{"id":""}"#,
-            r#"{"id":{}}"#,
-            "{\"id\":\"x\"",
-        ] {
+        for body in ["", "[]", "null", "{}", r#"{"id":""}"#, r#"{"id":{}}"#, "{\"id\":\"x\""] {
             let event = read(body);
             assert_eq!(event.id_source, IdSource::Digest, "{body}");
             assert_eq!(event.id.len(), "sha256:".len() + 64, "{body}");
@@ -221,14 +211,8 @@ mod tests {
     #[test]
     fn id_and_kind_are_found_in_headers_and_at_paths_and_the_booking_by_its_shape() {
         let mut adapter = Adapter::default();
-        adapter
-            .dialect
-            .rename("event_id_field", "header:X-Event-Id")
-            .unwrap();
-        adapter
-            .dialect
-            .rename("event_type_field", "meta.kind")
-            .unwrap();
+        adapter.dialect.rename("event_id_field", "header:X-Event-Id").unwrap();
+        adapter.dialect.rename("event_type_field", "meta.kind").unwrap();
         let body = json!({
             "meta": {"kind": "booking.failed"},
             "payload": {"booking": {"id": 7, "status": "FAILED", "provider": "a"}},

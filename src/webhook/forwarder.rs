@@ -149,10 +149,7 @@ impl Forwarder {
             None => (ForwardOutcome::Abandoned, EventState::Abandoned, None),
         };
         let (attempt, becomes) = (delivery.attempt, Some((state, next)));
-        let end = || {
-            self.store
-                .end_attempt(number, attempt, reaction.clone(), becomes)
-        };
+        let end = || self.store.end_attempt(number, attempt, reaction.clone(), becomes);
         // If the response were lost, the app would get the event again.
         while let Err(error) = end().await {
             self.report_unwritten(&error);
@@ -181,10 +178,7 @@ mod tests {
             let next = Schedule::default().next(failures, Timestamp::UNIX_EPOCH);
             next.map(Timestamp::as_second)
         };
-        assert_eq!(
-            [1, 2, 3, 4].map(next),
-            [Some(30), Some(120), Some(600), None]
-        );
+        assert_eq!([1, 2, 3, 4].map(next), [Some(30), Some(120), Some(600), None]);
         assert_eq!(Schedule::parse("30s,2m,10m"), Ok(Schedule::default()));
         assert_eq!(Schedule::parse("none"), Ok(Schedule(Vec::new())));
         for text in ["", "30s,", "soon"] {

@@ -187,8 +187,5 @@ async fn exchange(request: RequestBuilder, kept: usize, deadline: Duration) -> H
         Err(error) if error.is_timeout() && !error.is_connect() => Err(NoReply::TooLate),
         Err(error) => Err(NoReply::Broken(reason(&error))),
     };
-    HandlerVerdict {
-        outcome,
-        elapsed: started.elapsed(),
-    }
+    HandlerVerdict { outcome, elapsed: started.elapsed() }
 }

@@ -32,10 +32,8 @@ impl Listener {
         store: Webhooks,
     ) -> Result<(Self, mpsc::UnboundedReceiver<ListenerEvent>)> {
         let failed = |error: std::io::Error| Error::io("cannot start the listener", error);
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(failed)?;
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let socket = {
             let _inside = runtime.enter();
             TcpListener::from_std(socket).map_err(failed)?

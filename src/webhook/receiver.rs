@@ -179,11 +179,7 @@ impl Receiver {
         if let Some(warning) = event.warning(&self.listening.adapter) {
             self.warn(warning);
         }
-        let outcome = if is_new {
-            ForwardOutcome::Kept
-        } else {
-            ForwardOutcome::Duplicate
-        };
+        let outcome = if is_new { ForwardOutcome::Kept } else { ForwardOutcome::Duplicate };
         let forwarder = forwarder.filter(|_| is_new);
         let _ = self.reporter.send(ListenerEvent {
             // What is forwarded is shown when the app has answered.

@@ -87,10 +87,7 @@ impl ListenerEvent {
     }
 
     pub(super) fn because(outcome: ForwardOutcome, reason: String) -> Self {
-        ListenerEvent {
-            reason: Some(reason),
-            ..ListenerEvent::new(None, outcome)
-        }
+        ListenerEvent { reason: Some(reason), ..ListenerEvent::new(None, outcome) }
     }
 }
 

@@ -47,10 +47,7 @@ impl SampleEvent {
         insert(&mut event, type_field, "type", json!(kind));
         event.insert("created_at".to_owned(), json!(now.to_string()));
         event.insert("data".to_owned(), json!({ "object": summary }));
-        SampleEvent {
-            document: event.into(),
-            id_field: id_field.clone(),
-        }
+        SampleEvent { document: event.into(), id_field: id_field.clone() }
     }
 
     /// The event's id; empty if it was set to something else than a string.

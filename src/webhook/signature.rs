@@ -64,10 +64,7 @@ impl Header {
         if v1.is_empty() {
             return Err("v1= is missing");
         }
-        Ok(Header {
-            t: String::from_utf8_lossy(t).into_owned(),
-            v1,
-        })
+        Ok(Header { t: String::from_utf8_lossy(t).into_owned(), v1 })
     }
 
     /// The signature's time, in seconds since 1970; `i64::MAX` for a larger number.
@@ -83,9 +80,9 @@ impl Header {
 
     /// Whether one of the `v1` is this digest. Compares all of them in constant time.
     fn has(&self, tag: &Tag) -> bool {
-        self.v1.iter().fold(false, |matched, digest| {
-            matched | bool::from(digest.ct_eq(tag.as_ref()))
-        })
+        self.v1
+            .iter()
+            .fold(false, |matched, digest| matched | bool::from(digest.ct_eq(tag.as_ref())))
     }
 }
 
@@ -149,11 +146,9 @@ pub(crate) fn verify(
     let time = header.time();
     let apart = now.abs_diff(time);
     match tolerance {
-        Some(tolerance) if apart > tolerance.as_secs() => Err(if time < now {
-            Unverified::Stale(apart)
-        } else {
-            Unverified::Future(apart)
-        }),
+        Some(tolerance) if apart > tolerance.as_secs() => {
+            Err(if time < now { Unverified::Stale(apart) } else { Unverified::Future(apart) })
+        }
         _ => Ok(Verified { time, secret }),
     }
 }

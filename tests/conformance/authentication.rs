@@ -196,11 +196,7 @@ fn auth_7_session_operations_need_a_live_key() {
     let session = service.connect("ada", "+441632960001");
     let body = json!({"end_user": "ada", "provider": "provider_b", "phone": "+441632960001"});
     let test = service.with(TEST);
-    test.post("/v1/sessions", body)
-        .refused(403, "live_key_required");
-    let answer = test.post(
-        &session_path(&session, "/verify"),
-        json!({"code": service.code()}),
-    );
+    test.post("/v1/sessions", body).refused(403, "live_key_required");
+    let answer = test.post(&session_path(&session, "/verify"), json!({"code": service.code()}));
     answer.refused(403, "live_key_required");
 }

@@ -99,11 +99,7 @@ fn control_3_a_write_of_another_origin_is_refused() {
         assert!((400..500).contains(&advance.status));
     }
     assert_eq!(service.bookings().len(), 1);
-    service
-        .with("")
-        .header("origin", &service.base)
-        .post("/sandbox/reset", json!({}))
-        .is(200);
+    service.with("").header("origin", &service.base).post("/sandbox/reset", json!({})).is(200);
 }
 
 #[test]
@@ -144,13 +140,7 @@ fn control_5_the_clock_moves_ahead_and_says_how_far() {
     assert_eq!(after.is(200)["offset_seconds"], 21 * 60);
     let moved = instant(&after.body["now"]).duration_since(instant(&before.body["now"]));
     assert!((21 * 60..21 * 60 + 10).contains(&moved.as_secs()));
-    for wrong in [
-        json!("-5m"),
-        json!("soon"),
-        json!("0s"),
-        json!(5),
-        Value::Null,
-    ] {
+    for wrong in [json!("-5m"), json!("soon"), json!("0s"), json!(5), Value::Null] {
         let body = json!({"advance": wrong});
         service.post("/sandbox/clock", body).refused_plainly(400);
     }
@@ -170,9 +160,7 @@ fn control_6_the_organization_is_shown_and_merged() {
     for name in ORGANIZATION.split(' ') {
         assert!(shown.contains(&name), "no {name} in {}", fresh.body);
     }
-    let merged = service
-        .live()
-        .call("PUT", path, Some(json!({"billing": false})));
+    let merged = service.live().call("PUT", path, Some(json!({"billing": false})));
     let mut expected = fresh.body.clone();
     expected["billing"] = json!(false);
     assert_eq!(*merged.is(200), expected);
@@ -249,11 +237,7 @@ fn control_11_a_delivery_is_sent_again_on_demand() {
     let answer = service.post(&resend(&event), json!({}));
     assert_eq!(answer.is(200)["state"], "pending");
     receiver.wait(2, |it| it.event["id"] == event);
-    while service
-        .deliveries()
-        .iter()
-        .any(|it| it["state"] != "delivered")
-    {
+    while service.deliveries().iter().any(|it| it["state"] != "delivered") {
         std::thread::sleep(Duration::from_millis(20));
     }
     let answer = service.post(&resend(&event), json!({}));
@@ -331,10 +315,7 @@ fn control_13_every_kind_of_fault_does_what_it_says() {
 #[test]
 fn control_14_the_interface_describes_itself() {
     let service = Service::start(&[]);
-    assert_eq!(
-        service.ready["openapi_url"],
-        format!("{}/openapi.json", service.base)
-    );
+    assert_eq!(service.ready["openapi_url"], format!("{}/openapi.json", service.base));
     let answer = service.get("/openapi.json");
     let document = answer.is(200);
     assert!(document["openapi"].as_str().unwrap().starts_with("3."));
@@ -342,9 +323,6 @@ fn control_14_the_interface_describes_itself() {
     for endpoint in list(&index.body, "endpoints") {
         let path = endpoint["path"].as_str().unwrap();
         let method = endpoint["method"].as_str().unwrap().to_lowercase();
-        assert!(
-            document["paths"][path][&method].is_object(),
-            "{method} {path}"
-        );
+        assert!(document["paths"][path][&method].is_object(), "{method} {path}");
     }
 }

@@ -36,10 +36,7 @@ impl Seen<'_> {
     /// Everything that a request can leave in the log.
     fn requests(&mut self) {
         let service = self.service;
-        service
-            .live()
-            .keyed("a key")
-            .post("/v1/bookings", json!({}));
+        service.live().keyed("a key").post("/v1/bookings", json!({}));
         service.get("/v1/sessions?state=active");
         let broken = json!({"on": "POST /v1/bookings", "kind": "status", "status": 503});
         self.call("POST", "/sandbox/faults", Some(broken));
@@ -66,11 +63,7 @@ impl Seen<'_> {
         let path = format!("/sandbox/deliveries/{event}");
         self.get(&path);
         let receiver = Receiver::start();
-        self.call(
-            "PUT",
-            "/sandbox/organization",
-            Some(json!({"webhook_url": receiver.url})),
-        );
+        self.call("PUT", "/sandbox/organization", Some(json!({"webhook_url": receiver.url})));
         let unsigned = json!({"on": "webhook", "kind": "unsigned"});
         self.call("POST", "/sandbox/faults", Some(unsigned));
         self.call("POST", &format!("{path}/resend"), None);
@@ -167,16 +160,9 @@ impl Seen<'_> {
 #[test]
 fn control_15_every_control_answers_with_every_field_that_is_described() {
     let service = Service::start(&[]);
-    let mut seen = Seen {
-        service: &service,
-        calls: BTreeSet::new(),
-        fields: Fields::default(),
-    };
+    let mut seen = Seen { service: &service, calls: BTreeSet::new(), fields: Fields::default() };
     let index = seen.get("/");
-    assert_eq!(
-        index["openapi_url"],
-        format!("{}/openapi.json", service.base)
-    );
+    assert_eq!(index["openapi_url"], format!("{}/openapi.json", service.base));
     for document in ["openapi_url", "controls_openapi_url"] {
         let url = index[document].as_str().unwrap();
         seen.get(url.strip_prefix(&service.base).unwrap());
@@ -196,16 +182,10 @@ fn control_15_every_control_answers_with_every_field_that_is_described() {
     seen.stream();
     seen.call("POST", "/sandbox/reset", None);
 
-    let missing: Vec<_> = described::controls()
-        .difference(&seen.calls)
-        .cloned()
-        .collect();
+    let missing: Vec<_> = described::controls().difference(&seen.calls).cloned().collect();
     assert!(missing.is_empty(), "never called: {missing:?}");
     let unseen = seen.fields.unseen();
-    assert!(
-        unseen.is_empty(),
-        "described, but never answered: {unseen:?}"
-    );
+    assert!(unseen.is_empty(), "described, but never answered: {unseen:?}");
 }
 
 #[test]
@@ -220,9 +200,7 @@ fn control_15_every_field_of_a_request_does_something() {
             example => example.clone(),
         };
         let body = json!({name: value});
-        let answer = service
-            .live()
-            .call("PUT", "/sandbox/organization", Some(body));
+        let answer = service.live().call("PUT", "/sandbox/organization", Some(body));
         assert_eq!(answer.is(200)[name], value, "{name}");
     }
     let name = described::schema("AddOrganizationRequest")["examples"][0].clone();
@@ -251,15 +229,10 @@ fn control_15_every_field_of_a_request_does_something() {
             let of_webhook = ["drop", "duplicate", "reorder", "unsigned", "old"]
                 .contains(&value.as_str().unwrap());
             let on = if of_webhook { "webhook" } else { "any" };
-            service
-                .post("/sandbox/faults", json!({"on": on, of: value}))
-                .is(201);
+            service.post("/sandbox/faults", json!({"on": on, of: value})).is(201);
         }
     }
-    for times in described::schema("FaultTimes")["examples"]
-        .as_array()
-        .unwrap()
-    {
+    for times in described::schema("FaultTimes")["examples"].as_array().unwrap() {
         let fault = json!({"on": "any", "kind": "delay", "times": times});
         let answer = service.post("/sandbox/faults", fault);
         assert_eq!(&answer.is(201)["times"], times);
@@ -279,9 +252,8 @@ fn every_change_of_the_clock(service: &Service) {
     }
     let described = changes["properties"].as_object().unwrap().keys();
     let exemplified = changes["examples"].as_array().unwrap().iter();
-    let exemplified: BTreeSet<_> = exemplified
-        .flat_map(|it| it.as_object().unwrap().keys())
-        .collect();
+    let exemplified: BTreeSet<_> =
+        exemplified.flat_map(|it| it.as_object().unwrap().keys()).collect();
     assert_eq!(exemplified, described.collect());
 }
 
@@ -325,8 +297,6 @@ fn control_15_every_parameter_selects() {
             let found = list(service.get(&path).is(200), name);
             assert_eq!(!found.is_empty(), some, "{path} of {organization}");
         }
-        service
-            .get(&format!("{path}?organization=nobody"))
-            .refused_plainly(404);
+        service.get(&format!("{path}?organization=nobody")).refused_plainly(404);
     }
 }

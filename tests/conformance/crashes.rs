@@ -14,10 +14,7 @@ use crate::service::{LIVE, Service};
 
 /// How often the server is killed; `CONFORMANCE_CRASHES` asks for more than a build has time for.
 fn rounds() -> usize {
-    std::env::var("CONFORMANCE_CRASHES")
-        .ok()
-        .and_then(|it| it.parse().ok())
-        .unwrap_or(20)
+    std::env::var("CONFORMANCE_CRASHES").ok().and_then(|it| it.parse().ok()).unwrap_or(20)
 }
 
 /// Idempotency keys, and the bookings that were acknowledged for them.
@@ -70,9 +67,8 @@ fn crash_1_every_acknowledged_booking_survives_kill_9_and_so_do_its_events() {
         });
         let database =
             Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
-        let verdict: String = database
-            .query_row("PRAGMA integrity_check", [], |row| row.get(0))
-            .unwrap();
+        let verdict: String =
+            database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         assert_eq!(verdict, "ok");
     }
 
@@ -99,10 +95,7 @@ fn crash_1_every_acknowledged_booking_survives_kill_9_and_so_do_its_events() {
         expected.sort();
         assert_eq!(kinds, expected, "{booking}");
     }
-    assert!(
-        events.is_empty(),
-        "an event without its booking: {events:?}"
-    );
+    assert!(events.is_empty(), "an event without its booking: {events:?}");
 }
 
 #[test]

@@ -8,11 +8,8 @@ use serde_json::Value;
 use crate::schema::differences;
 
 static DOCUMENTS: LazyLock<[Value; 2]> = LazyLock::new(|| {
-    [
-        include_str!("../../docs/openapi.json"),
-        include_str!("../../docs/sandbox-openapi.json"),
-    ]
-    .map(|it| serde_json::from_str(it).unwrap())
+    [include_str!("../../docs/openapi.json"), include_str!("../../docs/sandbox-openapi.json")]
+        .map(|it| serde_json::from_str(it).unwrap())
 });
 
 /// An operation, and the document that describes it.
@@ -32,10 +29,7 @@ impl Fields {
     /// The answer to a call has the schema of its document.
     pub(crate) fn see(&mut self, call: &Described, body: &Value) {
         let responses = call.operation["responses"].as_object().unwrap();
-        let (_, good) = responses
-            .iter()
-            .find(|(status, _)| status.starts_with('2'))
-            .unwrap();
+        let (_, good) = responses.iter().find(|(status, _)| status.starts_with('2')).unwrap();
         self.compare(&good["content"]["application/json"]["schema"], body);
     }
 
@@ -107,11 +101,7 @@ pub(crate) fn find(method: &str, path: &str) -> Option<Described> {
             // A path without parameters comes first, as in the router.
             .min_by_key(|(template, _)| template.contains('{'))?;
         let operation = calls.get(method.to_lowercase())?;
-        Some(Described {
-            document,
-            operation,
-            name: format!("{method} {template}"),
-        })
+        Some(Described { document, operation, name: format!("{method} {template}") })
     })
 }
 
@@ -143,9 +133,7 @@ pub(crate) fn parameters(method: &str, path: &str) -> Vec<String> {
     let operation = &DOCUMENTS[1]["paths"][path][method.to_lowercase()];
     let parameters = operation["parameters"].as_array().into_iter().flatten();
     let in_query = parameters.filter(|it| it["in"] == "query");
-    in_query
-        .map(|it| it["name"].as_str().unwrap().to_owned())
-        .collect()
+    in_query.map(|it| it["name"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]

@@ -55,13 +55,7 @@ fn index_1_tells_name_version_time_and_endpoints() {
     assert!(drift.abs() < SignedDuration::from_secs(5), "{index}");
     let served: Vec<String> = list(index, "endpoints")
         .iter()
-        .map(|it| {
-            format!(
-                "{} {}",
-                it["method"].as_str().unwrap(),
-                it["path"].as_str().unwrap()
-            )
-        })
+        .map(|it| format!("{} {}", it["method"].as_str().unwrap(), it["path"].as_str().unwrap()))
         .collect();
     for endpoint in [
         "GET /v1/",
@@ -108,9 +102,7 @@ fn search_2_takes_a_vertical_a_datetime_a_place_or_a_point_and_providers() {
     assert!(!venues.is_empty());
     for venue in venues {
         let served = venue["provider"] == "provider_b"
-            || venue["providers"]
-                .as_array()
-                .is_some_and(|it| it.contains(&json!("provider_b")));
+            || venue["providers"].as_array().is_some_and(|it| it.contains(&json!("provider_b")));
         assert!(served, "{venue}");
     }
     search(json!({"location": "Paris", "vertical": "gardens"})).invalid("vertical");
@@ -224,9 +216,7 @@ fn bookings_continue_1_an_otp_or_another_action_advances_the_booking() {
     let some = json!({"arrival_time": "19:40", "dietary_requirements": " "});
     let answer = service.act(&booking, "continue", some);
     answer.invalid("dietary_requirements");
-    service
-        .act(&booking, "continue", json!({"psp_abort": true}))
-        .invalid("arrival_time");
+    service.act(&booking, "continue", json!({"psp_abort": true})).invalid("arrival_time");
     assert_eq!(service.read(&booking), booking);
     let body = details(&booking);
     let answer = service.act(&booking, "continue", body);
@@ -280,9 +270,7 @@ fn bookings_cancel_1_cancels_a_booking() {
     assert_eq!(answer.body["id"], booking["id"]);
     // No body is needed.
     let booking = service.book("ven_confirms");
-    let answer = service
-        .live()
-        .raw("POST", &path_of(&booking, "cancel"), None);
+    let answer = service.live().raw("POST", &path_of(&booking, "cancel"), None);
     assert_eq!(answer.is(200)["status"], "cancelled");
 }
 
@@ -306,10 +294,7 @@ fn sessions_verify_1_the_received_code_activates_the_session() {
     let path = session_path(&session, "/verify");
     let answer = service.post(&path, json!({"code": "000000"}));
     answer.refused(400, "invalid_code");
-    assert_eq!(
-        service.post(&path, json!({"code": service.code()})).is(200)["state"],
-        "active"
-    );
+    assert_eq!(service.post(&path, json!({"code": service.code()})).is(200)["state"], "active");
 }
 
 #[test]
@@ -408,12 +393,9 @@ fn booking_error_message_is_for_people_and_there_when_it_applies() {
 #[test]
 fn slot_2_only_restaurant_slots_carry_terms() {
     let service = Service::start(&[]);
-    for (vertical, terms) in [
-        ("dining", true),
-        ("fitness", false),
-        ("entertainment", false),
-        ("travel", false),
-    ] {
+    for (vertical, terms) in
+        [("dining", true), ("fitness", false), ("entertainment", false), ("travel", false)]
+    {
         let venue = service.search_then(vertical, "Sydney", "provider_b");
         let slot = service.new_slot(venue["venue_id"].as_str().unwrap());
         for name in ["card_terms", "cancellation_terms"] {

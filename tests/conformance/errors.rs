@@ -65,15 +65,9 @@ fn body_2_a_body_that_is_no_json_or_has_a_wrong_type_names_field_and_detail() {
     let service = Service::start(&[]);
     let live = service.live();
     for path in "/v1/venues/search /v1/availability/search /v1/bookings /v1/sessions".split(' ') {
-        for raw in [
-            "",
-            " ",
-            "{",
-            "nonsense",
-            "[1]",
-            "{\"venue_id\": \"ven_confirms\"",
-            "\u{feff}{}",
-        ] {
+        for raw in
+            ["", " ", "{", "nonsense", "[1]", "{\"venue_id\": \"ven_confirms\"", "\u{feff}{}"]
+        {
             let answer = live.raw("POST", path, Some(raw.into()));
             let body = answer.refused_plainly(400);
             assert_eq!(body["error"], "invalid request body", "{path} {raw}");
@@ -112,9 +106,7 @@ fn code_1_provider_a_needs_first_and_last_name() {
     }
     assert!(service.bookings().is_empty());
     for venue in ["ven_confirms_b", "ven_confirms_c"] {
-        service
-            .create_with(venue, json!({"customer": {"name": "Ada"}}))
-            .is(201);
+        service.create_with(venue, json!({"customer": {"name": "Ada"}})).is(201);
     }
 }
 
@@ -251,11 +243,7 @@ fn code_15_no_provider_that_can_search() {
     let answer = service.post("/v1/venues/search", naming("provider_a"));
     answer.refused(400, "no_search_provider");
     service.settings(json!({"search_providers": ["provider_b"]}));
-    for (provider, able) in [
-        ("provider_b", true),
-        ("provider_a", false),
-        ("provider_z", false),
-    ] {
+    for (provider, able) in [("provider_b", true), ("provider_a", false), ("provider_z", false)] {
         let answer = service.post("/v1/venues/search", naming(provider));
         if able {
             answer.is(200);

@@ -41,9 +41,7 @@ fn deliveries(
 fn delivery(service: &Service, booking: &Value, kind: &str, attempts: usize) -> Value {
     let of_kind = |it: &&Value| it["type"] == kind;
     let tried = |it: &Value| list(it, "attempts").len() >= attempts;
-    let found = deliveries(service, booking, |all| {
-        all.iter().find(of_kind).is_some_and(tried)
-    });
+    let found = deliveries(service, booking, |all| all.iter().find(of_kind).is_some_and(tried));
     found.iter().find(of_kind).unwrap().clone()
 }
 
@@ -176,10 +174,7 @@ fn events_4b_data_object_is_the_summary_with_what_is_present() {
 
     let booking = service.book("ven_provider_fails");
     let event = receiver.event("booking.failed", &booking);
-    assert_eq!(
-        names(event.object()),
-        expected(&["error_code", "error_message"])
-    );
+    assert_eq!(names(event.object()), expected(&["error_code", "error_message"]));
 
     let booking = service.book("ven_confirms");
     let modified = service.act(&booking, "modify", json!({"party_size": 3}));
@@ -212,10 +207,7 @@ fn events_5a_the_signature_header_holds_t_and_v1() {
     let (t, v1) = attempt.signature();
     assert!(t.bytes().all(|it| it.is_ascii_digit()));
     assert_eq!(v1.len(), 64);
-    assert!(
-        v1.bytes()
-            .all(|it| it.is_ascii_digit() || (b'a'..=b'f').contains(&it))
-    );
+    assert!(v1.bytes().all(|it| it.is_ascii_digit() || (b'a'..=b'f').contains(&it)));
 }
 
 #[test]
@@ -238,9 +230,7 @@ fn events_5d_every_attempt_is_signed_afresh_with_its_own_time() {
     let service = subscribed(&[], &receiver);
     let booking = service.book("ven_confirms");
     receiver.wait(2, |_| true);
-    deliveries(&service, &booking, |all| {
-        all.iter().all(|it| list(it, "attempts").len() == 1)
-    });
+    deliveries(&service, &booking, |all| all.iter().all(|it| list(it, "attempts").len() == 1));
     // Into the next second of real time, which is what signatures tell.
     let first_second = receiver.attempts()[1].at.as_second();
     while Timestamp::now().as_second() == first_second {
@@ -249,18 +239,12 @@ fn events_5d_every_attempt_is_signed_afresh_with_its_own_time() {
     service.advance("31s");
     let attempts = receiver.wait(4, |_| true);
     let (first, again) = (&attempts[0], &attempts[2..]);
-    let again = again
-        .iter()
-        .find(|it| it.event["id"] == first.event["id"])
-        .unwrap();
+    let again = again.iter().find(|it| it.event["id"] == first.event["id"]).unwrap();
     assert_eq!(again.raw, first.raw);
     for attempt in &attempts {
         assert!(attempt.is_signed_with(SECRET));
         let t: i64 = attempt.signature().0.parse().unwrap();
-        assert!(
-            (attempt.at.as_second() - t).abs() <= 2,
-            "the attempt's time"
-        );
+        assert!((attempt.at.as_second() - t).abs() <= 2, "the attempt's time");
     }
     assert_ne!(again.signature(), first.signature());
 }
@@ -423,10 +407,7 @@ fn events_7b_event_ids_are_unique_and_an_old_status_is_only_a_hint() {
     ids.dedup();
     assert_eq!(ids.len(), 3);
     // The late copy tells of the status of then; the booking tells of now.
-    let late = attempts
-        .iter()
-        .rfind(|it| it.kind() == "booking.confirmed")
-        .unwrap();
+    let late = attempts.iter().rfind(|it| it.kind() == "booking.confirmed").unwrap();
     assert_eq!(late.object()["status"], "confirmed");
     assert_eq!(service.read(late.object())["status"], "cancelled");
 }

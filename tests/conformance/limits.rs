@@ -78,23 +78,11 @@ fn limit_1_every_row_of_the_table() {
         (25, &["POST /v1/venues/search"][..]),
         (60, &["POST /v1/availability/search"]),
         (10, &["POST /v1/bookings"]),
-        (
-            20,
-            &[
-                "POST /v1/bookings/bk_1/continue",
-                "POST /v1/bookings/bk_2/continue",
-            ],
-        ),
+        (20, &["POST /v1/bookings/bk_1/continue", "POST /v1/bookings/bk_2/continue"]),
         (300, &["GET /v1/bookings/bk_1", "GET /v1/bookings/bk_2"]),
         (30, &["POST /v1/bookings/bk_1/cancel"]),
         (20, &["POST /v1/sessions", "POST /v1/sessions/ses_1/verify"]),
-        (
-            30,
-            &[
-                "GET /v1/sessions/ses_1/card",
-                "GET /v1/sessions/card?end_user=ada",
-            ],
-        ),
+        (30, &["GET /v1/sessions/ses_1/card", "GET /v1/sessions/card?end_user=ada"]),
     ] {
         let ask = |number: i64| {
             let call = calls[usize::try_from(number).unwrap() % calls.len()];
@@ -145,20 +133,14 @@ fn idempotency_1_the_same_key_returns_the_booking_and_starts_nothing() {
     assert_eq!(first.is(201), again.is(200));
     assert_eq!(service.inbox().len(), 1, "no second text");
     // It is the booking as it is now.
-    service
-        .act(&first.body, "continue", json!({"otp": service.code()}))
-        .is(200);
+    service.act(&first.body, "continue", json!({"otp": service.code()})).is(200);
     let later = keyed.post("/v1/bookings", order.clone());
     assert_eq!(later.is(200)["status"], "confirmed");
     assert_eq!(service.bookings().len(), 1);
     receiver.event("booking.confirmed", &first.body);
     assert_eq!(
         receiver.kinds(&first.body),
-        [
-            "booking.created",
-            "booking.requires_action",
-            "booking.confirmed"
-        ]
+        ["booking.created", "booking.requires_action", "booking.confirmed"]
     );
     // Another key of the organization is answered alike; another idempotency key is not.
     let same = service.with(TEST).keyed("key-1");
@@ -223,10 +205,7 @@ fn idempotency_3_a_create_without_an_answer_is_settled_by_the_same_key() {
         assert_eq!(settled.is(200)["status"], "confirmed", "{kind}");
     }
     // A 5xx, or a connection lost before anything was done, left nothing: now it is created.
-    for fault in [
-        json!({"kind": "status", "status": 503}),
-        json!({"kind": "drop_before"}),
-    ] {
+    for fault in [json!({"kind": "status", "status": 503}), json!({"kind": "drop_before"})] {
         let kind = fault["kind"].as_str().unwrap();
         service.fault(fault.clone());
         let keyed = service.live().keyed(kind);

@@ -41,10 +41,7 @@ fn race_1_200_creates_of_20_keys_are_20_bookings() {
     let bodies = (0..200).map(|it| (order.clone(), Some(format!("key-{}", it % 20))));
     let answers = at_once(&service, CREATE, bodies);
     assert_eq!((count(&answers, 201), count(&answers, 200)), (20, 180));
-    let ids: BTreeSet<&str> = answers
-        .iter()
-        .map(|it| it.1["id"].as_str().unwrap())
-        .collect();
+    let ids: BTreeSet<&str> = answers.iter().map(|it| it.1["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), 20);
     let stored = service.bookings();
     let stored: BTreeSet<&str> = stored.iter().map(|it| it["id"].as_str().unwrap()).collect();
@@ -128,10 +125,8 @@ fn race_7_two_servers_of_one_database_sell_no_table_twice() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sandbox.db");
     let file = file.to_str().unwrap();
-    let servers = [
-        Service::on_file(file, &["--no-limits"]),
-        Service::on_file(file, &["--no-limits"]),
-    ];
+    let servers =
+        [Service::on_file(file, &["--no-limits"]), Service::on_file(file, &["--no-limits"])];
     let order = servers[0].order("ven_last_table");
     let keyed = servers[0].order("ven_confirms");
     let answers = std::thread::scope(|scope| {
@@ -142,17 +137,10 @@ fn race_7_two_servers_of_one_database_sell_no_table_twice() {
         both.map(|it| it.join().unwrap()).concat()
     });
     let of_last = |it: &&(u16, Value)| it.1["venue_id"] == "ven_last_table";
-    let winners = answers
-        .iter()
-        .filter(of_last)
-        .filter(|it| it.1["status"] == "confirmed")
-        .count();
+    let winners = answers.iter().filter(of_last).filter(|it| it.1["status"] == "confirmed").count();
     assert_eq!(winners, 1);
-    let keyed: BTreeSet<&str> = answers
-        .iter()
-        .filter(|it| !of_last(it))
-        .map(|it| it.1["id"].as_str().unwrap())
-        .collect();
+    let keyed: BTreeSet<&str> =
+        answers.iter().filter(|it| !of_last(it)).map(|it| it.1["id"].as_str().unwrap()).collect();
     assert_eq!(keyed.len(), 5);
     let (one, two) = (servers[0].bookings(), servers[1].bookings());
     assert_eq!(one.len(), 20 + 5);

@@ -62,12 +62,8 @@ impl Attempt {
         mac.update(t.as_bytes());
         mac.update(b".");
         mac.update(&self.raw);
-        let own: String = mac
-            .finalize()
-            .into_bytes()
-            .iter()
-            .map(|it| format!("{it:02x}"))
-            .collect();
+        let own: String =
+            mac.finalize().into_bytes().iter().map(|it| format!("{it:02x}")).collect();
         own == v1
     }
 }
@@ -127,10 +123,7 @@ impl Receiver {
                 Instant::now() < deadline,
                 "only {} of {number} attempts came: {:?}",
                 attempts.len(),
-                self.attempts()
-                    .iter()
-                    .map(|it| it.event.to_string())
-                    .collect::<Vec<_>>()
+                self.attempts().iter().map(|it| it.event.to_string()).collect::<Vec<_>>()
             );
             sleep(Duration::from_millis(20));
         }

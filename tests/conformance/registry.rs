@@ -49,9 +49,7 @@ impl Registry {
 }
 
 fn folder() -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "tests", "conformance"]
-        .iter()
-        .collect()
+    [env!("CARGO_MANIFEST_DIR"), "tests", "conformance"].iter().collect()
 }
 
 /// The name of every test of the suite, read off the sources.
@@ -86,10 +84,7 @@ fn tests() -> BTreeSet<String> {
 fn statement_of<'a>(registry: &'a Registry, test: &str) -> Option<&'a Statement> {
     registry
         .statements()
-        .filter(|it| {
-            test.strip_prefix(&it.id)
-                .is_some_and(|rest| rest.starts_with('_'))
-        })
+        .filter(|it| test.strip_prefix(&it.id).is_some_and(|rest| rest.starts_with('_')))
         .max_by_key(|it| it.id.len())
 }
 
@@ -104,10 +99,7 @@ fn sentences() -> String {
             continue;
         }
         let number = line.trim_start_matches(|it: char| it.is_ascii_digit());
-        let line = number
-            .strip_prefix(". ")
-            .filter(|_| number != *line)
-            .unwrap_or(line);
+        let line = number.strip_prefix(". ").filter(|_| number != *line).unwrap_or(line);
         let line = line.strip_prefix("- ").unwrap_or(line);
         text.push_str(line.trim_matches('|').trim());
         text.push('\n');
@@ -123,17 +115,10 @@ fn the_statements_are_the_whole_specification_in_its_own_words_and_order() {
     let sections = registry.section.iter().filter(|it| !it.settled);
     for statement in sections.flat_map(|it| &it.statement) {
         let Some((skipped, after)) = rest.split_once(&statement.words) else {
-            panic!(
-                "{} quotes what the specification does not say here",
-                statement.id
-            );
+            panic!("{} quotes what the specification does not say here", statement.id);
         };
         let left_out = skipped.trim_matches(|it: char| !it.is_alphanumeric());
-        assert_eq!(
-            left_out, "",
-            "no statement before {} says this",
-            statement.id
-        );
+        assert_eq!(left_out, "", "no statement before {} says this", statement.id);
         rest = after;
     }
     assert_eq!(rest.trim(), "", "no statement says this");
@@ -167,11 +152,7 @@ fn tests_and_statements_name_each_other() {
     for test in &tests {
         let statement = statement_of(&registry, test);
         let statement = statement.unwrap_or_else(|| panic!("{test} names no statement"));
-        assert!(
-            statement.tests.contains(test),
-            "{} does not list {test}",
-            statement.id
-        );
+        assert!(statement.tests.contains(test), "{} does not list {test}", statement.id);
     }
 }
 
@@ -194,11 +175,7 @@ fn document(registry: &Registry) -> String {
     let mut sum = [0; 3];
     for section in &registry.section {
         let all = section.statement.len();
-        let tested = section
-            .statement
-            .iter()
-            .filter(|it| !it.tests.is_empty())
-            .count();
+        let tested = section.statement.iter().filter(|it| !it.tests.is_empty()).count();
         for (sum, number) in sum.iter_mut().zip([all, tested, all - tested]) {
             *sum += number;
         }
@@ -206,17 +183,11 @@ fn document(registry: &Registry) -> String {
         let _ = writeln!(totals, "| {title} | {all} | {tested} | {} |", all - tested);
     }
     let [all, tested, untested] = sum;
-    let _ = writeln!(
-        totals,
-        "| **all** | **{all}** | **{tested}** | **{untested}** |"
-    );
+    let _ = writeln!(totals, "| **all** | **{all}** | **{tested}** | **{untested}** |");
     page.push_str(&totals);
 
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-    for reason in registry
-        .statements()
-        .filter_map(|it| it.untested.as_deref())
-    {
+    for reason in registry.statements().filter_map(|it| it.untested.as_deref()) {
         *reasons.entry(reason).or_default() += 1;
     }
     page.push_str("\nWhy statements have no test:\n\n");
@@ -231,10 +202,7 @@ fn document(registry: &Registry) -> String {
                 Some(reason) => format!("— {reason}"),
                 None => {
                     let names = statement.tests.iter().map(|it| format!("`{it}`"));
-                    names
-                        .chain(statement.note.clone())
-                        .collect::<Vec<_>>()
-                        .join("<br>")
+                    names.chain(statement.note.clone()).collect::<Vec<_>>().join("<br>")
                 }
             };
             let words = escaped(&statement.words);
@@ -246,16 +214,13 @@ fn document(registry: &Registry) -> String {
 
 #[test]
 fn the_committed_page_is_what_follows_from_the_registry() {
-    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "docs", "dev", "conformance.md"]
-        .iter()
-        .collect();
+    let path: PathBuf =
+        [env!("CARGO_MANIFEST_DIR"), "docs", "dev", "conformance.md"].iter().collect();
     let page = document(&Registry::read());
     if env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, &page).unwrap();
     }
-    let committed = fs::read_to_string(&path)
-        .unwrap_or_default()
-        .replace("\r\n", "\n");
+    let committed = fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
     assert!(
         committed == page,
         "docs/dev/conformance.md is not up to date: UPDATE_DOCS=1 cargo test --test conformance"

@@ -29,11 +29,7 @@ fn scenario_2_four_of_them_exist_for_all_three_providers() {
     let service = Service::start(&[]);
     let venues = service.venues("dining", "Sandbox");
     for name in ["confirms", "otp", "processing", "provider_fails"] {
-        for (suffix, provider) in [
-            ("", "provider_a"),
-            ("_b", "provider_b"),
-            ("_c", "provider_c"),
-        ] {
+        for (suffix, provider) in [("", "provider_a"), ("_b", "provider_b"), ("_c", "provider_c")] {
             let id = format!("ven_{name}{suffix}");
             let venue = venues.iter().find(|it| it["venue_id"] == id.as_str());
             assert_eq!(venue.expect(&id)["provider"], provider);
@@ -46,10 +42,8 @@ fn scenario_3_a_slot_every_half_hour_from_17_to_22_for_a_year() {
     let service = Service::start(&["--no-limits"]);
     for days in [1, 180, 364] {
         let slots = service.slots_on("ven_confirms", &service.evening(days));
-        let times: Vec<String> = slots
-            .iter()
-            .map(|it| it["datetime"].as_str().unwrap()[11..16].to_owned())
-            .collect();
+        let times: Vec<String> =
+            slots.iter().map(|it| it["datetime"].as_str().unwrap()[11..16].to_owned()).collect();
         let expected = [
             "17:00", "17:30", "18:00", "18:30", "19:00", "19:30", "20:00", "20:30", "21:00",
             "21:30", "22:00",

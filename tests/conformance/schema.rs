@@ -20,11 +20,7 @@ fn compare(document: &Value, schema: &Value, value: &Value, at: &str, wrong: &mu
         return wrong.extend((schema == false).then(|| format!("{at}: it must not be there")));
     };
     for (keyword, of) in keywords {
-        let parts = || {
-            of.as_array()
-                .unwrap_or_else(|| panic!("{keyword} {of}"))
-                .iter()
-        };
+        let parts = || of.as_array().unwrap_or_else(|| panic!("{keyword} {of}")).iter();
         let at_least = |found: Option<f64>| found.is_none_or(|it| it >= of.as_f64().unwrap());
         let at_most = |found: Option<f64>| found.is_none_or(|it| it <= of.as_f64().unwrap());
         let matches = |check: fn(&str, &str) -> bool| {

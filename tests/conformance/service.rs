@@ -71,9 +71,7 @@ impl Service {
         let stderr = child.stderr.take().unwrap();
         let errors = std::thread::spawn(move || read_to_string(stderr).unwrap_or_default());
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         if line.is_empty() {
             let _ = child.kill();
             panic!("the server did not start: {}", errors.join().unwrap());
@@ -97,11 +95,7 @@ impl Service {
 
     /// A caller with another key than the live one.
     pub(crate) fn with<'a>(&'a self, key: &'a str) -> Caller<'a> {
-        Caller {
-            service: self,
-            key,
-            headers: Vec::new(),
-        }
+        Caller { service: self, key, headers: Vec::new() }
     }
 
     /// A caller with the live key.
@@ -160,9 +154,7 @@ impl Service {
 
     /// Changes what the dashboard sets for the organization.
     pub(crate) fn settings(&self, settings: Value) {
-        self.live()
-            .call("PUT", "/sandbox/organization", Some(settings))
-            .is(200);
+        self.live().call("PUT", "/sandbox/organization", Some(settings)).is(200);
     }
 
     /// What a search for a vertical near a place returns.
@@ -256,9 +248,7 @@ impl Service {
     pub(crate) fn sign_in(&self, person: &str, phone: &str) -> Value {
         let session = self.connect(person, phone);
         let code = self.code();
-        self.post(&session_path(&session, "/verify"), json!({"code": code}))
-            .is(200)
-            .clone()
+        self.post(&session_path(&session, "/verify"), json!({"code": code})).is(200).clone()
     }
 
     /// Holds an answer against the OpenAPI documents. A request that is not valid HTTP gets none of theirs.
@@ -346,10 +336,7 @@ impl Caller<'_> {
         if !self.key.is_empty() {
             headers.push(("authorization".to_owned(), format!("Bearer {}", self.key)));
         }
-        let headers: Vec<_> = headers
-            .iter()
-            .map(|(name, value)| (&**name, &**value))
-            .collect();
+        let headers: Vec<_> = headers.iter().map(|(name, value)| (&**name, &**value)).collect();
         let body = body.unwrap_or_default();
         let message = try_exchange(&self.service.base, method, path, &headers, &body)?;
         let answer = Answer {
@@ -407,8 +394,7 @@ pub(crate) fn approval(booking: &Value) -> Value {
 #[track_caller]
 pub(crate) fn list(document: &Value, field: &str) -> Vec<Value> {
     let list = document[field].as_array();
-    list.unwrap_or_else(|| panic!("no {field} in {document}"))
-        .clone()
+    list.unwrap_or_else(|| panic!("no {field} in {document}")).clone()
 }
 
 #[track_caller]

@@ -10,9 +10,7 @@ use crate::service::{
 
 /// Sends a booking request that would fail at the later of two checks, and has to fail at the earlier one.
 fn send(service: &Service, key: &str, body: impl Into<Vec<u8>>) -> Answer {
-    service
-        .with(key)
-        .raw("POST", "/v1/bookings", Some(body.into()))
+    service.with(key).raw("POST", "/v1/bookings", Some(body.into()))
 }
 
 #[test]
@@ -84,10 +82,7 @@ fn settled_1_values_venue_provider_guest_slot_in_this_order() {
     let other_time = json!({
         "availability_id": slots[0]["availability_id"], "datetime": slots[1]["datetime"],
     });
-    let guest = with(
-        other_time.clone(),
-        &json!({"customer": {"name": "Test User"}}),
-    );
+    let guest = with(other_time.clone(), &json!({"customer": {"name": "Test User"}}));
     let answer = service.create_with("ven_confirms", guest);
     answer.refused(400, "placeholder_customer");
     let answer = service.create_with("ven_confirms", other_time);
@@ -174,9 +169,7 @@ fn settled_3_placeholders_whatever_their_case_and_spacing() {
         }
     }
     for name in ["Testa Userman", "Guest Lee", "李 小龍", "Johnny Doe"] {
-        service
-            .create_with("ven_confirms", json!({"customer": {"name": name}}))
-            .is(201);
+        service.create_with("ven_confirms", json!({"customer": {"name": name}})).is(201);
     }
 }
 
@@ -206,10 +199,7 @@ fn settled_4_without_availability_id_it_is_the_slot_at_that_time_or_none() {
     let booking = service.book("ven_last_table");
     let left = service.slots("ven_last_table");
     let at = instant(&booking["datetime"]);
-    assert!(
-        left.iter().all(|it| instant(&it["datetime"]) != at),
-        "taken"
-    );
+    assert!(left.iter().all(|it| instant(&it["datetime"]) != at), "taken");
     let day = service.evening(1);
     let odd = json!({"datetime": day.replace("19:30", "19:37")});
     let answer = service.create_with("ven_confirms", odd);
@@ -221,9 +211,7 @@ fn settled_4_without_availability_id_it_is_the_slot_at_that_time_or_none() {
 fn settled_5_a_party_is_1_to_20_and_a_time_is_in_the_future_of_the_sandboxs_clock() {
     let service = Service::start(&["--no-limits"]);
     for (size, status) in [(0, 400), (-1, 400), (1, 201), (20, 201), (21, 400)] {
-        service
-            .create_with("ven_confirms", json!({"party_size": size}))
-            .is(status);
+        service.create_with("ven_confirms", json!({"party_size": size})).is(status);
     }
     let booking = service.book("ven_confirms");
     let soon = service.evening(2);

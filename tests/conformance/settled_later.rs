@@ -16,10 +16,7 @@ fn told(receiver: &Receiver, booking: &Value, last: &str) -> Vec<String> {
     let id = booking["id"].clone();
     receiver.wait(number, |it| it.object()["id"] == id);
     let kinds = receiver.kinds(booking);
-    kinds
-        .iter()
-        .map(|it| it.trim_start_matches("booking.").to_owned())
-        .collect()
+    kinds.iter().map(|it| it.trim_start_matches("booking.").to_owned()).collect()
 }
 
 #[test]
@@ -30,9 +27,7 @@ fn settled_6_created_then_one_event_for_every_status() {
     let processing = service.book("ven_processing");
     let paid = service.book_paid("ven_payment");
     let walked = service.book("ven_otp");
-    service
-        .act(&walked, "continue", json!({"otp": service.code()}))
-        .is(200);
+    service.act(&walked, "continue", json!({"otp": service.code()})).is(200);
     let answer = service.act(&walked, "modify", json!({"party_size": 3}));
     answer.is(200);
     service.act(&walked, "cancel", json!({})).is(200);
@@ -41,27 +36,15 @@ fn settled_6_created_then_one_event_for_every_status() {
     let fence = service.book("ven_confirms");
     receiver.event("booking.confirmed", &fence);
 
-    assert_eq!(
-        told(&receiver, &failed, "booking.failed"),
-        ["created", "failed"]
-    );
+    assert_eq!(told(&receiver, &failed, "booking.failed"), ["created", "failed"]);
     assert_eq!(
         told(&receiver, &processing, "booking.confirmed"),
         ["created", "processing", "confirmed"]
     );
-    assert_eq!(
-        told(&receiver, &paid, "booking.failed"),
-        ["created", "requires_action", "failed"]
-    );
+    assert_eq!(told(&receiver, &paid, "booking.failed"), ["created", "requires_action", "failed"]);
     assert_eq!(
         told(&receiver, &walked, "booking.cancelled"),
-        [
-            "created",
-            "requires_action",
-            "confirmed",
-            "modified",
-            "cancelled"
-        ]
+        ["created", "requires_action", "confirmed", "modified", "cancelled"]
     );
 }
 
@@ -72,9 +55,7 @@ fn settled_6_no_event_for_a_refusal_or_a_change_of_nothing() {
     let answer = service.act(&refused, "modify", json!({"party_size": 3}));
     answer.is(422);
     let unsupported = service.book("ven_confirms_b");
-    service
-        .act(&unsupported, "modify", json!({"party_size": 3}))
-        .is(422);
+    service.act(&unsupported, "modify", json!({"party_size": 3})).is(422);
     service.act(&unsupported, "cancel", json!({})).is(200);
     let same = service.book("ven_confirms");
     // The same instant, written in another zone.
@@ -88,11 +69,8 @@ fn settled_6_no_event_for_a_refusal_or_a_change_of_nothing() {
     let answer = service.act(&paused, "continue", json!({"otp": "000000"}));
     answer.is(400);
 
-    let mut kinds: Vec<String> = service
-        .deliveries()
-        .iter()
-        .map(|it| it["type"].as_str().unwrap().to_owned())
-        .collect();
+    let mut kinds: Vec<String> =
+        service.deliveries().iter().map(|it| it["type"].as_str().unwrap().to_owned()).collect();
     kinds.sort();
     let expected = [
         "booking.confirmed",
@@ -177,10 +155,7 @@ fn settled_9_vendor_payment_is_for_dining_at_provider_a_and_the_payment_scenario
         let venue = service.search_then(vertical, "London", provider);
         let venue = venue["venue_id"].as_str().unwrap();
         let slot = service.new_slot(venue);
-        let fields = with(
-            of_slot(&slot),
-            &json!({"payment_collection": "vendor_external"}),
-        );
+        let fields = with(of_slot(&slot), &json!({"payment_collection": "vendor_external"}));
         let answer = service.create_with(venue, fields);
         if possible {
             let action = &answer.is(201)["next_action"];
@@ -290,9 +265,7 @@ fn settled_11_an_interval_of_nothing_is_refused() {
         .spawn()
         .unwrap();
     let mut ready = String::new();
-    BufReader::new(server.stdout.take().unwrap())
-        .read_line(&mut ready)
-        .unwrap();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut ready).unwrap();
     let _ = server.kill();
     let code = server.wait().unwrap().code();
     assert_eq!((ready.as_str(), code), ("", Some(2)));
@@ -301,21 +274,12 @@ fn settled_11_an_interval_of_nothing_is_refused() {
 #[test]
 fn settled_12_availability_is_the_venues_local_day_ascending_and_not_past() {
     let service = Service::start(&["--no-limits"]);
-    for (city, zone) in [
-        ("Sydney", "Australia/Sydney"),
-        ("New York", "America/New_York"),
-    ] {
+    for (city, zone) in [("Sydney", "Australia/Sydney"), ("New York", "America/New_York")] {
         let venue = service.search_then("dining", city, "provider_a");
         let venue = venue["venue_id"].as_str().unwrap();
         // An instant whose UTC day is not the venue's.
-        let day = (service.now() + SignedDuration::from_hours(72))
-            .in_tz(zone)
-            .unwrap();
-        let at = if city == "Sydney" {
-            "08:00:00"
-        } else {
-            "21:00:00"
-        };
+        let day = (service.now() + SignedDuration::from_hours(72)).in_tz(zone).unwrap();
+        let at = if city == "Sydney" { "08:00:00" } else { "21:00:00" };
         let at = format!("{}T{at}{}", day.strftime("%Y-%m-%d"), day.strftime("%:z"));
         let slots = service.slots_on(venue, &at);
         assert!(!slots.is_empty());
@@ -348,10 +312,7 @@ fn settled_12_a_slot_that_is_past_or_full_is_not_offered() {
     service.advance(&format!("{}s", wait.as_secs()));
     let slots = service.slots_on("ven_confirms", &evening.to_string());
     assert_eq!(slots.len(), 8);
-    assert_eq!(
-        instant(&slots[0]["datetime"]),
-        evening - SignedDuration::from_mins(60)
-    );
+    assert_eq!(instant(&slots[0]["datetime"]), evening - SignedDuration::from_mins(60));
 }
 
 #[test]

@@ -57,10 +57,7 @@ fn shape_venues_are_listed_with_all_that_is_known_of_them() {
 fn shape_venue_of_several_providers_has_no_provider_and_lists_them() {
     let service = Service::start(&[]);
     let venues = service.venues("dining", "Sandbox");
-    let of_two = venues
-        .iter()
-        .find(|it| it["venue_id"] == "ven_multi_provider")
-        .unwrap();
+    let of_two = venues.iter().find(|it| it["venue_id"] == "ven_multi_provider").unwrap();
     assert_eq!(of_two["provider"], Value::Null);
     assert_eq!(of_two["providers"], json!(["provider_a", "provider_c"]));
 }
@@ -174,10 +171,7 @@ fn shape_last_modification_tells_when_and_from_what_to_what() {
     let answer = service.act(&booking, "modify", json!({"party_size": 5}));
     let modification = &answer.is(200)["last_modification"];
     shaped(modification, "at changes", "");
-    assert_eq!(
-        modification["changes"],
-        json!({"party_size": {"from": 2, "to": 5}})
-    );
+    assert_eq!(modification["changes"], json!({"party_size": {"from": 2, "to": 5}}));
     assert!(instant(&modification["at"]) >= instant(&booking["created_at"]));
 }
 
@@ -235,11 +229,9 @@ fn shape_delivery_time_is_the_real_one_where_the_clock_was_moved() {
 #[test]
 fn shape_times_have_an_offset_and_slots_are_in_the_venues_own_zone() {
     let service = Service::start(&[]);
-    for (city, zone) in [
-        ("Paris", "Europe/Paris"),
-        ("Tokyo", "Asia/Tokyo"),
-        ("New York", "America/New_York"),
-    ] {
+    for (city, zone) in
+        [("Paris", "Europe/Paris"), ("Tokyo", "Asia/Tokyo"), ("New York", "America/New_York")]
+    {
         let venue = service.search_then("dining", city, "provider_a");
         assert_eq!(venue["timezone"], zone);
         let slot = service.new_slot(venue["venue_id"].as_str().unwrap());
@@ -269,21 +261,11 @@ fn shape_ids_carry_a_prefix_and_sort_by_creation() {
     let session = service.connect("ada", "+441632960001");
     assert!(session["id"].as_str().unwrap().starts_with("ses_"));
     let organization = service.get("/sandbox/organization");
-    assert!(
-        organization.body["id"]
-            .as_str()
-            .unwrap()
-            .starts_with("org_")
-    );
+    assert!(organization.body["id"].as_str().unwrap().starts_with("org_"));
     for venue in service.venues("dining", "Sandbox") {
         assert!(venue["venue_id"].as_str().unwrap().starts_with("ven_"));
     }
     for slot in service.slots("ven_confirms") {
-        assert!(
-            slot["availability_id"]
-                .as_str()
-                .unwrap()
-                .starts_with("slot_")
-        );
+        assert!(slot["availability_id"].as_str().unwrap().starts_with("slot_"));
     }
 }

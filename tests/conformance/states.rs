@@ -31,16 +31,11 @@ fn transition_1_an_unanswered_booking_expires_without_an_event() {
     let expired = service.read(&booking);
     assert_eq!(expired["status"], "expired");
     assert_eq!(expired.get("next_action"), None);
-    service
-        .act(&booking, "continue", json!({"otp": service.code()}))
-        .is(409);
+    service.act(&booking, "continue", json!({"otp": service.code()})).is(409);
     // What happens later is delivered later: had there been an event, it would be here.
     let later = service.book("ven_confirms");
     receiver.event("booking.confirmed", &later);
-    assert_eq!(
-        receiver.kinds(&booking),
-        ["booking.created", "booking.requires_action"]
-    );
+    assert_eq!(receiver.kinds(&booking), ["booking.created", "booking.requires_action"]);
 }
 
 /// A payment's answer after its deadline.
@@ -121,10 +116,7 @@ fn transition_6_a_modify_that_the_venue_accepts_is_noted_and_announced() {
     assert_eq!(changes["datetime"]["to"], later);
     let event = receiver.event("booking.modified", &booking);
     assert_eq!(event.object()["status"], "confirmed");
-    assert_eq!(
-        event.object()["last_modification"],
-        answer.body["last_modification"]
-    );
+    assert_eq!(event.object()["last_modification"], answer.body["last_modification"]);
 }
 
 #[test]
@@ -133,11 +125,7 @@ fn transition_6_a_move_takes_the_new_table_and_frees_the_old_one() {
     let booking = service.book("ven_last_table");
     let later = json!({"datetime": service.evening(2)});
     service.act(&booking, "modify", later.clone()).is(200);
-    assert_eq!(
-        service.book("ven_last_table")["status"],
-        "confirmed",
-        "the old table is free"
-    );
+    assert_eq!(service.book("ven_last_table")["status"], "confirmed", "the old table is free");
     let second = service.create_with("ven_last_table", later);
     assert_eq!(second.is(201)["error_code"], "slot_taken");
 }
@@ -189,13 +177,7 @@ pub(crate) fn unconfirmed(service: &Service) -> Vec<Value> {
     let bookings = [vec![expired, cancelled], others.to_vec()].concat();
     let now: Vec<Value> = bookings.iter().map(|it| service.read(it)).collect();
     let statuses: Vec<_> = now.iter().map(|it| it["status"].as_str()).collect();
-    let expected = [
-        "expired",
-        "cancelled",
-        "requires_action",
-        "processing",
-        "failed",
-    ];
+    let expected = ["expired", "cancelled", "requires_action", "processing", "failed"];
     assert_eq!(statuses, expected.map(Some));
     now
 }
@@ -228,11 +210,7 @@ fn transition_11_a_cancel_at_another_provider_leaves_the_booking_confirmed() {
 #[test]
 fn transition_12_a_failure_of_the_provider_is_a_normal_response() {
     let service = Service::start(&[]);
-    for venue in [
-        "ven_provider_fails",
-        "ven_provider_fails_b",
-        "ven_provider_fails_c",
-    ] {
+    for venue in ["ven_provider_fails", "ven_provider_fails_b", "ven_provider_fails_c"] {
         let booking = service.book(venue);
         assert_eq!(booking["status"], "failed");
         assert!(booking["error_code"].is_string());

@@ -22,9 +22,7 @@ fn status_1_what_the_status_does_not_allow_is_409() {
         assert_eq!(service.read(&booking), booking);
     }
     let confirmed = service.book("ven_confirms");
-    service
-        .act(&confirmed, "continue", json!({"otp": "123456"}))
-        .refused_plainly(409);
+    service.act(&confirmed, "continue", json!({"otp": "123456"})).refused_plainly(409);
 }
 
 #[test]
@@ -42,9 +40,7 @@ fn status_2_a_wrong_otp_counts_down_to_failed() {
     let read = service.read(&booking);
     assert_eq!(read["status"], "failed");
     assert_eq!(read["error_code"], "otp_attempts_exceeded");
-    service
-        .act(&booking, "continue", json!({"otp": service.code()}))
-        .is(409);
+    service.act(&booking, "continue", json!({"otp": service.code()})).is(409);
 }
 
 #[test]
@@ -70,11 +66,7 @@ fn status_4_an_unknown_session_is_404() {
 #[test]
 fn status_9_an_unknown_path_is_404_and_a_wrong_method_405() {
     let service = Service::start(&[]);
-    for path in [
-        "/v1/nowhere",
-        "/v1/bookings/bk_1/pay",
-        "/v1/sessions/ses_1/card/x",
-    ] {
+    for path in ["/v1/nowhere", "/v1/bookings/bk_1/pay", "/v1/sessions/ses_1/card/x"] {
         service.get(path).refused_plainly(404);
     }
     for (method, path) in [

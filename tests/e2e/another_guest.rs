@@ -43,9 +43,7 @@ fn row() -> Value {
 #[track_caller]
 fn batch_ends_with(home: &Home, row: &Value, more: &[&str], parts: &[&str]) {
     let batch = ["batch", "-", "--name", "b", "--yes", "--json"];
-    let output = home
-        .feed([&batch, more].concat(), &row.to_string())
-        .exits(18);
+    let output = home.feed([&batch, more].concat(), &row.to_string()).exits(18);
     parts.iter().for_each(|part| output.shows(part));
 }
 
@@ -82,12 +80,8 @@ fn a_change_answered_with_another_guests_booking_is_no_success_and_the_journal_k
         let (_server, home) = home(booking("confirmed", &ada()), booking(status, &eve()));
         home.ok(words(BOOK));
         let changed = home.run(words(command)).exits(16);
-        changed
-            .prints("bk_1")
-            .says("booking bk_1 is not the one that was asked for");
-        home.ok(["show", "bk_1"])
-            .prints("Eve Other")
-            .says("not the one that was asked for");
+        changed.prints("bk_1").says("booking bk_1 is not the one that was asked for");
+        home.ok(["show", "bk_1"]).prints("Eve Other").says("not the one that was asked for");
         home.ok(["bookings", "ada lovelace"]).prints("Ada Lovelace");
     }
 }
@@ -109,10 +103,7 @@ fn a_key_that_brings_another_booking_than_before_ends_with_16_whatever_its_statu
 #[test]
 fn a_guest_whose_name_the_venue_has_corrected_is_the_same_guest() {
     let corrected = json!({"name": "Ada King Lovelace", "email": "ada@x.example"});
-    let (_server, home) = home(
-        booking("confirmed", &ada()),
-        booking("cancelled", &corrected),
-    );
+    let (_server, home) = home(booking("confirmed", &ada()), booking("cancelled", &corrected));
     home.ok(words(BOOK));
     let cancelled = home.ok(["cancel", "bk_1", "--yes"]);
     assert!(!cancelled.stderr.contains("asked for"), "{cancelled}");
@@ -150,12 +141,8 @@ fn a_guest_who_stands_in_two_rows_for_a_day_is_warned_of() {
                 ven_1,2026-12-01T20:30:00Z,s,2,ADA LOVELACE,\n\
                 ven_1,2026-12-02T19:30:00Z,s,2,Ada Lovelace,ada@x.example\n\
                 ven_1,2026-12-01T19:30:00Z,s,2,A. Lovelace,Ada@x.example\n";
-    let batch = |more: &[&str]| {
-        home.feed(
-            [&["batch", "-", "--name", "b", "--json"], more].concat(),
-            rows,
-        )
-    };
+    let batch =
+        |more: &[&str]| home.feed([&["batch", "-", "--name", "b", "--json"], more].concat(), rows);
     let warning =
         "row 2: row 1 books this guest at this venue that day, too; the same holds for row 4";
     batch(&[]).says(warning);

@@ -36,11 +36,9 @@ fn a_4xx_without_a_document_is_judged_by_its_status() {
         (422, 7),
         (429, 9),
     ] {
-        for (kind, body) in [
-            ("text/html", PAGE),
-            ("text/plain", ""),
-            ("application/json", "\"no\""),
-        ] {
+        for (kind, body) in
+            [("text/html", PAGE), ("text/plain", ""), ("application/json", "\"no\"")]
+        {
             let error = show(Reply::Whole(status, kind, body.to_owned()))
                 .refused(exit, &format!("http_{status}"));
             assert_eq!(error["http_status"], status, "{error}");
@@ -56,10 +54,7 @@ fn a_4xx_without_a_document_is_judged_by_its_status() {
 fn a_429_without_a_document_is_waited_out_all_the_same() {
     let seen = std::cell::Cell::new(false);
     let server = Scripted::start(move |_| match seen.replace(true) {
-        false => whole(
-            "429 Slow down\r\nRetry-After: 1\r\nContent-Type: text/html",
-            PAGE,
-        ),
+        false => whole("429 Slow down\r\nRetry-After: 1\r\nContent-Type: text/html", PAGE),
         true => Reply::json(200, &confirmed()),
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
@@ -148,9 +143,8 @@ fn a_document_that_is_too_deep_is_refused_at_once() {
 /// We ask for no compression: what comes compressed all the same is not unpacked, however small it looks.
 #[test]
 fn an_answer_that_is_compressed_is_no_answer() {
-    let body = [
-        0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab, 0xae, 5, 0, 0x43, 0xbf, 0xa6, 0xa3, 2, 0, 0, 0,
-    ];
+    let body =
+        [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab, 0xae, 5, 0, 0x43, 0xbf, 0xa6, 0xa3, 2, 0, 0, 0];
     let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         body.len()
@@ -174,11 +168,7 @@ fn an_answer_that_drips_without_end_ends_with_the_timeout() {
     let slow = Duration::from_millis(20);
     for reply in [
         Reply::Endless(head.to_owned(), "1\r\n \r\n".to_owned(), slow),
-        Reply::Endless(
-            "HTTP/1.1 200 OK\r\n".to_owned(),
-            "X-A: b\r\n".to_owned(),
-            slow,
-        ),
+        Reply::Endless("HTTP/1.1 200 OK\r\n".to_owned(), "X-A: b\r\n".to_owned(), slow),
     ] {
         let server = Scripted::start(move |_| reply.clone());
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
@@ -210,10 +200,7 @@ fn an_answer_without_end_is_cut_off() {
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let error = show_in_128_mb(&home).refused(15, "unexpected_answer");
     // It was reached: what it says is the trouble.
-    assert_eq!(
-        text(&error, "message"),
-        "cannot use the response: it is larger than 16 MB"
-    );
+    assert_eq!(text(&error, "message"), "cannot use the response: it is larger than 16 MB");
 }
 
 /// A small text may stand for a large tree: it is counted before any room is made for it.

@@ -5,13 +5,8 @@ use crate::harness::{Home, Key, Output, Served, Terminal, has, holds, text, word
 const KEY: &str = "sk_live_sandbox";
 
 fn login(home: &Home, base_url: &str, more: &[&str], input: &str) -> Output {
-    let login = words(format!(
-        "auth login --profile t --base-url {base_url} --key-stdin"
-    ));
-    home.feed(
-        login.iter().map(String::as_str).chain(more.iter().copied()),
-        input,
-    )
+    let login = words(format!("auth login --profile t --base-url {base_url} --key-stdin"));
+    home.feed(login.iter().map(String::as_str).chain(more.iter().copied()), input)
 }
 
 /// A home in which profile `t` points to the sandbox, its key stored in the file.
@@ -54,9 +49,7 @@ fn a_key_in_the_file_is_used_and_its_owners_alone() {
         let error = home.refuses("status --profile t", 3, "config");
         let hint = text(&error, "hint");
         let command = hint.strip_prefix("run: ").unwrap();
-        let done = std::process::Command::new("sh")
-            .args(["-c", command])
-            .status();
+        let done = std::process::Command::new("sh").args(["-c", command]).status();
         assert!(done.unwrap().success(), "{command}");
         home.ok(["status", "--profile", "t", "--json"]);
     }
@@ -89,27 +82,18 @@ fn a_stored_key_is_not_sent_to_an_address_that_was_edited_in_later() {
     let path = home.path().join("config.toml");
     let config = std::fs::read_to_string(&path).unwrap();
     let base_url = |url: &str| format!("base_url = \"{url}\"");
-    let edited = config.replace(
-        &base_url(served.base_url()),
-        &base_url(elsewhere.base_url()),
-    );
+    let edited = config.replace(&base_url(served.base_url()), &base_url(elsewhere.base_url()));
     assert_ne!(edited, config);
     std::fs::write(&path, &edited).unwrap();
     let show = ["show", "bk_1", "--profile", "t", "--json"];
     let error = home.run(show).refused(4, "no_key");
     has(&error, "message", served.base_url());
     // Nor where the note of the origin is edited along.
-    std::fs::write(
-        &path,
-        config.replace(served.base_url(), elsewhere.base_url()),
-    )
-    .unwrap();
+    std::fs::write(&path, config.replace(served.base_url(), elsewhere.base_url())).unwrap();
     home.run(show).exits(3).error();
     // Nor to an address of the environment that goes before the profile's.
     std::fs::write(&path, &config).unwrap();
-    let home = home
-        .with("BOOKCTL_PROFILE", "t")
-        .with("BOOKCTL_BASE_URL", elsewhere.base_url());
+    let home = home.with("BOOKCTL_PROFILE", "t").with("BOOKCTL_BASE_URL", elsewhere.base_url());
     home.refuses("show bk_1", 4, "no_key");
     assert!(elsewhere.requests().is_empty());
 }
@@ -119,18 +103,11 @@ fn a_logout_leaves_nothing_of_the_secrets() {
     let served = Served::start();
     let home = Home::new();
     let both = ["--webhook-secret-stdin", "--storage", "file"];
-    login(
-        &home,
-        served.base_url(),
-        &both,
-        &format!("{KEY}\nwhsec_0123456789\n"),
-    )
-    .exits(0);
+    login(&home, served.base_url(), &both, &format!("{KEY}\nwhsec_0123456789\n")).exits(0);
     assert_eq!(status(&home)["webhook_secret"], "file");
     assert!(files_hold(&home, KEY) && files_hold(&home, "whsec_0123456789"));
     let logout = ["auth", "logout", "--profile", "t"];
-    home.ok(logout)
-        .says("removed the stored API key and webhook secret of profile t");
+    home.ok(logout).says("removed the stored API key and webhook secret of profile t");
     home.ok(logout).says("nothing was stored for profile t");
     assert!(!files_hold(&home, KEY) && !files_hold(&home, "whsec_0123456789"));
     home.refuses("status --profile t", 4, "no_key");
@@ -165,10 +142,9 @@ fn a_webhook_secret_is_added_to_a_key_that_is_there() {
 fn a_key_that_the_service_refuses_is_not_stored() {
     let served = Served::start();
     let home = Home::new();
-    for (key, code) in [
-        ("sk_live_nobody", "unauthorized"),
-        ("sk_v3_sandbox", "wrong_key_environment"),
-    ] {
+    for (key, code) in
+        [("sk_live_nobody", "unauthorized"), ("sk_v3_sandbox", "wrong_key_environment")]
+    {
         let more = ["--storage", "file", "--json"];
         let error = login(&home, served.base_url(), &more, key).refused(4, code);
         // The key was entered just now, so the hint is about that one.
@@ -193,19 +169,12 @@ fn off_a_terminal_what_is_missing_is_named_and_nothing_is_asked() {
         (&["auth", "login", "--profile", "t", "--base-url", "https://a.example", "--storage", "file"], "--key-stdin"),
     ];
     for (arguments, flag) in cases {
-        let error = home
-            .run(arguments.iter().chain(&["--json"]))
-            .refused(2, "usage");
+        let error = home.run(arguments.iter().chain(&["--json"])).refused(2, "usage");
         has(&error, "hint", flag);
     }
     for input in ["", "\n", "sk_live_a\nsk_live_b\n", "sk live"] {
-        login(
-            &home,
-            "https://a.example",
-            &["--storage", "file", "--json"],
-            input,
-        )
-        .refused(2, "usage");
+        login(&home, "https://a.example", &["--storage", "file", "--json"], input)
+            .refused(2, "usage");
     }
     for flag in ["--key", "--api-key", "--webhook-secret"] {
         home.run(["auth", "login", flag, KEY]).exits(2);

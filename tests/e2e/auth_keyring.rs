@@ -23,12 +23,7 @@ eval "$1"
 
 /// Runs a script on a bus with an unlocked keyring; `None`, said in the log, where that is not to be had here.
 fn with_keyring(home: &Home, served: &Served, script: &str) -> Option<Output> {
-    let needed = [
-        "dbus-run-session",
-        "dbus-send",
-        "gnome-keyring-daemon",
-        "secret-tool",
-    ];
+    let needed = ["dbus-run-session", "dbus-send", "gnome-keyring-daemon", "secret-tool"];
     if let Some(missing) = needed.into_iter().find(|program| !installed(program)) {
         skipped(&format!("{missing} is not installed"));
         return None;
@@ -137,9 +132,8 @@ fn a_locked_keyring_ends_a_login_in_seconds_with_the_ways_out() {
 }
 
 fn login(home: &Home, base_url: &str) -> serde_json::Value {
-    let arguments = words(format!(
-        "auth login --profile t --base-url '{base_url}' --key-stdin --json"
-    ));
+    let arguments =
+        words(format!("auth login --profile t --base-url '{base_url}' --key-stdin --json"));
     home.feed(&arguments, KEY).refused(3, "keyring")
 }
 
@@ -164,10 +158,7 @@ fn a_bus_that_never_answers_is_waited_for_three_seconds_and_only_where_it_is_nee
     let home = Home::new();
     let socket = home.folder().join("bus");
     let _silent = UnixListener::bind(&socket).unwrap();
-    let home = home.with(
-        "DBUS_SESSION_BUS_ADDRESS",
-        &format!("unix:path={}", socket.display()),
-    );
+    let home = home.with("DBUS_SESSION_BUS_ADDRESS", &format!("unix:path={}", socket.display()));
     let within_four_seconds = |what: &dyn Fn()| {
         let begun = Instant::now();
         what();

@@ -12,10 +12,8 @@ use crate::harness::{Home, Reply, Running, Scripted, for_guest, installed, skipp
 ///
 /// `None` where that cannot be watched here.
 fn trace(home: &Home, arguments: &[&str]) -> Option<Vec<String>> {
-    let watched = Command::new("strace")
-        .args(["-o", "/dev/null", "true"])
-        .stderr(Stdio::null())
-        .status();
+    let watched =
+        Command::new("strace").args(["-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
     if !installed("strace") || !watched.is_ok_and(|status| status.success()) {
         skipped("strace is not installed, or may not watch");
         return None;
@@ -46,10 +44,7 @@ fn trace(home: &Home, arguments: &[&str]) -> Option<Vec<String>> {
 #[track_caller]
 fn opens_none(calls: &[String], parts: &[&str]) {
     // The watch itself must work: the program is always loaded.
-    assert!(
-        calls.iter().any(|call| call.contains("execve(")),
-        "{calls:#?}"
-    );
+    assert!(calls.iter().any(|call| call.contains("execve(")), "{calls:#?}");
     for part in parts {
         let found: Vec<_> = calls.iter().filter(|call| call.contains(part)).collect();
         assert!(found.is_empty(), "{part}: {found:#?}");
@@ -76,17 +71,11 @@ fn a_read_with_a_key_in_the_environment_opens_its_connection_and_nothing_else() 
         let Some(calls) = trace(&home, arguments) else {
             return;
         };
-        assert!(
-            calls.iter().any(|call| call.contains("sin_port")),
-            "{calls:#?}"
-        );
+        assert!(calls.iter().any(|call| call.contains("sin_port")), "{calls:#?}");
         opens_none(&calls, KEYRING);
         opens_none(&calls, AUTHORITIES);
         opens_none(&calls, THREADS);
-        opens_none(
-            &calls,
-            &["journal.db", "recent.db", "sandbox.db", "secrets.toml"],
-        );
+        opens_none(&calls, &["journal.db", "recent.db", "sandbox.db", "secrets.toml"]);
     }
 }
 
@@ -109,12 +98,8 @@ fn what_only_explains_opens_nothing_of_ours() {
     home.book("ven_confirms", &[]).exits(0);
     let ours = home.path();
     let ours = ours.to_str().unwrap();
-    for arguments in [
-        &["--version"][..],
-        &["--help"],
-        &["book", "--help"],
-        &["help", "exit-codes"],
-    ] {
+    for arguments in [&["--version"][..], &["--help"], &["book", "--help"], &["help", "exit-codes"]]
+    {
         let Some(calls) = trace(&home, arguments) else {
             return;
         };

@@ -90,21 +90,15 @@ fn equal_rows_are_refused_with_their_numbers_unless_they_are_meant() {
         let book = ["batch", &twice, "--name", "a", "--json"];
         let error = home.run(book.iter().chain(more)).refused(2, "usage");
         let message = text(&error, "message");
-        assert!(
-            message.contains("rows 1, 3 are equal; rows 2, 4 are equal"),
-            "{message}"
-        );
+        assert!(message.contains("rows 1, 3 are equal; rows 2, 4 are equal"), "{message}");
         has(&error, "hint", "--equal-rows");
     }
     assert!(served.bookings().is_empty());
-    let keys = four
-        .lines()
-        .zip(["k1", "k2", "k3", "k4"])
-        .map(|(row, key)| {
-            let mut row: Value = serde_json::from_str(row).unwrap();
-            row["idempotency_key"] = key.into();
-            format!("{row}\n")
-        });
+    let keys = four.lines().zip(["k1", "k2", "k3", "k4"]).map(|(row, key)| {
+        let mut row: Value = serde_json::from_str(row).unwrap();
+        row["idempotency_key"] = key.into();
+        format!("{row}\n")
+    });
     let keys = file(&home, "keys.jsonl", &keys.collect::<String>());
     home.ok(["batch", &keys]);
     assert_eq!(served.bookings().len(), 4);
@@ -135,26 +129,16 @@ fn a_row_that_fails_does_not_keep_the_others_and_is_named() {
     let home = served.home();
     let mut fails = row(1, "Ada Lovelace");
     fails["venue_id"] = json!("ven_provider_fails");
-    let all = [
-        row(0, "Ada Lovelace"),
-        fails,
-        row(2, "Test User"),
-        row(3, "Grace Hopper"),
-    ];
+    let all = [row(0, "Ada Lovelace"), fails, row(2, "Test User"), row(3, "Grace Hopper")];
     let all: String = all.iter().map(|row| format!("{row}\n")).collect();
     let file = file(&home, "mixed.jsonl", &all);
     let output = home.run(["batch", &file, "--json"]).exits(18);
-    let codes: Vec<_> = lines(&output)
-        .iter()
-        .map(|line| line["exit_code"].clone())
-        .collect();
+    let codes: Vec<_> = lines(&output).iter().map(|line| line["exit_code"].clone()).collect();
     assert_eq!(codes, [0, 11, 12, 0]);
     assert_eq!(lines(&output)[2]["error"]["code"], "placeholder_customer");
     let hint = text(&lines(&output)[2]["error"], "hint");
     assert_eq!(hint, "check the value of customer.name");
-    output
-        .says("2 of 4 rows not confirmed (rows 2-3)")
-        .says("A changed file is another batch");
+    output.says("2 of 4 rows not confirmed (rows 2-3)").says("A changed file is another batch");
 }
 
 /// "`--retry-failed` gives rows that ended failed a new one" (command line, Forms)
@@ -164,11 +148,7 @@ fn a_failed_row_is_tried_anew_only_where_that_is_asked_for() {
     let home = served.home();
     let mut fails = row(1, "Ada Lovelace");
     fails["venue_id"] = json!("ven_provider_fails");
-    let file = file(
-        &home,
-        "fails.jsonl",
-        &format!("{}\n{fails}\n", row(0, "Ada Lovelace")),
-    );
+    let file = file(&home, "fails.jsonl", &format!("{}\n{fails}\n", row(0, "Ada Lovelace")));
     let key = |output: &Output| text(&lines(output)[1], "idempotency_key");
     let run = |more: &[&str]| {
         let arguments = ["batch", &file, "--json"];
@@ -182,9 +162,7 @@ fn a_failed_row_is_tried_anew_only_where_that_is_asked_for() {
     assert_eq!(served.bookings().len(), 3);
     // Another machine finds the same tries, one after the other.
     let elsewhere = served.home();
-    let there = elsewhere
-        .run(["batch", &file, "--json", "--retry-failed"])
-        .exits(18);
+    let there = elsewhere.run(["batch", &file, "--json", "--retry-failed"]).exits(18);
     let keys = HashSet::from([first, retried]);
     assert!(!keys.contains(&key(&there)));
     assert_eq!(served.bookings().len(), 4);
@@ -219,10 +197,7 @@ fn a_dry_run_shows_the_request_of_each_row_under_the_key_that_it_will_have() {
     assert!(served.bookings().is_empty());
     let booked = lines(&home.ok(["batch", &file, "--json"]));
     for (shown, booked) in shown.iter().zip(&booked) {
-        assert_eq!(
-            shown["headers"]["Idempotency-Key"],
-            booked["idempotency_key"]
-        );
+        assert_eq!(shown["headers"]["Idempotency-Key"], booked["idempotency_key"]);
         assert_eq!(shown["body"]["customer"], booked["booking"]["customer"]);
         assert!(shown["body"]["availability_id"].is_string(), "{shown}");
     }
@@ -264,11 +239,7 @@ fn a_batch_whose_results_nobody_takes_stops_and_says_how_to_go_on() {
         shell.args(["-c", &script, env!("CARGO_BIN_EXE_bookctl"), &file]);
         let output = Running::start(shell).ends(18);
         assert!(served.bookings().len() < before + 6, "{output}");
-        let name = if to.contains('|') {
-            "'| head -1 >/dev/null'"
-        } else {
-            "'>/dev/full'"
-        };
+        let name = if to.contains('|') { "'| head -1 >/dev/null'" } else { "'>/dev/full'" };
         let output = output.says(format!("bookctl batch {file} --name {name}"));
         // Each row up to that one is done.
         let done = served.bookings().len() - before;
@@ -282,13 +253,11 @@ fn the_keys_of_a_batch_stay_the_same_from_version_to_version_also_with_a_byte_or
     let home = Home::new();
     let csv = "venue_id,datetime,party_size,customer.name\n\
                ven_confirms,2031-01-08T19:30:00Z,2,Ada Lovelace\n";
-    for (csv, key) in [
-        (csv.to_owned(), "batch-ebcd489d"),
-        (format!("\u{feff}{csv}"), "batch-cf57f2a4"),
-    ] {
+    for (csv, key) in
+        [(csv.to_owned(), "batch-ebcd489d"), (format!("\u{feff}{csv}"), "batch-cf57f2a4")]
+    {
         let batch = file(&home, "batch.csv", &csv);
-        home.ok(["batch", &batch, "--dry-run", "--json"])
-            .prints(key);
+        home.ok(["batch", &batch, "--dry-run", "--json"]).prints(key);
     }
 }
 
@@ -297,11 +266,7 @@ fn the_keys_of_a_batch_stay_the_same_from_version_to_version_also_with_a_byte_or
 fn a_file_that_cannot_be_meant_is_refused_as_a_whole() {
     let served = Served::start();
     let home = served.home();
-    let wrong = file(
-        &home,
-        "wrong.jsonl",
-        &format!("{}\n{{}}\n", row(0, "Ada Lovelace")),
-    );
+    let wrong = file(&home, "wrong.jsonl", &format!("{}\n{{}}\n", row(0, "Ada Lovelace")));
     let error = home.refuses(&format!("batch '{wrong}'"), 2, "usage");
     assert_eq!(error["problems"].as_array().unwrap().len(), 4, "{error}");
     let mut own = row(1, "Ada Lovelace");
@@ -324,9 +289,7 @@ fn a_row_is_booked_at_a_slot_that_the_venue_offers_or_not_at_all() {
     odd["datetime"] = json!("2038-02-01T19:40:00Z");
     let both = format!("{}\n{odd}\n", row(0, "Ada Lovelace"));
     let both = file(&home, "both.jsonl", &both);
-    home.run(["batch", &both, "--dry-run"])
-        .exits(7)
-        .says("row 2: ven_confirms has no slot at");
+    home.run(["batch", &both, "--dry-run"]).exits(7).says("row 2: ven_confirms has no slot at");
     for _ in 0..2 {
         let output = home.run(["batch", &both, "--json"]).exits(18);
         let results = lines(&output);
@@ -344,13 +307,7 @@ fn a_row_is_booked_at_a_slot_that_the_venue_offers_or_not_at_all() {
 fn a_row_with_a_slot_has_the_time_at_which_it_was_offered_or_is_refused() {
     let served = Served::start();
     let home = served.home();
-    let slots = [
-        "slots",
-        "ven_confirms",
-        "--at",
-        "2038-02-01 19:30",
-        "--json",
-    ];
+    let slots = ["slots", "ven_confirms", "--at", "2038-02-01 19:30", "--json"];
     let slot = home.ok(slots).json()["slots"][0].clone();
     let offered = text(&slot, "datetime");
     let mut own = row(0, "Ada Lovelace");
@@ -363,10 +320,7 @@ fn a_row_with_a_slot_has_the_time_at_which_it_was_offered_or_is_refused() {
     let rows = file(&home, "other.jsonl", &own.to_string());
     let ended = home.run(["batch", &rows, "--json"]).exits(18);
     let error = &lines(&ended)[0]["error"];
-    assert!(
-        text(error, "message").contains("which is not the time to book"),
-        "{ended}"
-    );
+    assert!(text(error, "message").contains("which is not the time to book"), "{ended}");
     assert!(served.bookings().is_empty());
 }
 
@@ -396,9 +350,8 @@ fn a_batch_that_was_tried_in_the_embedded_sandbox_can_then_be_meant() {
     let home = Home::new();
     let file = file(&home, "friday.jsonl", &rows(2));
     home.ok(["batch", &file]);
-    let home = home
-        .with("BOOKCTL_BASE_URL", served.base_url())
-        .with("BOOKCTL_API_KEY", "sk_live_sandbox");
+    let home =
+        home.with("BOOKCTL_BASE_URL", served.base_url()).with("BOOKCTL_API_KEY", "sk_live_sandbox");
     home.ok(["batch", &file]);
     assert_eq!(served.bookings().len(), 2);
 }
@@ -425,11 +378,7 @@ fn what_a_row_was_waited_for_is_its_result_and_a_reset_sandbox_books_the_rows_an
     home.ok(["batch", &batch, "--wait"]);
     let known = lines(&home.ok(["batch", &batch, "--results", "--json"]));
     assert_eq!(known[0]["booking"]["status"], "confirmed");
-    let wrong = file(
-        &home,
-        "wrong.jsonl",
-        &row.to_string().replace("Ada Lovelace", "Test User"),
-    );
+    let wrong = file(&home, "wrong.jsonl", &row.to_string().replace("Ada Lovelace", "Test User"));
     for results in [&[][..], &["--results"]] {
         let command = [&["batch", &wrong, "--json"], results].concat();
         let results = lines(&home.run(command).exits(18));

@@ -23,9 +23,7 @@ fn in_an_empty_home_and_a_pipe_one_command_books_and_says_that_nothing_is_really
 fn eight_commands_at_once_in_one_empty_home_make_eight_bookings() {
     let home = Home::new();
     // A guest each: the same booking, while another command asks for it, is refused.
-    let guests = [
-        "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight",
-    ];
+    let guests = ["One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight"];
     let running: Vec<_> = guests
         .iter()
         .map(|guest| {
@@ -40,19 +38,13 @@ fn eight_commands_at_once_in_one_empty_home_make_eight_bookings() {
             let output = running.ends(0);
             // What another command is sending is an open attempt, of which each warns.
             let stderr = output.stderr.to_lowercase();
-            assert!(
-                !stderr.contains("lock") && !stderr.contains("error"),
-                "{output}"
-            );
+            assert!(!stderr.contains("lock") && !stderr.contains("error"), "{output}");
             text(&output.json(), "id")
         })
         .collect();
     assert_eq!(ids.len(), 8);
-    let kept: BTreeSet<String> = Served::of(&home)
-        .bookings()
-        .iter()
-        .map(|booking| text(booking, "id"))
-        .collect();
+    let kept: BTreeSet<String> =
+        Served::of(&home).bookings().iter().map(|booking| text(booking, "id")).collect();
     assert_eq!(kept, ids);
 }
 
@@ -96,9 +88,7 @@ fn a_slot_that_was_never_listed_needs_its_venue_and_its_time() {
     let slots = ["slots", "ven_confirms", "--at", "tomorrow 18:00", "--json"];
     let slots = Home::new().ok(slots).json();
     let id = text(&slots["slots"][0], "availability_id");
-    let alone = home.run(words(format!(
-        "book --slot {id} --party 2 --name 'Ada Lovelace' --json"
-    )));
+    let alone = home.run(words(format!("book --slot {id} --party 2 --name 'Ada Lovelace' --json")));
     alone.refused(2, "usage");
     let datetime = text(&slots["slots"][0], "datetime");
     let whole = words(format!(
@@ -115,9 +105,7 @@ fn a_slot_of_another_venue_is_refused_before_anything_is_sent() {
     let slots = ["slots", "ven_confirms", "--at", "tomorrow 18:00", "--json"];
     let slots = home.ok(slots).json();
     let id = text(&slots["slots"][0], "availability_id");
-    let book = words(format!(
-        "book ven_otp --slot {id} --name 'Ada Lovelace' --json"
-    ));
+    let book = words(format!("book ven_otp --slot {id} --name 'Ada Lovelace' --json"));
     let error = home.run(book).refused(2, "usage");
     has(&error, "message", "ven_confirms");
     assert!(Served::of(&home).bookings().is_empty());

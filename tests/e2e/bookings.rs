@@ -75,8 +75,7 @@ fn the_organizations_open_bookings_are_listed_whoever_made_them_and_no_journal_i
     let listed = listed(&home, &["--open"]);
     assert_eq!(listed.len(), 1, "{listed:?}");
     assert_eq!(text(&listed[0], "id"), open);
-    home.ok(["bookings", "--open"])
-        .prints(format!("{open}\trequires_action\t"));
+    home.ok(["bookings", "--open"]).prints(format!("{open}\trequires_action\t"));
     assert_eq!(home.booking("@1")["id"], open.as_str());
     fs::write(home.path().join("journal.db"), "no journal at all").unwrap();
     home.ok(["bookings", "--open"]);
@@ -87,8 +86,7 @@ fn the_organizations_open_bookings_are_listed_whoever_made_them_and_no_journal_i
     assert_eq!(home.booking("@1")["id"], open.as_str());
     fs::remove_file(home.path().join("recent.db")).unwrap();
     fs::create_dir(home.path().join("recent.db")).unwrap();
-    home.ok(["bookings", "--open"])
-        .says("warning: @1 and so on are not available");
+    home.ok(["bookings", "--open"]).says("warning: @1 and so on are not available");
     // What answers without that list is not the service.
     let stranger = Scripted::start(|_| Reply::json(404, &json!({"error": "not found"})));
     let lost = Home::pointing_to(stranger.base_url(), "sk_live_x");
@@ -118,10 +116,7 @@ fn a_row_of_the_list_stands_for_its_booking_in_every_command_that_takes_one() {
     let modified = ["modify", "@2", "--party", "3", "--json"];
     assert_eq!(home.ok(modified).json()["id"], confirmed.as_str());
     let cancelled = ["cancel", "@2", "--yes", "--dry-run", "--json"];
-    assert_eq!(
-        home.ok(cancelled).json()["path"],
-        format!("/v1/bookings/{confirmed}/cancel")
-    );
+    assert_eq!(home.ok(cancelled).json()["path"], format!("/v1/bookings/{confirmed}/cancel"));
 }
 
 #[test]
@@ -138,8 +133,7 @@ fn a_row_that_the_list_does_not_have_and_an_id_that_is_none_are_refused_before_a
             &["modify", named, "--party", "3"],
             &["cancel", named, "--yes"],
         ] {
-            home.run(arguments.iter().chain(&["--json"]))
-                .refused(2, "usage");
+            home.run(arguments.iter().chain(&["--json"])).refused(2, "usage");
         }
     }
     for named in ["", ".", ".."] {
@@ -150,8 +144,7 @@ fn a_row_that_the_list_does_not_have_and_an_id_that_is_none_are_refused_before_a
             &["card", named],
             &["bookings", "forget", named],
         ] {
-            home.run(arguments.iter().chain(&["--json"]))
-                .refused(2, "usage");
+            home.run(arguments.iter().chain(&["--json"])).refused(2, "usage");
         }
     }
     assert!(server.requests().is_empty(), "{:?}", server.requests());
@@ -186,8 +179,7 @@ fn a_forgotten_guest_is_nowhere_in_the_file_and_forgetting_twice_is_no_failure()
     forget(&home, &["bk_unknown"]).refused(6, "usage");
 
     // The key still belongs to its request, and its booking is looked at as before.
-    home.book("ven_otp", &["--idempotency-key", "dinner-1"])
-        .refused(7, "another_booking");
+    home.book("ven_otp", &["--idempotency-key", "dinner-1"]).refused(7, "another_booking");
     let resumed = home.ok(["attempts", "resume", "dinner-1", "--json"]);
     assert_eq!(text(&resumed.json(), "id"), id);
     assert!(!journal_holds(&home, "Lovelace"));
@@ -199,10 +191,7 @@ fn an_attempt_that_is_not_settled_keeps_its_guest_and_the_way_to_settle_it_is_sa
     let home = Home::new();
     home.booked("ven_confirms", &[], 0);
     home.fault("POST /v1/bookings", "drop_after", 3);
-    let key = text(
-        &home.book("ven_otp", &[]).refused(16, "outcome_unknown"),
-        "idempotency_key",
-    );
+    let key = text(&home.book("ven_otp", &[]).refused(16, "outcome_unknown"), "idempotency_key");
     let output = forget(&home, &["--before", "2100-01-01", "--yes"]).exits(0);
     assert_eq!(output.json(), json!({"forgotten": 1, "unresolved": 1}));
     output.says("bookctl attempts");
@@ -234,27 +223,19 @@ fn forgetting_many_wants_a_yes_off_a_terminal() {
 fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_next_create() {
     let home = Home::new().configured("retention = '0'\n");
     let id = home.booked("ven_confirms", &[], 0);
-    assert_eq!(
-        listed(&home, &[]),
-        [json!({"id": id, "object": "booking", "status": "confirmed"})]
-    );
+    assert_eq!(listed(&home, &[]), [json!({"id": id, "object": "booking", "status": "confirmed"})]);
     assert!(!journal_holds(&home, "Lovelace"));
     // What is seen later does not bring the guest back.
     home.ok(["cancel", &id, "--yes"]);
-    assert_eq!(
-        listed(&home, &[]),
-        [json!({"id": id, "object": "booking", "status": "cancelled"})]
-    );
+    assert_eq!(listed(&home, &[]), [json!({"id": id, "object": "booking", "status": "cancelled"})]);
     assert!(!journal_holds(&home, "Lovelace"));
     // The flag goes before the file.
     home.booked("ven_confirms", &["--retention", "1d"], 0);
     assert!(journal_holds(&home, "Lovelace"));
-    home.book("ven_confirms", &["--name", "Grace Hopper"])
-        .exits(2);
+    home.book("ven_confirms", &["--name", "Grace Hopper"]).exits(2);
     let other = ["--slot", "slot_x", "--tz", "UTC", "--retention", "0"];
     let other = other.iter().chain(&["--idempotency-key", "refused"]);
-    home.book("ven_confirms", &other.copied().collect::<Vec<_>>())
-        .exits(12);
+    home.book("ven_confirms", &other.copied().collect::<Vec<_>>()).exits(12);
     home.refuses("attempts resume refused", 7, "usage");
     // A booking request that is refused forgets too, itself included.
     assert!(!journal_holds(&home, "Lovelace"));
@@ -269,17 +250,12 @@ fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_ne
         "venue_id": "ven_confirms", "datetime": "2038-01-10T19:30:00Z", "party_size": 2,
         "customer": {"name": "Ada Lovelace"},
     });
-    home.feed(
-        ["batch", "-", "--name", "b", "--retention", "0"],
-        &row.to_string(),
-    )
-    .exits(0);
+    home.feed(["batch", "-", "--name", "b", "--retention", "0"], &row.to_string()).exits(0);
     assert!(!journal_holds(&home, "Lovelace"));
     assert_eq!(listed(&home, &[]).len(), 1);
     let served = Served::start();
-    let home = Home::new()
-        .configured("retention = '0'\n")
-        .with("BOOKCTL_API_KEY", "sk_live_sandbox");
+    let home =
+        Home::new().configured("retention = '0'\n").with("BOOKCTL_API_KEY", "sk_live_sandbox");
     let add = ["profile", "add", "it", "--base-url", served.base_url()];
     let add = add.iter().chain(&["retention=36h", "--json"]);
     assert_eq!(home.ok(add).json()["retention"], "36h");
@@ -315,27 +291,15 @@ fn several_commands_at_once_lose_nothing() {
     let gone = home.booked("ven_confirms", &[], 0);
     let books = ["One", "Two", "Three", "Four"].map(|guest| {
         let name = format!("Ada {guest}");
-        let book = [
-            "book",
-            "ven_confirms",
-            "--json",
-            "--retention",
-            "1d",
-            "--name",
-            &name,
-        ];
+        let book = ["book", "ven_confirms", "--json", "--retention", "1d", "--name", &name];
         home.start(book.iter().chain(&GUEST[..4]))
     });
     let forgets = [0, 1].map(|_| home.start(["bookings", "forget", &gone, "--json"]));
     let lists = [0, 1].map(|_| home.start(["bookings", "--json"]));
-    let mut ids: Vec<String> = books
-        .into_iter()
-        .map(|running| text(&running.ends(0).json(), "id"))
-        .collect();
-    let forgotten: i64 = forgets
-        .map(|running| running.ends(0).json()["forgotten"].as_i64().unwrap())
-        .iter()
-        .sum();
+    let mut ids: Vec<String> =
+        books.into_iter().map(|running| text(&running.ends(0).json(), "id")).collect();
+    let forgotten: i64 =
+        forgets.map(|running| running.ends(0).json()["forgotten"].as_i64().unwrap()).iter().sum();
     assert_eq!(forgotten, 1);
     for running in lists {
         running.ends(0).json();

@@ -46,16 +46,11 @@ fn a_body_comes_from_a_file_or_standard_input_as_it_stands() {
     let body = r#"{"zebra":1,"a":[1,2],"é":null}"#;
     std::fs::write(home.folder().join("body.json"), body).unwrap();
     home.ok(["api", "POST", "/v1/x", "--input", "body.json"]);
-    home.feed(["api", "PUT", "/v1/x", "--input", "-"], body)
-        .exits(0);
+    home.feed(["api", "PUT", "/v1/x", "--input", "-"], body).exits(0);
     for request in server.requests() {
         assert_eq!(request.body, body);
     }
-    home.feed(
-        ["api", "POST", "/v1/x", "--input", "-", "--json"],
-        "{nonsense",
-    )
-    .refused(2, "usage");
+    home.feed(["api", "POST", "/v1/x", "--input", "-", "--json"], "{nonsense").refused(2, "usage");
     home.refuses("api POST /v1/x --input - -F a=1", 2, "usage");
     assert_eq!(server.requests().len(), 2);
 }
@@ -104,10 +99,7 @@ fn an_answer_without_a_body_is_no_failure() {
     assert_eq!(output.stdout, "null\n");
     let gone = ["session", "disconnect", "ses_1", "--yes", "--json"];
     let gone = home.ok(gone).json();
-    assert_eq!(
-        gone,
-        json!({"id": "ses_1", "object": "session", "deleted": true})
-    );
+    assert_eq!(gone, json!({"id": "ses_1", "object": "session", "deleted": true}));
     // What is no booking is none.
     home.refuses("show bk_1", 15, "unexpected_answer");
     home.refuses("cancel bk_1 --yes", 16, "outcome_unknown");
@@ -180,13 +172,9 @@ fn the_key_cannot_be_given_nor_led_elsewhere() {
     for path in ["https://evil.example/v1/", "/v1/../sandbox/reset"] {
         home.run(["api", "GET", path, "--json"]).refused(2, "usage");
     }
-    for header in [
-        "Authorization: Bearer sk_live_y",
-        "authorization:x",
-        "nonsense",
-        ": x",
-        "X: a\r\nY: b",
-    ] {
+    for header in
+        ["Authorization: Bearer sk_live_y", "authorization:x", "nonsense", ": x", "X: a\r\nY: b"]
+    {
         let call = ["api", "GET", "/v1/", "-H", header, "--json"];
         let output = home.run(call).exits(2);
         output.error();
@@ -246,9 +234,7 @@ fn what_is_no_success_ends_with_its_exit_code_and_body() {
 fn a_read_only_profile_sends_no_write() {
     let read_only = |base_url: &str| {
         Home::new()
-            .configured(&format!(
-                "[profiles.support]\nbase_url = '{base_url}'\nread_only = true\n"
-            ))
+            .configured(&format!("[profiles.support]\nbase_url = '{base_url}'\nread_only = true\n"))
             .with("BOOKCTL_PROFILE", "support")
             .with("BOOKCTL_API_KEY", "sk_live_sandbox")
     };
@@ -298,20 +284,11 @@ fn brackets_in_a_fields_name_nest_and_the_fields_of_a_get_are_its_query() {
     home.ok(["api", "GET", "/v1/x"].iter().chain(&fields));
     home.ok(words("api GET v1/x?state=active -F 'user=a b&c=d' -f é=1"));
     let requests = server.requests();
-    assert_eq!(
-        requests[0].json(),
-        json!({"customer": {"name": "Ada"}, "n": 2, "tags": ["7"]})
-    );
+    assert_eq!(requests[0].json(), json!({"customer": {"name": "Ada"}, "n": 2, "tags": ["7"]}));
     assert!(requests[1].is("GET", "/v1/x?customer%5Bname%5D=Ada&n=2&tags%5B%5D=7"));
-    assert!(
-        requests[2].is("GET", "/v1/x?state=active&user=a+b%26c%3Dd&%C3%A9=1"),
-        "{requests:?}"
-    );
+    assert!(requests[2].is("GET", "/v1/x?state=active&user=a+b%26c%3Dd&%C3%A9=1"), "{requests:?}");
     assert!(requests[1].body.is_empty());
-    for wrong in [
-        "-F customer=1 -F customer[name]=Ada",
-        "-F customer[name=Ada",
-    ] {
+    for wrong in ["-F customer=1 -F customer[name]=Ada", "-F customer[name=Ada"] {
         home.refuses(&format!("api POST /v1/x {wrong}"), 2, "usage");
     }
     assert_eq!(server.requests().len(), 3);

@@ -17,13 +17,8 @@ const CODE: &str = "918273";
 const PAYMENT: &str = r#"{"approval_id": "apr_1", "status": "approved", "card": {"token": "tok_canary0815"}, "check": 64738291}"#;
 
 /// What must not be found, in any part of it.
-const CANARIES: [&str; 5] = [
-    "canary0815yellow",
-    "canary0815red",
-    CODE,
-    "tok_canary0815",
-    "64738291",
-];
+const CANARIES: [&str; 5] =
+    ["canary0815yellow", "canary0815red", CODE, "tok_canary0815", "64738291"];
 const TIME: &str = "2031-12-01T19:30:00Z";
 
 /// How the service behaves.
@@ -38,11 +33,7 @@ enum Service {
 }
 
 fn answer(service: Service, request: &Request) -> Reply {
-    let sent = format!(
-        "{} {}",
-        request.header("authorization").unwrap_or_default(),
-        request.body
-    );
+    let sent = format!("{} {}", request.header("authorization").unwrap_or_default(), request.body);
     match service {
         Service::Parrot => {
             let body: Value = serde_json::from_str(&request.body).unwrap_or_default();
@@ -228,10 +219,7 @@ fn a_stored_secret_is_in_its_file_alone() {
             if arguments.iter().any(|word| word == "--profile") {
                 continue;
             }
-            let named = arguments
-                .iter()
-                .map(String::as_str)
-                .chain(["--profile", "t"]);
+            let named = arguments.iter().map(String::as_str).chain(["--profile", "t"]);
             let output = home.feed(named, &input);
             is_silent(&output, &format!("{service:?} {arguments:?}"));
         }
@@ -269,11 +257,7 @@ fn no_process_shows_a_secret_that_it_was_not_given_openly() {
     command.stdin(fs::File::open(code).unwrap());
     let running = crate::harness::Running::start(command);
     let deadline = Instant::now() + crate::harness::HANG;
-    while !server
-        .requests()
-        .iter()
-        .any(|request| request.method == "POST")
-    {
+    while !server.requests().iter().any(|request| request.method == "POST") {
         assert!(Instant::now() < deadline, "nothing was sent");
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -60,9 +60,7 @@ fn a_change_that_is_not_named_is_asked_for_on_a_terminal_and_refused_in_a_pipe()
     terminal.see("2 → 4").see("(no)").type_in("y\r");
     terminal.ends(0);
     assert_eq!(home.booking(&id)["party_size"], 4);
-    home.run(["modify", &id])
-        .exits(2)
-        .says("pass --at, --party or --seating");
+    home.run(["modify", &id]).exits(2).says("pass --at, --party or --seating");
 }
 
 /// "a time without a day keeps the booking's day" (command line, Command tree)
@@ -165,10 +163,7 @@ fn a_real_service_is_named_and_changes_nothing_by_enter_alone() {
     let service = live_service();
     let home = Home::pointing_to(service.base_url(), "sk_live_x");
     for (arguments, question) in [
-        (
-            &["modify", "bk_1", "--at", "20:00"][..],
-            "Change this booking?",
-        ),
+        (&["modify", "bk_1", "--at", "20:00"][..], "Change this booking?"),
         (&["cancel", "bk_1", "-q"][..], "Cancel this booking?"),
     ] {
         let mut terminal = Terminal::start(&home, arguments);
@@ -178,8 +173,7 @@ fn a_real_service_is_named_and_changes_nothing_by_enter_alone() {
         terminal.ends(17);
     }
     assert_eq!(writes(&service), 0);
-    home.ok(["cancel", "bk_1", "--yes"])
-        .says(service.base_url());
+    home.ok(["cancel", "bk_1", "--yes"]).says(service.base_url());
 }
 
 /// A confirmed booking at 20:00 that says nothing of terms, at a venue that offers these slots.

@@ -20,13 +20,9 @@ fn each_field_is_changed_alone_and_the_rest_stays() {
         changed["last_modification"]["changes"],
         json!({"party_size": {"from": 2, "to": 4}})
     );
-    let changed = modify(&home, &id, &["--seating", "terrace"])
-        .exits(0)
-        .json();
+    let changed = modify(&home, &id, &["--seating", "terrace"]).exits(0).json();
     holds!(changed, {"seating_preference": "terrace", "party_size": 4});
-    let changed = modify(&home, &id, &["--at", "tomorrow 20:30"])
-        .exits(0)
-        .json();
+    let changed = modify(&home, &id, &["--at", "tomorrow 20:30"]).exits(0).json();
     has(&changed, "datetime", "T20:30:00");
     assert_eq!(home.booking(&id), changed);
 }
@@ -35,11 +31,7 @@ fn each_field_is_changed_alone_and_the_rest_stays() {
 #[test]
 fn a_booking_that_is_not_confirmed_is_neither_changed_nor_cancelled() {
     let home = Home::new();
-    for (venue, code) in [
-        ("ven_otp", 10),
-        ("ven_processing", 8),
-        ("ven_provider_fails", 11),
-    ] {
+    for (venue, code) in [("ven_otp", 10), ("ven_processing", 8), ("ven_provider_fails", 11)] {
         let id = home.booked(venue, &[], code);
         for changes in [["--party", "3"], ["--at", "tomorrow 20:30"]] {
             let error = modify(&home, &id, &changes).refused(7, "http_409");

@@ -35,9 +35,7 @@ pub(crate) fn python_with(modules: &str) -> Option<String> {
     match ran(Command::new(&python).args(["-c", &format!("import {modules}")])) {
         Ok(_) => Some(python),
         Err(why) => {
-            skipped(&format!(
-                "pip install -r tests/peers/requirements.txt: {why}"
-            ));
+            skipped(&format!("pip install -r tests/peers/requirements.txt: {why}"));
             None
         }
     }
@@ -98,11 +96,7 @@ fn a_generated_python_client_is_strictly_typed_and_walks_the_whole_life_cycle() 
             assert!(!is_made_up, "the generator had to make up {name}");
         }
     }
-    std::fs::copy(
-        format!("{ROOT}/tests/peers/life.py"),
-        folder.path().join("life.py"),
-    )
-    .unwrap();
+    std::fs::copy(format!("{ROOT}/tests/peers/life.py"), folder.path().join("life.py")).unwrap();
     let mut types = Command::new(&python);
     types.args(["-m", "mypy", "--strict", "--config-file"]);
     types.arg(format!("{ROOT}/tests/peers/mypy.ini"));
@@ -120,28 +114,16 @@ fn a_generated_python_client_is_strictly_typed_and_walks_the_whole_life_cycle() 
 #[test]
 #[ignore = "needs other languages' clients"]
 fn a_generated_typescript_client_is_strictly_typed_and_walks_the_whole_life_cycle() {
-    let packages = [
-        "typescript",
-        "@types/node",
-        "openapi-typescript",
-        "openapi-fetch",
-    ];
+    let packages = ["typescript", "@types/node", "openapi-typescript", "openapi-fetch"];
     let Some((node, modules)) = node_with(&packages) else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(
-        modules.canonicalize().unwrap(),
-        folder.path().join("node_modules"),
-    )
-    .unwrap();
+    std::os::unix::fs::symlink(modules.canonicalize().unwrap(), folder.path().join("node_modules"))
+        .unwrap();
     std::fs::write(folder.path().join("package.json"), r#"{"type": "module"}"#).unwrap();
     for file in ["life.ts", "tsconfig.json"] {
-        std::fs::copy(
-            format!("{ROOT}/tests/peers/{file}"),
-            folder.path().join(file),
-        )
-        .unwrap();
+        std::fs::copy(format!("{ROOT}/tests/peers/{file}"), folder.path().join(file)).unwrap();
     }
     let run = |script: &str, arguments: &[&str]| {
         let mut command = Command::new(&node);
@@ -150,10 +132,7 @@ fn a_generated_typescript_client_is_strictly_typed_and_walks_the_whole_life_cycl
     };
     for (document, _, types) in DOCUMENTS {
         let document = format!("{ROOT}/docs/{document}");
-        run(
-            "node_modules/openapi-typescript/bin/cli.js",
-            &[&document, "-o", types],
-        );
+        run("node_modules/openapi-typescript/bin/cli.js", &[&document, "-o", types]);
     }
     run("node_modules/typescript/bin/tsc", &["-p", "."]);
     let served = Served::start();

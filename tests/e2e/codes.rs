@@ -53,16 +53,11 @@ fn every_code_that_the_sandbox_answers_with_is_in_the_catalog_and_the_other_way_
     let refusals = src("sandbox/rules/api_error.rs");
     // A code is one word, in `error_code` or, in older refusals, in `error`, where the others have a sentence.
     let after = ["\"error\": \"", "\"error_code\": \""].map(|name| refusals.split(name).skip(1));
-    let codes = after
-        .into_iter()
-        .flatten()
-        .map(|rest| rest.split('"').next().unwrap());
+    let codes = after.into_iter().flatten().map(|rest| rest.split('"').next().unwrap());
     let is_code = |text: &&str| text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     let mut emitted: BTreeSet<String> = codes.filter(is_code).map(str::to_owned).collect();
     // Those of a table have it after their text, and may have none.
-    let fixed = refusals
-        .lines()
-        .filter(|line| line.contains("= Self::Fixed("));
+    let fixed = refusals.lines().filter(|line| line.contains("= Self::Fixed("));
     let fixed = fixed.filter_map(|row| row.split('"').nth(3));
     emitted.extend(fixed.map(str::to_owned));
     emitted.remove("");

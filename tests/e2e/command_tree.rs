@@ -80,10 +80,7 @@ fn every_command_has_help_with_an_example_by_both_ways() {
         assert!(!words.is_empty() || first_page <= 50, "{by_flag}");
         assert!(home.ok(words.iter().chain(&["-h"])).stdout.len() > 50);
         let one_word = words.len() == 1 && !command.is_group;
-        assert!(
-            !one_word || by_flag.stdout.contains("\nExample"),
-            "{by_flag}"
-        );
+        assert!(!one_word || by_flag.stdout.contains("\nExample"), "{by_flag}");
     }
     assert!(!home.path().exists(), "help needs no home");
 }

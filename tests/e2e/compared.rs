@@ -119,10 +119,8 @@ fn an_older_change_does_not_show_that_this_one_was_made() {
 fn a_change_that_names_its_fields_proves_no_other_ones() {
     let count = AtomicUsize::new(0);
     let server = Scripted::start(move |_| {
-        let (at, changes) = (
-            count.fetch_add(1, Ordering::SeqCst),
-            json!({"partySize": {"from": 2, "to": 5}}),
-        );
+        let (at, changes) =
+            (count.fetch_add(1, Ordering::SeqCst), json!({"partySize": {"from": 2, "to": 5}}));
         let changed = json!({"id": "bk_1", "status": "confirmed", "provider": "a", "last_modification": {"at": at, "changes": changes}});
         Reply::json(200, &changed)
     });
@@ -155,21 +153,12 @@ fn what_the_service_does_not_show_is_what_was_asked_for_last_and_is_marked() {
         booked.shows(part);
     }
     shows(&["modify", "bk_1", "--party", "5"], 7, "party\t5 *");
-    shows(
-        &["modify", "bk_1", "--at", "20:00", "--tz", "UTC"],
-        7,
-        "1 Dec 2026, 20:00 (+00:00) *",
-    );
-    shows(
-        &["modify", "bk_1", "--at", "2026-12-05T21:00:00Z"],
-        7,
-        "5 Dec 2026, 21:00 (UTC) *",
-    );
+    shows(&["modify", "bk_1", "--at", "20:00", "--tz", "UTC"], 7, "1 Dec 2026, 20:00 (+00:00) *");
+    shows(&["modify", "bk_1", "--at", "2026-12-05T21:00:00Z"], 7, "5 Dec 2026, 21:00 (UTC) *");
     shows(&["show", "bk_1"], 0, "party\t5 *|5 Dec 2026, 21:00 (UTC) *");
     shows(&["show", "bk_1", "bk_1"], 0, "\t5 *\t");
     shows(&["bookings", "--date", "2026-12-05"], 0, "21:00 (UTC) *\t");
-    home.ok(["bookings", "--date", "2026-12-01"])
-        .says("No bookings");
+    home.ok(["bookings", "--date", "2026-12-01"]).says("No bookings");
     home.ok(["bookings"]).says("* as requested");
     let shown = home.ok(["show", "bk_1", "--json"]);
     assert!(shown.json()["party_size"].is_null(), "{shown}");
@@ -212,9 +201,7 @@ fn a_fresh_booking_may_be_answered_with_200_and_an_old_one_with_201() {
             Reply::json(status, &made)
         });
         let output = home(&server, "").ok(book("key-1"));
-        let said = output
-            .stderr
-            .contains("was already made with this idempotency key");
+        let said = output.stderr.contains("was already made with this idempotency key");
         assert_eq!(said, is_old, "{status} {created_at:?}: {output}");
         assert_eq!(server.creates().len(), 1);
     }
@@ -258,11 +245,7 @@ fn what_is_resumed_are_the_bytes_that_were_sent_whatever_the_profile_says_now() 
     }
     assert!(all.len() > sent.len());
     home.ok(["attempts", "resume", "key-1"]);
-    assert_eq!(
-        server.creates().len(),
-        all.len(),
-        "a settled attempt is read"
-    );
+    assert_eq!(server.creates().len(), all.len(), "a settled attempt is read");
 }
 
 #[test]
@@ -278,9 +261,7 @@ fn a_resumed_booking_of_another_venue_is_told_by_what_was_asked() {
     });
     let home = home(&server, WRITTEN);
     home.run(book("key-1")).exits(16);
-    home.run(["attempts", "resume", "key-1"])
-        .exits(16)
-        .says("venue_id is ven_other, not ven_1");
+    home.run(["attempts", "resume", "key-1"]).exits(16).says("venue_id is ven_other, not ven_1");
 }
 
 #[test]
@@ -292,10 +273,7 @@ fn a_guest_is_forgotten_in_both_shapes_of_a_request() {
     assert!(!shown.stdout.contains("Lovelace"), "{shown}");
     shown.shows("ven_1");
     let journal = std::fs::read_dir(home.path()).unwrap();
-    for file in journal
-        .map(|file| file.unwrap().path())
-        .filter(|path| path.is_file())
-    {
+    for file in journal.map(|file| file.unwrap().path()).filter(|path| path.is_file()) {
         let bytes = std::fs::read(&file).unwrap();
         let holds = bytes.windows(8).any(|part| part == b"Lovelace");
         assert!(!holds, "{}", file.display());
@@ -359,14 +337,9 @@ fn a_time_with_an_offset_is_never_taken_for_the_venues_clock() {
                 .says("--tz Europe/Paris");
         }
     }
-    for at in [
-        "2026-12-01T19:30:00Z",
-        "2026-12-01T20:30:00+01:00",
-        "2026-12-01T19:30:00-08:00",
-    ] {
+    for at in ["2026-12-01T19:30:00Z", "2026-12-01T20:30:00+01:00", "2026-12-01T19:30:00-08:00"] {
         let row = json!({"venue_id": "ven_1", "datetime": at, "party_size": 2, "customer": {"name": "Ada Lovelace"}});
-        home.feed(["batch", "-", "--name", at, "--yes"], &row.to_string())
-            .exits(18);
+        home.feed(["batch", "-", "--name", at, "--yes"], &row.to_string()).exits(18);
     }
     let mut sent = server.requests().into_iter();
     assert!(!sent.any(|it| it.path.ends_with("/bookings")));
@@ -392,12 +365,8 @@ fn what_an_expression_drops_is_compared_as_it_came() {
     let server = Scripted::start(move |_| Reply::json(201, &json!({"data": answered})));
     let profile = "[profiles.acme.read]\nbooking = '.data | {id: .ref, status: .state}'\n";
     let home = home(&server, profile);
-    home.run(book("key-1"))
-        .exits(16)
-        .says("venue_id is ven_9, not ven_1");
-    home.run(["modify", "7", "--party", "4"])
-        .exits(7)
-        .says("party_size is 2, not 4");
+    home.run(book("key-1")).exits(16).says("venue_id is ven_9, not ven_1");
+    home.run(["modify", "7", "--party", "4"]).exits(7).says("party_size is 2, not 4");
     home.ok(["modify", "7", "--party", "2"]);
 }
 
@@ -446,9 +415,7 @@ fn a_code_and_a_key_that_the_service_repeats_are_neither_stored_nor_shown() {
         for file in std::fs::read_dir(home.path()).unwrap() {
             let path = file.unwrap().path();
             let bytes = std::fs::read(&path).unwrap_or_default();
-            let holds = bytes
-                .windows(secret.len())
-                .any(|part| part == secret.as_bytes());
+            let holds = bytes.windows(secret.len()).any(|part| part == secret.as_bytes());
             assert!(!holds, "{}: {secret}", path.display());
         }
     }

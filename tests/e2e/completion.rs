@@ -56,9 +56,7 @@ fn remember(home: &Home, origin: &str, id: &str, status: &str, venue: &str) {
 pub(crate) fn lived_in() -> (Home, String) {
     let home = Home::new();
     let evening = ["--at", "tomorrow 19:30"];
-    home.ok(["search", "dining", "--near", "London"]
-        .iter()
-        .chain(&evening));
+    home.ok(["search", "dining", "--near", "London"].iter().chain(&evening));
     home.ok(["slots", "@2"].iter().chain(&evening));
     let booking = home.booked("ven_confirms", &[], 0);
     (home, booking)
@@ -80,10 +78,7 @@ fn the_scripts_in_the_repository_are_those_that_the_program_prints() {
         assert_eq!(home.ok(["completions", shell]).stdout, script);
         let json = home.ok(["completions", shell, "--json"]).json();
         assert_eq!(text(&json, "script"), script);
-        assert!(
-            help.contains(&format!("bookctl completions {shell}")),
-            "{help}"
-        );
+        assert!(help.contains(&format!("bookctl completions {shell}")), "{help}");
     }
     assert!(!home.path().exists());
 }
@@ -95,18 +90,11 @@ fn every_command_and_every_flag_is_offered() {
         let path: Vec<&str> = command.path.iter().map(String::as_str).collect();
         if let Some((name, above)) = path.split_last() {
             let words: Vec<&str> = above.iter().copied().chain([*name]).collect();
-            assert!(
-                values(&home, &words).iter().any(|it| it == name),
-                "{path:?}"
-            );
+            assert!(values(&home, &words).iter().any(|it| it == name), "{path:?}");
         }
         let words: Vec<&str> = path.iter().copied().chain(["--"]).collect();
         let flags = offered(&home, &words);
-        assert!(
-            flags
-                .iter()
-                .any(|(flag, about)| flag == "--json" && !about.is_empty())
-        );
+        assert!(flags.iter().any(|(flag, about)| flag == "--json" && !about.is_empty()));
         let several_lines = |about: &str| about.contains(r"\u{a}");
         assert!(!flags.iter().any(|(_, about)| several_lines(about)));
     }
@@ -115,36 +103,24 @@ fn every_command_and_every_flag_is_offered() {
 #[test]
 fn what_was_seen_is_offered_with_its_name_and_its_time() {
     let (home, booking) = lived_in();
-    let eel = (
-        "ven_london_lantern_and_eel".to_owned(),
-        "Lantern & Eel".to_owned(),
-    );
+    let eel = ("ven_london_lantern_and_eel".to_owned(), "Lantern & Eel".to_owned());
     let venues = offered(&home, &["slots", ""]);
     assert!(venues.contains(&eel), "{venues:?}");
     assert!(venues.contains(&("@2".to_owned(), eel.1)), "{venues:?}");
-    assert_eq!(
-        values(&home, &["book", "ven_london_l"]),
-        ["ven_london_lantern_and_eel"]
-    );
+    assert_eq!(values(&home, &["book", "ven_london_l"]), ["ven_london_lantern_and_eel"]);
     let slots = offered(&home, &["book", "--slot", ""]);
     let first = slots.iter().find(|(slot, _)| slot == "@1").unwrap();
     assert!(first.1.ends_with("Lantern & Eel"), "{first:?}");
     assert!(slots.iter().any(|(slot, _)| slot.starts_with("slot_")));
     let by_sign = values(&home, &["book", "--slot=@1"]);
-    assert!(
-        by_sign.is_empty(),
-        "a flag with its value is one word: {by_sign:?}"
-    );
+    assert!(by_sign.is_empty(), "a flag with its value is one word: {by_sign:?}");
     assert_eq!(offered(&home, &["book", "--slot=@1"])[0].0, "--slot=@1");
     let verbs = values(&home, &[""]);
     assert!(verbs.contains(&"show".to_owned()), "{verbs:?}");
     assert!(!verbs.contains(&"get".to_owned()), "{verbs:?}");
     for verb in ["show", "get", "watch", "modify", "cancel"] {
         let known = values(&home, &[verb, ""]);
-        assert!(
-            known.contains(&booking) || verb == "watch",
-            "{verb}: {known:?}"
-        );
+        assert!(known.contains(&booking) || verb == "watch", "{verb}: {known:?}");
     }
     let several = values(&home, &["show", &booking, ""]);
     assert!(several.contains(&booking), "{several:?}");
@@ -162,10 +138,7 @@ fn a_verb_is_offered_the_bookings_that_it_can_be_used_on_the_latest_first() {
     assert_eq!(values(&home, &["continue", "bk_"]), ["bk_3"]);
     assert_eq!(
         offered(&home, &["show", "bk_2"]),
-        [(
-            "bk_2".to_owned(),
-            "confirmed · Two · Wed 1 May 2030, 19:30 (+02:00)".to_owned()
-        )]
+        [("bk_2".to_owned(), "confirmed · Two · Wed 1 May 2030, 19:30 (+02:00)".to_owned())]
     );
 }
 
@@ -173,13 +146,7 @@ fn a_verb_is_offered_the_bookings_that_it_can_be_used_on_the_latest_first() {
 fn what_comes_from_outside_neither_drives_a_terminal_nor_becomes_a_command() {
     let (home, _) = lived_in();
     journal(&home).execute("DELETE FROM bookings", []).unwrap();
-    remember(
-        &home,
-        "sandbox",
-        "bk_1",
-        "confirmed",
-        "\u{1b}[31mRed\n\u{202e}der\tx",
-    );
+    remember(&home, "sandbox", "bk_1", "confirmed", "\u{1b}[31mRed\n\u{202e}der\tx");
     remember(&home, "sandbox", "$(reboot)", "confirmed", "x");
     remember(&home, "sandbox", "bk_2\nbk_3", "confirmed", "x");
     let known = offered(&home, &["show", ""]);
@@ -193,19 +160,10 @@ fn what_belongs_to_another_service_is_not_offered() {
     let (home, booking) = lived_in();
     let home = home.configured("[profiles.live]\nbase_url = 'https://api.example.com'\n");
     remember(&home, "sandbox", &booking, "confirmed", "Sandbox");
-    remember(
-        &home,
-        "https://api.example.com",
-        "bk_live",
-        "confirmed",
-        "Live",
-    );
+    remember(&home, "https://api.example.com", "bk_live", "confirmed", "Live");
     let here = values(&home, &["show", ""]);
     assert_eq!(here, [booking.as_str()]);
-    assert_eq!(
-        values(&home, &["show", "--profile", "live", ""]),
-        ["bk_live"]
-    );
+    assert_eq!(values(&home, &["show", "--profile", "live", ""]), ["bk_live"]);
     assert_eq!(values(&home, &["--profile=live", "show", ""]), ["bk_live"]);
     // A profile that is called as a command is.
     assert_eq!(values(&home, &["--profile", "sandbox", "show", ""]), here);
@@ -228,15 +186,11 @@ fn attempts_that_are_not_settled_are_offered_by_their_keys() {
     let home = Home::new();
     let fault = "sandbox faults add --kind drop_after --times 3 --on";
     home.ok(fault.split(' ').chain(["POST /v1/bookings"]));
-    home.book("ven_confirms", &["--idempotency-key", "table-7"])
-        .exits(16);
+    home.book("ven_confirms", &["--idempotency-key", "table-7"]).exits(16);
     let keys = offered(&home, &["attempts", "resume", ""]);
     assert_eq!(keys.len(), 1);
     assert_eq!(keys[0].0, "table-7");
-    assert!(
-        keys[0].1.starts_with("Ada Lovelace · ven_confirms"),
-        "{keys:?}"
-    );
+    assert!(keys[0].1.starts_with("Ada Lovelace · ven_confirms"), "{keys:?}");
     home.ok(["attempts", "resume", "table-7"]);
     assert!(values(&home, &["attempts", "abandon", ""]).is_empty());
 }
@@ -245,10 +199,7 @@ fn attempts_that_are_not_settled_are_offered_by_their_keys() {
 fn names_that_the_program_knows_are_offered() {
     let home = Home::new();
     for (words, expected) in [
-        (
-            &["sandbox", "run", "--scenario", "payment_d"][..],
-            "payment_declines",
-        ),
+        (&["sandbox", "run", "--scenario", "payment_d"][..], "payment_declines"),
         (&["explain", "payment_outcome_u"], "payment_outcome_unknown"),
         (&["help", "exit"], "exit-codes"),
         (&["completions", "z"], "zsh"),
@@ -286,13 +237,7 @@ fn with_a_shared_journal_no_bookings_of_the_file_beside_it_are_offered() {
 fn where_nothing_can_be_read_nothing_is_said_made_or_waited_for() {
     let quiet = |home: &Home, why: &str| {
         let began = Instant::now();
-        for line in [
-            "show ''",
-            "slots @",
-            "book --slot ''",
-            "attempts resume ''",
-            "--profile ''",
-        ] {
+        for line in ["show ''", "slots @", "book --slot ''", "attempts resume ''", "--profile ''"] {
             let line = words(line);
             let known = values(home, &line.iter().map(String::as_str).collect::<Vec<_>>());
             assert!(known.is_empty() || known == ["sandbox"], "{why}: {known:?}");
@@ -328,10 +273,7 @@ fn where_nothing_can_be_read_nothing_is_said_made_or_waited_for() {
         fifo(&file);
         quiet(&piped, "a pipe for a file");
     }
-    quiet(
-        &lived_in().0.configured("this is no TOML"),
-        "wrong configuration",
-    );
+    quiet(&lived_in().0.configured("this is no TOML"), "wrong configuration");
     let keyless = lived_in().0.with("BOOKCTL_API_KEY", "sk_live_x");
     let known = values(&keyless, &["show", ""]);
     assert!(known.is_empty(), "a key for nobody: {known:?}");

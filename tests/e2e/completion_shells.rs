@@ -65,37 +65,18 @@ fn bash_completes() {
         ("bookctl show 'bk_".to_owned(), "bk_", booking.as_str()),
         ("bookctl continue x --psp-response @an".to_owned(), "@an", r"@an\ answer.json"),
     ];
-    let pairs = lines
-        .iter()
-        .flat_map(|(line, piece, _)| [line.as_str(), piece]);
-    let arguments: Vec<&str> = ["--norc", "-c", script, "bash"]
-        .into_iter()
-        .chain(pairs)
-        .collect();
+    let pairs = lines.iter().flat_map(|(line, piece, _)| [line.as_str(), piece]);
+    let arguments: Vec<&str> = ["--norc", "-c", script, "bash"].into_iter().chain(pairs).collect();
     let completed = shell(&home, "bash", &arguments).stdout;
     for ((line, _, expected), completed) in lines.iter().zip(completed.lines()) {
-        let expected = if line.ends_with(start) {
-            &booking
-        } else {
-            *expected
-        };
+        let expected = if line.ends_with(start) { &booking } else { *expected };
         assert_eq!(completed, format!("{expected}|"), "{line}");
     }
     assert_eq!(completed.lines().count(), lines.len());
     let listing = home.with("COMP_TYPE", "63");
-    let two = [
-        "--norc",
-        "-c",
-        script,
-        "bash",
-        "bookctl slots ven_london_",
-        "ven_london_",
-    ];
+    let two = ["--norc", "-c", script, "bash", "bookctl slots ven_london_", "ven_london_"];
     let list = shell(&listing, "bash", &two).stdout;
-    assert!(
-        list.contains("ven_london_lantern_and_eel  (Lantern & Eel)|"),
-        "{list}"
-    );
+    assert!(list.contains("ven_london_lantern_and_eel  (Lantern & Eel)|"), "{list}");
 }
 
 #[test]
@@ -107,20 +88,14 @@ fn fish_completes() {
     let home = on_the_path(home);
     for (line, expected) in [
         ("bookctl show ", booking.as_str()),
-        (
-            "bookctl slots ven_london_l",
-            "ven_london_lantern_and_eel\tLantern & Eel",
-        ),
+        ("bookctl slots ven_london_l", "ven_london_lantern_and_eel\tLantern & Eel"),
         ("bookctl book --at 'tomorrow 19:30' --slot @1", "@1\t"),
         ("bookctl --profile sandbox sho", "show\t"),
         ("bookctl show --", "--exit-status\t"),
     ] {
         let script = "bookctl completions fish | source; complete -C $argv[1]";
         let completed = shell(&home, "fish", &["--no-config", "-c", script, line]).stdout;
-        assert!(
-            completed.lines().any(|it| it.starts_with(expected)),
-            "{line}: {completed}"
-        );
+        assert!(completed.lines().any(|it| it.starts_with(expected)), "{line}: {completed}");
     }
 }
 
@@ -130,9 +105,7 @@ fn a_tab_in_zsh_writes_the_booking_into_the_line_sourced_or_autoloaded() {
         return;
     }
     let (home, booking) = lived_in();
-    let home = on_the_path(home)
-        .with("TERM", "dumb")
-        .with("PS1", "ready> ");
+    let home = on_the_path(home).with("TERM", "dumb").with("PS1", "ready> ");
     let functions = home.folder().join("functions");
     std::fs::create_dir(&functions).unwrap();
     let script = home.ok(["completions", "zsh"]).stdout;

@@ -25,9 +25,7 @@ fn a_key_goes_to_the_profile_that_was_chosen_as_the_default_one() {
     home.ok(["profile", "add", "staging", "--base-url", served.base_url()]);
     home.book("ven_confirms", &[]).refused(3, "config");
     home.ok(["profile", "use", "staging"]);
-    home.book("ven_confirms", &[])
-        .exits(0)
-        .says("profile staging");
+    home.book("ven_confirms", &[]).exits(0).says("profile staging");
     assert_eq!(served.bookings().len(), 1);
     home.ok(["profile", "use", "sandbox"]);
     home.book("ven_confirms", &[]).exits(0);
@@ -135,15 +133,10 @@ fn a_flag_beats_the_environment_and_the_environment_beats_the_file() {
     );
     let show = ["show", "bk_1", "--json"];
     home.run(show).refused(4, "no_key");
-    let home = home
-        .with("BOOKCTL_API_KEY", "sk_live_x")
-        .with("BOOKCTL_PROFILE", "file");
+    let home = home.with("BOOKCTL_API_KEY", "sk_live_x").with("BOOKCTL_PROFILE", "file");
     assert_eq!(home.run(show).exits(6).error()["body"]["error"], "file");
     let home = home.with("BOOKCTL_BASE_URL", environment.base_url());
-    assert_eq!(
-        home.run(show).exits(6).error()["body"]["error"],
-        "environment"
-    );
+    assert_eq!(home.run(show).exits(6).error()["body"]["error"], "environment");
     // The key was given for the address beside it, so it does not travel to the flag's.
     home.refuses("show bk_1 --profile flag", 4, "no_key");
     assert!(flag.requests().is_empty());
@@ -154,8 +147,7 @@ fn a_flag_beats_the_environment_and_the_environment_beats_the_file() {
 fn a_profile_named_sandbox_is_the_embedded_one_whatever_the_environment_says() {
     let server = Scripted::start(|_| Reply::html());
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    home.book("ven_confirms", &["--profile", "sandbox"])
-        .exits(0);
+    home.book("ven_confirms", &["--profile", "sandbox"]).exits(0);
     assert!(server.requests().is_empty());
 }
 
@@ -187,10 +179,7 @@ fn a_config_file_that_is_a_pipe_or_huge_is_refused() {
     ] {
         let home = Home::new();
         std::fs::create_dir_all(home.path()).unwrap();
-        let made = Command::new("sh")
-            .args(["-c", make])
-            .current_dir(home.path())
-            .status();
+        let made = Command::new("sh").args(["-c", make]).current_dir(home.path()).status();
         assert!(made.unwrap().success());
         #[rustfmt::skip]
         let cases = [

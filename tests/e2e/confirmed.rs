@@ -7,10 +7,7 @@ fn asking(id: &str) -> [(Vec<&str>, &'static str); 3] {
     let paid = ["book", "ven_payment"].into_iter().chain(GUEST);
     [
         (vec!["cancel", id], "? Cancel this booking? (no)"),
-        (
-            vec!["modify", id, "--party", "3"],
-            "? Change this booking? (no)",
-        ),
+        (vec!["modify", id, "--party", "3"], "? Change this booking? (no)"),
         (paid.collect(), "? Book it? (no)"),
     ]
 }

@@ -16,8 +16,7 @@ fn run_gives_a_command_a_fresh_sandbox_and_ends_as_it_does() {
     let home = home.configured("[profiles.elsewhere]\nbase_url = 'https://api.example'\n");
     for code in [0, 7, 130] {
         let script = format!("exit {code}");
-        home.run(["sandbox", "run", "--", "sh", "-c", &script])
-            .exits(code);
+        home.run(["sandbox", "run", "--", "sh", "-c", &script]).exits(code);
     }
     let own = env!("CARGO_BIN_EXE_bookctl");
     let script = format!(
@@ -26,13 +25,10 @@ fn run_gives_a_command_a_fresh_sandbox_and_ends_as_it_does() {
     let output = home.ok(["sandbox", "run", "--", "sh", "-c", &script]);
     assert_eq!(output.stdout, "0\ntrue\n", "{output}");
     let script = "echo $BOOKCTL_SANDBOX_VENUE $BOOKCTL_API_KEY; cat";
-    let run = words(format!(
-        "sandbox run --scenario payment -- sh -c '{script}'"
-    ));
+    let run = words(format!("sandbox run --scenario payment -- sh -c '{script}'"));
     let output = home.feed(run, "its own input").exits(0);
     assert_eq!(output.stdout, "ven_payment sk_live_sandbox\nits own input");
-    home.run(["sandbox", "run", "--", "no-such-command-here"])
-        .exits(127);
+    home.run(["sandbox", "run", "--", "no-such-command-here"]).exits(127);
     home.refuses("sandbox run", 2, "usage");
     let unknown = words("sandbox run --scenario nonsense --json -- true");
     home.run(unknown).refused(2, "usage");
@@ -45,20 +41,13 @@ fn run_gives_a_command_a_fresh_sandbox_and_ends_as_it_does() {
 fn a_reset_asks_on_a_terminal_and_a_no_deletes_nothing() {
     let home = Home::new();
     home.booked("ven_confirms", &[], 0);
-    let count = || {
-        document(&home, &["bookings"])["bookings"]
-            .as_array()
-            .unwrap()
-            .len()
-    };
+    let count = || document(&home, &["bookings"])["bookings"].as_array().unwrap().len();
     let reset = ["sandbox", "reset"];
     let mut terminal = Terminal::start(&home, &reset);
     terminal.accept("Delete all bookings, text messages and settings of the sandbox?");
     terminal.ends(17).says("the sandbox was not reset");
     assert_eq!(count(), 1);
-    Terminal::start(&home, &["sandbox", "reset", "--yes"])
-        .ends(0)
-        .says("sandbox reset");
+    Terminal::start(&home, &["sandbox", "reset", "--yes"]).ends(0).says("sandbox reset");
     assert_eq!(count(), 0);
     home.booked("ven_confirms", &[], 0);
     home.ok(reset);
@@ -73,15 +62,8 @@ fn the_organization_is_shown_and_changed_field_by_field() {
     assert_eq!(before["billing"], true);
     let url = "http://127.0.0.1:9/hooks";
     let setting = format!("webhook_url={url}");
-    let set = [
-        "organization",
-        "-F",
-        &setting,
-        "-F",
-        "search_providers=[]",
-        "-F",
-        "suspended=false",
-    ];
+    let set =
+        ["organization", "-F", &setting, "-F", "search_providers=[]", "-F", "suspended=false"];
     let after = document(&home, &set);
     holds!(after, {"webhook_url": url, "search_providers": []});
     assert_eq!(after["webhook_secret"], before["webhook_secret"]);
@@ -117,10 +99,9 @@ fn faults_are_added_listed_met_and_cleared() {
 #[test]
 fn a_service_that_is_no_sandbox_has_no_controls() {
     let server = Scripted::start(|request| match request.path.as_str() {
-        "/v1/" => Reply::json(
-            200,
-            &json!({"object": "api", "name": "The service", "version": "v1"}),
-        ),
+        "/v1/" => {
+            Reply::json(200, &json!({"object": "api", "name": "The service", "version": "v1"}))
+        }
         _ => Reply::json(404, &json!({"error": "not found"})),
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
@@ -138,8 +119,5 @@ fn a_service_that_is_no_sandbox_has_no_controls() {
         home.run(command).refused(3, "config");
     }
     let touched = server.requests();
-    assert!(
-        touched.iter().all(|request| request.method == "GET"),
-        "{touched:?}"
-    );
+    assert!(touched.iter().all(|request| request.method == "GET"), "{touched:?}");
 }

@@ -56,9 +56,7 @@ fn by_guest<'a>(guests: impl Iterator<Item = &'a Value>) -> BTreeMap<String, usi
 
 fn lines(output: &Output) -> Vec<Value> {
     let lines = output.stdout.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
@@ -89,51 +87,31 @@ fn a_batch_that_is_killed_and_started_again_here_or_elsewhere_books_each_row_onc
         std::thread::sleep(Duration::from_millis(20).mul_f64(random(kill as u64)));
         running.kill().unwrap();
         running.wait().unwrap();
-        assert!(
-            served.bookings().len() >= enough,
-            "the batch does not get on"
-        );
+        assert!(served.bookings().len() >= enough, "the batch does not get on");
     }
     let killed = served.bookings().len();
-    let ended = homes
-        .each_ref()
-        .map(|home| home.start(batch).end_within(LONGEST).exits(0));
+    let ended = homes.each_ref().map(|home| home.start(batch).end_within(LONGEST).exits(0));
     let made = served.bookings();
-    let wanted: Vec<Value> = rows
-        .lines()
-        .map(|row| serde_json::from_str(row).unwrap())
-        .collect();
+    let wanted: Vec<Value> = rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
     assert_eq!(by_guest(made.iter()), by_guest(wanted.iter()));
     for (home, output) in homes.iter().zip(&ended) {
         let told = lines(output);
         assert_eq!(told.len(), count);
         for (number, (line, row)) in told.iter().zip(&wanted).enumerate() {
             holds!(line, {"row": number + 1, "exit_code": 0});
-            assert_eq!(
-                line["booking"]["customer"]["name"], row["customer"]["name"],
-                "{line}"
-            );
+            assert_eq!(line["booking"]["customer"]["name"], row["customer"]["name"], "{line}");
             assert_eq!(line["booking"]["datetime"], row["datetime"], "{line}");
         }
         assert!(home.list("attempts").is_empty());
-        let settled = attempts(home)
-            .iter()
-            .filter(|it| it.booking_id.is_some())
-            .count();
+        let settled = attempts(home).iter().filter(|it| it.booking_id.is_some()).count();
         assert_eq!(settled, count);
     }
     // Both were told of the same bookings.
     let ids = |output: &Output| -> Vec<String> {
         let told = lines(output);
-        told.iter()
-            .map(|line| text(&line["booking"], "id"))
-            .collect()
+        told.iter().map(|line| text(&line["booking"], "id")).collect()
     };
     assert_eq!(ids(&ended[0]), ids(&ended[1]));
     let what = format!("kills of a batch of {count} rows in two homes");
-    tell(
-        &what,
-        kills,
-        &format!("{killed} rows were booked by then, each once in the end"),
-    );
+    tell(&what, kills, &format!("{killed} rows were booked by then, each once in the end"));
 }

@@ -39,21 +39,13 @@ struct Scene {
 impl Scene {
     fn new(home: Home, command: &str, intent: Intent) -> Self {
         let command = words(command);
-        Scene {
-            home,
-            command,
-            intent,
-        }
+        Scene { home, command, intent }
     }
 
     fn create(home: Home, number: usize) -> Self {
         let intent = Intent::number(number);
         let command = intent.arguments().into_iter().map(str::to_owned).collect();
-        Scene {
-            home,
-            command,
-            intent,
-        }
+        Scene { home, command, intent }
     }
 
     fn calls(&self) -> Vec<SystemCall> {
@@ -268,9 +260,8 @@ fn of_many_creates_in_one_home_that_are_killed_none_is_lost_or_repeated() {
     for round in 0..rounds {
         served.reset();
         let home = served.home();
-        let intents: Vec<Intent> = (0..AT_ONCE)
-            .map(|it| Intent::number(round * AT_ONCE + it))
-            .collect();
+        let intents: Vec<Intent> =
+            (0..AT_ONCE).map(|it| Intent::number(round * AT_ONCE + it)).collect();
         std::thread::scope(|scope| {
             for (number, intent) in intents.iter().enumerate() {
                 let home = &home;
@@ -284,16 +275,12 @@ fn of_many_creates_in_one_home_that_are_killed_none_is_lost_or_repeated() {
             }
         });
         settle_all(&home);
-        let known: BTreeSet<String> = attempts(&home)
-            .into_iter()
-            .filter_map(|it| it.booking_id)
-            .collect();
+        let known: BTreeSet<String> =
+            attempts(&home).into_iter().filter_map(|it| it.booking_id).collect();
         assert_eq!(known.len(), attempts(&home).len());
         let made: Vec<Value> = intents.iter().flat_map(|it| it.bookings(&served)).collect();
-        let guests: BTreeSet<String> = made
-            .iter()
-            .map(|it| text(&it["customer"], "name"))
-            .collect();
+        let guests: BTreeSet<String> =
+            made.iter().map(|it| text(&it["customer"], "name")).collect();
         assert_eq!(guests.len(), made.len(), "booked twice: {made:?}");
         let ids: BTreeSet<String> = made.iter().map(|it| text(it, "id")).collect();
         assert_eq!(known, ids);
@@ -304,13 +291,10 @@ fn of_many_creates_in_one_home_that_are_killed_none_is_lost_or_repeated() {
 fn settle_all(home: &Home) {
     for attempt in home.list("attempts") {
         let key = text(&attempt, "idempotency_key");
-        let resumes: Vec<Running> = (0..3)
-            .map(|_| home.start(["attempts", "resume", &key, "--json"]))
-            .collect();
-        let told: BTreeSet<String> = resumes
-            .into_iter()
-            .map(|resume| text(&resume.ends(0).json(), "id"))
-            .collect();
+        let resumes: Vec<Running> =
+            (0..3).map(|_| home.start(["attempts", "resume", &key, "--json"])).collect();
+        let told: BTreeSet<String> =
+            resumes.into_iter().map(|resume| text(&resume.ends(0).json(), "id")).collect();
         assert_eq!(told.len(), 1);
     }
     assert!(home.list("attempts").is_empty());

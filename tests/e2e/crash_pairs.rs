@@ -26,12 +26,7 @@ enum Told {
     Nothing,
 }
 
-const TOLD: [Told; 4] = [
-    Told::Made,
-    Told::Refused(400),
-    Told::Nothing,
-    Told::Refused(429),
-];
+const TOLD: [Told; 4] = [Told::Made, Told::Refused(400), Told::Nothing, Told::Refused(429)];
 
 impl Told {
     fn act(self) -> Act {
@@ -57,39 +52,17 @@ fn is_kept(service: &Misbehaving, home: &Home, ended: &[&Output], case: &str) ->
     service.wait_until_idle();
     let open = home.list("attempts");
     let made = service.ledger();
-    let told = || {
-        ended
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join("\n")
-    };
-    assert!(
-        made.len() <= 1,
-        "booked twice: {case}: {made:?}\n{}",
-        told()
-    );
+    let told = || ended.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    assert!(made.len() <= 1, "booked twice: {case}: {made:?}\n{}", told());
     let known = || -> Vec<(String, Option<String>)> {
         let all = home.list("attempts list --all");
         all.iter()
-            .map(|it| {
-                (
-                    text(it, "state"),
-                    it["booking_id"].as_str().map(str::to_owned),
-                )
-            })
+            .map(|it| (text(it, "state"), it["booking_id"].as_str().map(str::to_owned)))
             .collect()
     };
     if let [booking] = &made[..] {
-        let is_noted = known()
-            .iter()
-            .any(|(_, id)| id.as_ref() == Some(&booking.id));
-        assert!(
-            is_noted || open.len() == 1,
-            "forgotten: {case}: {:?}\n{}",
-            known(),
-            told()
-        );
+        let is_noted = known().iter().any(|(_, id)| id.as_ref() == Some(&booking.id));
+        assert!(is_noted || open.len() == 1, "forgotten: {case}: {:?}\n{}", known(), told());
     }
     for output in ended {
         assert!(!output.stderr.contains("panicked"), "{case}: {output}");
@@ -102,19 +75,13 @@ fn is_kept(service: &Misbehaving, home: &Home, ended: &[&Output], case: &str) ->
     }
     service.behave();
     for attempt in &open {
-        assert_eq!(
-            attempt["request"]["customer"]["name"], "Ada Lovelace",
-            "{case}"
-        );
+        assert_eq!(attempt["request"]["customer"]["name"], "Ada Lovelace", "{case}");
         let settled = home.json(&format!("attempts resume '{KEY}'"));
         assert_eq!(settled["id"], service.ledger()[0].id.as_str(), "{case}");
     }
     let ledger = service.ledger();
-    let settled: Vec<Option<String>> = known()
-        .into_iter()
-        .filter(|(state, _)| state != "refused")
-        .map(|(_, id)| id)
-        .collect();
+    let settled: Vec<Option<String>> =
+        known().into_iter().filter(|(state, _)| state != "refused").map(|(_, id)| id).collect();
     let ids: Vec<Option<String>> = ledger.into_iter().map(|it| Some(it.id)).collect();
     assert_eq!(settled, ids, "{case}: {:?}\n{}", known(), told());
     match (made.is_empty(), open.is_empty()) {
@@ -159,11 +126,8 @@ fn a_create_that_is_killed_at_any_system_call_while_another_of_its_key_is_held_l
         |(), number, call| {
             let told = TOLD[number % TOLD.len()];
             let (service, home, first, gate) = held_first(told, number % 8 > 3);
-            let killed = run_injected(
-                &home,
-                booking(KEY, &IMPATIENT),
-                &[call.inject("signal=KILL")],
-            );
+            let killed =
+                run_injected(&home, booking(KEY, &IMPATIENT), &[call.inject("signal=KILL")]);
             gate.open();
             let first = first.end();
             let case = format!("{} and then {told:?}", call.line);
@@ -252,10 +216,7 @@ fn stopped_meanwhile(way: usize, call: &SystemCall) -> Kept {
             (first, second)
         }
     };
-    let case = format!(
-        "{} first {first_told:?}, second {second_told:?}, {then:?}",
-        call.line
-    );
+    let case = format!("{} first {first_told:?}, second {second_told:?}, {then:?}", call.line);
     is_kept(&service, &home, &[&first, &second], &case)
 }
 

@@ -16,10 +16,7 @@ fn says_what_there_is(home: &Home, intent: &Intent, served: &Served, stderr: &st
     match (&home.list("attempts")[..], &attempts(home)[..]) {
         ([attempt], _) => {
             let key = text(attempt, "idempotency_key");
-            assert!(
-                stderr.contains(&format!("bookctl attempts resume {key}")),
-                "{stderr}"
-            );
+            assert!(stderr.contains(&format!("bookctl attempts resume {key}")), "{stderr}");
         }
         (_, [known]) => {
             let id = known.booking_id.as_ref().unwrap();
@@ -42,32 +39,23 @@ fn a_create_that_is_interrupted_at_any_system_call_says_how_to_go_on() {
     let (output, calls) = run_traced(&served.home(), Intent::number(0).arguments(), &[]);
     output.exits(0);
     // Before it listens for signals, they end it as they end any program: nothing was sent yet.
-    let listens = calls
-        .iter()
-        .rposition(|call| call.name == "rt_sigaction" && call.concerns("SIGTERM"));
+    let listens =
+        calls.iter().rposition(|call| call.name == "rt_sigaction" && call.concerns("SIGTERM"));
     let calls = calls[listens.unwrap() + 1..].iter();
     let cases = calls.flat_map(|call| {
         SIGNALS.map(|(signal, code)| (call.inject(&format!("signal={signal}")), code))
     });
     let cases = sample(cases.collect(), 23);
-    let ways = try_each(
-        "interrupts",
-        4,
-        &cases,
-        |served, number, (injection, code)| {
-            let (home, intent) = (served.home(), Intent::number(number));
-            let ended = run_injected(&home, intent.arguments(), std::slice::from_ref(injection));
-            // One that comes when all is done changes nothing any more.
-            assert!(
-                ended.code == Some(*code) || ended.code == Some(0),
-                "{injection}: {ended}"
-            );
-            if ended.code == Some(*code) {
-                says_what_there_is(&home, &intent, served, &ended.stderr);
-            }
-            intent.is_kept(served, &home, &ended)
-        },
-    );
+    let ways = try_each("interrupts", 4, &cases, |served, number, (injection, code)| {
+        let (home, intent) = (served.home(), Intent::number(number));
+        let ended = run_injected(&home, intent.arguments(), std::slice::from_ref(injection));
+        // One that comes when all is done changes nothing any more.
+        assert!(ended.code == Some(*code) || ended.code == Some(0), "{injection}: {ended}");
+        if ended.code == Some(*code) {
+            says_what_there_is(&home, &intent, served, &ended.stderr);
+        }
+        intent.is_kept(served, &home, &ended)
+    });
     assert!(ways.contains_key(&Kept::Nothing), "{ways:?}");
     assert!(ways.contains_key(&Kept::Known), "{ways:?}");
 }
@@ -79,28 +67,23 @@ fn a_create_that_waits_for_its_answer_ends_at_once_and_says_how_to_go_on() {
     let signals = [SIGNALS[0], SIGNALS[1], ("HUP", 129), ("QUIT", 131)];
     let cases = places.flat_map(|place| signals.map(|signal| (place, signal)));
     let cases: Vec<(usize, (&str, i32))> = cases.collect();
-    try_each(
-        "interrupts of a wait",
-        4,
-        &cases,
-        |served, number, (place, (signal, code))| {
-            let proxy = Proxy::start(served.base_url(), Spoil::Stall(*place), usize::MAX);
-            let home = Home::pointing_to(proxy.base_url(), "sk_live_sandbox");
-            let intent = Intent::number(number);
-            let running = home.start(intent.arguments());
-            proxy.wait_for_create();
-            let began = Instant::now();
-            running.signal(&format!("-{signal}"));
-            let ended = running.end();
-            assert!(began.elapsed() < SOON, "{:?}: {ended}", began.elapsed());
-            assert_eq!(ended.code, Some(*code), "{ended}");
-            says_what_there_is(&home, &intent, served, &ended.stderr);
-            proxy.behave();
-            let way = intent.is_kept(served, &home, &ended);
-            assert_eq!(way, Kept::Open);
-            way
-        },
-    );
+    try_each("interrupts of a wait", 4, &cases, |served, number, (place, (signal, code))| {
+        let proxy = Proxy::start(served.base_url(), Spoil::Stall(*place), usize::MAX);
+        let home = Home::pointing_to(proxy.base_url(), "sk_live_sandbox");
+        let intent = Intent::number(number);
+        let running = home.start(intent.arguments());
+        proxy.wait_for_create();
+        let began = Instant::now();
+        running.signal(&format!("-{signal}"));
+        let ended = running.end();
+        assert!(began.elapsed() < SOON, "{:?}: {ended}", began.elapsed());
+        assert_eq!(ended.code, Some(*code), "{ended}");
+        says_what_there_is(&home, &intent, served, &ended.stderr);
+        proxy.behave();
+        let way = intent.is_kept(served, &home, &ended);
+        assert_eq!(way, Kept::Open);
+        way
+    });
 }
 
 /// The wall clock may be wrong, and may jump between a crash and what settles it: nothing rests on it.
@@ -110,13 +93,8 @@ fn a_wall_clock_that_jumps_loses_nothing() {
         skipped("libfaketime is not there");
         return;
     };
-    for (then, now) in [
-        ("-5y", "+0"),
-        ("+5y", "+0"),
-        ("+0", "-5y"),
-        ("+0", "+5y"),
-        ("+5y", "-5y"),
-    ] {
+    for (then, now) in [("-5y", "+0"), ("+5y", "+0"), ("+0", "-5y"), ("+0", "+5y"), ("+5y", "-5y")]
+    {
         let served = Served::unlimited();
         let proxy = Proxy::start(served.base_url(), Spoil::Stall(0), usize::MAX);
         let folder = tempfile::tempdir().unwrap();
@@ -135,10 +113,7 @@ fn a_wall_clock_that_jumps_loses_nothing() {
         proxy.behave();
         let home = at(now);
         let attempt = &home.list("attempts")[0];
-        let (key, began) = (
-            text(attempt, "idempotency_key"),
-            text(attempt, "created_at"),
-        );
+        let (key, began) = (text(attempt, "idempotency_key"), text(attempt, "created_at"));
         let jumped = began[..4] != time[..4];
         assert_eq!(jumped, then != "+0", "{began}");
         home.ok(["attempts", "resume", &key, "--json"]);
@@ -150,9 +125,7 @@ fn a_wall_clock_that_jumps_loses_nothing() {
 /// The library that moves a program's clock, where Debian and its like keep it.
 pub(crate) fn faketime() -> Option<String> {
     let folders = std::fs::read_dir("/usr/lib").ok()?;
-    let libraries = folders
-        .flatten()
-        .map(|folder| folder.path().join("faketime/libfaketime.so.1"));
+    let libraries = folders.flatten().map(|folder| folder.path().join("faketime/libfaketime.so.1"));
     let library = libraries.into_iter().find(|library| library.exists())?;
     Some(library.display().to_string())
 }

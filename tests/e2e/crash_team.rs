@@ -19,14 +19,7 @@ fn whatever_is_killed_at_whatever_moment_the_shared_journal_knows_every_booking_
         let key = format!("order-{number}");
         // A slot holds 20 bookings.
         let day = format!("in {} days 19:30", 1 + number / 15);
-        let book = [
-            "book",
-            "ven_confirms",
-            "--idempotency-key",
-            &key,
-            "--at",
-            &day,
-        ];
+        let book = ["book", "ven_confirms", "--idempotency-key", &key, "--at", &day];
         let running = ada.start(book.iter().chain(&GUEST[2..]));
         std::thread::sleep(Duration::from_secs_f64(0.25 * random(number)));
         if number % 4 == 3 {
@@ -56,9 +49,7 @@ fn whatever_is_killed_at_whatever_moment_the_shared_journal_knows_every_booking_
 /// A file of rows, each for a guest of its own, in slots that hold three bookings or more.
 fn rows(count: usize) -> String {
     let mut file = String::from("venue_id,datetime,party_size,customer.name\n");
-    let today = jiff::Timestamp::now()
-        .to_zoned(jiff::tz::TimeZone::UTC)
-        .date();
+    let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
     for row in 0..count {
         let slot = row / 3;
         let day = today.saturating_add(jiff::Span::new().days(1 + (slot / 10) as i64));
@@ -77,18 +68,15 @@ fn runners_that_are_killed_and_a_server_that_crashes_book_every_row_of_a_batch_o
         false => (24, 3, 8, 2),
     };
     let Some(mut team) = Team::free() else { return };
-    let homes: Vec<Home> = (0..runners)
-        .map(|number| team.machine(&format!("runner {number}")))
-        .collect();
+    let homes: Vec<Home> =
+        (0..runners).map(|number| team.machine(&format!("runner {number}"))).collect();
     let file = homes[0].folder().join("rows.csv");
     std::fs::write(&file, rows(count)).unwrap();
     let batch = ["batch", file.to_str().unwrap(), "--name", "friday"];
     let mut running: Vec<Running> = homes.iter().map(|home| home.start(batch)).collect();
     let (mut killed, mut crashed) = (0, 0);
     while killed < kills || crashed < crashes {
-        std::thread::sleep(Duration::from_secs_f64(
-            0.4 * random((killed + crashed) as u64),
-        ));
+        std::thread::sleep(Duration::from_secs_f64(0.4 * random((killed + crashed) as u64)));
         if crashed * kills < killed * crashes || killed == kills {
             team.postgres.kill();
             team.postgres.run();
@@ -117,10 +105,7 @@ fn runners_that_are_killed_and_a_server_that_crashes_book_every_row_of_a_batch_o
     homes[0].start(batch).end_within(5 * HANG).exits(0);
     let made = team.served.bookings();
     let ids: BTreeSet<String> = made.iter().map(|it| text(it, "id")).collect();
-    let guests: BTreeSet<String> = made
-        .iter()
-        .map(|it| text(&it["customer"], "name"))
-        .collect();
+    let guests: BTreeSet<String> = made.iter().map(|it| text(&it["customer"], "name")).collect();
     assert_eq!((made.len(), guests.len()), (count, count));
     assert!(listed(&homes[0], &["attempts"]).is_empty());
     let known = team.sql("SELECT booking_id FROM attempts WHERE state = 'resolved'");

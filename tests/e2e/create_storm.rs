@@ -95,11 +95,8 @@ fn a_storm_of_creates_against_a_service_that_misbehaves_books_nothing_twice_and_
             seen.codes,
         ),
     );
-    let told: Vec<String> = seen
-        .wrong
-        .iter()
-        .map(|(wrong, what)| format!("{wrong:?}: {what}"))
-        .collect();
+    let told: Vec<String> =
+        seen.wrong.iter().map(|(wrong, what)| format!("{wrong:?}: {what}")).collect();
     assert!(
         told.is_empty(),
         "BOOKCTL_STORM_SEED={seed}: {} wrongs\n{}",
@@ -224,11 +221,7 @@ impl Storm {
         if interrupted {
             running.signal("-INT");
         }
-        let bound = if let Task::Batch(_) = task {
-            A_BATCH
-        } else {
-            A_CREATE
-        };
+        let bound = if let Task::Batch(_) = task { A_BATCH } else { A_CREATE };
         let hangs = !killed && !ends_within(&mut running, bound);
         let took = began.elapsed();
         let ended = running.kill();
@@ -291,28 +284,17 @@ fn look(service: &Misbehaving, home: &Home, seen: &mut Seen) {
     for post in &posted {
         let guest = text(&post.request["customer"], "name");
         keys.entry(guest).or_default().insert(&post.key);
-        requests
-            .entry(&post.key)
-            .or_default()
-            .insert(canonical(&post.request));
+        requests.entry(&post.key).or_default().insert(canonical(&post.request));
     }
     for (guest, keys) in keys.into_iter().filter(|(_, keys)| keys.len() > 1) {
-        seen.wrong.push((
-            Wrong::Duplicate,
-            format!("{guest} under two keys: {keys:?}"),
-        ));
+        seen.wrong.push((Wrong::Duplicate, format!("{guest} under two keys: {keys:?}")));
     }
     for (key, requests) in requests.into_iter().filter(|(_, them)| them.len() > 1) {
-        seen.wrong.push((
-            Wrong::Duplicate,
-            format!("{key} for two requests: {requests:?}"),
-        ));
+        seen.wrong.push((Wrong::Duplicate, format!("{key} for two requests: {requests:?}")));
     }
     let known = home.list("attempts list --all");
     for made in &ledger {
-        let attempt = known
-            .iter()
-            .find(|it| it["idempotency_key"] == made.key.as_str());
+        let attempt = known.iter().find(|it| it["idempotency_key"] == made.key.as_str());
         // What nothing settles is counted by itself.
         let is_known = attempt
             .is_some_and(|it| it["booking_id"] == made.id.as_str() || it["state"] == "unresolved");
@@ -327,8 +309,7 @@ fn look(service: &Misbehaving, home: &Home, seen: &mut Seen) {
                 && attempt["booking_id"] == made.id.as_str()
         });
         if !is_so {
-            seen.wrong
-                .push((Wrong::FalseSuccess, format!("settled: {attempt}")));
+            seen.wrong.push((Wrong::FalseSuccess, format!("settled: {attempt}")));
         }
     }
 }

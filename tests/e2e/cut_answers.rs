@@ -61,11 +61,7 @@ fn what_is_cut_reset_held_up_or_lost_after_any_byte_is_asked_for_again_under_the
     ];
     for (what, spoil, times, bytes, stride) in cases {
         let places = sample((0..bytes).collect(), stride);
-        let more: &[&str] = if what == "answers held up" {
-            &["--timeout", "600ms"]
-        } else {
-            &[]
-        };
+        let more: &[&str] = if what == "answers held up" { &["--timeout", "600ms"] } else { &[] };
         try_each(what, WORKERS, &places, |served, number, place| {
             book_through(served, number, spoil(*place), times, more)
         });
@@ -116,15 +112,9 @@ const BROKEN: [Change; 12] = [
     (CHUNKED, |body| chunk(body.len() + 9, body, "0\r\n\r\n")),
     (CHUNKED, |body| format!("zz\r\n{body}\r\n0\r\n\r\n").into()),
     ("X-Proxy: 1", |body| format!("{body}<!-- cached -->").into()),
-    ("X-Proxy: 1", |body| {
-        [&body.as_bytes()[..20], b"\xff", &body.as_bytes()[21..]].concat()
-    }),
-    ("X-Proxy: 1", |body| {
-        [&body.as_bytes()[..body.len() - 30], &[0; 30]].concat()
-    }),
-    ("Content-Encoding: gzip", |_| {
-        b"\x1f\x8b\x08\x00\x00\x00".to_vec()
-    }),
+    ("X-Proxy: 1", |body| [&body.as_bytes()[..20], b"\xff", &body.as_bytes()[21..]].concat()),
+    ("X-Proxy: 1", |body| [&body.as_bytes()[..body.len() - 30], &[0; 30]].concat()),
+    ("Content-Encoding: gzip", |_| b"\x1f\x8b\x08\x00\x00\x00".to_vec()),
 ];
 
 const CHUNKED: &str = "Transfer-Encoding: chunked";
@@ -149,12 +139,9 @@ fn an_answer_that_is_not_what_it_says_is_no_success_and_settles_afterwards() {
     let alone = [PROMISE, b"HTTP/1.1 204 No Content\r\n\r\n"];
     let alone = alone.map(|bytes| Spoil::changed(|_| bytes.to_vec()));
     let cases: Vec<Spoil> = BROKEN.map(changed).into_iter().chain(alone).collect();
-    try_each(
-        "broken answers",
-        WORKERS,
-        &cases,
-        |served, number, spoil| book_through(served, number, spoil.clone(), EVERY_TRY, &[]),
-    );
+    try_each("broken answers", WORKERS, &cases, |served, number, spoil| {
+        book_through(served, number, spoil.clone(), EVERY_TRY, &[])
+    });
 }
 
 /// Odd, and whole all the same.
@@ -199,14 +186,11 @@ fn the_intent_is_synced_before_the_request_leaves() {
     let home = served.home();
     let (output, calls) = run_traced(&home, Intent::number(0).arguments(), &[]);
     output.exits(0);
-    let create = calls
-        .iter()
-        .position(|call| call.concerns("POST /v1/bookings"));
+    let create = calls.iter().position(|call| call.concerns("POST /v1/bookings"));
     let before = &calls[..create.unwrap()];
     let last = |name: &str, of: &str| {
-        let found = before
-            .iter()
-            .rposition(|call| call.name.starts_with(name) && call.concerns(of));
+        let found =
+            before.iter().rposition(|call| call.name.starts_with(name) && call.concerns(of));
         found.unwrap_or_else(|| panic!("no {name} of {of}"))
     };
     assert!(last("pwrite64", "journal.db>") < last("fsync", "journal.db>"));

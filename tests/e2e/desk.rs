@@ -33,10 +33,7 @@ fn desk(home: &Home, rows: u16, columns: u16) -> Terminal {
 fn order<'a>(terminal: &Terminal, guests: &[&'a str]) -> Vec<&'a str> {
     let screen = terminal.to_string();
     let list = screen.split('─').next().unwrap();
-    let mut found: Vec<_> = guests
-        .iter()
-        .filter_map(|it| Some((list.find(it)?, *it)))
-        .collect();
+    let mut found: Vec<_> = guests.iter().filter_map(|it| Some((list.find(it)?, *it))).collect();
     found.sort_unstable();
     found.into_iter().map(|it| it.1).collect()
 }
@@ -63,13 +60,9 @@ fn the_desk_shows_what_waits_what_is_unresolved_then_visits_by_their_time() {
         "Failed Guest",
     ];
     assert_eq!(order(&terminal, &guests), guests, "{terminal}");
-    for heading in [
-        "Waiting for an answer",
-        "Unresolved requests",
-        "Today",
-        "Coming",
-        "Earlier and ended",
-    ] {
+    for heading in
+        ["Waiting for an answer", "Unresolved requests", "Today", "Coming", "Earlier and ended"]
+    {
         terminal.see(heading);
     }
     // Letters search, as `bookings TEXT` does, and a name that is nearly right is found.
@@ -132,10 +125,7 @@ fn a_letter_at_the_card_runs_the_same_command_and_comes_back() {
     terminal.type_in("r").see(&format!("{id} is cancelled."));
     terminal.press(Key::Esc).see("Enter open").press(Key::CtrlC);
     let ended = terminal.ends(0);
-    assert!(
-        ended.raw.contains("\u{1b}]52;c;"),
-        "the id is handed to the clipboard"
-    );
+    assert!(ended.raw.contains("\u{1b}]52;c;"), "the id is handed to the clipboard");
     // The commands stay on the page before.
     ended.says("bookctl modify bk_").says("bookctl book --like");
 }
@@ -175,16 +165,8 @@ fn an_unresolved_request_is_resolved_from_its_card() {
 fn it_is_readable_at_each_size_without_color_and_while_the_terminal_is_resized() {
     let home = home(&[
         ("ven_otp", "2031-11-28T20:00:00Z", "Ada Lovelace"),
-        (
-            "ven_confirms",
-            "2031-11-29T20:00:00Z",
-            "李 小龙 Zoë Crêperie Übergrößenträger",
-        ),
-        (
-            "ven_confirms",
-            "2031-11-30T20:00:00Z",
-            "Ada\u{202e} \u{200b}Turing",
-        ),
+        ("ven_confirms", "2031-11-29T20:00:00Z", "李 小龙 Zoë Crêperie Übergrößenträger"),
+        ("ven_confirms", "2031-11-30T20:00:00Z", "Ada\u{202e} \u{200b}Turing"),
     ]);
     let home = home.with("NO_COLOR", "1");
     for (rows, columns) in [(24, 80), (30, 40), (50, 200), (8, 30)] {
@@ -198,26 +180,14 @@ fn it_is_readable_at_each_size_without_color_and_while_the_terminal_is_resized()
         for columns in [30, 200, 60, 120] {
             terminal.resize(columns).see("? keys").see("Search:");
             let screen = terminal.to_string();
-            assert_eq!(
-                screen.matches("Search:").count(),
-                1,
-                "{columns}:\n{terminal}"
-            );
+            assert_eq!(screen.matches("Search:").count(), 1, "{columns}:\n{terminal}");
             assert_eq!(screen.matches('❯').count(), 1, "{columns}:\n{terminal}");
         }
         terminal.press(Key::CtrlC);
         let ended = terminal.ends(0);
-        assert!(
-            ended.broken.is_empty(),
-            "{rows}x{columns}: {:#?}",
-            ended.broken
-        );
+        assert!(ended.broken.is_empty(), "{rows}x{columns}: {:#?}", ended.broken);
         assert!(!coloured(&ended.raw), "{:?}", ended.raw);
-        assert!(
-            !ended.raw.contains(['\u{202e}', '\u{200b}']),
-            "{:?}",
-            ended.raw
-        );
+        assert!(!ended.raw.contains(['\u{202e}', '\u{200b}']), "{:?}", ended.raw);
     }
 }
 
@@ -225,10 +195,7 @@ fn it_is_readable_at_each_size_without_color_and_while_the_terminal_is_resized()
 fn without_a_terminal_the_desk_names_the_list() {
     let home = Home::new();
     let refused = |output: crate::harness::Output| {
-        output
-            .exits(2)
-            .says("the desk needs a terminal")
-            .says("bookctl bookings");
+        output.exits(2).says("the desk needs a terminal").says("bookctl bookings");
     };
     refused(home.run(["desk"]));
     let error = home.run(["desk", "--json"]).exits(2).error();
@@ -236,19 +203,10 @@ fn without_a_terminal_the_desk_names_the_list() {
     for (name, value) in [("TERM", "dumb"), ("BOOKCTL_ACCESSIBLE", "1")] {
         let home = Home::new().with(name, value);
         let ended = Terminal::start(&home, &["desk"]).ends(2);
-        ended
-            .says("the desk needs a terminal")
-            .says("bookctl bookings");
+        ended.says("the desk needs a terminal").says("bookctl bookings");
     }
-    let piped = [
-        "sh",
-        "-c",
-        "\"$0\" desk | cat; exit \"${PIPESTATUS:-2}\"",
-        PROGRAM,
-    ];
-    Terminal::of_program(&home, 100, &piped)
-        .end()
-        .says("standard output is not one");
+    let piped = ["sh", "-c", "\"$0\" desk | cat; exit \"${PIPESTATUS:-2}\"", PROGRAM];
+    Terminal::of_program(&home, 100, &piped).end().says("standard output is not one");
 }
 
 #[test]
@@ -311,21 +269,12 @@ fn the_screen_in_the_page_for_support_is_this_one() {
         book(&home, venue, at, name);
     }
     home.fault("POST /v1/bookings", "drop_after", 3);
-    book(
-        &home,
-        "ven_confirms",
-        "2037-11-28T21:00:00Z",
-        "Emmy Noether",
-    );
+    book(&home, "ven_confirms", "2037-11-28T21:00:00Z", "Emmy Noether");
     let mut terminal = desk(&home, 24, 80);
     let screen = as_shown(&Fixed::default().text(&terminal.to_string()));
     let lines: Vec<&str> = screen.lines().map(str::trim_end).collect();
     let block = format!("```text\n{}\n```", lines.join("\n"));
-    docs::check(
-        "docs/support.md",
-        "<!-- the screen of bookctl desk -->",
-        &block,
-    );
+    docs::check("docs/support.md", "<!-- the screen of bookctl desk -->", &block);
     terminal.press(Key::CtrlC);
     terminal.ends(0);
 }

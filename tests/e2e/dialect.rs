@@ -114,20 +114,16 @@ fn action(value: Value) -> Value {
     let Value::Object(object) = value else {
         return value;
     };
-    let renamed = object
-        .into_iter()
-        .map(|(field, value)| match (&*field, value.as_str()) {
-            ("type", Some("otp")) => (
-                said("next_action_type_field").to_owned(),
-                json!(said("otp_action")),
-            ),
-            ("type", Some("payment_approval")) => (
-                said("next_action_type_field").to_owned(),
-                json!(said("payment_action")),
-            ),
-            ("type", Some(_)) => (said("next_action_type_field").to_owned(), value),
-            _ => (field, value),
-        });
+    let renamed = object.into_iter().map(|(field, value)| match (&*field, value.as_str()) {
+        ("type", Some("otp")) => {
+            (said("next_action_type_field").to_owned(), json!(said("otp_action")))
+        }
+        ("type", Some("payment_approval")) => {
+            (said("next_action_type_field").to_owned(), json!(said("payment_action")))
+        }
+        ("type", Some(_)) => (said("next_action_type_field").to_owned(), value),
+        _ => (field, value),
+    });
     Value::Object(renamed.collect::<Map<_, _>>())
 }
 
@@ -135,13 +131,8 @@ fn action(value: Value) -> Value {
 fn service(base_url: String) -> Scripted {
     Scripted::start(move |request: &Request| {
         if request.path.starts_with("/sandbox/") {
-            let (status, document) = http::send(
-                &base_url,
-                &request.method,
-                &request.path,
-                &[],
-                &request.body,
-            );
+            let (status, document) =
+                http::send(&base_url, &request.method, &request.path, &[], &request.body);
             return Reply::json(status, &document);
         }
         assert_eq!(request.header("authorization"), None, "{}", request.path);
@@ -154,26 +145,17 @@ fn service(base_url: String) -> Scripted {
         let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
         let body = understood(path, &request.body);
         assert!(!query.contains("provider_"), "{query}");
-        let query = query
-            .replace("=alpha", "=provider_a")
-            .replace("=beta", "=provider_b");
-        let (status, document) = http::send(
-            &base_url,
-            &request.method,
-            &format!("{path}?{query}"),
-            &headers,
-            &body,
-        );
+        let query = query.replace("=alpha", "=provider_a").replace("=beta", "=provider_b");
+        let (status, document) =
+            http::send(&base_url, &request.method, &format!("{path}?{query}"), &headers, &body);
         Reply::json(status, &answered(document))
     })
 }
 
 /// A home whose profile says every open name otherwise.
 fn home_of(service: &Scripted) -> Home {
-    let mut config = format!(
-        "[profiles.hub]\nbase_url = '{}'\n[profiles.hub.dialect]\n",
-        service.base_url()
-    );
+    let mut config =
+        format!("[profiles.hub]\nbase_url = '{}'\n[profiles.hub.dialect]\n", service.base_url());
     for (key, name) in NAMES {
         config.push_str(&format!("{key} = '{name}'\n"));
     }
@@ -210,43 +192,23 @@ fn a_booking_lives_its_whole_life_at_a_service_that_speaks_other_names() {
     let home = home_of(&service);
 
     let search = "search dining --near Sandbox --at 'tomorrow 19:30'";
-    let found = home
-        .ok(words(format!("{search} --provider alpha --json")))
-        .json();
+    let found = home.ok(words(format!("{search} --provider alpha --json"))).json();
     let venues = found["results"].as_array().unwrap();
-    assert!(
-        venues.iter().all(|venue| venue["provider"] != "beta"),
-        "{found}"
-    );
-    assert!(
-        venues.iter().any(|venue| venue["venue_id"] == "ven_otp"),
-        "{found}"
-    );
+    assert!(venues.iter().all(|venue| venue["provider"] != "beta"), "{found}");
+    assert!(venues.iter().any(|venue| venue["venue_id"] == "ven_otp"), "{found}");
     let listed = home.ok(words(search)).stdout;
     assert!(listed.contains("ven_otp_b\t"), "{listed}");
 
     let slots = ["slots", "ven_otp", "--at", "tomorrow 19:30", "--party", "2"];
-    let offered = home
-        .ok(slots.iter().chain(&["--provider", "alpha", "--json"]))
-        .json();
-    assert!(
-        offered["options"][0]["availability_id"].is_string(),
-        "{offered}"
-    );
+    let offered = home.ok(slots.iter().chain(&["--provider", "alpha", "--json"])).json();
+    assert!(offered["options"][0]["availability_id"].is_string(), "{offered}");
 
     let id = home.booked("ven_otp", &["--provider", "alpha"], 10);
     let card = home.ok(["show", &id]).stdout;
-    assert!(
-        card.contains(&format!("next\tbookctl continue {id} --otp CODE\n")),
-        "{card}"
-    );
-    home.feed(["continue", &id, "--otp-stdin"], &home.code())
-        .exits(0);
+    assert!(card.contains(&format!("next\tbookctl continue {id} --otp CODE\n")), "{card}");
+    home.feed(["continue", &id, "--otp-stdin"], &home.code()).exits(0);
     let card = home.ok(["show", &id]).stdout;
-    assert!(
-        card.contains(&format!("next\tbookctl modify {id} ")),
-        "{card}"
-    );
+    assert!(card.contains(&format!("next\tbookctl modify {id} ")), "{card}");
 
     let change = "--at 'tomorrow 20:30' --party 3 --seating terrace";
     let changed = home.json(&format!("modify {id} {change}"));
@@ -266,19 +228,13 @@ fn a_payment_is_answered_as_such() {
     let service = service(served.base_url().to_owned());
     let home = home_of(&service);
 
-    let paying: Vec<&str> = ["book", "ven_payment", "--payment", "vendor", "--json"]
-        .into_iter()
-        .chain(GUEST)
-        .collect();
+    let paying: Vec<&str> =
+        ["book", "ven_payment", "--payment", "vendor", "--json"].into_iter().chain(GUEST).collect();
     let paying = home.run(paying).exits(10).json();
     assert_eq!(paying["next_action"]["kind"], "approve");
     let approval = &paying["next_action"]["psp_request"]["approval_id"];
     let answer = json!({"approval_id": approval, "status": "approved"}).to_string();
-    home.feed(
-        ["continue", &text(&paying, "id"), "--psp-response", "-"],
-        &answer,
-    )
-    .exits(0);
+    home.feed(["continue", &text(&paying, "id"), "--psp-response", "-"], &answer).exits(0);
 }
 
 #[test]
@@ -292,10 +248,7 @@ fn a_persons_account_is_connected_listed_and_asked_for_its_card() {
     assert_eq!(session["provider"], "beta");
     let id = text(&session, "id");
     let verified = home
-        .feed(
-            ["session", "verify", &id, "--code-stdin", "--json"],
-            &home.code(),
-        )
+        .feed(["session", "verify", &id, "--code-stdin", "--json"], &home.code())
         .exits(0)
         .json();
     assert_eq!(verified["state"], "active");
@@ -303,10 +256,7 @@ fn a_persons_account_is_connected_listed_and_asked_for_its_card() {
     let listed = home.ok(list.iter().chain(&["--json"])).json();
     assert_eq!(listed["accounts"][0]["id"], json!(id));
     assert!(home.ok(list).stdout.contains(&id));
-    for card in [
-        vec!["card", &id],
-        vec!["card", "--end-user", "u_7", "--provider", "beta"],
-    ] {
+    for card in [vec!["card", &id], vec!["card", "--end-user", "u_7", "--provider", "beta"]] {
         let card = home.ok(card.iter().chain(&["--json"])).json();
         assert_eq!(card["has_card"], true);
     }

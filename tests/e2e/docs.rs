@@ -13,10 +13,7 @@ pub(crate) fn check(document: &str, begin: &str, generated: &str) {
     const END: &str = "<!-- end -->";
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
     let text = std::fs::read_to_string(&path).unwrap();
-    let start = text
-        .find(begin)
-        .expect("the document marks what is generated")
-        + begin.len();
+    let start = text.find(begin).expect("the document marks what is generated") + begin.len();
     let end = start + text[start..].find(END).expect("the document marks its end");
     let stands = text[start..end].trim();
     if stands == generated.trim() {
@@ -42,11 +39,7 @@ fn table(headings: &[&str], rows: &[Value], fields: &[&str]) -> String {
                 Value::Null => String::new(),
                 other => other.to_string(),
             };
-            if place == 0 {
-                format!("`{cell}`")
-            } else {
-                cell
-            }
+            if place == 0 { format!("`{cell}`") } else { cell }
         });
         table.push_str(&line(cells.collect()));
     }
@@ -75,9 +68,7 @@ fn codes_of_the_interface(node: &Value, found: &mut BTreeSet<String>) {
                 codes_of_the_interface(value, found);
             }
         }
-        Value::Array(list) => list
-            .iter()
-            .for_each(|value| codes_of_the_interface(value, found)),
+        Value::Array(list) => list.iter().for_each(|value| codes_of_the_interface(value, found)),
         _ => {}
     }
 }
@@ -137,11 +128,7 @@ fn the_tables_of_the_pages_are_those_that_the_program_tells() {
     for (topic, field, headings, fields) in cases {
         let document = home.ok(["help", topic, "--json"]).json();
         let rows = document[field].as_array().unwrap();
-        let page = if topic == "outcomes" {
-            "sandbox"
-        } else {
-            topic
-        };
+        let page = if topic == "outcomes" { "sandbox" } else { topic };
         check(
             &format!("docs/{page}.md"),
             &format!("<!-- generated: bookctl help {topic} --json -->"),

@@ -31,10 +31,7 @@ fn finds(report: &Value, states: &str) {
 fn without_any_configuration_nothing_is_a_problem() {
     let home = Home::new();
     let report = examine(&home, 0);
-    finds(
-        &report,
-        "config ok, reachability ok, tls ok, clock ok, key ok, limits ok, journal ok",
-    );
+    finds(&report, "config ok, reachability ok, tls ok, clock ok, key ok, limits ok, journal ok");
     // There is no keyring here, and the sandbox needs none.
     finds(&report, "keyring ok");
 }
@@ -77,10 +74,8 @@ fn a_key_with_a_line_end_is_the_keys_problem() {
 fn a_keyring_that_does_not_answer_is_a_warning_only_where_the_key_may_be_in_it() {
     let served = Served::start();
     finds(&examine(&served.home(), 0), "keyring ok");
-    let profile = format!(
-        "default_profile = 't'\n[profiles.t]\nbase_url = '{}'\n",
-        served.base_url()
-    );
+    let profile =
+        format!("default_profile = 't'\n[profiles.t]\nbase_url = '{}'\n", served.base_url());
     let home = Home::new().configured(&profile);
     let warned = examine(&home, 4);
     finds(&warned, "keyring warning");
@@ -126,11 +121,7 @@ fn a_service_that_fails_or_refuses_is_no_problem_of_the_key() {
 
 #[test]
 fn a_broken_configuration_is_told_and_the_rest_is_looked_at_all_the_same() {
-    for config in [
-        "default_profile = [",
-        "default_profile = 'gone'",
-        "[profiles.sandbox]\n",
-    ] {
+    for config in ["default_profile = [", "default_profile = 'gone'", "[profiles.sandbox]\n"] {
         let home = Home::new().configured(config);
         let report = examine(&home, 3);
         finds(&report, "config problem, journal ok");

@@ -73,9 +73,7 @@ fn each_topic_is_a_text_with_a_table_and_a_document() {
         (&["help", "nonsense"][..], "exit-codes"),
         (&["help", "sandbox", "nonsense"], "bookctl sandbox --help"),
     ] {
-        let error = home
-            .run(unknown.iter().chain(&["--json"]))
-            .refused(2, "usage");
+        let error = home.run(unknown.iter().chain(&["--json"])).refused(2, "usage");
         has(&error, "hint", next);
     }
 }
@@ -95,10 +93,7 @@ fn the_status_names_the_service_and_how_far_its_clock_is() {
     home.advance("1h");
     let human = home.ok(["status"]).stdout;
     let clock = human.lines().find(|line| line.starts_with("clock\t"));
-    assert!(
-        clock.unwrap().ends_with(" ahead of this computer's"),
-        "{human}"
-    );
+    assert!(clock.unwrap().ends_with(" ahead of this computer's"), "{human}");
 }
 
 #[test]

@@ -56,9 +56,7 @@ impl Before {
 
     fn arguments(self) -> Vec<String> {
         match self {
-            Before::Open => ["attempts", "resume", "order-1", "--json"]
-                .map(str::to_owned)
-                .to_vec(),
+            Before::Open => ["attempts", "resume", "order-1", "--json"].map(str::to_owned).to_vec(),
             _ => booking("order-1", &[]),
         }
     }
@@ -133,13 +131,7 @@ fn where_any_call_on_its_files_fails_nothing_is_sent_without_an_intent_that_surv
         },
     );
     let broken = broken.into_inner().unwrap();
-    assert!(
-        broken.is_empty(),
-        "{} of {}\n{}",
-        broken.len(),
-        cases.len(),
-        broken.join("\n")
-    );
+    assert!(broken.is_empty(), "{} of {}\n{}", broken.len(), cases.len(), broken.join("\n"));
 }
 
 fn fails(case: &Failing, codes: &BTreeSet<i32>) -> Kept {
@@ -158,23 +150,13 @@ fn fails(case: &Failing, codes: &BTreeSet<i32>) -> Kept {
         let done = &steps[..=first.unwrap()];
         survives_a_power_cut(&service, &disk, done, &ended, &what);
     }
-    let made = service
-        .ledger()
-        .into_iter()
-        .find(|made| made.key == "order-1");
+    let made = service.ledger().into_iter().find(|made| made.key == "order-1");
     // Configuration or journal: nothing was sent.
     let is_unsent = ended.code == Some(3) && case.before != Before::Open;
-    assert!(
-        !is_unsent || made.is_none(),
-        "a false failure: {what}: {ended}"
-    );
+    assert!(!is_unsent || made.is_none(), "a false failure: {what}: {ended}");
     if ended.code == Some(0) {
         let id = made.as_ref().map(|made| made.id.clone());
-        assert_eq!(
-            ended.json()["id"].as_str().map(str::to_owned),
-            id,
-            "{what}: {ended}"
-        );
+        assert_eq!(ended.json()["id"].as_str().map(str::to_owned), id, "{what}: {ended}");
     }
     // The disk is well again: what was sent is known, and is settled.
     let known = attempt(&home);
@@ -183,10 +165,7 @@ fn fails(case: &Failing, codes: &BTreeSet<i32>) -> Kept {
     if open {
         home.ok(["attempts", "resume", "order-1", "--json"]);
     }
-    let made_now = service
-        .ledger()
-        .into_iter()
-        .find(|made| made.key == "order-1");
+    let made_now = service.ledger().into_iter().find(|made| made.key == "order-1");
     let noted = attempt(&home).and_then(|it| it["booking_id"].as_str().map(str::to_owned));
     assert_eq!(noted, made_now.map(|made| made.id), "{what}: {ended}");
     match (made.is_some(), open) {
@@ -218,10 +197,7 @@ fn survives_a_power_cut(
         disk.cut_power(chance, home.folder());
         let known = attempt(&home);
         let is_open = known.as_ref().is_some_and(|it| it["state"] == "unresolved");
-        assert!(
-            is_open,
-            "sent without an intent, cut {chance}: {what}: {known:?}\n{ended}"
-        );
+        assert!(is_open, "sent without an intent, cut {chance}: {what}: {known:?}\n{ended}");
     }
 }
 
@@ -242,9 +218,7 @@ fn documented_codes() -> BTreeSet<i32> {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/exit-codes.md");
     let page = fs::read_to_string(page).unwrap();
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
-    let codes: BTreeSet<i32> = rows
-        .filter_map(|row| row.split('`').next()?.parse().ok())
-        .collect();
+    let codes: BTreeSet<i32> = rows.filter_map(|row| row.split('`').next()?.parse().ok()).collect();
     assert!(codes.contains(&16), "{codes:?}");
     codes
 }

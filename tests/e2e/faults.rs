@@ -107,10 +107,8 @@ fn whatever_is_no_answer_to_a_read_exits_15() {
         has(&error, "message", said);
         assert_eq!(error["request"], "GET /v1/bookings/bk_1");
         assert_eq!(error["http_status"] == 200, code != "network", "{error}");
-        home.run(words(
-            "search dining --near London --at 'tomorrow 19:30' --json",
-        ))
-        .refused(15, code);
+        home.run(words("search dining --near London --at 'tomorrow 19:30' --json"))
+            .refused(15, code);
     }
 }
 
@@ -124,12 +122,9 @@ fn a_code_whose_answer_is_lost_is_sent_once_and_the_booking_is_read() {
             _ => Reply::Close,
         });
         let home = home(&server);
-        home.run(["continue", "bk_1", "--otp", "123456", "--json"])
-            .exits(exit);
+        home.run(["continue", "bk_1", "--otp", "123456", "--json"]).exits(exit);
         let sent = server.requests();
-        let answers = sent
-            .iter()
-            .filter(|it| it.is("POST", "/v1/bookings/bk_1/continue"));
+        let answers = sent.iter().filter(|it| it.is("POST", "/v1/bookings/bk_1/continue"));
         assert_eq!(answers.count(), 1);
         assert!(sent.iter().any(|it| it.is("GET", "/v1/bookings/bk_1")));
     }
@@ -157,10 +152,7 @@ fn a_redirect_is_not_followed_and_the_key_does_not_travel() {
 #[test]
 fn a_redirect_is_said_to_be_one_and_where_it_leads() {
     for (location, to) in [
-        (
-            "https://user:word@elsewhere.example/v1?token=x",
-            "https://elsewhere.example",
-        ),
+        ("https://user:word@elsewhere.example/v1?token=x", "https://elsewhere.example"),
         ("/elsewhere?token=x", "another path"),
         ("mailto:token", "another path"),
     ] {

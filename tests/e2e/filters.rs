@@ -42,9 +42,7 @@ fn a_filter_that_fails_after_a_create_gives_the_booking_all_the_same() {
     let home = Home::new();
     for filter in [".id.nope", "def f: f+1; f"] {
         let arguments = ["book", "ven_confirms", "--jq", filter];
-        let error = home
-            .run(arguments.iter().chain(&GUEST))
-            .refused(1, "filter");
+        let error = home.run(arguments.iter().chain(&GUEST)).refused(1, "filter");
         let id = text(&error["body"], "id");
         has(&error, "message", &id);
         has(&error, "hint", &format!("bookctl show {id}"));
@@ -87,16 +85,12 @@ fn a_signal_ends_a_filter_at_once() {
 #[test]
 fn the_error_of_a_filter_quotes_its_text_once() {
     let home = Home::new();
-    let error = home
-        .run(["status", "--jq", ".name[\"a\"]"])
-        .refused(1, "filter");
+    let error = home.run(["status", "--jq", ".name[\"a\"]"]).refused(1, "filter");
     has(&error, "hint", "only the filter failed");
     let message = text(&error, "message");
     assert!(message.contains('"'), "{message}");
     assert!(!message.contains('\\'), "{message}");
-    let error = home
-        .run(["status", "--jq", ".a[\"b\" |"])
-        .refused(2, "usage");
+    let error = home.run(["status", "--jq", ".a[\"b\" |"]).refused(2, "usage");
     let message = text(&error, "message");
     assert!(message.contains(".a[\"b\" |"), "{message}");
 }

@@ -31,20 +31,8 @@ fn three() -> (Home, [String; 3]) {
         "j.mueller@canary.example",
     ];
     let first = booked(&home, "ven_confirms", "fri 18:00", &muller, 0);
-    let second = booked(
-        &home,
-        "ven_confirms",
-        "sat 19:00",
-        &["--name", "李 小龙"],
-        0,
-    );
-    let third = booked(
-        &home,
-        "ven_otp",
-        "sat 18:00",
-        &["--name", "Ada Lovelace"],
-        10,
-    );
+    let second = booked(&home, "ven_confirms", "sat 19:00", &["--name", "李 小龙"], 0);
+    let third = booked(&home, "ven_otp", "sat 18:00", &["--name", "Ada Lovelace"], 10);
     (home, [first, second, third])
 }
 
@@ -77,23 +65,16 @@ fn a_booking_is_found_by_guest_phone_email_venue_day_and_status_without_case_and
         (&["100%"], vec![]),
         (&["_"], vec![&ada, &li, &muller]),
     ] {
-        assert_eq!(
-            found(&home, words).iter().collect::<Vec<_>>(),
-            ids,
-            "{words:?}"
-        );
+        assert_eq!(found(&home, words).iter().collect::<Vec<_>>(), ids, "{words:?}");
     }
     let shown = home.ok(["bookings", "lovelace"]);
     assert_eq!(shown.stdout.lines().count(), 1, "{shown}");
     let shown = home.ok(["show", "@1", "--json"]);
     assert_eq!(shown.json()["id"], ada.as_str());
-    for wrong in [
-        &["--date", "someday"][..],
-        &["--guest", " "],
-        &["--date", "2026-12-02..2026-12-01"],
-    ] {
-        home.run(["bookings", "--json"].iter().chain(wrong))
-            .refused(2, "usage");
+    for wrong in
+        [&["--date", "someday"][..], &["--guest", " "], &["--date", "2026-12-02..2026-12-01"]]
+    {
+        home.run(["bookings", "--json"].iter().chain(wrong)).refused(2, "usage");
     }
 }
 
@@ -118,10 +99,7 @@ fn a_booking_that_was_shown_is_found_as_well_and_one_that_a_script_read_leaves_n
         .map(|name| booked(&other, "ven_confirms", "fri 18:00", &["--name", name], 0));
     let home = served.home();
     home.ok(["show", &eve, "--json"]);
-    assert!(
-        !home.path().join("journal.db").exists(),
-        "a script's read opens no journal"
-    );
+    assert!(!home.path().join("journal.db").exists(), "a script's read opens no journal");
     home.ok(["show", &ada]);
     assert_eq!(found(&home, &["lovelace"]), [ada.as_str()]);
     assert_eq!(found(&home, &["eve"]), [] as [&str; 0]);
@@ -150,11 +128,7 @@ fn a_booking_of_a_received_webhook_is_found_by_its_id() {
     assert_eq!(found(&home, &[]).len(), 2);
     assert_eq!(found(&home, &["--status", "confirmed"]), ["bk_first"]);
     home.ok(["bookings", "forget", "bk_first"]);
-    assert_eq!(
-        found(&home, &[]),
-        ["bk_second"],
-        "an event is taken in once"
-    );
+    assert_eq!(found(&home, &[]), ["bk_second"], "an event is taken in once");
 }
 
 #[test]
@@ -192,14 +166,8 @@ fn a_text_names_the_booking_of_every_command_that_takes_one() {
     let mut terminal = Terminal::start(&home, &["modify", "muller"]);
     terminal.accept("Which booking?");
     let ended = terminal.ends(7).says("already cancelled");
-    assert!(
-        !ended.screen.contains("What would you like"),
-        "{}",
-        ended.screen
-    );
-    home.run(["cancel", "no body", "--yes"])
-        .exits(6)
-        .says("bookctl bookings 'no body'");
+    assert!(!ended.screen.contains("What would you like"), "{}", ended.screen);
+    home.run(["cancel", "no body", "--yes"]).exits(6).says("bookctl bookings 'no body'");
 }
 
 #[test]
@@ -230,22 +198,13 @@ fn without_a_booking_a_terminal_offers_a_list_at_every_width_and_a_pipe_names_th
         &["cancel", "--yes"],
         &["modify", "--party", "3"],
     ] {
-        home.run(command)
-            .exits(2)
-            .says("the booking is missing")
-            .says("BOOKING");
-        let error = home
-            .run(command.iter().chain(&["--json"]))
-            .refused(2, "usage");
+        home.run(command).exits(2).says("the booking is missing").says("BOOKING");
+        let error = home.run(command.iter().chain(&["--json"])).refused(2, "usage");
         has(&error, "hint", "BOOKING");
     }
-    home.run(["slots", "--at", "fri 18:00"])
-        .exits(2)
-        .says("VENUE");
+    home.run(["slots", "--at", "fri 18:00"]).exits(2).says("VENUE");
     home.run(["attempts", "resume"]).exits(2).says("KEY");
-    home.run(["webhook", "events", "show"])
-        .exits(2)
-        .says("EVENT");
+    home.run(["webhook", "events", "show"]).exits(2).says("EVENT");
 }
 
 #[test]
@@ -285,8 +244,7 @@ fn unsettled(keys: &[&str]) -> Home {
     let home = Home::new();
     for key in keys {
         home.fault("POST /v1/bookings", "drop_after", 3);
-        home.book("ven_confirms", &["--idempotency-key", key])
-            .exits(16);
+        home.book("ven_confirms", &["--idempotency-key", key]).exits(16);
     }
     home
 }
@@ -314,11 +272,7 @@ fn the_last_attempt_is_the_only_open_one_and_a_row_of_the_list_names_one() {
 #[test]
 fn a_list_that_is_left_says_that_nothing_was_chosen() {
     let (home, _) = three();
-    for command in [
-        &["show"][..],
-        &["cancel", "muller"],
-        &["slots", "--at", "fri 18:00"],
-    ] {
+    for command in [&["show"][..], &["cancel", "muller"], &["slots", "--at", "fri 18:00"]] {
         home.ok(["search", "dining", "--near", "Paris"]);
         let mut terminal = Terminal::of_width(&home, 80, command);
         terminal.see("type to filter").press(Key::Esc);
@@ -345,8 +299,6 @@ fn a_row_names_the_booking_of_a_filter_and_of_an_event_too() {
     let requests = home.ok(requests).json();
     // The booking was made, and read for the event.
     assert_eq!(requests["requests"].as_array().unwrap().len(), 2);
-    home.run(["sandbox", "requests", "--booking", "@2"])
-        .exits(2);
-    home.run(["webhook", "events", "list", "--booking", "@2"])
-        .exits(2);
+    home.run(["sandbox", "requests", "--booking", "@2"]).exits(2);
+    home.run(["webhook", "events", "list", "--booking", "@2"]).exits(2);
 }

@@ -89,9 +89,7 @@ fn is_shown(path: &str, value: &Value, seen: &str) -> bool {
     // A name is the same in any style: `timeZone`, `time-zone`.
     let styled = |path: &str| path.split('.').map(letters).collect::<Vec<_>>().join(".");
     let path = styled(path);
-    let is_worded = WORDED
-        .iter()
-        .any(|name| path.ends_with(&format!(".{}", styled(name))));
+    let is_worded = WORDED.iter().any(|name| path.ends_with(&format!(".{}", styled(name))));
     let text = match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -110,11 +108,7 @@ fn documents(variant: &str) -> Option<Value> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign");
     let mut command = Command::new("python3");
     command.env("PYTHONDONTWRITEBYTECODE", "1");
-    let output = command
-        .arg(folder.join("documents.py"))
-        .arg(variant)
-        .output()
-        .unwrap();
+    let output = command.arg(folder.join("documents.py")).arg(variant).output().unwrap();
     let why = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{variant}: {why}");
     Some(serde_json::from_slice(&output.stdout).unwrap())
@@ -151,11 +145,7 @@ fn shows_everything(variant: &str) {
     }
     let count = wrong.len();
     wrong.truncate(12);
-    assert!(
-        wrong.is_empty(),
-        "{variant}: {count} wrong\n{}",
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{variant}: {count} wrong\n{}", wrong.join("\n"));
 }
 
 macro_rules! variants {
@@ -195,9 +185,7 @@ fn nothing_is_wrong_at_services_of_strangers_and_the_hints_lead_to_a_confirmed_b
     let output = trial.output().unwrap();
     // The table and what was wrong come last; what was said before it is long.
     let printed = String::from_utf8_lossy(&output.stdout);
-    let table = printed
-        .find("\n            ")
-        .map_or(&*printed, |at| &printed[at..]);
+    let table = printed.find("\n            ").map_or(&*printed, |at| &printed[at..]);
     let why = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{table}\n{why}");
 }
@@ -215,11 +203,7 @@ fn a_status_that_nobody_knows_is_shown_as_the_word_and_ends_a_watch() {
     let booking = serde_json::json!({"id": "bk_1", "object": "booking", "status": "On Hold", "provider": "p"});
     let (_server, home) = answering(booking);
     let shown = home.ok(["show", "bk_1"]);
-    assert!(
-        shown.stdout.starts_with("On Hold\tbk_1\n"),
-        "{}",
-        shown.stdout
-    );
+    assert!(shown.stdout.starts_with("On Hold\tbk_1\n"), "{}", shown.stdout);
     for part in [
         "`On Hold` is a status that bookctl does not know.",
         "next\tbookctl show bk_1\n",
@@ -229,8 +213,7 @@ fn a_status_that_nobody_knows_is_shown_as_the_word_and_ends_a_watch() {
     }
     home.run(["show", "bk_1", "--exit-status"]).exits(15);
     home.run(["watch", "bk_1"]).exits(15);
-    home.run(["watch", "bk_1", "--until", "confirmed"])
-        .exits(15);
+    home.run(["watch", "bk_1", "--until", "confirmed"]).exits(15);
     home.run(["cancel", "bk_1", "--yes"]).exits(16);
     home.run(["modify", "bk_1", "--party", "3"]).exits(16);
     home.run(["continue", "bk_1", "--otp", "123456"]).exits(16);
@@ -259,11 +242,7 @@ fn an_answer_that_cannot_be_read_is_never_an_empty_list() {
     let (_server, home) = answering(document.clone());
     for (kind, arguments) in COMMANDS.iter().filter(|(kind, _)| *kind != "index") {
         let output = home.run(*arguments).exits(15);
-        assert!(
-            !output.stderr.contains("found"),
-            "{kind}: {}",
-            output.stderr
-        );
+        assert!(!output.stderr.contains("found"), "{kind}: {}", output.stderr);
         let output = home.run(arguments.iter().chain(&["--json"])).exits(15);
         assert_eq!(output.error()["body"], document, "{kind}");
     }

@@ -55,11 +55,7 @@ impl Life {
         home.ok(["profile", "learn", "hub", "--yes"]);
         service.saw_no_write();
         home.ok(set.iter().chain(&settings));
-        Some(Life {
-            service,
-            home,
-            variant,
-        })
+        Some(Life { service, home, variant })
     }
 
     #[track_caller]
@@ -76,9 +72,7 @@ impl Life {
         let venue = venues.iter().find(|venue| venue["name"] == name).unwrap();
         let field = |name: &str| plain(&venue[name]);
         let (vertical, city) = (field("vertical"), field("city"));
-        let search = words(format!(
-            "search '{vertical}' --near '{city}' --at 'tomorrow 19:30'"
-        ));
+        let search = words(format!("search '{vertical}' --near '{city}' --at 'tomorrow 19:30'"));
         let found = self.run(&search, 0);
         let row = found.stdout.lines().find(|row| row.contains(name));
         let row = row.unwrap_or_else(|| panic!("{}: {name} is not in {found}", self.variant));
@@ -158,18 +152,14 @@ impl Life {
     fn booked_nothing_twice(&self, expected: usize) {
         let bookings = self.state("bookings");
         assert_eq!(bookings.len(), expected, "{}", self.variant);
-        let keys: std::collections::BTreeSet<String> = bookings
-            .iter()
-            .map(|booking| plain(&booking["idempotency_key"]))
-            .collect();
+        let keys: std::collections::BTreeSet<String> =
+            bookings.iter().map(|booking| plain(&booking["idempotency_key"])).collect();
         assert_eq!(keys.len(), expected, "{}", self.variant);
     }
 }
 
 fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Runs a part of the life at every variant, a few of them at a time: some parts wait for the service.
@@ -197,10 +187,7 @@ fn venues_and_slots_are_found_with_all_pages_terms_and_providers() {
     at_every_variant(|life| {
         let search = "search dining --near 'New York' --at 'tomorrow 19:30' --party 2";
         let all = life.run(words(search), 0);
-        life.shows(
-            &all,
-            "Lantern House|Stubborn Fork|Corner Oyster|Long Supper Club",
-        );
+        life.shows(&all, "Lantern House|Stubborn Fork|Corner Oyster|Long Supper Club");
         assert!(!all.stderr.contains("cannot be read"), "{all}");
         let (id, b) = life.venue("Corner Oyster");
         let few = life.run(words(format!("{search} --provider '{b}'")), 0);
@@ -258,8 +245,7 @@ fn a_booking_is_made_shown_changed_and_cancelled() {
         assert_eq!(now["cancel_reason"] == "rain", takes_a_reason, "{now}");
 
         let (stubborn, _) = life.book("Stubborn Fork", &[], 0);
-        life.run(["modify", &stubborn, "--party", "4"], 7)
-            .says("the venue refused the change");
+        life.run(["modify", &stubborn, "--party", "4"], 7).says("the venue refused the change");
         let (bound, _) = life.book("Morning Coach", &[], 0);
         let cancel = ["cancel", &bound, "--yes", "--reason", "rain"];
         life.run(&cancel[..if takes_a_reason { 5 } else { 3 }], 7);
@@ -307,8 +293,7 @@ fn a_code_further_fields_and_a_payment_are_answered_in_the_services_own_form() {
         life.shows(&ended, "payment_declined");
         let (late, _) = life.book("Velvet Room", &pay, 10);
         let answer = life.approval(&late, "approved");
-        life.service
-            .control("POST", "clock", "{\"advance_seconds\": 660}");
+        life.service.control("POST", "clock", "{\"advance_seconds\": 660}");
         let ended = life.continues(&late, &["--psp-response", &answer], 11);
         life.shows(&ended, "payment_approval_expired");
         life.booked_nothing_twice(4);
@@ -349,8 +334,7 @@ fn a_persons_account_is_connected_shown_used_and_disconnected() {
             plain(&life.state("sessions").last().unwrap()["id"])
         };
         let id = connect("u1", "+44 20 7946 0018");
-        life.run(["session", "verify", &id, "--code", "000000"], 12)
-            .says("the code is wrong");
+        life.run(["session", "verify", &id, "--code", "000000"], 12).says("the code is wrong");
         let active = life.run(["session", "verify", &id, "--code", &life.code()], 0);
         life.shows(&active, &format!("active|{id}|guest\tu1|{provider}"));
         let other = connect("u2", "+44 20 7946 0019");
@@ -428,10 +412,7 @@ fn open_bookings_are_listed_in_every_shape_and_never_none_when_some_came() {
         none.says("No unfinished bookings");
         let (id, _) = life.book("Corner Oyster", &[], 10);
         life.sees(["bookings", "--open"], 0, &id);
-        if !settings(life.variant)
-            .iter()
-            .any(|it| it.starts_with("read.error="))
-        {
+        if !settings(life.variant).iter().any(|it| it.starts_with("read.error=")) {
             return;
         }
         // Without the expression nothing in the list has `id` and `status`: it is shown as it came.

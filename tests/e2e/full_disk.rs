@@ -35,12 +35,8 @@ impl Disk {
         // As much as there is room for is written, then it fails.
         let _ = fs::write(self.filler(), full);
         let held = fs::metadata(self.filler()).unwrap().len() as usize;
-        let file = fs::OpenOptions::new()
-            .write(true)
-            .open(self.filler())
-            .unwrap();
-        file.set_len(held.saturating_sub(kilobytes * 1024) as u64)
-            .unwrap();
+        let file = fs::OpenOptions::new().write(true).open(self.filler()).unwrap();
+        file.set_len(held.saturating_sub(kilobytes * 1024) as u64).unwrap();
     }
 
     pub(crate) fn forbid_writing(&self) {
@@ -73,23 +69,18 @@ fn a_disk_that_is_really_full_stops_the_create_or_knows_it() {
     if Disk::mount(&Home::new()).is_none() {
         return;
     }
-    try_each(
-        "disks with a little room",
-        4,
-        &cases,
-        |served, number, (used, left)| {
-            let (home, intent) = (served.home(), Intent::number(number));
-            let disk = Disk::mount(&home).unwrap();
-            if *used {
-                home.ok(["attempts"]);
-            }
-            disk.leave(*left);
-            let ended = home.run(intent.arguments());
-            assert!(matches!(ended.code, Some(0 | 3)), "{left} KB left: {ended}");
-            disk.empty();
-            intent.is_kept(served, &home, &ended)
-        },
-    );
+    try_each("disks with a little room", 4, &cases, |served, number, (used, left)| {
+        let (home, intent) = (served.home(), Intent::number(number));
+        let disk = Disk::mount(&home).unwrap();
+        if *used {
+            home.ok(["attempts"]);
+        }
+        disk.leave(*left);
+        let ended = home.run(intent.arguments());
+        assert!(matches!(ended.code, Some(0 | 3)), "{left} KB left: {ended}");
+        disk.empty();
+        intent.is_kept(served, &home, &ended)
+    });
 }
 
 #[test]
@@ -131,13 +122,7 @@ fn with_output_to(home: &Home, intent: &Intent, redirection: &str) -> (Option<i3
 #[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn a_result_that_cannot_be_written_is_not_forgotten() {
     let served = Served::unlimited();
-    let ways = [
-        ">/dev/full",
-        ">/dev/full 2>/dev/full",
-        ">&-",
-        "| head -0",
-        ">&- 2>&-",
-    ];
+    let ways = [">/dev/full", ">/dev/full 2>/dev/full", ">&-", "| head -0", ">&- 2>&-"];
     for (number, way) in ways.into_iter().enumerate() {
         let (home, intent) = (served.home(), Intent::number(number));
         let (code, stderr) = with_output_to(&home, &intent, way);
@@ -156,13 +141,7 @@ fn a_result_that_cannot_be_written_is_not_forgotten() {
 #[test]
 #[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn help_and_version_that_cannot_be_written_say_so() {
-    for line in [
-        "--help",
-        "-h",
-        "show --help",
-        "--version",
-        "--version --verbose",
-    ] {
+    for line in ["--help", "-h", "show --help", "--version", "--version --verbose"] {
         let home = Home::new();
         let mut shell = Command::new("bash");
         home.enter(&mut shell);

@@ -24,11 +24,7 @@ fn place(home: &Home, name: &str) -> (PathBuf, String) {
 /// What the commands that write a HAR file say of one that they do not take.
 fn refused(home: &Home, name: &str, why: &str) {
     for command in ["serve --port 0 --ephemeral --json", "run --json"] {
-        let end = if command.starts_with("run") {
-            "-- true"
-        } else {
-            ""
-        };
+        let end = if command.starts_with("run") { "-- true" } else { "" };
         let line = format!("sandbox {command} --har '{name}' {end}");
         let error = home.run(words(line)).refused(1, "io");
         has(&error, "message", why);
@@ -105,8 +101,7 @@ fn a_file_that_is_no_har_file_of_bookctl_is_refused_and_left_as_it_is() {
         assert_eq!(fs::read_to_string(&file).unwrap(), content);
     }
     let folder = home.folder().to_str().unwrap().to_owned();
-    home.run(["sandbox", "run", "--har", &folder, "--", "true"])
-        .exits(1);
+    home.run(["sandbox", "run", "--har", &folder, "--", "true"]).exits(1);
 }
 
 #[test]
@@ -155,10 +150,7 @@ fn on_a_full_disk_a_har_file_stays_whole() {
     let names = fs::read_dir(home.path()).unwrap().count();
     assert_eq!(names, 2, "the file that fills the disk, and the log");
     let log = served.log();
-    let warnings: Vec<_> = log
-        .lines()
-        .filter(|it| it.starts_with("warning:"))
-        .collect();
+    let warnings: Vec<_> = log.lines().filter(|it| it.starts_with("warning:")).collect();
     let warning = format!("warning: cannot write {name}: no space left on device; ");
     assert_eq!(warnings.len(), 1, "{log}");
     assert!(warnings[0].starts_with(&warning), "{log}");

@@ -20,9 +20,7 @@ fn hold(file: &Path) -> Connection {
 /// The same, for what only reads as well.
 fn hold_alone(file: &Path) -> Connection {
     let connection = Connection::open(file).unwrap();
-    connection
-        .execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
-        .unwrap();
+    connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE").unwrap();
     connection
 }
 
@@ -154,10 +152,7 @@ fn a_home_that_may_only_be_read_is_said_in_a_sentence() {
         }
     };
     all(0o555);
-    for arguments in [
-        &["show", "bk_1", "--json"][..],
-        &["sandbox", "inbox", "--json"],
-    ] {
+    for arguments in [&["show", "bk_1", "--json"][..], &["sandbox", "inbox", "--json"]] {
         let Some(command) = without_rights(&home, arguments) else {
             crate::harness::skipped("no other user can run the binary");
             break;
@@ -187,9 +182,7 @@ fn a_journal_that_cannot_be_used_any_more_is_not_set_aside_while_another_process
     let newer = Connection::open(&journal).unwrap();
     newer.pragma_update(None, "user_version", 99).unwrap();
     newer.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let output = home
-        .run(["journal", "recover", "--json", "--timeout", "1s"])
-        .exits(3);
+    let output = home.run(["journal", "recover", "--json", "--timeout", "1s"]).exits(3);
     assert_eq!(output.error()["code"], "journal");
     output.says("in use by another process");
     let names = fs::read_dir(home.path()).unwrap();

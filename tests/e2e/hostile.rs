@@ -173,14 +173,7 @@ const CALLS: [&str; 22] = [
 ];
 
 /// What another's sequence begins with.
-const THEIRS: [&str; 6] = [
-    "\u{1b}[2J",
-    "\u{1b}]8;",
-    "\u{1b}]52",
-    "\u{9b}",
-    "\u{202e}",
-    "\u{7}",
-];
+const THEIRS: [&str; 6] = ["\u{1b}[2J", "\u{1b}]8;", "\u{1b}]52", "\u{9b}", "\u{202e}", "\u{7}"];
 
 /// "Text that came from outside is shown with its control and bidi characters made visible, everywhere."
 /// (command line, Output 6)
@@ -200,17 +193,11 @@ fn no_document_of_the_service_acts_on_a_terminal_in_any_form() {
                 assert!(said.contains("Evil"), "{what}: {output}");
             }
             if form == ["--json"] {
-                let document = if output.stdout.is_empty() {
-                    output.error()
-                } else {
-                    output.json()
-                };
+                let document =
+                    if output.stdout.is_empty() { output.error() } else { output.json() };
                 // Made visible as JSON spells it, so that a program reads the very same text.
                 let whole = document.to_string();
-                assert!(
-                    quiet || whole.contains(&json!(NASTY).to_string()),
-                    "{what}: {output}"
-                );
+                assert!(quiet || whole.contains(&json!(NASTY).to_string()), "{what}: {output}");
             }
         }
     }
@@ -222,12 +209,9 @@ fn names_of_thirty_kilobytes_are_no_trouble() {
     let text = "名\u{1b}[31m ".repeat(30 * 1024 / 9);
     let server = service(&text);
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    for call in [
-        "show failed",
-        "show refused --json",
-        SEARCH,
-        "session list --jq .sessions[0].end_user",
-    ] {
+    for call in
+        ["show failed", "show refused --json", SEARCH, "session list --jq .sessions[0].end_user"]
+    {
         let output = home.run(words(call));
         is_harmless(&format!("{call:?}"), &output);
         let length = output.stdout.len() + output.stderr.len();
@@ -240,13 +224,8 @@ fn names_of_thirty_kilobytes_are_no_trouble() {
 fn on_a_terminal_too_only_our_own_sequences_are_written() {
     let server = service(NASTY);
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    for call in [
-        "show failed",
-        "show refused",
-        SEARCH,
-        "show failed --json",
-        "continue confirmed",
-    ] {
+    for call in ["show failed", "show refused", SEARCH, "show failed --json", "continue confirmed"]
+    {
         let ended = Terminal::of_width(&home, 60, &call.split(' ').collect::<Vec<_>>()).end();
         for theirs in THEIRS {
             let raw = &ended.raw;
@@ -376,11 +355,7 @@ fn names_of_every_script_are_shown_as_they_are_and_hidden_text_is_not_hidden() {
         ("Ada Love\u{feff}lace", "\\u{feff}"),
     ];
     let mut rows = String::new();
-    for (day, name) in names
-        .iter()
-        .chain(attacks.map(|it| it.0).iter())
-        .enumerate()
-    {
+    for (day, name) in names.iter().chain(attacks.map(|it| it.0).iter()).enumerate() {
         let day = day + 1;
         rows.push_str(&format!(
             r#"{{"venue_id":"ven_confirms","datetime":"2038-01-{day:02}T19:30:00Z","party_size":2,"customer":{{"name":"{name}"}}}}"#

@@ -87,10 +87,9 @@ fn a_control_names_the_flag_whose_value_is_wrong() {
     ] {
         run(words).exits(0);
     }
-    for (words, list) in [
-        ("faults remove flt_0", "faults"),
-        ("organization remove org_x", "organization"),
-    ] {
+    for (words, list) in
+        [("faults remove flt_0", "faults"), ("organization remove org_x", "organization")]
+    {
         let error = run(words).refused(6, "http_404");
         let list = format!("bookctl sandbox {list}");
         has(&error, "hint", &list);
@@ -101,10 +100,7 @@ fn a_control_names_the_flag_whose_value_is_wrong() {
 #[test]
 fn a_cut_that_a_response_does_not_reach_is_not_made_in_the_next_one() {
     let server = Served::start();
-    add(
-        &server,
-        &json!({"on": "any", "kind": "truncate", "after_bytes": 5000}),
-    );
+    add(&server, &json!({"on": "any", "kind": "truncate", "after_bytes": 5000}));
     let address = server.base_url().trim_start_matches("http://");
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(HANG)).unwrap();
@@ -130,9 +126,7 @@ fn a_body_that_is_no_json_is_sent_as_the_text_that_it_is() {
         ("<h1>502</h1>", "text/html; charset=utf-8"),
         ("{\"error\":\"busy\"}", "application/json"),
     ] {
-        let add = [
-            "sandbox", "faults", "add", "--on", "GET /v1/", "--kind", "status",
-        ];
+        let add = ["sandbox", "faults", "add", "--on", "GET /v1/", "--kind", "status"];
         let more = ["--status", "502", "--body", body];
         served.home().ok(add.iter().chain(&more));
         let answer = exchange(served.base_url(), "GET", "/v1/", &[], "");
@@ -197,10 +191,7 @@ fn a_fault_of_one_organization_spares_the_others() {
     let server = Served::unlimited();
     let (_, organization) = control(&server, "POST", "/sandbox/organizations", &json!({}));
     let key = text(&organization["keys"], "live");
-    add(
-        &server,
-        &json!({"preset": "rate_limited", "organization": organization["id"]}),
-    );
+    add(&server, &json!({"preset": "rate_limited", "organization": organization["id"]}));
     assert_eq!([index(&server, &key), index(&server, LIVE)], [429, 200]);
     let path = format!("/sandbox/organizations/{}", text(&organization, "id"));
     control(&server, "DELETE", &path, &Value::Null);
@@ -222,18 +213,11 @@ impl Delivered {
         let server = quick(&Home::new());
         let consumer = Scripted::start(|_| Reply::json(200, &json!({})));
         let url = json!({"webhook_url": format!("{}/hook", consumer.base_url())});
-        assert_eq!(
-            control(&server, "PUT", "/sandbox/organization", &url).0,
-            200
-        );
+        assert_eq!(control(&server, "PUT", "/sandbox/organization", &url).0, 200);
         add(&server, fault);
         let home = server.home();
         home.booked("ven_confirms", &[], 0);
-        Delivered {
-            server,
-            consumer,
-            home,
-        }
+        Delivered { server, consumer, home }
     }
 
     /// The types of the events that came, in their order, once `count` have come.
@@ -310,9 +294,7 @@ fn a_webhook_that_is_delayed_waits_by_the_sandboxs_clock_even_if_each_is() {
     let delivered = Delivered::with(&hour);
     delivered.wait_until(|all| {
         let waits = |it: &Value| {
-            let next = it["next_attempt_at"]
-                .as_str()
-                .and_then(|it| it.parse().ok());
+            let next = it["next_attempt_at"].as_str().and_then(|it| it.parse().ok());
             let in_five = jiff::Timestamp::now() + jiff::SignedDuration::from_mins(5);
             next.is_some_and(|next: jiff::Timestamp| next > in_five)
         };

@@ -10,18 +10,16 @@ use crate::packaging::{LINUX, MACOS, archive, files, release, root};
 
 /// Serves the files of a folder.
 fn serve(folder: PathBuf) -> Scripted {
-    Scripted::start(
-        move |request| match fs::read(folder.join(&request.path[1..])) {
-            Ok(content) => {
-                let head = format!(
-                    "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-                    content.len()
-                );
-                Reply::Raw([head.into_bytes(), content].concat())
-            }
-            Err(_) => Reply::Whole(404, "text/plain", String::new()),
-        },
-    )
+    Scripted::start(move |request| match fs::read(folder.join(&request.path[1..])) {
+        Ok(content) => {
+            let head = format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                content.len()
+            );
+            Reply::Raw([head.into_bytes(), content].concat())
+        }
+        Err(_) => Reply::Whole(404, "text/plain", String::new()),
+    })
 }
 
 /// A release that is served, and a home to install it in.
@@ -38,9 +36,7 @@ fn install(
     leave_out: &[&str],
 ) -> Output {
     let mut command = shell(home, programs, leave_out);
-    command
-        .arg(root().join("packaging/install.sh"))
-        .args(arguments);
+    command.arg(root().join("packaging/install.sh")).args(arguments);
     Running::start(command).end()
 }
 
@@ -93,11 +89,7 @@ fn the_installer_installs_what_has_the_right_checksum() {
     let output = install(&home, &from, &[], &[]).exits(0);
     let prefix = home.folder().join(".local");
     let program = prefix.join("bin/bookctl");
-    let said = format!(
-        "installed bookctl {} as {}",
-        env!("CARGO_PKG_VERSION"),
-        program.display()
-    );
+    let said = format!("installed bookctl {} as {}", env!("CARGO_PKG_VERSION"), program.display());
     output.shows(&said);
     output.shows("is not on your PATH");
     assert!(Command::new(&program).status().unwrap().success());
@@ -106,12 +98,8 @@ fn the_installer_installs_what_has_the_right_checksum() {
     // Once more, over it, and to a folder that is on the PATH.
     install(&home, &from, &[], &[]).exits(0);
     let elsewhere = home.folder().join("on-path");
-    let output = install(
-        &home,
-        &[&from[..], &["--prefix", elsewhere.to_str().unwrap()]].concat(),
-        &[],
-        &[],
-    );
+    let output =
+        install(&home, &[&from[..], &["--prefix", elsewhere.to_str().unwrap()]].concat(), &[], &[]);
     assert!(!output.exits(0).stdout.contains("PATH"));
     assert!(elsewhere.join("bin/bookctl").exists());
 }
@@ -127,18 +115,12 @@ fn the_installer_says_what_it_replaces_and_what_is_found_before_it() {
     install(&home, &from, &[], &[])
         .exits(0)
         .prints("/.local/bin/bookctl, in place of bookctl 0.0.1\n")
-        .prints(format!(
-            "Your shell finds another bookctl first: {}\n",
-            other.display()
-        ));
+        .prints(format!("Your shell finds another bookctl first: {}\n", other.display()));
     for prefix in ["on-path", "on-path/", "./on-path"] {
         place(&other, "bookctl 0.0.2");
         let elsewhere = [&from[..], &["--prefix", prefix]].concat();
         let output = install(&home, &elsewhere, &[], &[]).exits(0);
-        let output = output.prints(format!(
-            "as {}, in place of bookctl 0.0.2\n",
-            other.display()
-        ));
+        let output = output.prints(format!("as {}, in place of bookctl 0.0.2\n", other.display()));
         for unsaid in ["PATH", "finds another"] {
             assert!(!output.stdout.contains(unsaid), "{output}");
         }
@@ -186,10 +168,7 @@ fn the_installer_asks_for_a_folder_where_there_is_no_home() {
             .env_remove("HOME");
         Running::start(command).end()
     };
-    run(&[])
-        .exits(1)
-        .says("HOME is not set")
-        .says("--prefix DIR");
+    run(&[]).exits(1).says("HOME is not set").says("--prefix DIR");
     run(&["--prefix", "here"]).exits(0);
     assert!(home.folder().join("here/bin/bookctl").exists());
 }
@@ -253,10 +232,7 @@ fn the_installer_installs_nothing_that_has_another_checksum() {
     let output = install(&home, &["--from", server.base_url()], &[], &[]).exits(1);
     output.tells("the checksum of");
     output.tells("nothing was installed");
-    assert!(
-        below(&home.folder().join(".local")).is_empty(),
-        "something was installed"
-    );
+    assert!(below(&home.folder().join(".local")).is_empty(), "something was installed");
 }
 
 #[test]
@@ -282,19 +258,9 @@ fn the_installer_says_what_is_missing_and_what_to_do() {
     let with = |flag: &'static str, value| [from[0], from[1], flag, value];
     let (url, downloads) = (site.base_url(), ["curl", "wget"]);
     refused(&from, &[], &downloads, "neither curl nor wget is installed");
-    refused(
-        &from,
-        &[],
-        &["sha256sum"],
-        "neither sha256sum nor shasum is installed",
-    );
+    refused(&from, &[], &["sha256sum"], "neither sha256sum nor shasum is installed");
     refused(&from, &[mips], &[], "there is no bookctl for Linux on mips");
-    refused(
-        &from,
-        &[bsd],
-        &[],
-        "there is no bookctl for FreeBSD on amd64",
-    );
+    refused(&from, &[bsd], &[], "there is no bookctl for FreeBSD on amd64");
     refused(&from, &[arm], &[], "has no bookctl for Linux on aarch64");
     refused(&[], &[], &[], "there is no address to download from");
     let missing = "SHA256SUMS cannot be downloaded";
@@ -305,12 +271,7 @@ fn the_installer_says_what_is_missing_and_what_to_do() {
     refused(&["--from", sign_in.base_url()], &[], &[], no_list);
     refused(&["--frm"], &[], &[], "unknown argument: --frm");
     refused(&with("--prefix", ""), &[], &[], "--prefix needs a value");
-    refused(
-        &with("--prefix", unread.to_str().unwrap()),
-        &[],
-        &[],
-        "cannot be written",
-    );
+    refused(&with("--prefix", unread.to_str().unwrap()), &[], &[], "cannot be written");
 }
 
 #[test]

@@ -41,11 +41,7 @@ fn ctrl_c_at_every_question_before_the_create_changes_nothing_and_restores_the_t
     let home = Home::new();
     for (question, (text, _)) in WALK.iter().enumerate() {
         let ended = leave_at(&home, question, Key::CtrlC).exits(130);
-        assert!(
-            ended.screen.contains("nothing was changed"),
-            "{text}:\n{}",
-            ended.screen
-        );
+        assert!(ended.screen.contains("nothing was changed"), "{text}:\n{}", ended.screen);
     }
     assert!(Served::of(&home).bookings().is_empty());
 }
@@ -80,9 +76,7 @@ fn ctrl_c_at_the_code_names_the_booking_its_state_and_the_command_that_goes_on()
     let ended = terminal.ends(130);
     let id = only_booking(&home);
     let resume = format!("bookctl continue {id}");
-    ended
-        .says(&format!("booking {id} has status requires_action"))
-        .says(&resume);
+    ended.says(&format!("booking {id} has status requires_action")).says(&resume);
 
     // The command that was printed does go on.
     let mut terminal = Terminal::start(&home, &["continue", &id]);
@@ -131,9 +125,7 @@ fn ctrl_c_while_a_booking_is_processing_names_it_and_how_to_go_on_waiting() {
     let ended = terminal.ends(130);
     let bookings = Served::of(&home).bookings();
     let id = bookings[0]["id"].as_str().unwrap();
-    ended
-        .says(&format!("booking {id} has status processing"))
-        .says(&format!("bookctl watch {id}"));
+    ended.says(&format!("booking {id} has status processing")).says(&format!("bookctl watch {id}"));
 }
 
 #[test]
@@ -212,9 +204,7 @@ fn ctrl_c_ends_a_command_that_writes_into_a_full_pipe() {
         }
         // Lets it block in its next write. Interrupted earlier, it ends as soon, and the test proves less.
         std::thread::sleep(Duration::from_millis(100));
-        let sent = Command::new("kill")
-            .args([signal, &child.id().to_string()])
-            .status();
+        let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
         assert!(sent.unwrap().success());
         let status = child.wait().unwrap();
         assert_eq!(status.code(), Some(code));

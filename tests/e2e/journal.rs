@@ -14,10 +14,7 @@ fn where_the_journal_cannot_be_kept_nothing_is_sent() {
     fs::write(home.path(), "a file").unwrap();
     let output = home.run(booking(&[]));
     let error = output.exits(3).error();
-    assert!(
-        ["journal", "config"].contains(&text(&error, "code").as_str()),
-        "{error}"
-    );
+    assert!(["journal", "config"].contains(&text(&error, "code").as_str()), "{error}");
     assert!(server.creates().is_empty());
 
     // One folder deeper the config file is simply not there, and the journal still has no place.

@@ -41,11 +41,8 @@ fn a_delivery_without_an_id_is_kept_once_under_the_digest_of_its_body_with_one_w
     assert_eq!(summary["received"], 2, "{summary}");
     let id = events[0]["event_id"].as_str().unwrap();
     assert!(id.starts_with("sha256:"), "{id}");
-    home.ok(["webhook", "events", "show", id])
-        .prints("unknown kind")
-        .prints("701");
-    home.ok(["webhook", "events", "list"])
-        .prints("unknown kind");
+    home.ok(["webhook", "events", "show", id]).prints("unknown kind").prints("701");
+    home.ok(["webhook", "events", "list"]).prints("unknown kind");
     let app = App::start(|_| 200);
     home.ok(["webhook", "events", "replay", id, "--to", &app.url]);
     assert_eq!(app.count(), 1);
@@ -57,10 +54,7 @@ fn an_id_in_a_header_and_a_kind_at_a_path_are_found() {
     let listening = Listening::start(&home, &[]);
     let body = json!({"event": {"kind": "booking.confirmed"}, "data": {"object": {"id": "bk_1", "status": "confirmed"}}});
     let body = body.to_string();
-    let headers = format!(
-        "X-Event-Id: e-9\r\nBooking-Signature: {}\r\n",
-        signature(&body)
-    );
+    let headers = format!("X-Event-Id: e-9\r\nBooking-Signature: {}\r\n", signature(&body));
     let mut courier = Courier::to(&listening.url).unwrap();
     assert_eq!(courier.post(&body, &headers), Some(200));
     let output = listening.end();
@@ -91,9 +85,7 @@ fn an_id_that_events_of_other_kinds_have_loses_no_delivery_and_is_warned_of_once
     let bodies: Vec<String> = app.delivered().into_iter().map(|it| it.body).collect();
     assert_eq!(bodies, kinds.map(body));
     let output = listening.end();
-    let warnings = output
-        .stderr
-        .matches("profile set acme dialect.event_id_field=PATH");
+    let warnings = output.stderr.matches("profile set acme dialect.event_id_field=PATH");
     assert_eq!(warnings.count(), 1, "{output}");
     let (events, summary) = lines(&output);
     assert_eq!(summary["duplicates"], 3, "{output}");

@@ -63,8 +63,7 @@ fn before_an_attempt_is_sent_again_a_booking_that_was_made_instead_is_named() {
     terminal.press(Key::Enter);
     terminal.ends(17).says("bookctl attempts abandon killed");
     assert_eq!(server.creates().len(), 2);
-    home.ok(resume)
-        .says("this guest already has a booking at this venue that day: bk_1");
+    home.ok(resume).says("this guest already has a booking at this venue that day: bk_1");
     assert_eq!(server.creates().len(), 3);
 }
 
@@ -83,9 +82,6 @@ fn a_person_who_books_after_a_script_did_is_asked_before_the_first_request_is_se
     terminal.accept("? Book another one?");
     terminal.ends(17);
     let creates = server.creates();
-    let keys: Vec<_> = creates
-        .iter()
-        .map(|it| it.header("idempotency-key"))
-        .collect();
+    let keys: Vec<_> = creates.iter().map(|it| it.header("idempotency-key")).collect();
     assert_eq!(keys, [Some("killed"), Some("again")]);
 }

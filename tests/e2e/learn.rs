@@ -18,25 +18,19 @@ pub(crate) fn config(home: &Home) -> String {
 /// The settings that a run found, as `key = value`.
 pub(crate) fn lines(learned: &Value) -> Vec<String> {
     let settings = learned["settings"].as_array().unwrap().iter();
-    settings
-        .map(|it| format!("{} = {}", text(it, "key"), text(it, "value")))
-        .collect()
+    settings.map(|it| format!("{} = {}", text(it, "key"), text(it, "value"))).collect()
 }
 
 /// What a run shows of a kind of document.
 fn shown(learned: &Value, kind: &str) -> Value {
     let documents = learned["documents"].as_array().unwrap();
     let found = documents.iter().find(|it| it["kind"] == kind);
-    found
-        .cloned()
-        .unwrap_or_else(|| panic!("{kind}: {learned}"))
+    found.cloned().unwrap_or_else(|| panic!("{kind}: {learned}"))
 }
 
 /// A home with a profile `foreign` for this server.
 fn home_at(server: &Scripted) -> Home {
-    Home::new()
-        .with_profile("foreign", server.base_url(), "")
-        .with("BOOKCTL_API_KEY", FOREIGN_KEY)
+    Home::new().with_profile("foreign", server.base_url(), "").with("BOOKCTL_API_KEY", FOREIGN_KEY)
 }
 
 /// How the variants want the key.
@@ -52,9 +46,7 @@ fn at_the_projects_own_sandbox_everything_is_read_and_nothing_is_proposed() {
         "default_profile = \"own\"\n[profiles.own]\nbase_url = \"{}\"\n",
         served.base_url()
     );
-    let home = Home::new()
-        .configured(&config)
-        .with("BOOKCTL_API_KEY", "sk_live_sandbox");
+    let home = Home::new().configured(&config).with("BOOKCTL_API_KEY", "sk_live_sandbox");
     home.booked("ven_confirms", &[], 0);
     let learned = home.json("profile learn own --yes");
     assert_eq!(lines(&learned), Vec::<String>::new(), "{learned}");
@@ -63,10 +55,8 @@ fn at_the_projects_own_sandbox_everything_is_read_and_nothing_is_proposed() {
         holds!(shown, {"read": true, "missing": []});
     }
     assert_eq!(learned["written"], Value::Null);
-    home.ok(["profile", "learn", "own", "--check"])
-        .prints("fits");
-    home.ok(["doctor", "--probe", "--near", "London"])
-        .prints("fits");
+    home.ok(["profile", "learn", "own", "--check"]).prints("fits");
+    home.ok(["doctor", "--probe", "--near", "London"]).prints("fits");
     assert_eq!(served.bookings().len(), 1);
 }
 
@@ -178,17 +168,12 @@ fn a_document_that_is_not_read_comes_with_an_expression_that_a_person_completes(
         ),
         "{setting}"
     );
-    home.run(["doctor", "--probe"])
-        .exits(3)
-        .prints("not read")
-        .prints(".data.days[][][].starts");
+    home.run(["doctor", "--probe"]).exits(3).prints("not read").prints(".data.days[][][].starts");
     // A command with a hole changes nothing.
     let before = config(&home);
     home.run(["profile", "set", "foreign", &setting]).exits(2);
     assert_eq!(config(&home), before);
-    let filled = setting
-        .replacen("<?>", "ref", 1)
-        .replacen("<?>", "starts", 1);
+    let filled = setting.replacen("<?>", "ref", 1).replacen("<?>", "starts", 1);
     let filled = filled.split(", card_terms").next().unwrap().to_owned() + "}]}";
     home.ok(["profile", "set", "foreign", &filled]);
     learn(&home, &["--check"]).exits(0);
@@ -200,9 +185,7 @@ fn a_document_that_is_not_read_comes_with_an_expression_that_a_person_completes(
         "foreign",
         "read.venues=. * {venues: [.venues[] | {venue_id, name: .title}]}",
     ]);
-    home.run(["doctor", "--probe"])
-        .exits(3)
-        .prints("read.venues finds no longer: name");
+    home.run(["doctor", "--probe"]).exits(3).prints("read.venues finds no longer: name");
 }
 
 #[test]
@@ -211,11 +194,8 @@ fn another_place_is_asked_where_one_is_not_known_and_that_is_nothing_against_the
         let answer = match request.path.as_str() {
             "/v1/venues/search" if !request.body.contains("Reykjavik") => {
                 let is_paris = request.body.contains("Paris");
-                let why = if is_paris {
-                    "unknown city Paris"
-                } else {
-                    "location could not be resolved"
-                };
+                let why =
+                    if is_paris { "unknown city Paris" } else { "location could not be resolved" };
                 return Reply::json(400, &json!({"error": why}));
             }
             "/v1/venues/search" => json!({"venues": [{"venue_id": 7, "name": "Caf\u{e9}"}]}),
@@ -226,16 +206,10 @@ fn another_place_is_asked_where_one_is_not_known_and_that_is_nothing_against_the
     });
     let home = home_at(&service);
     home.ok(["doctor", "--probe"]).prints("--near");
-    let searches = service
-        .requests()
-        .into_iter()
-        .filter(|it| it.path.ends_with("venues/search"));
+    let searches = service.requests().into_iter().filter(|it| it.path.ends_with("venues/search"));
     assert_eq!(searches.count(), 3);
-    home.ok(["doctor", "--probe", "--near", "Reykjavik"])
-        .prints("venues");
-    home.run(["doctor", "--probe", "--near", "Oslo"])
-        .exits(3)
-        .prints("could not be resolved");
+    home.ok(["doctor", "--probe", "--near", "Reykjavik"]).prints("venues");
+    home.run(["doctor", "--probe", "--near", "Oslo"]).exits(3).prints("could not be resolved");
 }
 
 #[test]
@@ -284,11 +258,7 @@ fn recorded_documents_are_shown_in_the_same_way() {
         r#"{"reservation": {"no": "b1", "state": "ok", "starts_at": "2026-12-01T19:30:00Z", "guest": {"full_name": "Ada Lovelace"}}}"#,
     );
     let example = format!("booking={booking}");
-    let output = learn(
-        &home,
-        &["--yes", "--delivery", &delivery, "--example", &example],
-    )
-    .exits(0);
+    let output = learn(&home, &["--yes", "--delivery", &delivery, "--example", &example]).exits(0);
     let learned = output.json();
     assert_eq!(lines(&learned), ["dialect.service_name = Acme"]);
     let booking = shown(&learned, "booking");
@@ -306,9 +276,7 @@ fn recorded_documents_are_shown_in_the_same_way() {
     assert!(!output.stdout.contains("e1\""), "{output}");
     assert_eq!(config(&home).matches("Acme").count(), 1);
     service.saw_no_write();
-    learn(&home, &["--yes", "--example", "bookings=x"])
-        .exits(2)
-        .says("the kinds are");
+    learn(&home, &["--yes", "--example", "bookings=x"]).exits(2).says("the kinds are");
     let broken = file("broken.json", "{");
     learn(&home, &["--yes", "--example", &format!("booking={broken}")]).exits(2);
 }
@@ -375,8 +343,5 @@ fn a_learned_profile_is_read_only_and_one_that_allows_changes_stays_so() {
     home.ok(["profile", "set", "foreign", "read_only=false"]);
     delivery("Other");
     let file = config(&home);
-    assert!(
-        file.contains("read_only = false") && file.contains("Other"),
-        "{file}"
-    );
+    assert!(file.contains("read_only = false") && file.contains("Other"), "{file}");
 }

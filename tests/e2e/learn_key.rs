@@ -12,9 +12,7 @@ fn after_a_401_a_login_asks_again_and_names_what_finds_out_how_the_key_is_wanted
         return;
     };
     let url = service.base_url();
-    let login = words(format!(
-        "auth login --profile foreign --base-url {url} --storage file"
-    ));
+    let login = words(format!("auth login --profile foreign --base-url {url} --storage file"));
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &login);
     terminal.answer("API key for", FOREIGN_KEY);
@@ -25,10 +23,7 @@ fn after_a_401_a_login_asks_again_and_names_what_finds_out_how_the_key_is_wanted
     assert!(config(&home).contains("key_origin"));
     let home = home.with("X", "");
     let learned = home.json("profile learn foreign --yes");
-    assert!(
-        lines(&learned).contains(&"dialect.auth_scheme = Key".to_owned()),
-        "{learned}"
-    );
+    assert!(lines(&learned).contains(&"dialect.auth_scheme = Key".to_owned()), "{learned}");
     assert!(!config(&home).contains(FOREIGN_KEY));
 
     let other = Home::new();
@@ -40,10 +35,9 @@ fn after_a_401_a_login_asks_again_and_names_what_finds_out_how_the_key_is_wanted
 #[test]
 #[ignore = "needs Python for the foreign service"]
 fn a_key_of_basic_or_of_the_query_is_found_and_the_ways_that_were_tried_are_listed() {
-    for (variant, expected) in [
-        ("plain", "dialect.auth_scheme = Basic"),
-        ("nested", "auth_query = api_key"),
-    ] {
+    for (variant, expected) in
+        [("plain", "dialect.auth_scheme = Basic"), ("nested", "auth_query = api_key")]
+    {
         let Some(service) = Foreign::start(variant) else {
             return;
         };
@@ -76,10 +70,7 @@ fn a_header_that_a_refusal_names_is_said_with_the_command_that_sets_it() {
         json!({"error": "unauthorized", "message": "the header X-Organization-Id is missing"});
     let scripted = Scripted::start(move |_| Reply::json(401, &refusal));
     let home = Home::new()
-        .configured(&format!(
-            "[profiles.foreign]\nbase_url = \"{}\"\n",
-            scripted.base_url()
-        ))
+        .configured(&format!("[profiles.foreign]\nbase_url = \"{}\"\n", scripted.base_url()))
         .with("BOOKCTL_API_KEY", FOREIGN_KEY);
     learn(&home, &["--yes"])
         .exits(4)

@@ -79,10 +79,7 @@ fn paused(refused: usize, refusal: fn() -> Reply, taken: usize) -> Scripted {
 
 fn answers(server: &Scripted) -> usize {
     let requests = server.requests();
-    requests
-        .iter()
-        .filter(|it| it.is("POST", "/v1/bookings/bk_1/continue"))
-        .count()
+    requests.iter().filter(|it| it.is("POST", "/v1/bookings/bk_1/continue")).count()
 }
 
 fn limited() -> Reply {
@@ -101,10 +98,8 @@ fn page() -> Reply {
     ))
 }
 
-const ANSWERS: [[&str; 2]; 2] = [
-    ["--otp", "123456"],
-    ["--psp-response", "{\"status\": \"approved\"}"],
-];
+const ANSWERS: [[&str; 2]; 2] =
+    [["--otp", "123456"], ["--psp-response", "{\"status\": \"approved\"}"]];
 
 #[test]
 fn an_answer_that_the_service_limits_is_waited_out_and_sent_again_as_long_as_it_is_allowed() {
@@ -144,9 +139,7 @@ fn an_answer_that_something_in_between_limits_is_not_sent_again_and_its_outcome_
 
         let server = paused(9, page, 10);
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
-        let error = home
-            .run(arguments.into_iter().chain(answer))
-            .refused(16, "outcome_unknown");
+        let error = home.run(arguments.into_iter().chain(answer)).refused(16, "outcome_unknown");
         has(&error, "hint", "bookctl show bk_1");
         assert_eq!(answers(&server), 1);
     }

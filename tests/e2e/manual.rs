@@ -41,12 +41,10 @@ fn full_name(command: &Command) -> String {
 fn page(command: &Command, above: &[&Command]) -> String {
     let is_root = above.is_empty();
     // What every command takes stands on the first page alone.
-    let own = command
-        .clone()
-        .mut_args(|arg| match arg.is_global_set() && !is_root {
-            true => arg.hide(true),
-            false => arg,
-        });
+    let own = command.clone().mut_args(|arg| match arg.is_global_set() && !is_root {
+        true => arg.hide(true),
+        false => arg,
+    });
     let man = Man::new(own);
     // Without a date, so that a page changes where its command does; an empty one has to be written out.
     let mut page = format!(
@@ -147,9 +145,8 @@ fn the_manual_has_a_page_for_every_command_and_says_what_the_help_says() {
     }
     let stored = stored();
     let names = pages.keys().chain(stored.keys());
-    let drifted: Vec<&String> = names
-        .filter(|name| pages.get(*name) != stored.get(*name))
-        .collect();
+    let drifted: Vec<&String> =
+        names.filter(|name| pages.get(*name) != stored.get(*name)).collect();
     assert!(
         drifted.is_empty(),
         "the manual has drifted from the commands; UPDATE_DOCS=1 cargo test writes it anew: {drifted:#?}"
@@ -168,9 +165,7 @@ fn every_page_is_read_without_a_warning() {
         files.push(file);
     }
     let mut groff = Program::new("groff");
-    groff
-        .args(["-k", "-man", "-Tutf8", "-ww", "-z"])
-        .args(&files);
+    groff.args(["-k", "-man", "-Tutf8", "-ww", "-z"]).args(&files);
     let mut mandoc = Program::new("mandoc");
     mandoc.args(["-Tlint", "-Werror"]).args(&files);
     for mut reader in [groff, mandoc] {

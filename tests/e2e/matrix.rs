@@ -21,21 +21,14 @@ struct Surroundings {
 
 impl Surroundings {
     fn new(variables: &[(&str, &str)]) -> Self {
-        let home = variables
-            .iter()
-            .fold(Home::new(), |home, (name, value)| home.with(name, value));
+        let home = variables.iter().fold(Home::new(), |home, (name, value)| home.with(name, value));
         let booking = home.booked("ven_confirms", &[], 0);
         let paused = home.booked("ven_otp", &[], 10);
         let connect = "session connect --end-user user_7 --phone +442079460018 --json";
         let session = text(&home.ok(connect.split(' ')).json(), "id");
         let search = ["search", "dining", "--near", "Sandbox"];
         home.ok(search.iter().chain(&["--at", "tomorrow 19:30"]));
-        Surroundings {
-            home,
-            booking,
-            paused,
-            session,
-        }
+        Surroundings { home, booking, paused, session }
     }
 
     /// A line of the list below as arguments.
@@ -184,11 +177,7 @@ fn the_lines_name_every_command() {
 
 /// What must hold of every end, wherever the command ran.
 fn settles(line: &str, since: Instant, streams: [&str; 2]) {
-    assert!(
-        since.elapsed() < LONGEST,
-        "`{line}` took {:?}",
-        since.elapsed()
-    );
+    assert!(since.elapsed() < LONGEST, "`{line}` took {:?}", since.elapsed());
     for stream in streams {
         assert!(!stream.contains("panicked"), "{line}: {stream}");
     }
@@ -199,10 +188,7 @@ fn asks_nobody(line: &str, output: &Output) {
     for stream in [&output.stdout, &output.stderr] {
         assert!(!stream.contains('\u{1b}'), "`{line}` is coloured: {output}");
     }
-    let asks = |text: &str| {
-        text.lines()
-            .any(|it| it.starts_with("? ") || it.contains("[y/N]"))
-    };
+    let asks = |text: &str| text.lines().any(|it| it.starts_with("? ") || it.contains("[y/N]"));
     assert!(!asks(&output.stderr), "`{line}` asks: {output}");
     assert!(!asks(&output.stdout), "`{line}` asks: {output}");
     assert!(output.code.is_some(), "{output}");
@@ -247,12 +233,7 @@ fn with_closed_standard_input_every_command_ends() {
         let arguments = surroundings.arguments(line);
         let mut command = Command::new("bash");
         surroundings.home.enter(&mut command);
-        command.args([
-            "-c",
-            r#"exec "$@" <&-"#,
-            "bash",
-            env!("CARGO_BIN_EXE_bookctl"),
-        ]);
+        command.args(["-c", r#"exec "$@" <&-"#, "bash", env!("CARGO_BIN_EXE_bookctl")]);
         command.args(arguments).stdin(Stdio::null());
         let since = Instant::now();
         let output = Running::start(command).end();
@@ -287,26 +268,15 @@ fn at_a_narrow_terminal_without_colour_or_anybody_to_ask_nothing_is_asked_broken
     let variables = [("CI", "1"), ("NO_COLOR", "1")];
     at_a_terminal(40, &variables, |line, ended| {
         let questions = |it: &str| it.starts_with("? ");
-        assert!(
-            !ended.screen.lines().any(questions),
-            "{line}: {}",
-            ended.screen
-        );
-        assert!(
-            !coloured(&ended.raw),
-            "`{line}` is coloured: {:?}",
-            ended.raw
-        );
+        assert!(!ended.screen.lines().any(questions), "{line}: {}", ended.screen);
+        assert!(!coloured(&ended.raw), "`{line}` is coloured: {:?}", ended.raw);
         // A long word is left whole, to be copied.
         let last_word = |line: &str| line.split_whitespace().last().map_or(0, str::len);
         let breakable = |line: &&String| last_word(line) < 20;
         let broken: Vec<&String> = ended.broken.iter().filter(breakable).collect();
         // Usage is the parser's own text, and its lines are to be copied; so are those of a JSON document.
         let copied = ended.screen.contains("Usage:") || line.starts_with("api");
-        assert!(
-            copied || broken.is_empty(),
-            "`{line}` is too wide: {broken:#?}"
-        );
+        assert!(copied || broken.is_empty(), "`{line}` is too wide: {broken:#?}");
     });
 }
 

@@ -39,11 +39,7 @@ fn proving_nothing() -> Vec<Answer> {
     ];
     answers.extend(different.map(|different| Answer::Another(201, different)));
     for status in [404, 407, 408, 417, 421, 425, 499, 502] {
-        answers.extend([
-            Answer::Page(status),
-            Answer::Bare(status),
-            Answer::ForeignJson(status),
-        ]);
+        answers.extend([Answer::Page(status), Answer::Bare(status), Answer::ForeignJson(status)]);
     }
     answers
 }
@@ -60,11 +56,7 @@ fn create(answer: Answer, commit: Commit, flags: &[&str]) -> (Misbehaving, Home,
 #[test]
 fn an_answer_that_proves_nothing_leaves_the_attempt_open_whether_or_not_it_was_booked() {
     let answers = proving_nothing().into_iter();
-    let commits = [
-        Commit::BeforeTheAnswer,
-        Commit::Never,
-        Commit::After(TIMEOUT),
-    ];
+    let commits = [Commit::BeforeTheAnswer, Commit::Never, Commit::After(TIMEOUT)];
     let cases: Vec<(Answer, Commit)> = answers
         .enumerate()
         .flat_map(|(number, answer)| {
@@ -96,11 +88,8 @@ fn an_answer_that_proves_nothing_leaves_the_attempt_open_whether_or_not_it_was_b
 
 #[test]
 fn an_answer_that_is_odd_and_true_is_a_success() {
-    let answers = [
-        Answer::PromisesBefore,
-        Answer::SurplusAfter,
-        Answer::Drip(Duration::from_millis(200)),
-    ];
+    let answers =
+        [Answer::PromisesBefore, Answer::SurplusAfter, Answer::Drip(Duration::from_millis(200))];
     for answer in answers {
         // In the usual time: on a busy machine each byte of the one that drips may be late.
         let (service, _home, ended) = create(answer, Commit::BeforeTheAnswer, &[]);
@@ -114,11 +103,7 @@ fn an_answer_that_is_odd_and_true_is_a_success() {
 #[test]
 fn a_key_that_the_service_knows_for_another_booking_is_no_success() {
     // Where the answer was crossed on its way, the service has booked all the same: the attempt is open.
-    for commit in [
-        Commit::Never,
-        Commit::BeforeTheAnswer,
-        Commit::After(TIMEOUT),
-    ] {
+    for commit in [Commit::Never, Commit::BeforeTheAnswer, Commit::After(TIMEOUT)] {
         let (service, home, ended) = create(Answer::Another(200, Different::Guest), commit, &FLAGS);
         ended.refused(7, "another_booking");
         assert_eq!(open(&home), ["order-1"], "{commit:?}");
@@ -161,10 +146,7 @@ fn a_create_whose_journal_is_held_after_it_has_sent_says_that_the_outcome_is_unk
         _ => Act::new(Commit::Never, Answer::Limited(3)),
     });
     let home = home(&service, true);
-    let waits = home.start(booking(
-        "order-1",
-        &["--timeout", "600ms", "--max-wait", "20s"],
-    ));
+    let waits = home.start(booking("order-1", &["--timeout", "600ms", "--max-wait", "20s"]));
     let ended_a_run = || {
         let list = home.json("attempts");
         list["attempts"][0]["runs"][0]["ended_at"].is_string()

@@ -16,11 +16,7 @@ fn a_script_gets_the_terms_of_a_card_or_a_fee_in_one_line_also_with_quiet() {
     let [line] = lines[..] else {
         panic!("{output}");
     };
-    for part in [
-        "A card is needed",
-        "46.00 EUR for 2",
-        "Free to cancel until 24 hours",
-    ] {
+    for part in ["A card is needed", "46.00 EUR for 2", "Free to cancel until 24 hours"] {
         assert!(line.contains(part), "{part} in {line}");
     }
     let free = home.book("ven_confirms", &["-q"]).exits(0);
@@ -46,14 +42,8 @@ fn service(slots: Value) -> Scripted {
     })
 }
 
-const AT: [&str; 6] = [
-    "--at",
-    "2031-12-01T19:30:00+09:00",
-    "--party",
-    "2",
-    "--name",
-    "Ada Lovelace",
-];
+const AT: [&str; 6] =
+    ["--at", "2031-12-01T19:30:00+09:00", "--party", "2", "--name", "Ada Lovelace"];
 
 #[test]
 fn terms_that_stand_in_included_are_seen_before_the_booking() {
@@ -92,8 +82,7 @@ fn a_slot_without_terms_says_that_none_were_found() {
     terminal.see("terms").see("not found in the response");
     terminal.see("? Book it?").press(Key::CtrlC);
     terminal.ends(130);
-    home.ok(book.iter().chain(&["--no-input"]))
-        .says("Terms: not found in the response.");
+    home.ok(book.iter().chain(&["--no-input"])).says("Terms: not found in the response.");
 }
 
 /// Terms in a shape of the service's own are no missing ones, before the booking and when it is cancelled.
@@ -135,11 +124,7 @@ fn terms_stay_with_the_booking_and_a_cancellation_says_what_it_cost() {
     let [late, early] = [&late, &early].map(|id| id.as_str().unwrap());
     std::fs::remove_file(home.path().join("recent.db")).unwrap();
     let shown = home.ok(["show", late]);
-    for part in [
-        "card\tA card is needed",
-        "46.00 EUR for 2",
-        "cancellation\tFree to cancel",
-    ] {
+    for part in ["card\tA card is needed", "46.00 EUR for 2", "cancellation\tFree to cancel"] {
         shown.shows(part);
     }
     assert!(!home.booking(late).to_string().contains("card_terms"));
@@ -160,8 +145,7 @@ fn a_script_is_told_of_a_fee_that_only_a_text_names_and_a_batch_of_each_rows_cos
         {"availability_id": "s1", "datetime": "2031-12-01T19:30:00+09:00", "cancellation_terms": {"text": fee}},
     ]}));
     let home = Home::pointing_to(service.base_url(), "sk_live_x");
-    home.ok([&["book", "ven_1", "-q"][..], &AT].concat())
-        .tells(fee);
+    home.ok([&["book", "ven_1", "-q"][..], &AT].concat()).tells(fee);
     let row = json!({
         "venue_id": WITH_CARD, "datetime": "2038-01-10T19:30:00Z", "party_size": 2, "customer": {"name": "Ada L"},
     });

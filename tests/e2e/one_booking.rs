@@ -76,18 +76,13 @@ fn an_older_booking_under_a_generated_key_is_unknown_and_under_the_callers_key_7
 fn an_attempt_belongs_to_its_key_and_not_to_the_name_of_a_profile() {
     let creates = std::cell::Cell::new(0);
     let server = Scripted::start(move |request: &Request| match request.path.as_str() {
-        "/v1/" => Reply::json(
-            200,
-            &json!({"object": "api", "name": "Acme", "version": "v1"}),
-        ),
+        "/v1/" => Reply::json(200, &json!({"object": "api", "name": "Acme", "version": "v1"})),
         "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
         _ if creates.replace(creates.get() + 1) < 3 => Reply::Close,
         _ => Reply::json(201, &asked("bk_1")),
     });
-    let home = Home::new().configured(&format!(
-        "[profiles.acme]\nbase_url = '{}'\n",
-        server.base_url()
-    ));
+    let home =
+        Home::new().configured(&format!("[profiles.acme]\nbase_url = '{}'\n", server.base_url()));
     let log_in = |key: &str| {
         let arguments = words("auth login --profile acme --key-stdin --storage file");
         home.feed(&arguments, key).exits(0);
@@ -105,9 +100,8 @@ fn an_attempt_belongs_to_its_key_and_not_to_the_name_of_a_profile() {
     let list = home.ok(list).json();
     assert_eq!(list["attempts"][0]["idempotency_key"], "k");
     // The same key from the environment, with a blank behind it as a file gives one, is the same account.
-    let key = home
-        .with("BOOKCTL_API_KEY", "sk_live_one ")
-        .with("BOOKCTL_BASE_URL", server.base_url());
+    let key =
+        home.with("BOOKCTL_API_KEY", "sk_live_one ").with("BOOKCTL_BASE_URL", server.base_url());
     key.ok(["attempts", "resume", "k"]);
 }
 
@@ -176,10 +170,7 @@ fn a_fresh_booking_is_not_excused_by_a_change_that_it_shows() {
         json!({"datetime": "2031-03-09T19:30:00Z"}),
         json!({"customer": {"first_name": "Eve", "last_name": "Other"}}),
     ] {
-        let changed = with(
-            asked("bk_other"),
-            json!({"last_modification": {"changes": changes}}),
-        );
+        let changed = with(asked("bk_other"), json!({"last_modification": {"changes": changes}}));
         settles_nothing(201, with(changed, other));
     }
 }
@@ -201,9 +192,7 @@ fn a_booking_that_becomes_another_guests_while_it_is_waited_for_is_not_confirmed
     let home = home(&server);
     let output = book(&home, &["--wait=5s", "--idempotency-key", "k"]).exits(8);
     assert_eq!(output.json()["customer"]["name"], "Ada Lovelace");
-    let error = home
-        .run(["attempts", "resume", "k", "--json"])
-        .refused(15, "unexpected_answer");
+    let error = home.run(["attempts", "resume", "k", "--json"]).refused(15, "unexpected_answer");
     has(&error, "message", "Eve Other");
 }
 
@@ -227,14 +216,7 @@ fn a_change_that_is_answered_with_another_guests_booking_is_no_success() {
 /// An id becomes part of a path and of a printed command.
 #[test]
 fn a_response_with_an_id_of_several_lines_or_of_a_row_is_no_booking() {
-    for id in [
-        "bk_1\nbookctl cancel bk_2",
-        "bk_1\r",
-        "\u{1b}[2Jbk_1",
-        "..",
-        "@last",
-        "@1",
-    ] {
+    for id in ["bk_1\nbookctl cancel bk_2", "bk_1\r", "\u{1b}[2Jbk_1", "..", "@last", "@1"] {
         settles_nothing(201, with(asked("bk_1"), json!({"id": id})));
     }
 }
@@ -257,10 +239,7 @@ fn an_id_that_looks_like_a_flag_or_a_path_stays_an_id() {
         let shown = home.ok(["show", "--", id]);
         assert!(server.requests().iter().any(|request| request.path == path));
         let lines: Vec<&str> = shown.stdout.lines().collect();
-        assert!(
-            lines.contains(&&*format!("next\tbookctl {cancel}")),
-            "{shown}"
-        );
+        assert!(lines.contains(&&*format!("next\tbookctl {cancel}")), "{shown}");
         let party = match id.starts_with('-') {
             true => format!("next\tbookctl modify --party N -- {id}"),
             false => cancel.replace("cancel", "next\tbookctl modify") + " --party N",

@@ -25,15 +25,10 @@ fn an_interrupt_while_a_refused_limit_is_waited_out_names_no_attempt_to_settle()
     let home = home(&server);
     let running = home.start(book(&["--max-wait", "2m"]));
     let list = ["attempts", "list", "--all", "--json"];
-    until("the refused run", || {
-        home.ok(list).json()["attempts"][0]["state"] == "refused"
-    });
+    until("the refused run", || home.ok(list).json()["attempts"][0]["state"] == "refused");
     running.signal("-INT");
     let error = running.end().refused(130, "interrupted");
-    assert!(
-        error.get("idempotency_key").is_none_or(Value::is_null),
-        "{error}"
-    );
+    assert!(error.get("idempotency_key").is_none_or(Value::is_null), "{error}");
     let hint = error["hint"].as_str().unwrap_or_default();
     assert!(!hint.contains("attempts resume"), "{error}");
 }
@@ -149,8 +144,7 @@ fn after_a_recovery_another_organizations_key_still_cannot_resume_an_attempt() {
     let home = served.home();
     home.fault("POST /v1/bookings", "drop_after", 3);
     let book = "book ven_confirms --at 2031-12-01T19:30:00Z --party 2 --name 'Ada Lovelace'";
-    home.run(words(format!("{book} --idempotency-key k")))
-        .exits(16);
+    home.run(words(format!("{book} --idempotency-key k"))).exits(16);
     let journal = home.path().join("journal.db");
     let damaged = rusqlite::Connection::open(&journal).unwrap();
     damaged.pragma_update(None, "user_version", 99).unwrap();
@@ -187,9 +181,7 @@ fn a_booking_request_whose_journal_is_replaced_meanwhile_says_so_and_is_not_forg
     drop(journal);
     home.ok(["journal", "recover"]);
     go_on.send(()).unwrap();
-    running
-        .ends(0)
-        .says("was moved or replaced while this command used it");
+    running.ends(0).says("was moved or replaced while this command used it");
     assert_eq!(attempts(&home)[0]["state"], "unresolved");
     home.ok(["attempts", "resume", "k"]);
     assert_eq!(attempts(&home)[0]["booking_id"], "bk_ada");
@@ -300,8 +292,7 @@ fn whoever_abandons_an_attempt_that_is_being_sent_is_told_so() {
     let home = home(&server);
     let running = home.start(book(&[]));
     arrived.recv_timeout(HANG).unwrap();
-    home.ok(["attempts", "abandon", "k"])
-        .says("another process may still be sending this request");
+    home.ok(["attempts", "abandon", "k"]).says("another process may still be sending this request");
     go_on.send(()).unwrap();
     running.ends(0);
     assert_eq!(attempts(&home)[0]["state"], "resolved");
@@ -344,8 +335,7 @@ fn a_key_that_looks_like_a_row_is_resumed_as_a_key() {
     for (key, guest) in [("other", "Cid Gamma"), ("@1", "Dee Delta")] {
         let (at, venue) = ("tomorrow 19:30", "ven_confirms");
         let book = ["book", venue, "--at", at, "--party", "2", "--name", guest];
-        home.run(book.iter().chain(&["--idempotency-key", key]))
-            .exits(16);
+        home.run(book.iter().chain(&["--idempotency-key", key])).exits(16);
     }
     home.ok(["sandbox", "faults", "clear"]);
     home.ok(["attempts"]);

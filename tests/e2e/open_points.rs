@@ -73,9 +73,8 @@ fn every_open_point_has_its_variants_and_its_tests_in_the_documents() {
             "| {number} | {part} | {open} | {reference} | {differing} | {tests} |\n"
         ));
     }
-    let rows = page
-        .lines()
-        .filter(|line| line.starts_with("| ") && line.as_bytes()[2].is_ascii_digit());
+    let rows =
+        page.lines().filter(|line| line.starts_with("| ") && line.as_bytes()[2].is_ascii_digit());
     assert_eq!(rows.count(), points.len());
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/dev/open-points.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {

@@ -33,10 +33,7 @@ impl<'a> Tenant<'a> {
     /// A call with the key of this kind.
     fn call(&self, kind: &str, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let bearer = format!("Bearer {}", self.key(kind));
-        let headers = [
-            ("Authorization", bearer.as_str()),
-            ("Idempotency-Key", "the same in each"),
-        ];
+        let headers = [("Authorization", bearer.as_str()), ("Idempotency-Key", "the same in each")];
         let headers = &headers[..1 + usize::from(path == "/v1/bookings")];
         send(self.base, method, path, headers, &body.to_string())
     }
@@ -104,12 +101,8 @@ fn a_hundred_tests_share_a_server_and_none_of_them_sees_another() {
                 assert_eq!(listed, [table]);
                 let requests = tenant.list("requests", "requests");
                 assert_eq!(requests.len(), 3, "{requests:?}");
-                let (status, read) = tenant.call(
-                    "readonly",
-                    "GET",
-                    &format!("/v1/bookings/{id}"),
-                    &Value::Null,
-                );
+                let (status, read) =
+                    tenant.call("readonly", "GET", &format!("/v1/bookings/{id}"), &Value::Null);
                 assert_eq!(status, 200, "{read}");
             });
         }
@@ -137,13 +130,7 @@ fn a_removed_organization_leaves_nothing_and_its_keys_are_refused() {
     assert_eq!(server.bookings(), kept.list("bookings", "bookings"));
     let requests = whole("/sandbox/requests").to_string();
     assert!(!requests.contains(&removed.id) && requests.contains(&kept.id));
-    assert_eq!(
-        whole("/sandbox/inbox")["messages"]
-            .as_array()
-            .unwrap()
-            .len(),
-        1
-    );
+    assert_eq!(whole("/sandbox/inbox")["messages"].as_array().unwrap().len(), 1);
     for path in "inbox bookings deliveries requests organization".split(' ') {
         let path = format!("/sandbox/{path}?organization={}", removed.id);
         assert_eq!(send(kept.base, "GET", &path, &[], "").0, 404, "{path}");

@@ -42,10 +42,7 @@ fn a_server_of_ours_refuses_http_2_at_once() {
     for url in [listening.url.as_str(), served.base_url()] {
         let (answer, took) = answer(url, PREFACE);
         // A server of HTTP/2 answers with a SETTINGS frame. Ours closes, with or without an HTTP/1 refusal.
-        assert!(
-            answer.is_empty() || answer.starts_with(b"HTTP/1.1 400 "),
-            "{url}: {answer:?}"
-        );
+        assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 400 "), "{url}: {answer:?}");
         assert!(took < Duration::from_secs(5), "{url}: {took:?}");
     }
     let (status, _) = served.send("GET", "/sandbox/clock", &[], "");
@@ -60,11 +57,8 @@ fn a_delivery_that_does_not_come_in_is_cut_off_after_ten_seconds_also_where_it_w
     let home = home_without_a_service();
     let listening = Listening::start(&home, &[]);
     let head = "POST / HTTP/1.1\r\nHost: l\r\nContent-Length: 9\r\n";
-    let requests = [
-        head.to_owned(),
-        format!("{head}\r\n1234"),
-        format!("{head}Expect: 100-continue\r\n\r\n"),
-    ];
+    let requests =
+        [head.to_owned(), format!("{head}\r\n1234"), format!("{head}Expect: 100-continue\r\n\r\n")];
     std::thread::scope(|scope| {
         for request in &requests {
             let url = &listening.url;
@@ -91,10 +85,7 @@ fn a_page_of_another_site_cannot_write_to_the_sandboxs_controls_without_an_origi
     };
     assert_eq!(post(&[("Sec-Fetch-Site", "cross-site")]), 403);
     assert_eq!(post(&[("Sec-Fetch-Site", "same-site")]), 403);
-    assert_eq!(
-        post(&[("Origin", &own), ("Origin", "https://evil.example")]),
-        403
-    );
+    assert_eq!(post(&[("Origin", &own), ("Origin", "https://evil.example")]), 403);
     assert_eq!(post(&[("Origin", &own), ("Origin", &own)]), 403);
     assert_eq!(post(&[("Sec-Fetch-Site", "same-origin")]), 200);
     assert_eq!(post(&[("Origin", &own)]), 200);
@@ -106,10 +97,7 @@ fn a_page_of_another_site_cannot_write_to_the_sandboxs_controls_without_an_origi
 fn a_connection_goes_on_after_a_refusal_whatever_its_body() {
     let served = Served::start();
     let own = served.base_url().trim_start_matches("http://");
-    let (refused, body) = (
-        "POST /sandbox/reset HTTP/1.1\r\nOrigin: null",
-        "x".repeat(300_000),
-    );
+    let (refused, body) = ("POST /sandbox/reset HTTP/1.1\r\nOrigin: null", "x".repeat(300_000));
     let next = "GET /sandbox/clock HTTP/1.1\r\nConnection: close";
     let both = format!(
         "{refused}\r\nHost: {own}\r\nContent-Length: 300000\r\n\r\n{body}{next}\r\nHost: {own}\r\n\r\n"
@@ -155,9 +143,7 @@ fn a_served_sandbox_holds_512_connections_at_most() {
     let connect = |_| TcpStream::connect(address.trim_end_matches('/')).unwrap();
     let mut connections: Vec<TcpStream> = (0..560).map(connect).collect();
     for connection in &mut connections[1..550] {
-        connection
-            .write_all(b"GET /sandbox/clock HTTP/1.1\r\n")
-            .unwrap();
+        connection.write_all(b"GET /sandbox/clock HTTP/1.1\r\n").unwrap();
     }
     let address = address.trim_end_matches('/');
     let request = format!("GET /sandbox/clock HTTP/1.1\r\nHost: {address}\r\n\r\n");

@@ -43,10 +43,7 @@ fn a_dry_run_prints_the_request_and_sends_nothing() {
     let request = output.json();
     let keys: Vec<&String> = request.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["method", "path", "headers", "body"]);
-    assert_eq!(
-        [&request["method"], &request["path"]],
-        ["POST", "/v1/bookings"]
-    );
+    assert_eq!([&request["method"], &request["path"]], ["POST", "/v1/bookings"]);
     assert_eq!(request["body"]["customer"]["name"], "Ada Lovelace");
     assert!(!output.stdout.contains("sk_live_secret"), "{output}");
     let human = home.ok(arguments.iter().chain(&GUEST[2..]));
@@ -115,10 +112,7 @@ fn shell(home: &Home, script: &str) -> crate::harness::Output {
     home.enter(&mut command);
     command.args([
         "-c",
-        &format!(
-            "bookctl() {{ {} \"$@\"; }}\n{script}",
-            env!("CARGO_BIN_EXE_bookctl")
-        ),
+        &format!("bookctl() {{ {} \"$@\"; }}\n{script}", env!("CARGO_BIN_EXE_bookctl")),
     ]);
     command.stdin(Stdio::null());
     Running::start(command).end()
@@ -149,9 +143,7 @@ fn an_error_object_has_its_keys_in_order_and_no_empty_ones() {
     let fields = error.as_object().unwrap();
     let order =
         "code message hint exit_code http_status request retry_after_seconds idempotency_key body";
-    let places = fields
-        .keys()
-        .map(|key| order.split(' ').position(|known| known == key));
+    let places = fields.keys().map(|key| order.split(' ').position(|known| known == key));
     let places: Vec<_> = places.map(Option::unwrap).collect();
     assert!(places.is_sorted(), "{error}");
     assert!(fields.values().all(|value| !value.is_null()), "{error}");

@@ -29,10 +29,7 @@ fn an_attempt_is_not_settled_with_another_organizations_key() {
     let home = served.home();
     home.fault("POST /v1/bookings", "drop_after", 3);
     home.run(booking("k", "Ada Lovelace")).exits(16);
-    for arguments in [
-        &["attempts", "resume", "k"][..],
-        &booking("k", "Ada Lovelace"),
-    ] {
+    for arguments in [&["attempts", "resume", "k"][..], &booking("k", "Ada Lovelace")] {
         let error = of_another(&home, arguments).refused(3, "config");
         has(&error, "message", "another API key");
     }
@@ -74,14 +71,10 @@ fn an_older_booking_is_said_to_be_one_at_home_too_and_another_guests_is_not_ours
     let served = Served::start();
     let home = served.home();
     home.ok(booking("k", "Ada Lovelace"));
-    home.ok(booking("k", "Ada Lovelace"))
-        .says("was already made with this idempotency key");
+    home.ok(booking("k", "Ada Lovelace")).says("was already made with this idempotency key");
     let elsewhere = served.home();
     let mut other = booking("k", "Eve Other");
-    elsewhere
-        .run(other.clone())
-        .exits(7)
-        .says("customer.name is Ada Lovelace, not Eve Other");
+    elsewhere.run(other.clone()).exits(7).says("customer.name is Ada Lovelace, not Eve Other");
     other.push("--json");
     let error = elsewhere.run(other).refused(7, "another_booking");
     assert_eq!(error["body"]["customer"]["name"], "Ada Lovelace");
@@ -100,9 +93,7 @@ fn a_row_whose_key_brings_back_another_booking_is_not_booked_and_says_so_again()
     let file = home.folder().join("one.jsonl");
     std::fs::write(&file, format!("{row}\n")).unwrap();
     for _ in 0..2 {
-        let output = home
-            .run(["batch", file.to_str().unwrap(), "--json"])
-            .exits(18);
+        let output = home.run(["batch", file.to_str().unwrap(), "--json"]).exits(18);
         let line: Value = serde_json::from_str(&output.stdout).unwrap();
         assert_eq!(line["exit_code"], 7, "{line}");
         assert_eq!(line["error"]["code"], "another_booking", "{line}");
@@ -115,10 +106,7 @@ fn a_row_whose_key_brings_back_another_booking_is_not_booked_and_says_so_again()
 fn a_row_whose_moment_is_spelled_otherwise_is_the_same_row() {
     let served = Served::start();
     let home = served.home();
-    for (name, datetime) in [
-        ("a", "2031-12-01T19:30:00Z"),
-        ("b", "2031-12-01T20:30:00+01:00"),
-    ] {
+    for (name, datetime) in [("a", "2031-12-01T19:30:00Z"), ("b", "2031-12-01T20:30:00+01:00")] {
         let row = json!({
             "venue_id": "ven_confirms", "datetime": datetime, "party_size": 2, "customer": {"name": "Ada Lovelace"},
         });
@@ -141,9 +129,7 @@ fn a_booking_that_nobody_reads_is_named_on_stderr() {
     let stderr = String::from_utf8(ended.stderr).unwrap();
     let id = text(&Served::of(&home).bookings()[0], "id");
     assert!(
-        stderr.contains(&format!(
-            "the output was closed; booking {id} has status confirmed"
-        )),
+        stderr.contains(&format!("the output was closed; booking {id} has status confirmed")),
         "{stderr}"
     );
 }
@@ -161,9 +147,7 @@ fn a_field_without_a_flag_travels_with_every_call_and_a_dry_run_shows_it() {
         "session connect --end-user u",
         "session verify ses_1 --code 123456",
     ] {
-        let arguments = line
-            .split(' ')
-            .chain(["-F", "note=7", "--dry-run", "--json"]);
+        let arguments = line.split(' ').chain(["-F", "note=7", "--dry-run", "--json"]);
         let request = home.ok(arguments).json();
         assert_eq!(request["body"]["note"], 7, "{line}: {request}");
         assert_eq!(request["method"], "POST");
@@ -178,9 +162,7 @@ fn a_field_without_a_flag_travels_with_every_call_and_a_dry_run_shows_it() {
         ("slots ven_confirms --at 2031-12-01T19:30:00Z", "venue_id=ven_otp"),
     ];
     for (line, field) in cases {
-        let error = home
-            .run(line.split(' ').chain(["-F", field, "--json"]))
-            .refused(2, "usage");
+        let error = home.run(line.split(' ').chain(["-F", field, "--json"])).refused(2, "usage");
         has(&error, "message", "already");
     }
     // Deeper than any service reads, and than the stack is.

@@ -127,9 +127,7 @@ fn no_file_of_another_user_in_a_home_is_used() {
 /// Where the listener for the embedded sandbox takes its place: known once one has been there.
 pub(crate) fn place_of_a_listener(home: &Home) -> PathBuf {
     Listening::start(home, &[]).end();
-    let files = fs::read_dir(home.path())
-        .unwrap()
-        .map(|it| it.unwrap().path());
+    let files = fs::read_dir(home.path()).unwrap().map(|it| it.unwrap().path());
     let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
     let mut places = files.filter(|path| name(path).starts_with("listener-"));
     places.next().expect("a listener has a place")
@@ -184,10 +182,7 @@ fn files_of_another_user_in_the_platforms_folders_are_not_used() {
 #[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn a_configuration_that_is_a_link_of_ones_own_is_read_and_changed_where_it_stands() {
     let home = Home::new();
-    let (file, link) = (
-        home.folder().join("dotfiles/config"),
-        home.path().join("config.toml"),
-    );
+    let (file, link) = (home.folder().join("dotfiles/config"), home.path().join("config.toml"));
     make(&file, "[profiles.p]\nbase_url = 'https://a.example'\n");
     fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
     fs::create_dir_all(home.path()).unwrap();
@@ -249,11 +244,8 @@ fn a_configuration_of_root_is_used_by_any_user() {
 #[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn what_a_database_is_a_link_to_keeps_its_mode_and_its_content() {
     let content = "this is no database, and everybody reads it\n".repeat(50);
-    for (name, line) in [
-        ("journal.db", BOOKING),
-        ("sandbox.db", BOOKING),
-        ("webhooks.db", EVENTS),
-    ] {
+    for (name, line) in [("journal.db", BOOKING), ("sandbox.db", BOOKING), ("webhooks.db", EVENTS)]
+    {
         for hard in [false, true] {
             let home = Home::new();
             let (file, link) = (home.folder().join("passwd"), home.path().join(name));

@@ -39,15 +39,7 @@ fn make(folder: &Path, time_zone: &str, umask: &str) {
     let script = format!("umask {umask}; exec packaging/release \"$@\"");
     let made = Command::new("sh")
         .current_dir(root())
-        .args([
-            "-c",
-            &script,
-            "sh",
-            "--no-build",
-            "--base-url",
-            ADDRESS,
-            "--prebuilt",
-        ])
+        .args(["-c", &script, "sh", "--no-build", "--base-url", ADDRESS, "--prebuilt"])
         .arg(&prebuilt)
         .arg("--out")
         .arg(folder.join("dist"))
@@ -56,11 +48,7 @@ fn make(folder: &Path, time_zone: &str, umask: &str) {
         .env("TZ", time_zone)
         .output()
         .unwrap();
-    assert!(
-        made.status.success(),
-        "{}",
-        String::from_utf8_lossy(&made.stderr)
-    );
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
 }
 
 /// The folder of a release, made once; `None`, said in the log, where that is not to be had here.
@@ -80,12 +68,8 @@ pub(crate) fn release() -> Option<&'static Path> {
 
 pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
-    let named = |it: fs::DirEntry| {
-        (
-            it.file_name().into_string().unwrap(),
-            fs::read(it.path()).unwrap(),
-        )
-    };
+    let named =
+        |it: fs::DirEntry| (it.file_name().into_string().unwrap(), fs::read(it.path()).unwrap());
     entries.map(named).collect()
 }
 
@@ -93,9 +77,7 @@ pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 fn sums(release: &Path) -> BTreeMap<String, String> {
     let text = fs::read_to_string(release.join("SHA256SUMS")).unwrap();
     let lines = text.lines().map(|line| line.split_once("  ").unwrap());
-    lines
-        .map(|(sum, name)| (name.to_owned(), sum.to_owned()))
-        .collect()
+    lines.map(|(sum, name)| (name.to_owned(), sum.to_owned())).collect()
 }
 
 #[test]
@@ -105,10 +87,7 @@ fn the_same_commit_makes_the_same_bytes() {
     let second = tempfile::tempdir().unwrap();
     make(second.path(), "Asia/Kathmandu", "077");
     let (first, second) = (files(first), files(&second.path().join("dist")));
-    assert_eq!(
-        first.keys().collect::<Vec<_>>(),
-        second.keys().collect::<Vec<_>>()
-    );
+    assert_eq!(first.keys().collect::<Vec<_>>(), second.keys().collect::<Vec<_>>());
     for (name, content) in &first {
         assert!(second[name] == *content, "{name} differs");
     }
@@ -119,20 +98,13 @@ fn the_same_commit_makes_the_same_bytes() {
 fn an_archive_holds_the_program_its_manual_its_completions_and_all_licences() {
     let Some(release) = release() else { return };
     let listed = |program: &str, arguments: &[&str], archive: String| -> Vec<String> {
-        let output = Command::new(program)
-            .args(arguments)
-            .arg(release.join(archive))
-            .output();
+        let output = Command::new(program).args(arguments).arg(release.join(archive)).output();
         let listed = String::from_utf8(output.unwrap().stdout).unwrap();
         listed.lines().map(str::to_owned).collect()
     };
     let linux = listed("tar", &["-tzf"], format!("{}.tar.gz", archive(LINUX)));
     let python = "import sys, zipfile; print(*zipfile.ZipFile(sys.argv[1]).namelist(), sep='\\n')";
-    let windows = listed(
-        "python3",
-        &["-c", python],
-        format!("{}.zip", archive(WINDOWS)),
-    );
+    let windows = listed("python3", &["-c", python], format!("{}.zip", archive(WINDOWS)));
     let mut beside = vec![
         "README.md".to_owned(),
         "LICENSE-MIT".to_owned(),
@@ -140,20 +112,13 @@ fn an_archive_holds_the_program_its_manual_its_completions_and_all_licences() {
         "THIRD-PARTY-LICENSES.txt".to_owned(),
     ];
     for (folder, inside) in [("docs/man", "man"), ("completions", "completions")] {
-        beside.extend(
-            files(&root().join(folder))
-                .keys()
-                .map(|name| format!("{inside}/{name}")),
-        );
+        beside.extend(files(&root().join(folder)).keys().map(|name| format!("{inside}/{name}")));
     }
     for (system, program, listed) in [(LINUX, "bookctl", linux), (WINDOWS, "bookctl.exe", windows)]
     {
         let folder = archive(system);
         for name in beside.iter().map(String::as_str).chain([program]) {
-            assert!(
-                listed.contains(&format!("{folder}/{name}")),
-                "{name} is not in {listed:?}"
-            );
+            assert!(listed.contains(&format!("{folder}/{name}")), "{name} is not in {listed:?}");
         }
     }
 }
@@ -173,10 +138,7 @@ fn the_checksums_and_manifests_are_those_of_the_archives() {
 
     let formula = fs::read_to_string(release.join("bookctl.rb")).unwrap();
     for archive in [LINUX, MACOS].map(|system| format!("{}.tar.gz", archive(system))) {
-        let wanted = format!(
-            "url \"{ADDRESS}/{archive}\"\n      sha256 \"{}\"",
-            sums[&archive]
-        );
+        let wanted = format!("url \"{ADDRESS}/{archive}\"\n      sha256 \"{}\"", sums[&archive]);
         assert!(formula.contains(&wanted), "{formula}");
     }
     assert!(!formula.contains('@'), "{formula}");
@@ -188,10 +150,7 @@ fn the_checksums_and_manifests_are_those_of_the_archives() {
     holds!(windows, {"hash": *sums[&format!("{folder}.zip")], "extract_dir": folder});
     for installer in ["install.sh", "install.ps1"] {
         let text = fs::read_to_string(release.join(installer)).unwrap();
-        assert!(
-            text.contains(&format!("'{ADDRESS}'")),
-            "{installer} does not know its address"
-        );
+        assert!(text.contains(&format!("'{ADDRESS}'")), "{installer} does not know its address");
     }
 }
 
@@ -215,11 +174,8 @@ fn whatever_the_packages_name_exists() {
     for (name, text) in workflows {
         let text = String::from_utf8(text).unwrap();
         let words = text.split(|it: char| it.is_whitespace() || "\"'`(),".contains(it));
-        let paths = words.filter(|word| {
-            ["packaging/", ".ci/", "tests/"]
-                .iter()
-                .any(|it| word.starts_with(it))
-        });
+        let paths = words
+            .filter(|word| ["packaging/", ".ci/", "tests/"].iter().any(|it| word.starts_with(it)));
         let paths: Vec<_> = paths.map(str::to_owned).collect();
         assert!(!paths.is_empty(), "{name} names no script");
         named.extend(paths);

@@ -62,10 +62,7 @@ fn link_to(booking: &Value) -> String {
 pub(crate) fn opened<'a>(browser: &'a Browser, served: &Served, hash: &str) -> &'a Browser {
     browser.open("about:blank");
     browser.open(&format!("{}/{hash}", served.base_url()));
-    browser.until(
-        HANG,
-        "document.getElementById('connection').textContent === 'live'",
-    );
+    browser.until(HANG, "document.getElementById('connection').textContent === 'live'");
     browser
 }
 
@@ -141,10 +138,7 @@ fn in_a_browser_a_refused_delivery_is_inspected_and_sent_again() {
         }
     });
     opened(&page, &served, "#webhook");
-    page.until(
-        HANG,
-        "document.querySelector('select').value === 'org_sandbox'",
-    );
+    page.until(HANG, "document.querySelector('select').value === 'org_sandbox'");
     page.click("input[type=url]");
     page.keys(&format!("{}{ENTER}", app.base_url()));
     page.shows("Events go to");
@@ -156,10 +150,7 @@ fn in_a_browser_a_refused_delivery_is_inspected_and_sent_again() {
     page.run("[...document.querySelectorAll('main li a')].find((it) => it.innerText.includes('last: 503')).click()", &[]);
     page.shows("the app is being deployed");
     page.press("Resend");
-    page.until(
-        HANG,
-        "document.querySelector('main b').textContent === 'delivered'",
-    );
+    page.until(HANG, "document.querySelector('main b').textContent === 'delivered'");
     page.shows("Attempt 2: 200");
     page.run("document.querySelector('summary').click()", &[]);
     page.shows("booking-signature: t=");
@@ -222,10 +213,7 @@ fn in_a_browser_the_keyboard_alone_answers_a_booking_and_moves_the_clock() {
     // The focus is somewhere in the page still, not at its very beginning.
     let is_in_the_page = "return document.activeElement !== document.body";
     assert_eq!(page.run(is_in_the_page, &[]), true);
-    page.run(
-        "document.activeElement.blur(); document.querySelector('.skip').focus()",
-        &[],
-    );
+    page.run("document.activeElement.blur(); document.querySelector('.skip').focus()", &[]);
     tab_to("nav a[href='#clock']");
     page.keys(ENTER);
     tab_to("main button");
@@ -323,16 +311,10 @@ fn the_page_has_a_strict_policy_and_other_clients_do_not_get_it() {
     let page = exchange(served.base_url(), "GET", "/", &html, "");
     assert_eq!(page.status(), 200);
     let policy = page.header("content-security-policy").unwrap();
-    assert!(
-        policy.starts_with("default-src 'none'; script-src 'sha256-"),
-        "{policy}"
-    );
+    assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"), "{policy}");
     assert!(!policy.contains("unsafe"), "{policy}");
     let other = exchange(served.base_url(), "GET", "/", &[("Accept", "*/*")], "");
-    assert_ne!(
-        other.header("content-type"),
-        Some("text/html; charset=utf-8")
-    );
+    assert_ne!(other.header("content-type"), Some("text/html; charset=utf-8"));
     let requests = control(&served, "GET", "/sandbox/requests", &json!({}));
     assert_eq!(requests["requests"], json!([]));
 }

@@ -26,10 +26,7 @@ fn in_a_browser_a_fault_is_put_on_webhooks_and_an_added_organization_has_keys_at
     let Some(page) = Browser::start() else { return };
     let served = Served::start();
     opened(&page, &served, "#faults");
-    page.until(
-        HANG,
-        "document.querySelector('select').value === 'POST /v1/bookings'",
-    );
+    page.until(HANG, "document.querySelector('select').value === 'POST /v1/bookings'");
     choose(&page, "Request", "webhook");
     for kind in ["delay", "drop", "duplicate", "reorder"] {
         choose(&page, "Fault", kind);
@@ -43,12 +40,7 @@ fn in_a_browser_a_fault_is_put_on_webhooks_and_an_added_organization_has_keys_at
     page.shows("rate 0.2, seed ");
 
     page.click("nav a[href='#keys']");
-    let added = control(
-        &served,
-        "POST",
-        "/sandbox/organizations",
-        &json!({"name": "test 17"}),
-    );
+    let added = control(&served, "POST", "/sandbox/organizations", &json!({"name": "test 17"}));
     page.shows(&text(&added["keys"], "live"));
 }
 
@@ -83,10 +75,7 @@ fn in_a_browser_the_page_goes_on_after_a_restart_and_shows_what_other_processes_
     let mut resumed = Stream::open(&served, Some(&last));
     resumed.until("event: reset");
     if let Some(browser) = &browser {
-        browser.until(
-            HANG,
-            "document.getElementById('connection').textContent === 'live'",
-        );
+        browser.until(HANG, "document.getElementById('connection').textContent === 'live'");
         browser.until(SOON, "document.querySelectorAll('main li').length === 4");
     }
 }

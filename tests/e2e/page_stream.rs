@@ -17,14 +17,8 @@ impl Stream {
         let address = served.base_url().strip_prefix("http://").unwrap();
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(HANG)).unwrap();
-        let last = last
-            .map(|it| format!("Last-Event-ID: {it}\r\n"))
-            .unwrap_or_default();
-        write!(
-            stream,
-            "GET /sandbox/stream HTTP/1.1\r\nHost: {address}\r\n{last}\r\n"
-        )
-        .unwrap();
+        let last = last.map(|it| format!("Last-Event-ID: {it}\r\n")).unwrap_or_default();
+        write!(stream, "GET /sandbox/stream HTTP/1.1\r\nHost: {address}\r\n{last}\r\n").unwrap();
         let mut stream = Self(BufReader::new(stream));
         stream.until("id: ");
         stream
@@ -34,10 +28,7 @@ impl Stream {
     pub(crate) fn until(&mut self, start: &str) -> String {
         loop {
             let mut line = String::new();
-            assert!(
-                self.0.read_line(&mut line).unwrap() > 0,
-                "the stream ended before {start:?}"
-            );
+            assert!(self.0.read_line(&mut line).unwrap() > 0, "the stream ended before {start:?}");
             if let Some(rest) = line.trim_end().strip_prefix(start) {
                 return rest.to_owned();
             }
@@ -71,12 +62,7 @@ fn the_stream_tells_each_change_with_its_new_state_and_resumes_where_it_was_cut(
     let booking = book(&served, "ven_otp", "Ada Lovelace", &json!({}));
     let mut told = Stream::open(&served, None);
     assert_eq!(stream.event("booking").1["id"], booking["id"]);
-    control(
-        &served,
-        "POST",
-        "/sandbox/clock",
-        &json!({"advance": "20m"}),
-    );
+    control(&served, "POST", "/sandbox/clock", &json!({"advance": "20m"}));
     let (before, clock) = told.event("clock");
     assert_eq!(clock["offset_seconds"], 1200);
     let fault = json!({"on": "GET /v1/", "kind": "garbage"});
@@ -110,9 +96,5 @@ fn a_stream_ends_with_the_server_and_a_slow_reader_holds_nothing_up() {
     while reader.event("booking").1["id"] != last {}
     let began = Instant::now();
     assert_eq!(served.terminate(), Some(0));
-    assert!(
-        began.elapsed() < Duration::from_secs(2),
-        "{:?}",
-        began.elapsed()
-    );
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
 }

@@ -8,14 +8,7 @@ fn home(server: &Scripted) -> Home {
     Home::pointing_to(server.base_url(), "sk_test_paged_0001")
 }
 
-const SEARCH: [&str; 6] = [
-    "search",
-    "dining",
-    "--near",
-    "Tokyo",
-    "--at",
-    "2026-12-01T19:30:00Z",
-];
+const SEARCH: [&str; 6] = ["search", "dining", "--near", "Tokyo", "--at", "2026-12-01T19:30:00Z"];
 
 fn venues(numbers: std::ops::Range<usize>) -> Value {
     let venue =
@@ -25,19 +18,13 @@ fn venues(numbers: std::ops::Range<usize>) -> Value {
 
 fn ids(document: &Value) -> Vec<&str> {
     let rows = document["venues"].as_array().unwrap();
-    rows.iter()
-        .map(|row| row["venue_id"].as_str().unwrap())
-        .collect()
+    rows.iter().map(|row| row["venue_id"].as_str().unwrap()).collect()
 }
 
 /// Three pages of two venues each, by a cursor in the body.
 fn by_cursor(request: &Request) -> Reply {
     let page = request.json()["cursor"].as_u64().unwrap_or(0) as usize;
-    let next = if page < 2 {
-        json!(page + 1)
-    } else {
-        Value::Null
-    };
+    let next = if page < 2 { json!(page + 1) } else { Value::Null };
     Reply::json(
         200,
         &json!({"venues": venues(2 * page..2 * page + 2), "next_cursor": next, "page": page}),
@@ -48,10 +35,7 @@ fn by_cursor(request: &Request) -> Reply {
 fn a_cursor_is_followed_and_the_pages_are_one_document() {
     let server = Scripted::start(by_cursor);
     let document = home(&server).ok([&SEARCH[..], &["--json"]].concat()).json();
-    assert_eq!(
-        ids(&document),
-        ["ven_0", "ven_1", "ven_2", "ven_3", "ven_4", "ven_5"]
-    );
+    assert_eq!(ids(&document), ["ven_0", "ven_1", "ven_2", "ven_3", "ven_4", "ven_5"]);
     assert_eq!(document["page"], 0);
     assert_eq!(server.requests().len(), 3);
     home(&server).ok(SEARCH).prints("Venue 5");
@@ -61,9 +45,8 @@ fn a_cursor_is_followed_and_the_pages_are_one_document() {
 fn no_more_pages_are_read_than_the_limit_needs() {
     let server = Scripted::start(by_cursor);
     let output = home(&server).ok([&SEARCH[..], &["--limit", "3"]].concat());
-    let output = output
-        .prints("Venue 2")
-        .says("Showing the first 3 venues. Use --limit to show more.");
+    let output =
+        output.prints("Venue 2").says("Showing the first 3 venues. Use --limit to show more.");
     assert!(!output.stdout.contains("Venue 3"), "{output}");
     assert_eq!(server.requests().len(), 2);
 }
@@ -84,10 +67,7 @@ fn a_link_is_followed_at_the_own_address_and_never_with_the_key_to_another() {
             &json!({"sessions": [{"id": "ses_2", "state": "active", "provider": "b"}]}),
         ),
     });
-    home(&server)
-        .ok(["session", "list"])
-        .prints("ses_1")
-        .prints("ses_2");
+    home(&server).ok(["session", "list"]).prints("ses_1").prints("ses_2");
     let elsewhere = Scripted::start(|_| Reply::json(200, &json!({})));
     let link = format!("{}/v1/venues/search?page=2", elsewhere.base_url());
     let server = Scripted::start(move |_| with_link(&link, &json!({"venues": venues(0..2)})));
@@ -118,15 +98,8 @@ fn more_that_cannot_be_followed_is_said_in_one_line() {
 fn an_expression_gets_the_cursor_and_says_where_it_goes() {
     let server = Scripted::start(|request| {
         let page = request.json()["at"]["after"].as_u64().unwrap_or(0) as usize;
-        let next = if page < 1 {
-            json!({"next_cursor": 1})
-        } else {
-            json!({})
-        };
-        Reply::json(
-            200,
-            &json!({"venues": venues(2 * page..2 * page + 2), "meta": next}),
-        )
+        let next = if page < 1 { json!({"next_cursor": 1}) } else { json!({}) };
+        Reply::json(200, &json!({"venues": venues(2 * page..2 * page + 2), "meta": next}))
     });
     let home = Home::new()
         .with_profile(
@@ -143,16 +116,8 @@ fn an_expression_gets_the_cursor_and_says_where_it_goes() {
 fn an_empty_page_in_the_middle_does_not_end_the_list_and_many_do() {
     let server = Scripted::start(|request| {
         let page = request.json()["cursor"].as_u64().unwrap_or(0) as usize;
-        let rows = if page == 1 {
-            json!([])
-        } else {
-            venues(page..page + 1)
-        };
-        let next = if page < 2 {
-            json!(page + 1)
-        } else {
-            Value::Null
-        };
+        let rows = if page == 1 { json!([]) } else { venues(page..page + 1) };
+        let next = if page < 2 { json!(page + 1) } else { Value::Null };
         Reply::json(200, &json!({"venues": rows, "next_cursor": next}))
     });
     let output = home(&server).ok(SEARCH).prints("Venue 2");
@@ -162,10 +127,7 @@ fn an_empty_page_in_the_middle_does_not_end_the_list_and_many_do() {
         let rows = if page == 0 { venues(0..1) } else { json!([]) };
         Reply::json(200, &json!({"venues": rows, "next_cursor": page + 1}))
     });
-    home(&server)
-        .ok(SEARCH)
-        .prints("Venue 0")
-        .says("which were not read: 50 pages were read");
+    home(&server).ok(SEARCH).prints("Venue 0").says("which were not read: 50 pages were read");
     assert_eq!(server.requests().len(), 50);
 }
 
@@ -210,17 +172,10 @@ fn a_list_says_none_only_where_no_element_came() {
     for (body, said) in [
         (json!({"results": [{"id": 1}], "notes": []}), "`results`"),
         (json!({"venues": null, "rows": [{"id": 1}]}), "`rows`"),
-        (
-            json!({"venues": [], "data": {"items": [{"venue_id": "v"}]}}),
-            "`data.items[]`",
-        ),
+        (json!({"venues": [], "data": {"items": [{"venue_id": "v"}]}}), "`data.items[]`"),
     ] {
         let server = Scripted::start(move |_| Reply::json(200, &body));
-        home(&server)
-            .run(SEARCH)
-            .exits(15)
-            .says(said)
-            .says("venues_field");
+        home(&server).run(SEARCH).exits(15).says(said).says("venues_field");
     }
     let empty = json!({"venues": [], "links": [{"href": "/x"}]});
     let server = Scripted::start(move |_| Reply::json(200, &empty));

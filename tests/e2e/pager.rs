@@ -52,12 +52,7 @@ fn bookctl_pager_outranks_pager_and_an_empty_one_or_cat_is_none() {
         }
         command.extend([env!("CARGO_BIN_EXE_bookctl"), "explain"]);
         let ended = Terminal::of_program(&home, 60, &command).ends(0);
-        assert_eq!(
-            ended.raw.contains("paged:"),
-            is_paged,
-            "{own:?}: {}",
-            ended.raw
-        );
+        assert_eq!(ended.raw.contains("paged:"), is_paged, "{own:?}: {}", ended.raw);
     }
 }
 
@@ -72,11 +67,7 @@ fn a_pager_that_cannot_be_started_is_warned_of_once_and_the_list_is_printed() {
     for pager in ["no-such-pager", "no-such-pager 'with quotes'"] {
         let ended = Terminal::of_width(&with_pager(pager), 60, &["explain"]).end();
         assert_eq!(ended.raw.matches("warning:").count(), 1, "{}", ended.raw);
-        assert!(
-            ended.raw.contains("payment_outcome_unknown"),
-            "{}",
-            ended.raw
-        );
+        assert!(ended.raw.contains("payment_outcome_unknown"), "{}", ended.raw);
         ended.exits(0);
     }
 }
@@ -92,11 +83,7 @@ fn ctrl_c_belongs_to_the_pager() {
 #[test]
 fn less_is_told_to_keep_colours_unless_its_options_are_set() {
     let home = with_pager("sh -c 'echo less=$LESS'");
-    Terminal::of_width(&home, 60, &["explain"])
-        .ends(0)
-        .says("less=FRX");
+    Terminal::of_width(&home, 60, &["explain"]).ends(0).says("less=FRX");
     let home = home.with("LESS", "-S");
-    Terminal::of_width(&home, 60, &["explain"])
-        .ends(0)
-        .says("less=-S");
+    Terminal::of_width(&home, 60, &["explain"]).ends(0).says("less=-S");
 }

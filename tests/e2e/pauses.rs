@@ -12,16 +12,10 @@ fn answer(home: &Home, id: &str, code: &str) -> Output {
 #[test]
 fn a_booking_that_asks_for_a_code_exits_10_and_the_code_of_the_inbox_confirms_it() {
     let home = Home::new();
-    let booking = home
-        .book("ven_otp", &["--phone", "+44 20 7946 0018"])
-        .exits(10)
-        .json();
+    let booking = home.book("ven_otp", &["--phone", "+44 20 7946 0018"]).exits(10).json();
     assert_eq!(booking["status"], "requires_action");
     assert_eq!(booking["next_action"]["type"], "otp");
-    assert!(
-        booking["next_action"]["expires_at"].is_string(),
-        "{booking}"
-    );
+    assert!(booking["next_action"]["expires_at"].is_string(), "{booking}");
 
     let inbox = home.json("sandbox inbox");
     let message = &inbox["messages"][0];
@@ -95,10 +89,7 @@ fn asked_details_are_given_as_fields() {
         arguments.push(format!("{}=eight o'clock", field.as_str().unwrap()));
     }
     let partly = home.run(&arguments[..5]).exits(12).error();
-    assert_eq!(
-        partly["http_status"], 400,
-        "one of them is not enough: {partly}"
-    );
+    assert_eq!(partly["http_status"], 400, "one of them is not enough: {partly}");
     assert_eq!(home.booking(&id)["status"], "requires_action");
     let confirmed = home.ok(&arguments).json();
     assert_eq!(confirmed["status"], "confirmed");
@@ -169,12 +160,8 @@ fn an_approved_payment_confirms_from_an_argument_a_file_and_standard_input() {
 fn a_malformed_payment_answer_is_refused_and_the_booking_still_waits() {
     let home = Home::new();
     let (id, action) = paying(&home, "ven_payment");
-    let error = pay(
-        &home,
-        &id,
-        r#"{"approval_id": "another", "status": "approved"}"#,
-    )
-    .refused(12, "http_400");
+    let error = pay(&home, &id, r#"{"approval_id": "another", "status": "approved"}"#)
+        .refused(12, "http_400");
     has(&error, "hint", "still waiting");
     assert_eq!(home.booking(&id)["status"], "requires_action");
     // What is no JSON object at all never leaves this machine.

@@ -56,12 +56,7 @@ const DARK: Theme = Theme {
 type Row = Vec<Styled>;
 
 fn styled(text: &str, colour: vt100::Color, bold: bool) -> Styled {
-    Styled {
-        text: text.to_owned(),
-        colour,
-        bold,
-        dim: false,
-    }
+    Styled { text: text.to_owned(), colour, bold, dim: false }
 }
 
 /// A booking that waits for a one-time code, from the command to its confirmation.
@@ -80,10 +75,7 @@ fn rows() -> Vec<Row> {
     ];
     let mut fixed = Fixed::default();
     let shown = ended.shown().into_iter().map(|row| {
-        let parts = row.into_iter().map(|part| Styled {
-            text: fixed.text(&part.text),
-            ..part
-        });
+        let parts = row.into_iter().map(|part| Styled { text: fixed.text(&part.text), ..part });
         parts.collect()
     });
     std::iter::once(prompt).chain(shown).collect()
@@ -93,13 +85,7 @@ fn draw(rows: &[Row], theme: &Theme) -> String {
     let width = f64::from(COLUMNS) * CHARACTER + 2.0 * MARGIN;
     let lines = u32::try_from(rows.len()).unwrap();
     let height = TITLE_BAR + 2.0 * MARGIN + f64::from(lines) * LINE - (LINE - FONT);
-    let Theme {
-        background,
-        title_bar,
-        border,
-        text,
-        ..
-    } = theme;
+    let Theme { background, title_bar, border, text, .. } = theme;
     let mut svg = String::new();
     writeln!(
         svg,
@@ -144,11 +130,7 @@ fn draw_part(svg: &mut String, part: &Styled, column: usize, y: f64, theme: &The
         vt100::Color::Rgb(red, green, blue) => Some(format!("#{red:02x}{green:02x}{blue:02x}")),
     };
     let colour = colour.map_or(String::new(), |colour| format!(r#" fill="{colour}""#));
-    let weight = if part.bold {
-        r#" font-weight="bold""#
-    } else {
-        ""
-    };
+    let weight = if part.bold { r#" font-weight="bold""# } else { "" };
     let text = text.replace('&', "&amp;").replace('<', "&lt;");
     writeln!(
         svg,

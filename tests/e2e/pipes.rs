@@ -21,9 +21,7 @@ fn a_lock_that_is_a_pipe_is_refused_and_not_waited_for() {
     let home = Home::new().configured("[profiles.t]\nbase_url = 'http://127.0.0.1:9'\n");
     fifo(&home.path().join("secrets.toml.lock"));
     let login = words("auth login --profile t --webhook-secret-stdin --storage file");
-    home.feed(&login, "whsec_x\n")
-        .exits(3)
-        .says("secrets.toml.lock");
+    home.feed(&login, "whsec_x\n").exits(3).says("secrets.toml.lock");
 
     let home = Home::new();
     fifo(&home.path().join("journal.db.lock"));
@@ -38,22 +36,22 @@ fn authorities_that_are_a_pipe_or_a_device_are_refused() {
     let pipe = home.folder().join("pipe");
     fifo(&pipe);
     for file in [pipe.to_str().unwrap(), "/dev/zero"] {
-        let home = Home::new()
-            .with("BOOKCTL_API_KEY", "sk_live_x")
-            .with_profile("p", "https://127.0.0.1:9", &format!("ca_file = '{file}'\n"));
+        let home = Home::new().with("BOOKCTL_API_KEY", "sk_live_x").with_profile(
+            "p",
+            "https://127.0.0.1:9",
+            &format!("ca_file = '{file}'\n"),
+        );
         let error = home.refuses("status", 3, "config");
         let message = text(&error, "message");
         assert!(message.contains("not a regular file"), "{error}");
     }
     let large = home.folder().join("large");
     fs::File::create(&large).unwrap().set_len(1 << 40).unwrap();
-    let home = Home::new()
-        .with("BOOKCTL_API_KEY", "sk_live_x")
-        .with_profile(
-            "p",
-            "https://127.0.0.1:9",
-            &format!("ca_file = '{}'\n", large.display()),
-        );
+    let home = Home::new().with("BOOKCTL_API_KEY", "sk_live_x").with_profile(
+        "p",
+        "https://127.0.0.1:9",
+        &format!("ca_file = '{}'\n", large.display()),
+    );
     let error = home.refuses("status", 3, "config");
     has(&error, "message", "larger than 16 MB");
 }
@@ -92,11 +90,7 @@ fn rows_and_bodies_are_read_from_pipes_and_a_pipe_that_says_nothing_ends_with_a_
             let begun = Instant::now();
             running.signal(signal);
             running.ends(code);
-            assert!(
-                begun.elapsed() < SOON,
-                "{arguments:?} {:?}",
-                begun.elapsed()
-            );
+            assert!(begun.elapsed() < SOON, "{arguments:?} {:?}", begun.elapsed());
         }
     }
     let row = format!(

@@ -22,10 +22,7 @@ fn cuts(disk: &Disk, steps: &[Step]) -> Vec<Cut> {
     for steps_done in moments {
         let certain = disk.after(&steps[..steps_done]).is_all_kept();
         let draws = if certain { 1 } else { draws };
-        cuts.extend((0..draws).map(|chance| Cut {
-            steps: steps_done,
-            chance,
-        }));
+        cuts.extend((0..draws).map(|chance| Cut { steps: steps_done, chance }));
     }
     cuts
 }

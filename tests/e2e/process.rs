@@ -14,9 +14,7 @@ fn after(home: &Home, command: &str, arguments: &[&str], redirection: &str) -> R
     let line = format!("{command} && exec env --default-signal=QUIT \"$0\" \"$@\" {redirection}");
     let mut shell = Command::new("sh");
     home.enter(&mut shell);
-    shell
-        .args(["-c", &line, env!("CARGO_BIN_EXE_bookctl")])
-        .args(arguments);
+    shell.args(["-c", &line, env!("CARGO_BIN_EXE_bookctl")]).args(arguments);
     Running::start(shell)
 }
 
@@ -65,9 +63,7 @@ fn a_limit_on_the_size_of_files_is_an_error_and_no_sudden_end() {
     let served = Served::start();
     let home = served.home();
     let book = [&["book", "ven_confirms", "--json"][..], &GUEST].concat();
-    let error = after(&home, "ulimit -f 0", &book, "")
-        .end()
-        .refused(3, "journal");
+    let error = after(&home, "ulimit -f 0", &book, "").end().refused(3, "journal");
     assert!(!text(&error, "hint").is_empty(), "{error}");
     assert!(served.bookings().is_empty());
 
@@ -81,17 +77,13 @@ fn a_limit_on_the_size_of_files_is_an_error_and_no_sudden_end() {
     after(&home, "ulimit -f 0", &book, "").ends(3);
     let add = "profile add q --base-url https://q.example --json";
     let add: Vec<&str> = add.split(' ').collect();
-    after(&home, "ulimit -f 0", &add, "")
-        .end()
-        .refused(3, "config");
+    after(&home, "ulimit -f 0", &add, "").end().refused(3, "config");
 }
 
 /// The soft limit on core dumps that the system holds for a process.
 fn limit_on_core_dumps(id: u32) -> String {
     let limits = fs::read_to_string(format!("/proc/{id}/limits")).unwrap();
-    let line = limits
-        .lines()
-        .find(|line| line.starts_with("Max core file size"));
+    let line = limits.lines().find(|line| line.starts_with("Max core file size"));
     let mut words = line.unwrap().split_whitespace().skip(4);
     words.next().unwrap().to_owned()
 }
@@ -114,9 +106,5 @@ fn a_command_that_holds_a_key_leaves_no_core_dump() {
     let left: Vec<_> = fs::read_dir(home.folder()).unwrap().collect();
     let core = |name: &str| name.starts_with("core");
     let left = left.iter().flatten();
-    assert!(
-        !left
-            .map(|it| it.file_name())
-            .any(|it| core(&it.to_string_lossy()))
-    );
+    assert!(!left.map(|it| it.file_name()).any(|it| core(&it.to_string_lossy())));
 }

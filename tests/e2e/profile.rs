@@ -56,33 +56,21 @@ fn a_person_is_asked_before_a_profile_goes() {
 fn what_cannot_be_a_profile_is_refused_and_nothing_is_written() {
     let home = Home::new();
     for name in ["sandbox", "two words", "caf\u{e9}", ""] {
-        home.refuses(
-            &format!("profile add '{name}' --base-url '{URL}'"),
-            2,
-            "usage",
-        );
+        home.refuses(&format!("profile add '{name}' --base-url '{URL}'"), 2, "usage");
     }
-    for url in [
-        "http://api.example.com",
-        "api.example.com",
-        "https://u:secret@a.example",
-    ] {
+    for url in ["http://api.example.com", "api.example.com", "https://u:secret@a.example"] {
         let output = home.run(["profile", "add", "x", "--base-url", url, "--json"]);
         assert!(!output.stderr.contains("secret"), "{output}");
         output.refused(3, "config");
     }
-    let missing = words(format!(
-        "profile add x --base-url '{URL}' ca_file=nowhere.pem --json"
-    ));
+    let missing = words(format!("profile add x --base-url '{URL}' ca_file=nowhere.pem --json"));
     home.run(&missing).refused(3, "config");
     for verb in ["use", "show"] {
         home.refuses(&format!("profile {verb} nobody"), 3, "config");
     }
     assert_eq!(config(&home), "");
 
-    let home = home.configured(&format!(
-        "# mine\n[profiles.x]\nbase_url = '{URL}' # kept\n"
-    ));
+    let home = home.configured(&format!("# mine\n[profiles.x]\nbase_url = '{URL}' # kept\n"));
     home.refuses(&format!("profile add x --base-url '{URL}'"), 3, "config");
     home.ok(["profile", "use", "x"]);
     assert!(config(&home).contains("# mine\n"), "{}", config(&home));
@@ -189,20 +177,13 @@ fn a_setting_that_cannot_be_is_refused_by_name_and_nothing_is_written() {
         ("color=red", 2, "color"),
         ("ca_file=/dev/zero", 3, "not a regular file"),
         ("auth_query=cursor", 3, "bookctl sends that parameter"),
-        (
-            "headers.X-Org=sk_live_4eC39HqLyjWD",
-            3,
-            "bookctl auth login",
-        ),
+        ("headers.X-Org=sk_live_4eC39HqLyjWD", 3, "bookctl auth login"),
         ("headers.X-Org=whatever_the_key_is", 2, "bookctl auth login"),
     ] {
-        home.run(["profile", "set", "x", "local_times=true", setting])
-            .exits(exit)
-            .says(says);
+        home.run(["profile", "set", "x", "local_times=true", setting]).exits(exit).says(says);
         assert_eq!(config(&home), before, "{setting}");
     }
     home.ok(["profile", "set", "x", "base_url=https://a.example/v2"]);
     home.run(["profile", "unset", "x", "base_url"]).exits(2);
-    home.run(["profile", "set", "nobody", "read_only=true"])
-        .exits(3);
+    home.run(["profile", "set", "nobody", "read_only=true"]).exits(3);
 }

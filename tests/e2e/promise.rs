@@ -48,16 +48,10 @@ pub(crate) fn try_each<T: Sync>(
     cases: &[T],
     check: impl Fn(&Served, usize, &T) -> Kept + Sync,
 ) -> BTreeMap<Kept, usize> {
-    try_each_with(
-        what,
-        workers,
-        cases,
-        Served::unlimited,
-        |served, number, case| {
-            served.reset();
-            check(served, number, case)
-        },
-    )
+    try_each_with(what, workers, cases, Served::unlimited, |served, number, case| {
+        served.reset();
+        check(served, number, case)
+    })
 }
 
 /// The same with something else than a sandbox for each worker.
@@ -86,19 +80,13 @@ pub(crate) fn try_each_with<T: Sync, S>(
         }
     });
     let ways = ways.into_inner().unwrap();
-    let told: Vec<String> = ways
-        .iter()
-        .map(|(way, count)| format!("{count} {way}"))
-        .collect();
+    let told: Vec<String> = ways.iter().map(|(way, count)| format!("{count} {way}")).collect();
     tell(what, cases.len(), &told.join(", "));
     ways
 }
 
 /// How often something was tried and what came of it, as the table of `tests/crash/run` takes it up.
-#[expect(
-    clippy::print_stderr,
-    reason = "what a test says is kept for whoever asks to see it"
-)]
+#[expect(clippy::print_stderr, reason = "what a test says is kept for whoever asks to see it")]
 pub(crate) fn tell(what: &str, tried: usize, came: &str) {
     eprintln!("{what}: {tried} tried: {came}");
 }
@@ -170,18 +158,11 @@ impl Intent {
         let made = self.bookings(served);
         assert!(made.len() <= 1, "booked twice: {made:?}\n{ended}");
         let journal = attempts(home);
-        assert!(
-            journal.len() <= 1,
-            "one create, two intents: {journal:?}\n{ended}"
-        );
+        assert!(journal.len() <= 1, "one create, two intents: {journal:?}\n{ended}");
         if let [booking] = &made[..] {
-            let settled = journal
-                .iter()
-                .any(|it| it.booking_id.as_ref() == Some(&text(booking, "id")));
-            assert!(
-                settled || open.len() == 1,
-                "forgotten: {booking}\n{journal:?}\n{ended}"
-            );
+            let settled =
+                journal.iter().any(|it| it.booking_id.as_ref() == Some(&text(booking, "id")));
+            assert!(settled || open.len() == 1, "forgotten: {booking}\n{journal:?}\n{ended}");
         }
         match ended.code {
             Some(0) => {
@@ -228,14 +209,9 @@ pub(crate) struct Attempt {
 pub(crate) fn attempts(home: &Home) -> Vec<Attempt> {
     let path = home.path().join("journal.db");
     let journal = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
-    let mut rows = journal
-        .prepare("SELECT state, booking_id FROM attempts ORDER BY created_at")
-        .unwrap();
-    let attempts = rows.query_map([], |row| {
-        Ok(Attempt {
-            state: row.get(0)?,
-            booking_id: row.get(1)?,
-        })
-    });
+    let mut rows =
+        journal.prepare("SELECT state, booking_id FROM attempts ORDER BY created_at").unwrap();
+    let attempts =
+        rows.query_map([], |row| Ok(Attempt { state: row.get(0)?, booking_id: row.get(1)? }));
     attempts.unwrap().map(Result::unwrap).collect()
 }

@@ -12,9 +12,7 @@ fn pages(folder: &str) -> Vec<PathBuf> {
     let pages = pages.map(|entry| entry.unwrap().path());
     let is_page =
         |path: &PathBuf| path.extension().is_some_and(|kind| kind == "md") && path.exists();
-    pages
-        .filter(|path| is_page(path) && !path.ends_with("docs/teams.md"))
-        .collect()
+    pages.filter(|path| is_page(path) && !path.ends_with("docs/teams.md")).collect()
 }
 
 /// Runs the commands of these pages, two pages at a time.

@@ -46,11 +46,7 @@ fn the_recipe_for_pytest_passes() {
     };
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("test_bookings.py"), recipe("python")).unwrap();
-    run(
-        &python,
-        &["-m", "pytest", "-q", "test_bookings.py"],
-        folder.path(),
-    );
+    run(&python, &["-m", "pytest", "-q", "test_bookings.py"], folder.path());
 }
 
 #[test]
@@ -63,11 +59,7 @@ fn the_recipe_for_vitest_passes() {
     let linked = folder.path().join("node_modules");
     std::os::unix::fs::symlink(modules.canonicalize().unwrap(), linked).unwrap();
     std::fs::write(folder.path().join("bookings.test.js"), recipe("js")).unwrap();
-    run(
-        &node,
-        &["node_modules/vitest/vitest.mjs", "run", "--root", "."],
-        folder.path(),
-    );
+    run(&node, &["node_modules/vitest/vitest.mjs", "run", "--root", "."], folder.path());
 }
 
 #[test]
@@ -85,8 +77,5 @@ fn the_recipe_for_a_shell_passes() {
 fn the_recipe_for_rust_is_the_module_that_these_tests_run() {
     let (_, shown) = recipe("rust").split_once('\n').unwrap();
     let written = include_str!("recipes/rust.rs");
-    assert!(
-        shown == written,
-        "copy tests/e2e/recipes/rust.rs into docs/testing.md"
-    );
+    assert!(shown == written, "copy tests/e2e/recipes/rust.rs into docs/testing.md");
 }

@@ -7,14 +7,7 @@ use crate::harness::{Home, Output, holds, text, words};
 
 /// One row of a table: as the specification has it, how it happens, the exit code, the code, the HTTP status, and the fields
 /// of the body that the row names.
-struct Row(
-    &'static str,
-    fn() -> Output,
-    i32,
-    &'static str,
-    u16,
-    &'static [&'static str],
-);
+struct Row(&'static str, fn() -> Output, i32, &'static str, u16, &'static [&'static str]);
 
 impl Row {
     fn check(&self) {
@@ -34,9 +27,7 @@ impl Row {
 
 /// The embedded sandbox with another key than its own.
 fn with_key(key: &str) -> Home {
-    Home::new()
-        .with("BOOKCTL_PROFILE", "sandbox")
-        .with("BOOKCTL_API_KEY", key)
+    Home::new().with("BOOKCTL_PROFILE", "sandbox").with("BOOKCTL_API_KEY", key)
 }
 
 /// A sandbox whose organization is set so.
@@ -52,17 +43,12 @@ fn search(home: &Home, near: &str) -> Output {
 }
 
 fn create(home: &Home, body: &str) -> Output {
-    home.feed(
-        ["api", "POST", "/v1/bookings", "--input", "-", "--json"],
-        body,
-    )
+    home.feed(["api", "POST", "/v1/bookings", "--input", "-", "--json"], body)
 }
 
 /// A booking of this guest at this time.
 fn book(home: &Home, at: &str, name: &str) -> Output {
-    home.run(words(format!(
-        "book ven_confirms --at '{at}' --party 2 --name '{name}' --json"
-    )))
+    home.run(words(format!("book ven_confirms --at '{at}' --party 2 --name '{name}' --json")))
 }
 
 fn paying(home: &Home, venue: &str) -> (String, String) {
@@ -424,14 +410,7 @@ const OUTCOMES: &[Outcome] = &[
 /// "8, 10 and 11 print the booking on stdout as 0 does" (command line, Exit codes); the card says why and what next.
 #[test]
 fn each_code_that_a_booking_carries_of_the_specification() {
-    for Outcome {
-        quote,
-        happens,
-        exit,
-        code,
-        status,
-    } in OUTCOMES
-    {
+    for Outcome { quote, happens, exit, code, status } in OUTCOMES {
         let (home, output) = happens();
         assert_eq!(output.code, Some(*exit), "{quote}: {output}");
         let booking = output.json();

@@ -27,9 +27,7 @@ fn a_script_that_repeats_its_command_after_a_lost_answer_books_once() {
     lose(&home);
     home.book("ven_confirms", &[]).exits(16);
     clear(&home);
-    let error = home
-        .book("ven_confirms", &[])
-        .refused(16, "outcome_unknown");
+    let error = home.book("ven_confirms", &[]).refused(16, "outcome_unknown");
     let key = text(&error, "idempotency_key");
     let resume = format!("bookctl attempts resume {key}");
     has(&error, "hint", &resume);
@@ -54,20 +52,9 @@ fn another_guest_party_time_or_key_is_another_booking() {
     ];
     for (number, other) in others.into_iter().enumerate() {
         let book = ["book", "ven_confirms", "--json"];
-        let usual = [
-            "--at",
-            "tomorrow 19:30",
-            "--party",
-            "2",
-            "--name",
-            "Ada Lovelace",
-        ];
-        let rest: Vec<&str> = usual
-            .chunks(2)
-            .filter(|pair| pair[0] != other[0])
-            .flatten()
-            .copied()
-            .collect();
+        let usual = ["--at", "tomorrow 19:30", "--party", "2", "--name", "Ada Lovelace"];
+        let rest: Vec<&str> =
+            usual.chunks(2).filter(|pair| pair[0] != other[0]).flatten().copied().collect();
         home.ok(book.iter().chain(&rest).chain(other));
         assert_eq!(made(&home), 2 + number);
     }
@@ -94,15 +81,12 @@ fn the_same_command_with_its_key_finds_its_booking_at_a_venue_that_is_full_now()
 fn a_key_of_another_request_is_refused_with_what_is_known_of_that_request() {
     let home = Home::new();
     lose(&home);
-    home.book("ven_confirms", &["--idempotency-key", "lost"])
-        .exits(16);
+    home.book("ven_confirms", &["--idempotency-key", "lost"]).exits(16);
     clear(&home);
     let id = home.booked("ven_confirms", &["--idempotency-key", "made"], 0);
     let hint = |key: &str| {
         let other = ["--idempotency-key", key, "--email", "ada@example.com"];
-        let error: Value = home
-            .book("ven_confirms", &other)
-            .refused(7, "another_booking");
+        let error: Value = home.book("ven_confirms", &other).refused(7, "another_booking");
         text(&error, "hint")
     };
     assert!(hint("lost").contains("check it: bookctl attempts resume lost"));
@@ -136,9 +120,7 @@ fn the_open_attempt_of_another_api_key_blocks_the_same_booking() {
     other.book("ven_confirms", &[]).exits(16);
     clear(&other);
     let own = other.with("BOOKCTL_API_KEY", "sk_live_sandbox");
-    own.book("ven_confirms", &[])
-        .exits(16)
-        .says("an earlier request may have booked");
+    own.book("ven_confirms", &[]).exits(16).says("an earlier request may have booked");
     own.book("ven_confirms", &["--idempotency-key", "on-purpose"])
         .exits(0)
         .says("an earlier request may have booked");
@@ -230,8 +212,7 @@ fn a_script_is_warned_of_the_same_guest_also_with_quiet_and_what_has_ended_does_
     let home = Home::new();
     let first = home.booked("ven_confirms", &[], 0);
     let warning = format!("this guest already has a booking at this venue that day: {first}");
-    home.ok(usual("ven_confirms", &["-q", "--at", "tomorrow 21:00"]))
-        .says(&warning);
+    home.ok(usual("ven_confirms", &["-q", "--at", "tomorrow 21:00"])).says(&warning);
     assert_eq!(made(&home), 2);
     home.booked("ven_provider_fails", &[], 11);
     let cancelled = home.booked("ven_modify_refused", &[], 0);
@@ -251,14 +232,7 @@ fn what_was_found_out_first_is_the_same_guests_booking_in_whatever_letters() {
         lose(&home);
         home.book("ven_confirms", &[]).exits(16);
         clear(&home);
-        let more = [
-            "--name",
-            "ADA lovelace",
-            "--party",
-            "3",
-            "--retention",
-            retention,
-        ];
+        let more = ["--name", "ADA lovelace", "--party", "3", "--retention", retention];
         let mut terminal = again(&home, "ven_confirms", &more);
         terminal.accept("? Check it first? (yes)");
         terminal.see("this guest already has a booking at this venue that day");
@@ -275,10 +249,8 @@ fn an_unknown_outcome_offers_to_find_out_and_never_to_send_again() {
     for finds_out in [true, false] {
         let home = Home::new();
         lose(&home);
-        let mut terminal = Terminal::start(
-            &home,
-            &words("book ven_confirms --at 'tomorrow 19:30' --party 2"),
-        );
+        let mut terminal =
+            Terminal::start(&home, &words("book ven_confirms --at 'tomorrow 19:30' --party 2"));
         terminal.answer("? Guest's name", "Ada Lovelace");
         terminal.answer("? Guest's email", "");
         terminal.answer("? Guest's phone", "");

@@ -21,16 +21,8 @@ impl Sandbox {
 
     fn call(&self, method: &str, path: &str, key: &str, body: &Value) -> (u16, Value) {
         let headers = [KEY, ("Idempotency-Key", key)];
-        let headers = if key.is_empty() {
-            &headers[..1]
-        } else {
-            &headers
-        };
-        let body = if body.is_null() {
-            String::new()
-        } else {
-            body.to_string()
-        };
+        let headers = if key.is_empty() { &headers[..1] } else { &headers };
+        let body = if body.is_null() { String::new() } else { body.to_string() };
         send(self.0.base_url(), method, path, headers, &body)
     }
 
@@ -96,9 +88,7 @@ impl Sandbox {
 pub(crate) fn codes(report: &Value) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap().iter();
     let findings = findings.inspect(|it| assert!(it["requests"][0].is_string(), "{it}"));
-    findings
-        .map(|it| it["code"].as_str().unwrap().to_owned())
-        .collect()
+    findings.map(|it| it["code"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Tries until it works. Each try is a new request, is it not?
@@ -151,9 +141,8 @@ fn a_poller_is_found_to_read_more_often_than_the_limit_allows() {
     processing(5);
     assert_eq!(sandbox.found(), [""; 0]);
     // Bookings that are read once each, and then again and again: the limit is that of all together.
-    let bookings: Vec<String> = (0..6)
-        .map(|it| sandbox.book("ven_otp", &format!("otp-{it}")))
-        .collect();
+    let bookings: Vec<String> =
+        (0..6).map(|it| sandbox.book("ven_otp", &format!("otp-{it}"))).collect();
     for rounds in 0..3 {
         assert_eq!(sandbox.found(), [""; 0], "{rounds}");
         for booking in bookings.iter().chain(&bookings).take(6 * rounds) {
@@ -241,11 +230,7 @@ fn a_careless_request_is_found_and_a_careful_client_is_not() {
     other["party_size"] = json!(4);
     other["partySize"] = json!(4);
     sandbox.call("POST", "/v1/bookings", "", &other);
-    let all = [
-        "no_idempotency_key",
-        "slot_for_another_party",
-        "unknown_field",
-    ];
+    let all = ["no_idempotency_key", "slot_for_another_party", "unknown_field"];
     assert_eq!(sandbox.found(), all);
 }
 
@@ -259,12 +244,9 @@ fn a_handler_that_takes_everything_is_found() {
         let is_closed = is_unsigned || request.is("POST", "/closed");
         Reply::json(if is_closed { 400 } else { 200 }, &json!({}))
     });
-    for (path, kind) in [
-        ("closed", "unsigned"),
-        ("strict", "unsigned"),
-        ("hook", "unsigned"),
-        ("hook", "old"),
-    ] {
+    for (path, kind) in
+        [("closed", "unsigned"), ("strict", "unsigned"), ("hook", "unsigned"), ("hook", "old")]
+    {
         let url = json!({"webhook_url": format!("{}/{path}", handler.base_url())});
         sandbox.control("PUT", "/sandbox/organization", &url);
         sandbox.fails(&json!({"on": "webhook", "kind": kind}));
@@ -279,11 +261,7 @@ fn a_handler_that_takes_everything_is_found() {
         };
         let is_met = || sandbox.has_met(&format!("webhook_{kind}"));
         while handler.requests().len() < before + 2 || !is_met() || sandbox.found() != expected {
-            assert!(
-                Instant::now() < deadline,
-                "{path} {kind}: {:?}",
-                sandbox.found()
-            );
+            assert!(Instant::now() < deadline, "{path} {kind}: {:?}", sandbox.found());
             std::thread::yield_now();
         }
     }
@@ -300,13 +278,7 @@ fn a_long_suite_keeps_what_it_met_and_broke_first() {
     let added = sandbox.control("POST", "/sandbox/organizations", &Value::Null);
     let key = format!("Bearer {}", added["keys"]["live"].as_str().unwrap());
     let url = sandbox.0.base_url();
-    send(
-        url,
-        "POST",
-        "/v1/bookings",
-        &[("Authorization", &key)],
-        "{}",
-    );
+    send(url, "POST", "/v1/bookings", &[("Authorization", &key)], "{}");
     let own = format!("/sandbox/organizations/{}", added["id"].as_str().unwrap());
     sandbox.control("DELETE", &own, &Value::Null);
     let requests = sandbox.control("GET", "/sandbox/requests", &Value::Null);
@@ -334,12 +306,7 @@ fn a_retry_is_found_whatever_other_tests_do_meanwhile() {
         ("POST", "/sandbox/organizations", &Value::Null, true),
         ("POST", "/sandbox/faults", &foreign, true),
         ("POST", "/sandbox/clock", &json!({"advance": "2s"}), true),
-        (
-            "PUT",
-            "/sandbox/organization?organization=other",
-            &off,
-            true,
-        ),
+        ("PUT", "/sandbox/organization?organization=other", &off, true),
         ("PUT", "/sandbox/organization", &off, false),
     ]
     .into_iter()
@@ -382,19 +349,11 @@ fn run_reports_to_a_file_and_ends_with_1_where_that_is_asked_for() {
     };
     let file = |name: &str| home.folder().join(name).display().to_string();
     let (json_file, xml, markdown) = (file("r.json"), file("r.xml"), file("r.md"));
-    run(
-        &[&format!("--report={json_file}"), "--fail-on", "findings"],
-        &book,
-        0,
-    );
+    run(&[&format!("--report={json_file}"), "--fail-on", "findings"], &book, 0);
     let report: Value = serde_json::from_str(&std::fs::read_to_string(json_file).unwrap()).unwrap();
     assert_eq!(codes(&report), [""; 0]);
-    run(
-        &[&format!("--report={xml}"), "--fail-on", "situations=90%"],
-        &book,
-        1,
-    )
-    .says("2 of 87 situations met (2%), fewer than 90%");
+    run(&[&format!("--report={xml}"), "--fail-on", "situations=90%"], &book, 1)
+        .says("2 of 87 situations met (2%), fewer than 90%");
     let xml = std::fs::read_to_string(xml).unwrap();
     assert!(
         xml.contains("<testcase classname=\"situations\" name=\"POST /v1/bookings works\"/>"),
@@ -402,15 +361,7 @@ fn run_reports_to_a_file_and_ends_with_1_where_that_is_asked_for() {
     );
     assert!(xml.contains("<skipped message="), "{xml}");
     assert!(!xml.contains("<failure"), "{xml}");
-    run(
-        &[
-            &format!("--report={markdown}"),
-            "--fail-on",
-            "situations=1%",
-        ],
-        &book,
-        0,
-    );
+    run(&[&format!("--report={markdown}"), "--fail-on", "situations=1%"], &book, 0);
     let markdown = std::fs::read_to_string(markdown).unwrap();
     assert!(
         markdown.contains("search, POST /v1/bookings.\n")
@@ -435,10 +386,7 @@ fn a_served_sandbox_reports_for_a_person_and_for_one_organization() {
     let report: Value = serde_json::from_str(&home.ok(other).stdout).unwrap();
     let mut situations = report["situations"].as_array().unwrap().iter();
     assert!(situations.all(|it| it["met"] == false), "{report}");
-    Home::new()
-        .run(["sandbox", "report"])
-        .exits(3)
-        .says("sandbox server");
+    Home::new().run(["sandbox", "report"]).exits(3).says("sandbox server");
     let without = Served::with(&Home::new(), &["--ephemeral", "--no-request-log"]);
     let refused = without.home().run(["sandbox", "report"]).exits(7);
     refused.says("hint: start the sandbox server without --no-request-log");

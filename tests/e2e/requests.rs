@@ -86,10 +86,7 @@ fn a_request_is_kept_with_both_bodies_and_without_its_key() {
         assert!(kept.get(absent).is_none(), "{absent}: {kept}");
     }
     let sent = &kept["request"];
-    assert_eq!(
-        text(sent, "body"),
-        body.replace("sk_live_sandbox", "sk_live_…dbox")
-    );
+    assert_eq!(text(sent, "body"), body.replace("sk_live_sandbox", "sk_live_…dbox"));
     assert_eq!(sent["truncated"], false);
     assert_eq!(sent["headers"]["authorization"], "Bearer sk_live_…dbox");
     let answer: Value = serde_json::from_str(&text(&kept["response"], "body")).unwrap();
@@ -151,13 +148,7 @@ fn every_refusal_has_the_rule_that_answered_it() {
     for (header, method, path, body, expected) in cases {
         ask(header, method, path, body, expected);
     }
-    let kept = ask(
-        KEY,
-        "POST",
-        bookings,
-        &large,
-        "larger than 1 MB (Limits, 3)",
-    );
+    let kept = ask(KEY, "POST", bookings, &large, "larger than 1 MB (Limits, 3)");
     assert_eq!(kept["request"]["truncated"], true);
     for _ in 0..11 {
         create(&served, &[KEY], "{}");

@@ -70,10 +70,8 @@ fn a_curl_command_has_the_variable_for_a_key_in_the_query_and_works() {
     served.send("GET", "/v1/?key=sk_live_sandbox", &[KEY], "");
     let show = ["sandbox", "requests", "show", "@last", "--curl"];
     let curl = served.home().ok(show).stdout;
-    let again = Command::new("sh")
-        .args(["-c", &curl])
-        .env("BOOKCTL_API_KEY", "sk_live_sandbox")
-        .output();
+    let again =
+        Command::new("sh").args(["-c", &curl]).env("BOOKCTL_API_KEY", "sk_live_sandbox").output();
     let index: Value = serde_json::from_slice(&again.unwrap().stdout).unwrap();
     assert_eq!(index["sandbox"], true, "{curl}");
     assert_eq!(last(&served)["query"], "key=sk_live_…dbox");
@@ -184,18 +182,14 @@ fn a_verbose_listener_shows_the_request_to_the_app_and_its_answer_and_no_calls_o
     // The newest event waits behind the first one, which was not accepted.
     let first = || {
         let list = home.run(["webhook", "events", "list", "--json"]).json();
-        text(
-            list["events"].as_array().unwrap().last().unwrap(),
-            "event_id",
-        )
+        text(list["events"].as_array().unwrap().last().unwrap(), "event_id")
     };
     until("the response is kept", || {
         let show = ["webhook", "events", "show", &first(), "--json"];
         let shown = home.run(show).json();
         shown["attempts"][0]["response"]["body"] == r#"{"error":"no such room"}"#
     });
-    home.ok(["webhook", "events", "show", &first()])
-        .prints("no such room");
+    home.ok(["webhook", "events", "show", &first()]).prints("no such room");
     let output = listening.end();
     for shown in [
         "> booking-signature: t=",

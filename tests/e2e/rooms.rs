@@ -113,9 +113,8 @@ fn the_files_that_mutants_change_are_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let script = std::fs::read_to_string(root.join("tests/mutants/run")).unwrap();
     let words = script.split(|c: char| c.is_whitespace() || c == '"');
-    let files: Vec<&str> = words
-        .filter(|it| it.starts_with("src/") && it.ends_with(".rs"))
-        .collect();
+    let files: Vec<&str> =
+        words.filter(|it| it.starts_with("src/") && it.ends_with(".rs")).collect();
     assert!(files.len() > 15, "{files:?}");
     for file in files {
         assert!(root.join(file).is_file(), "{file} is gone");

@@ -20,11 +20,9 @@ fn two_services_of_one_host_share_no_attempt_and_no_booking() {
         _ => Reply::json(404, &json!({"error": "not found"})),
     });
     let base = server.base_url();
-    let home = Home::new()
-        .with("BOOKCTL_API_KEY", "sk_live_x")
-        .configured(&format!(
-            "[profiles.stage]\nbase_url = '{base}/stage'\n[profiles.live]\nbase_url = '{base}/live/'\n"
-        ));
+    let home = Home::new().with("BOOKCTL_API_KEY", "sk_live_x").configured(&format!(
+        "[profiles.stage]\nbase_url = '{base}/stage'\n[profiles.live]\nbase_url = '{base}/live/'\n"
+    ));
     let book_at =
         |profile: &str, key: &str| book(&home, &["--profile", profile, "--idempotency-key", key]);
     book_at("stage", "staged").exits(0);
@@ -62,10 +60,7 @@ fn a_change_that_the_answer_does_not_show_is_looked_up_and_one_that_no_answer_sh
     };
     let with = |more: Value| {
         let mut booking = confirmed();
-        booking
-            .as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
+        booking.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         booking
     };
     let modification = json!({"last_modification": {"at": "2031-01-01T00:00:00Z"}});
@@ -75,11 +70,7 @@ fn a_change_that_the_answer_does_not_show_is_looked_up_and_one_that_no_answer_sh
         (confirmed(), confirmed(), 7),
         (confirmed(), with(modification.clone()), 0),
         (with(modification), with(json!({"party_size": 2})), 0),
-        (
-            with(json!({"party_size": 3})),
-            with(json!({"party_size": 2})),
-            0,
-        ),
+        (with(json!({"party_size": 3})), with(json!({"party_size": 2})), 0),
     ] {
         let case = format!("{modified} {read}");
         let server = answers(modified, read);
@@ -87,11 +78,7 @@ fn a_change_that_the_answer_does_not_show_is_looked_up_and_one_that_no_answer_sh
         let output = home.run(["modify", "bk_1", "--party", "3", "--json"]);
         assert_eq!(output.code, Some(code), "{case}: {output}");
         assert_eq!(output.json()["id"], "bk_1", "{case}");
-        assert_eq!(
-            output.stderr.contains("party_size"),
-            code == 7,
-            "{case}: {output}"
-        );
+        assert_eq!(output.stderr.contains("party_size"), code == 7, "{case}: {output}");
     }
 }
 
@@ -107,10 +94,7 @@ fn a_404_that_is_not_the_services_does_not_say_that_a_booking_is_gone() {
     book(&home, &[]).exits(0);
     let error = home.refuses("show bk_1", 6, "http_404");
     let message = text(&error, "message");
-    assert!(
-        message.contains("does not come from the booking service"),
-        "{message}"
-    );
+    assert!(message.contains("does not come from the booking service"), "{message}");
     assert!(!message.contains("no such booking"), "{message}");
     let hint = text(&error, "hint");
     assert!(hint.contains("check the base URL"), "{hint}");
@@ -140,9 +124,11 @@ fn an_answer_to_a_booking_request_that_is_not_understood_is_shown_with_the_setti
 #[test]
 fn the_setting_that_an_answer_needs_settles_the_attempt_that_it_left_open() {
     let server = creating(|_| Reply::json(201, &json!({"ok": true, "booking_id": "fx-1"})));
-    let home = Home::new()
-        .with("BOOKCTL_API_KEY", "sk_live_x")
-        .with_profile("acme", server.base_url(), "");
+    let home = Home::new().with("BOOKCTL_API_KEY", "sk_live_x").with_profile(
+        "acme",
+        server.base_url(),
+        "",
+    );
     book(&home, &["--idempotency-key", "k"]).refused(16, "outcome_unknown");
     let expression =
         r#"{id: .booking_id, object: "booking", status: "confirmed", provider: "provider_a"}"#;
@@ -174,10 +160,7 @@ fn a_disconnect_whose_answer_says_that_the_session_is_still_there_is_no_success(
     for (answer, code) in [
         (json!({"id": "s1", "object": "session", "deleted": true}), 0),
         (json!({"ok": true}), 0),
-        (
-            json!({"id": "s1", "object": "session", "deleted": false}),
-            7,
-        ),
+        (json!({"id": "s1", "object": "session", "deleted": false}), 7),
         (json!({"id": "s1", "state": "active", "provider": "p"}), 7),
         (json!({"error": "session in use"}), 7),
     ] {
@@ -186,11 +169,7 @@ fn a_disconnect_whose_answer_says_that_the_session_is_still_there_is_no_success(
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
         let output = home.run(["session", "disconnect", "s1", "--yes", "--json"]);
         assert_eq!(output.code, Some(code), "{case}: {output}");
-        assert_eq!(
-            output.stderr.contains("session show s1"),
-            code == 7,
-            "{case}"
-        );
+        assert_eq!(output.stderr.contains("session show s1"), code == 7, "{case}");
     }
 }
 

@@ -19,16 +19,10 @@ fn now(clock: &Value) -> jiff::Timestamp {
 fn the_clock_goes_to_a_time_and_not_back() {
     let home = Home::new();
     let later = clock(&home, &["--to", "2031-03-04T05:06:07Z"]);
-    assert!(
-        text(&later, "now").starts_with("2031-03-04T05:06:0"),
-        "{later}"
-    );
+    assert!(text(&later, "now").starts_with("2031-03-04T05:06:0"), "{later}");
     // Without an offset it is UTC, and a day of the week is one that comes by this clock: 4 March 2031 is a Tuesday.
     let friday = clock(&home, &["--to", "fri 19:30"]);
-    assert!(
-        text(&friday, "now").starts_with("2031-03-07T19:30:0"),
-        "{friday}"
-    );
+    assert!(text(&friday, "now").starts_with("2031-03-07T19:30:0"), "{friday}");
     let back = ["sandbox", "clock", "--to", "2031-03-05T00:00:00Z", "--json"];
     home.run(back).says("only a reset moves it back");
     assert!(now(&clock(&home, &[])) >= now(&friday));
@@ -105,9 +99,7 @@ fn a_call_makes_one_change_and_names_it() {
 fn a_card_of_a_command_that_waited_tells_the_time_by_a_clock_that_was_moved_meanwhile() {
     let home = Home::new();
     let book = "book ven_processing --party 2 --wait --at";
-    let book = book
-        .split(' ')
-        .chain(["tomorrow 19:30", "--name", "Ada Lovelace"]);
+    let book = book.split(' ').chain(["tomorrow 19:30", "--name", "Ada Lovelace"]);
     let waiting = home.start(book);
     until("the booking is made", || {
         let list = home.ok(["sandbox", "bookings", "--json"]);
@@ -115,8 +107,5 @@ fn a_card_of_a_command_that_waited_tells_the_time_by_a_clock_that_was_moved_mean
     });
     home.advance("17m");
     // Confirmed 5 seconds after it was made.
-    waiting
-        .ends(0)
-        .prints("confirmed")
-        .prints("status since\t16 minutes ago");
+    waiting.ends(0).prints("confirmed").prints("status since\t16 minutes ago");
 }

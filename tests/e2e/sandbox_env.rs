@@ -26,17 +26,13 @@ fn the_variables_of_a_served_sandbox_are_lines_for_the_shell() {
     );
     assert_eq!(lines, expected);
     let fish = sandbox(&home, &["env", "--shell", "fish"]).stdout;
-    assert!(
-        fish.starts_with(&format!("set -gx BOOKCTL_BASE_URL '{base}'\n")),
-        "{fish}"
-    );
+    assert!(fish.starts_with(&format!("set -gx BOOKCTL_BASE_URL '{base}'\n")), "{fish}");
     let added = sandbox(&home, &["organization", "add", "--json"]).json();
     let id = text(&added, "id");
     let variables = sandbox(&home, &["env", "--organization", &id, "--json"]).json();
     assert_eq!(variables["BOOKCTL_API_KEY"], added["keys"]["live"]);
     assert_eq!(variables["BOOKCTL_WEBHOOK_SECRET"], added["webhook_secret"]);
-    home.run(["sandbox", "env", "--organization", "nope"])
-        .exits(6);
+    home.run(["sandbox", "env", "--organization", "nope"]).exits(6);
     let json = sandbox(&home, &["env", "--shell", "json"]).json();
     assert_eq!(json["BOOKCTL_BASE_URL"], base);
     let embedded = Home::new();
@@ -66,13 +62,7 @@ fn a_server_answers_to_the_names_that_it_was_given_and_to_no_others() {
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
-        assert!(
-            answer.starts_with(&format!("HTTP/1.1 {status} ")),
-            "{answer}"
-        );
-        assert_eq!(
-            answer.contains("sandbox serve --host evil.example`"),
-            status == "403"
-        );
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        assert_eq!(answer.contains("sandbox serve --host evil.example`"), status == "403");
     }
 }

@@ -27,9 +27,7 @@ fn a_sandbox_of_another_version_stays_as_it_is_until_it_is_reset() {
         home.booked("ven_confirms", &[], 0);
         let file = home.path().join("sandbox.db");
         let connection = Connection::open(&file).unwrap();
-        connection
-            .pragma_update(None, "user_version", version)
-            .unwrap();
+        connection.pragma_update(None, "user_version", version).unwrap();
         drop(connection);
         let before = fs::read(&file).unwrap();
         let error = home.book("ven_confirms", &[]).refused(3, "config");
@@ -51,9 +49,7 @@ fn a_sandbox_file_that_was_emptied_or_lost_its_log_at_the_beginning_is_not_taken
     // Before bookctl made files whole, all was in the log, and the file itself held nothing but its head.
     let without_its_log = |file: &Path| {
         let connection = Connection::open(file).unwrap();
-        connection
-            .query_row("PRAGMA journal_mode = WAL", (), |_| Ok(()))
-            .unwrap();
+        connection.query_row("PRAGMA journal_mode = WAL", (), |_| Ok(())).unwrap();
     };
     for spoil in [&truncated as &dyn Fn(&Path), &without_its_log] {
         let home = Home::new();
@@ -66,10 +62,7 @@ fn a_sandbox_file_that_was_emptied_or_lost_its_log_at_the_beginning_is_not_taken
         let error = home.refuses("sandbox bookings", 3, "config");
         has(&error, "message", "is empty");
         let hint = text(&error, "hint");
-        assert!(
-            hint.contains(&format!("delete {}", file.display())),
-            "{hint}"
-        );
+        assert!(hint.contains(&format!("delete {}", file.display())), "{hint}");
         assert!(fs::read(&file).unwrap() == before);
         // The hint, followed.
         fs::remove_file(&file).unwrap();

@@ -65,14 +65,8 @@ fn the_example_loads_and_its_venues_are_found_offered_and_booked_with_their_scen
     let code = home.code();
     home.ok(["continue", "bk_0000000000001", "--otp", &code, "--json"]);
 
-    assert_eq!(
-        venues_near(&home, &["--near", "Bath, UK"]),
-        ["ven_old_mill"]
-    );
-    for point in [
-        &["--near", "51.4,-2.3"][..],
-        &["--lat", "51.4", "--lon", "-2.3"],
-    ] {
+    assert_eq!(venues_near(&home, &["--near", "Bath, UK"]), ["ven_old_mill"]);
+    for point in [&["--near", "51.4,-2.3"][..], &["--lat", "51.4", "--lon", "-2.3"]] {
         assert_eq!(venues_near(&home, point), ["ven_old_mill"]);
     }
     let found = search(&home, "fitness", &["--near", "Bath"]).exits(0);
@@ -122,8 +116,7 @@ fn a_slot_holds_as_many_bookings_as_its_capacity_says_and_loaded_ones_count() {
     // The one that was booked can be moved to a table that is free, and not to the one that is taken.
     let id = text(&booked, "id");
     home.ok(["modify", &id, "--at", "21:00", "--yes", "--json"]);
-    home.run(["modify", &id, "--at", "19:00", "--yes", "--json"])
-        .exits(7);
+    home.run(["modify", &id, "--at", "19:00", "--yes", "--json"]).exits(7);
 }
 
 #[test]
@@ -189,14 +182,10 @@ fn a_mistake_is_told_with_its_line_and_field_and_nothing_is_loaded() {
         if server[0] == "run" {
             words.extend(["--", "true"]);
         }
-        home.run(words)
-            .exits(2)
-            .says("is that of no venue; nothing was loaded");
+        home.run(words).exits(2).says("is that of no venue; nothing was loaded");
     }
     let json = "{\n\"venues\": [],\n\"booking\": []\n}";
-    let one = home
-        .feed(["sandbox", "load", "-", "--json"], json)
-        .refused(2, "usage");
+    let one = home.feed(["sandbox", "load", "-", "--json"], json).refused(2, "usage");
     let message = "standard input, line 3: booking is not understood: unknown field `booking`, expected `venues` or \
                    `bookings`; nothing was loaded";
     assert_eq!(one["message"], message);
@@ -257,10 +246,7 @@ fn a_relative_time_follows_the_sandboxs_clock_and_a_venue_that_pauses_follows_it
     let local = now.in_tz("Europe/London").unwrap();
     let expected = local.date().tomorrow().unwrap().at(19, 0, 0, 0);
     let booking = &loaded["bookings"][0];
-    assert!(
-        text(booking, "datetime").starts_with(&expected.to_string()),
-        "{booking}"
-    );
+    assert!(text(booking, "datetime").starts_with(&expected.to_string()), "{booking}");
     // It expires as one that was booked does.
     home.advance("21m");
     assert_eq!(home.booking(&text(booking, "id"))["status"], "expired");
@@ -273,9 +259,7 @@ fn fixtures_of_more_than_a_megabyte_are_refused_in_one_sentence() {
         |count: usize| json!({"venues": vec![json!({"venue_id": "ven_x"}); count]}).to_string();
     let home = Home::new();
     let large = venues(400_000);
-    let error = home
-        .feed(["sandbox", "load", "-", "--json"], &large)
-        .refused(2, "usage");
+    let error = home.feed(["sandbox", "load", "-", "--json"], &large).refused(2, "usage");
     let message = "standard input has more than 1 MB; nothing was loaded";
     assert_eq!(text(&error, "message"), message);
     let served = Served::start();

@@ -85,17 +85,13 @@ fn run_gives_its_command_no_secret_of_the_real_service_and_nothing_that_leads_to
     for (name, inside) in &expected {
         let seen = seen.get(name.as_str()).copied();
         match inside {
-            Some(start) => assert!(
-                seen.is_some_and(|it| it.starts_with(start)),
-                "{name}: {output}"
-            ),
+            Some(start) => {
+                assert!(seen.is_some_and(|it| it.starts_with(start)), "{name}: {output}")
+            }
             None => assert_eq!(seen, None, "{name}: {output}"),
         }
     }
-    let unknown: Vec<_> = seen
-        .keys()
-        .filter(|name| !expected.contains_key(**name))
-        .collect();
+    let unknown: Vec<_> = seen.keys().filter(|name| !expected.contains_key(**name)).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
 }
 

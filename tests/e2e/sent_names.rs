@@ -29,18 +29,12 @@ fn a_refused_search_names_what_finds_out_what_it_asks_for() {
 #[test]
 fn a_refused_answer_comes_with_the_command_that_names_its_field() {
     let server = Scripted::start(|request| match request.method.as_str() {
-        "GET" => Reply::json(
-            200,
-            &json!({"id": "b1", "status": "requires_action", "provider": "a"}),
-        ),
-        _ => Reply::json(
-            400,
-            &json!({"error": "pin: is required", "missing": ["pin"]}),
-        ),
+        "GET" => {
+            Reply::json(200, &json!({"id": "b1", "status": "requires_action", "provider": "a"}))
+        }
+        _ => Reply::json(400, &json!({"error": "pin: is required", "missing": ["pin"]})),
     });
-    let output = home(&server, "")
-        .run(words("continue b1 --otp 271828"))
-        .exits(12);
+    let output = home(&server, "").run(words("continue b1 --otp 271828")).exits(12);
     output.says("hint: bookctl profile set acme dialect.otp_field=pin");
 }
 
@@ -59,10 +53,7 @@ fn everything_that_a_refusal_says_is_shown_whatever_its_shape() {
 #[test]
 fn an_error_that_is_an_object_proves_that_nothing_was_booked() {
     let server = Scripted::start(|_| {
-        Reply::json(
-            422,
-            &json!({"error": {"code": "no_tables", "message": "no table is left"}}),
-        )
+        Reply::json(422, &json!({"error": {"code": "no_tables", "message": "no table is left"}}))
     });
     let home = home(&server, "");
     let arguments = words(
@@ -92,9 +83,7 @@ fn a_field_that_is_named_and_a_secret_that_is_missing_are_not_taken_for_another(
 fn a_refused_key_is_told_how_it_was_sent() {
     let server = Scripted::start(|_| Reply::json(401, &json!({"error": "unauthorized"})));
     let output = home(&server, "").run(["status"]).exits(4);
-    output
-        .says("sent as: Authorization: Bearer ***")
-        .says("bookctl profile learn acme");
+    output.says("sent as: Authorization: Bearer ***").says("bookctl profile learn acme");
 }
 
 #[test]
@@ -104,9 +93,7 @@ fn the_key_goes_in_the_query_or_as_the_user_of_basic_and_is_never_shown() {
             let sent = format!("{} {:?}", request.path, request.header("authorization"));
             Reply::json(400, &json!({"error": format!("you sent {sent}")}))
         });
-        let output = home(&server, profile)
-            .run(["api", "GET", "/v1/x?a=b", "-v"])
-            .exits(12);
+        let output = home(&server, profile).run(["api", "GET", "/v1/x?a=b", "-v"]).exits(12);
         for text in [&output.stdout, &output.stderr] {
             assert!(!text.contains("sk_test_sent_names_0001"), "{output}");
             assert!(!text.contains("c2tfdGVzdF9zZW50X25hbWVz"), "{output}");
@@ -118,14 +105,9 @@ fn the_key_goes_in_the_query_or_as_the_user_of_basic_and_is_never_shown() {
     assert_eq!(request.path, "/v1/x?a=b&api_key=sk_test_sent_names_0001");
     assert_eq!(request.header("authorization"), None);
     assert_eq!(request.header("x-org"), Some("20417"));
-    output
-        .says("> GET /v1/x?a=b&api_key=***")
-        .says("> X-Org: 20417");
+    output.says("> GET /v1/x?a=b&api_key=***").says("> X-Org: 20417");
     let (request, output) = echo("[profiles.acme.dialect]\nauth_scheme = \"Basic\"\n");
-    assert_eq!(
-        request.header("authorization"),
-        Some("Basic c2tfdGVzdF9zZW50X25hbWVzXzAwMDE6")
-    );
+    assert_eq!(request.header("authorization"), Some("Basic c2tfdGVzdF9zZW50X25hbWVzXzAwMDE6"));
     output.says("> Authorization: Basic ***");
 }
 

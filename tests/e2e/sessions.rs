@@ -5,19 +5,11 @@ use serde_json::{Value, json};
 use crate::harness::{Home, Key, Output, Reply, Scripted, Terminal, has, holds, text, words};
 
 const PHONE: &str = "+44 20 7946 0018";
-const CONNECT: [&str; 6] = [
-    "session",
-    "connect",
-    "--end-user",
-    "user_7",
-    "--phone",
-    PHONE,
-];
+const CONNECT: [&str; 6] = ["session", "connect", "--end-user", "user_7", "--phone", PHONE];
 
 fn connect(home: &Home, person: &str, phone: &str) -> Output {
-    let arguments = words(format!(
-        "session connect --end-user '{person}' --phone '{phone}' --json"
-    ));
+    let arguments =
+        words(format!("session connect --end-user '{person}' --phone '{phone}' --json"));
     home.run(&arguments)
 }
 
@@ -51,10 +43,8 @@ fn a_script_connects_in_two_steps() {
         assert_eq!(error["http_status"], 400);
     }
     let code = format!("{}\n", home.code());
-    let active = home
-        .feed(["session", "verify", &id, "--code-stdin", "--json"], &code)
-        .exits(0)
-        .json();
+    let active =
+        home.feed(["session", "verify", &id, "--code-stdin", "--json"], &code).exits(0).json();
     assert_eq!(active["state"], "active");
     let shown = home.ok(["session", "show", &id, "--json"]).json();
     assert_eq!(shown, active);
@@ -67,9 +57,7 @@ fn the_code_may_not_be_asked_for_in_a_pipe() {
     let error = home.refuses(&format!("session verify {id}"), 2, "usage");
     has(&error, "hint", "--code");
     home.refuses(&format!("session verify {id} --code-stdin"), 2, "usage");
-    let both = words(format!(
-        "session verify '{id}' --code 1 --code-stdin --json"
-    ));
+    let both = words(format!("session verify '{id}' --code 1 --code-stdin --json"));
     home.run(&both).refused(2, "usage");
     home.refuses("session connect", 2, "usage");
 }
@@ -142,10 +130,7 @@ fn a_session_is_disconnected_once_that_was_confirmed() {
     terminal.accept("Disconnect");
     terminal.ends(17).says("Nothing was disconnected.");
     let gone = home.json(&format!("session disconnect {id} --yes"));
-    assert_eq!(
-        gone,
-        json!({"id": id, "object": "session", "deleted": true})
-    );
+    assert_eq!(gone, json!({"id": id, "object": "session", "deleted": true}));
     for arguments in [
         &["session", "show", &id, "--json"][..],
         &["session", "disconnect", &id, "--yes", "--json"],
@@ -160,10 +145,9 @@ fn a_session_is_disconnected_once_that_was_confirmed() {
 #[test]
 fn the_card_is_asked_for_by_session_and_by_person() {
     let home = Home::new();
-    for (person, phone, has_card) in [
-        ("user_7", PHONE, true),
-        ("user_8", "+44 20 7946 0010", false),
-    ] {
+    for (person, phone, has_card) in
+        [("user_7", PHONE, true), ("user_8", "+44 20 7946 0010", false)]
+    {
         let id = connected(&home, person, phone);
         for arguments in [
             &["card", &id][..],
@@ -173,10 +157,7 @@ fn the_card_is_asked_for_by_session_and_by_person() {
             let document = home.ok(arguments.iter().chain(&["--json"])).json();
             assert_eq!(document, json!({"has_card": has_card}));
             let human = home.ok(arguments).stdout;
-            assert!(
-                human.starts_with(if has_card { "card\t" } else { "no card\t" }),
-                "{human}"
-            );
+            assert!(human.starts_with(if has_card { "card\t" } else { "no card\t" }), "{human}");
         }
     }
     home.refuses("card --end-user nobody", 6, "http_404");
@@ -222,11 +203,7 @@ fn a_connect_whose_answer_is_lost_is_not_sent_again() {
     let list = home.json("session list");
     assert_eq!(list["sessions"].as_array().unwrap().len(), 1);
 
-    for reply in [
-        Reply::Close,
-        Reply::html(),
-        Reply::json(500, &json!({"error": "boom"})),
-    ] {
+    for reply in [Reply::Close, Reply::html(), Reply::json(500, &json!({"error": "boom"}))] {
         let server = Scripted::start(move |_| reply.clone());
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
         connect(&home, "user_7", PHONE).refused(16, "outcome_unknown");
@@ -268,8 +245,6 @@ fn a_session_that_still_waits_or_is_another_guests_is_no_success() {
     let verified = home.run(["session", "verify", "ses_1", "--code", "774411"]);
     verified.exits(7).says("the session still waits for one");
     let connected = connect(&home, "user_7", PHONE).exits(16);
-    connected
-        .says("end_user is eve, not user_7")
-        .prints("ses_1");
+    connected.says("end_user is eve, not user_7").prints("ses_1");
     connect(&home, "eve", PHONE).exits(0);
 }

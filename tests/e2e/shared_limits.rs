@@ -23,9 +23,7 @@ fn slots(home: &Home, creates: usize) -> Vec<String> {
             break;
         }
         let at = format!("in {day} days 19:30");
-        let list = home.run(words(format!(
-            "slots ven_confirms --at '{at}' --party 2 --json"
-        )));
+        let list = home.run(words(format!("slots ven_confirms --at '{at}' --party 2 --json")));
         let list = list.exits(0).json();
         let found = list["slots"].as_array().unwrap().iter();
         slots.extend(found.map(|slot| text(slot, "availability_id")));
@@ -71,11 +69,7 @@ fn creates_of_many_processes_wait_for_the_window_together_and_are_all_made() {
         let deadline = Instant::now() + LONGEST;
         let (mut seen, mut idle) = (0, 0);
         while made.lock().unwrap().len() < processes * each {
-            assert!(
-                Instant::now() < deadline,
-                "{} of them are made",
-                made.lock().unwrap().len()
-            );
+            assert!(Instant::now() < deadline, "{} of them are made", made.lock().unwrap().len());
             // Between two looks: where nothing was booked in one, all are taken to be waiting for the window.
             std::thread::sleep(Duration::from_millis(400));
             let now = served.bookings().len();
@@ -91,11 +85,7 @@ fn creates_of_many_processes_wait_for_the_window_together_and_are_all_made() {
     });
     assert_eq!(served.bookings().len(), processes * each);
     assert_eq!(attempts(&home).len(), processes * each);
-    assert!(
-        attempts(&home)
-            .iter()
-            .all(|attempt| attempt.state == "resolved")
-    );
+    assert!(attempts(&home).iter().all(|attempt| attempt.state == "resolved"));
     let made = made.into_inner().unwrap();
     for create in &made {
         assert!(
@@ -106,15 +96,8 @@ fn creates_of_many_processes_wait_for_the_window_together_and_are_all_made() {
         );
     }
     let refused: usize = made.iter().map(|create| create.refused).sum();
-    let what = format!(
-        "creates of {processes} processes in {} windows",
-        opened.into_inner() + 1
-    );
-    tell(
-        &what,
-        made.len(),
-        &format!("all made, {refused} times refused for the limit"),
-    );
+    let what = format!("creates of {processes} processes in {} windows", opened.into_inner() + 1);
+    tell(&what, made.len(), &format!("all made, {refused} times refused for the limit"));
     // Only before anything is known of the window can more be sent than it holds.
     assert!(refused <= processes, "{refused} refusals");
 }

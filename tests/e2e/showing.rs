@@ -33,9 +33,7 @@ fn a_failure_says_whether_trying_again_is_safe_and_only_then_how() {
     for (booking, safe, said) in cases {
         let server = Scripted::start(move |_| Reply::json(200, &booking));
         let card = card(&Home::pointing_to(server.base_url(), "sk_live_x"), "bk_1");
-        let retry = card
-            .lines()
-            .find_map(|line| line.strip_prefix("book again\t"));
+        let retry = card.lines().find_map(|line| line.strip_prefix("book again\t"));
         assert!(retry.unwrap().contains(said), "{card}");
         assert_eq!(card.contains("next\tbookctl slots"), safe, "{card}");
     }
@@ -67,17 +65,11 @@ fn what_is_printed_to_be_copied_is_quoted_for_a_shell() {
         (&["show", ID], "bookctl continue QUOTED -F key=VALUE"),
         (&["modify", ID, "--party", "3"], "bookctl watch QUOTED"),
         (&["cancel", ID, "--yes"], "bookctl show QUOTED"),
-        (
-            &["session", "show", "x"],
-            "bookctl session verify QUOTED --code CODE",
-        ),
+        (&["session", "show", "x"], "bookctl session verify QUOTED --code CODE"),
     ] {
         let output = home.run(call);
         let said = format!("{}{}", output.stdout, output.stderr);
-        assert!(
-            said.contains(&printed.replace("QUOTED", QUOTED)),
-            "{output}"
-        );
+        assert!(said.contains(&printed.replace("QUOTED", QUOTED)), "{output}");
     }
 }
 
@@ -86,11 +78,7 @@ fn what_is_printed_to_be_copied_is_quoted_for_a_shell() {
 fn where_the_organization_is_not_in_order_the_hint_says_who_can_mend_it() {
     let served = Served::start();
     for (key, reason) in [("sk_live_nobilling", ""), ("sk_live_suspended", "reason: ")] {
-        let error = served
-            .home_with(key)
-            .book("ven_confirms", &[])
-            .exits(5)
-            .error();
+        let error = served.home_with(key).book("ven_confirms", &[]).exits(5).error();
         has(&error, "hint", "ask an administrator of the organization");
         has(&error, "message", reason);
     }

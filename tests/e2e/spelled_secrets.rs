@@ -27,11 +27,7 @@ fn a_key_that_a_success_repeats_is_masked_in_what_a_person_reads() {
         ),
     });
     let home = Home::pointing_to(server.base_url(), KEY);
-    for arguments in [
-        vec!["status"],
-        vec!["show", "bk_1"],
-        vec!["session", "show", "ses_1"],
-    ] {
+    for arguments in [vec!["status"], vec!["show", "bk_1"], vec!["session", "show", "ses_1"]] {
         home.ok(&arguments).prints("***");
         let output = home.run(&arguments);
         for unseen in [KEY, &BASE64.encode(KEY)] {

@@ -11,9 +11,7 @@ const GUEST: [&str; 4] = ["--phone", "+44 20 7946 0018", "--email", "ada@example
 
 /// Books for a guest at a venue and a time.
 fn book(home: &Home, venue: &str, guest: &str, at: &str, code: i32) -> String {
-    let arguments = [
-        "book", venue, "--party", "2", "--name", guest, "--at", at, "--json",
-    ];
+    let arguments = ["book", venue, "--party", "2", "--name", guest, "--at", at, "--json"];
     text(&home.run(arguments).exits(code).json(), "id")
 }
 
@@ -27,31 +25,13 @@ fn a_booking_like_an_earlier_one_has_its_venue_provider_party_and_guest_unless_a
     for field in ["venue_id", "provider", "party_size", "customer"] {
         assert_eq!(again[field], before[field], "{field}");
     }
-    let other = [
-        "--at",
-        "sat 21:00",
-        "--party",
-        "5",
-        "--name",
-        "Grace Hopper",
-    ];
+    let other = ["--at", "sat 21:00", "--party", "5", "--name", "Grace Hopper"];
     let other = home.ok(like.iter().chain(&other)).json();
     assert_eq!(other["party_size"], 5);
-    assert_eq!(
-        other["customer"],
-        json!({"name": "Grace Hopper"}),
-        "nobody else's phone"
-    );
+    assert_eq!(other["customer"], json!({"name": "Grace Hopper"}), "nobody else's phone");
     home.run(like).refused(2, "usage");
-    home.run([
-        "book",
-        "--like",
-        "bk_unknown",
-        "--at",
-        "sat 20:00",
-        "--json",
-    ])
-    .refused(6, "http_404");
+    home.run(["book", "--like", "bk_unknown", "--at", "sat 20:00", "--json"])
+        .refused(6, "http_404");
     let mut terminal = Terminal::start(&home, &like[..3]);
     terminal.answer("When?", "in 9 days 22:00");
     terminal.accept("Which slot on");
@@ -131,8 +111,7 @@ fn a_guest_is_forgotten_by_name_after_one_question() {
     }
     book(&home, "ven_confirms", "Grace Hopper", "fri 19:00", 0);
     let forget = ["bookings", "forget", "--guest", "lovelace"];
-    home.run(forget.iter().chain(&["--json"]))
-        .refused(2, "usage");
+    home.run(forget.iter().chain(&["--json"])).refused(2, "usage");
     // The rows that it shows are those of the last list, and one that is named is the last booking.
     let hidden = &home.json("bookings --guest lovelace")["bookings"][1];
     home.ok(["bookings"]);
@@ -158,18 +137,13 @@ fn a_guest_is_forgotten_by_name_after_one_question() {
 fn a_booking_is_shown_as_it_was_seen_where_the_service_does_not_answer() {
     let reads = Cell::new(0);
     let server = Scripted::start(move |_| match reads.replace(reads.get() + 1) {
-        0 => Reply::json(
-            200,
-            &json!({"id": "bk_1", "status": "confirmed", "venue_id": "v"}),
-        ),
+        0 => Reply::json(200, &json!({"id": "bk_1", "status": "confirmed", "venue_id": "v"})),
         _ => Reply::Close,
     });
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     home.ok(["show", "bk_1"]);
     let ended = Terminal::start(&home, &["show", "bk_1"]).ends(15);
-    ended
-        .says("this is what this computer saw")
-        .says("confirmed bk_1");
+    ended.says("this is what this computer saw").says("confirmed bk_1");
     home.run(["show", "bk_1", "--json"]).refused(15, "network");
 }
 
@@ -178,11 +152,7 @@ fn a_key_that_the_service_refuses_is_known_before_the_first_question() {
     let server = Scripted::start(|_| Reply::json(401, &json!({"error": "unauthorized"})));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let ended = Terminal::start(&home, &["book"]).ends(4);
-    assert!(
-        !ended.screen.contains("What would you like"),
-        "{}",
-        ended.screen
-    );
+    assert!(!ended.screen.contains("What would you like"), "{}", ended.screen);
 }
 
 #[test]
@@ -223,6 +193,5 @@ fn a_service_that_hangs_is_waited_for_with_a_limit_and_a_way_out() {
         terminal.press(Key::CtrlC);
         terminal.ends(130);
     }
-    home.run(["show", "bk_1", "--timeout", "1s"])
-        .tells("allow more time with --timeout");
+    home.run(["show", "bk_1", "--timeout", "1s"]).tells("allow more time with --timeout");
 }

@@ -304,10 +304,7 @@ fn two_organizations_under_one_profile_name_share_neither_attempts_nor_windows()
         home
     });
     let book = ["book", "ven_confirms"].iter().chain(&GUEST);
-    let book: Vec<&str> = book
-        .chain(&["--idempotency-key", "order-1"])
-        .copied()
-        .collect();
+    let book: Vec<&str> = book.chain(&["--idempotency-key", "order-1"]).copied().collect();
     ours.ok(&book);
     assert!(!listed(&ours, &["limits"]).is_empty());
     assert!(!listed(&theirs, &["limits"]).is_empty());

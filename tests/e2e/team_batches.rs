@@ -53,19 +53,8 @@ fn a_batch_on_several_machines_books_each_row_once_and_a_dead_machines_row_is_ta
     assert_eq!(results.stdout.lines().count(), 9);
     results.shows(&ledger[8].id);
     let posted = service.posted();
-    assert_eq!(
-        posted.len(),
-        10,
-        "one row is sent again, with the same key: {posted:?}"
-    );
-    assert_eq!(
-        posted
-            .iter()
-            .map(|it| &it.key)
-            .collect::<BTreeSet<_>>()
-            .len(),
-        9
-    );
+    assert_eq!(posted.len(), 10, "one row is sent again, with the same key: {posted:?}");
+    assert_eq!(posted.iter().map(|it| &it.key).collect::<BTreeSet<_>>().len(), 9);
 }
 
 #[test]
@@ -87,10 +76,7 @@ fn what_the_service_refuses_for_good_is_a_result_for_every_runner_and_is_sent_ag
     let told = |home: &Home| {
         let result = home.run(batch).exits(18).stdout;
         let result: Value = serde_json::from_str(result.trim()).unwrap();
-        (
-            result["exit_code"].clone(),
-            result["error"]["http_status"].clone(),
-        )
+        (result["exit_code"].clone(), result["error"]["http_status"].clone())
     };
     assert_eq!(told(&ada), told(&bob));
     assert_eq!(told(&bob), (7.into(), 422.into()));
@@ -105,9 +91,7 @@ fn what_the_service_refuses_for_good_is_a_result_for_every_runner_and_is_sent_ag
 #[ignore = "needs PostgreSQL"]
 fn machines_that_start_cold_take_from_one_window_and_meet_at_most_one_refusal_in_it() {
     let Some(team) = Team::new() else { return };
-    let homes: Vec<Home> = (0..13)
-        .map(|number| team.machine(&format!("user {number}")))
-        .collect();
+    let homes: Vec<Home> = (0..13).map(|number| team.machine(&format!("user {number}"))).collect();
     // A guest of their own: the same booking, while another machine asks for it, is refused.
     let book = |(number, home): (usize, &Home)| {
         let name = format!("Ada Lovelace{}", "a".repeat(number));
@@ -168,10 +152,7 @@ fn a_copy_of_a_journal_that_was_killed_is_completed_by_the_next_one() {
     }
     let shared = team.machine("ada");
     let file = local.path().join("journal.db");
-    let copy = words(format!(
-        "journal copy --from '{}' --json",
-        file.to_str().unwrap()
-    ));
+    let copy = words(format!("journal copy --from '{}' --json", file.to_str().unwrap()));
     for moment in 0..8 {
         let running = shared.start(&copy);
         std::thread::sleep(Duration::from_secs_f64(0.1 * random(moment)));
@@ -180,9 +161,7 @@ fn a_copy_of_a_journal_that_was_killed_is_completed_by_the_next_one() {
     let copied = shared.ok(&copy).json();
     holds!(copied, {"attempts": 6, "bookings": 6});
     let runs = team.sql("SELECT count(*) FROM runs");
-    let bookings = team
-        .postgres
-        .sql("bookctl", "SELECT count(*) FROM bookings");
+    let bookings = team.postgres.sql("bookctl", "SELECT count(*) FROM bookings");
     assert_eq!((runs.as_str(), bookings.as_str()), ("6", "6"));
 }
 

@@ -31,27 +31,15 @@ fn without_a_journal_that_takes_the_intent_nothing_is_sent_and_the_reason_is_tol
     said("has no tables of bookctl yet", "bookctl journal init");
     home.ok(["journal", "init"]).prints("is prepared");
     home.ok(["journal", "init"]).prints("prepared already");
-    postgres.sql(
-        "bookctl",
-        "UPDATE bookctl_journal SET version = version + 99",
-    );
+    postgres.sql("bookctl", "UPDATE bookctl_journal SET version = version + 99");
     said("another version of bookctl", "another database");
-    postgres.sql(
-        "bookctl",
-        "UPDATE bookctl_journal SET version = version - 99",
-    );
-    postgres.sql(
-        "bookctl",
-        "ALTER DATABASE bookctl SET default_transaction_read_only = on",
-    );
+    postgres.sql("bookctl", "UPDATE bookctl_journal SET version = version - 99");
+    postgres.sql("bookctl", "ALTER DATABASE bookctl SET default_transaction_read_only = on");
     said("rejects changes", "primary");
     // Support may read there; the doctor says that nothing is booked.
     home.ok(["bookings"]);
     home.run(["doctor"]).exits(3).shows("rejects changes");
-    postgres.sql(
-        "postgres",
-        "ALTER DATABASE bookctl RESET default_transaction_read_only",
-    );
+    postgres.sql("postgres", "ALTER DATABASE bookctl RESET default_transaction_read_only");
     postgres.sql("bookctl", "CREATE ROLE guest LOGIN");
     let stranger = postgres.url().replace("owner@", "guest@");
     let error = sharing(served.home(), &stranger, "guest").book("ven_confirms", &[]);
@@ -72,11 +60,7 @@ fn a_server_that_stands_still_is_waited_for_with_an_end_and_an_interrupt_ends_th
     // It takes connections and never answers.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
-    let home = sharing(
-        served.home(),
-        &format!("postgresql://ada@127.0.0.1:{port}/b"),
-        "ada",
-    );
+    let home = sharing(served.home(), &format!("postgresql://ada@127.0.0.1:{port}/b"), "ada");
     let began = Instant::now();
     let error = home.book("ven_confirms", &["--timeout", "1s"]);
     let error = error.refused(3, "journal");
@@ -100,18 +84,12 @@ fn a_commit_whose_answer_is_lost_is_looked_up_and_the_booking_is_made_once() {
     let wire = Wire::to(team.postgres.port());
     let url = format!("postgresql://owner@127.0.0.1:{}/bookctl", wire.port);
     let home = team.machine_at(&url, "ada");
-    let slots = home.run(words(
-        "slots ven_confirms --at 'tomorrow 19:30' --party 2 --json",
-    ));
+    let slots = home.run(words("slots ven_confirms --at 'tomorrow 19:30' --party 2 --json"));
     slots.exits(0);
     // The beginnings of two transactions, and their commits.
     for cut_at in 1..=4 {
         wire.cut_at.store(cut_at, Ordering::SeqCst);
-        home.booked(
-            "ven_confirms",
-            &["--idempotency-key", &format!("cut-{cut_at}")],
-            0,
-        );
+        home.booked("ven_confirms", &["--idempotency-key", &format!("cut-{cut_at}")], 0);
         wire.cut_at.store(0, Ordering::SeqCst);
         assert_eq!(team.served.bookings().len(), cut_at);
         let attempts = listed(&home, &["attempts", "list", "--all"]);
@@ -163,8 +141,7 @@ fn a_journal_that_takes_no_changes_is_searched() {
 #[ignore = "needs PostgreSQL"]
 fn a_password_comes_from_where_psql_takes_it_and_never_from_the_config_file() {
     let Some(mut team) = Team::new() else { return };
-    team.postgres
-        .sql("postgres", "ALTER ROLE owner PASSWORD 'a:long secret'");
+    team.postgres.sql("postgres", "ALTER ROLE owner PASSWORD 'a:long secret'");
     team.postgres.kill();
     let rules = "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n";
     std::fs::write(team.postgres.folder().join("data/pg_hba.conf"), rules).unwrap();
@@ -173,13 +150,9 @@ fn a_password_comes_from_where_psql_takes_it_and_never_from_the_config_file() {
     let without = team.machine_at(&url, "ada").book("ven_confirms", &[]);
     let error = without.refused(3, "journal");
     has(&error, "hint", "PGPASSWORD");
-    let wrong = team
-        .machine_at(&url, "ada")
-        .with("PGPASSWORD", "wrong secret");
+    let wrong = team.machine_at(&url, "ada").with("PGPASSWORD", "wrong secret");
     wrong.book("ven_confirms", &[]).refused(3, "journal");
-    let given = team
-        .machine_at(&url, "ada")
-        .with("PGPASSWORD", "a:long secret");
+    let given = team.machine_at(&url, "ada").with("PGPASSWORD", "a:long secret");
     given.booked("ven_confirms", &[], 0);
     let home = team.machine_at(&url, "ada");
     let file = home.folder().join(".pgpass");
@@ -227,10 +200,7 @@ fn a_connection_over_tls_is_verified() {
         && openssl req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key -out server.csr 2>/dev/null \
         && printf 'subjectAltName=DNS:localhost\\n' > ext && openssl x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial \
            -days 2 -extfile ext -out server.crt 2>/dev/null && chmod 600 server.key && chown --reference=. server.key server.crt";
-    let made = std::process::Command::new("bash")
-        .args(["-c", script, "bash"])
-        .arg(&data)
-        .status();
+    let made = std::process::Command::new("bash").args(["-c", script, "bash"]).arg(&data).status();
     assert!(made.unwrap().success());
     team.postgres.kill();
     std::fs::write(
@@ -241,14 +211,10 @@ fn a_connection_over_tls_is_verified() {
     team.postgres.run_with(&["ssl=on"]);
     let ca = data.join("ca.crt");
     let url = |host: &str, more: &str| {
-        format!(
-            "postgresql://owner@{host}:{}/bookctl{more}",
-            team.postgres.port()
-        )
+        format!("postgresql://owner@{host}:{}/bookctl{more}", team.postgres.port())
     };
     let verified = format!("?sslmode=verify-full&sslrootcert={}", ca.display());
-    team.machine_at(&url("localhost", &verified), "ada")
-        .booked("ven_confirms", &[], 0);
+    team.machine_at(&url("localhost", &verified), "ada").booked("ven_confirms", &[], 0);
     for (host, more) in [
         // Another name than the certificate's, an authority that nobody knows, and no encryption.
         ("127.0.0.1", verified.as_str()),
@@ -288,11 +254,7 @@ fn behind_a_transaction_pooler_everything_works_the_same() {
     let file = team.postgres.folder().join("pgbouncer.ini");
     std::fs::write(&file, config).unwrap();
     let mut command = unprivileged("pgbouncer");
-    command
-        .arg(&file)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    command.arg(&file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let _pooler = Pooler(command.spawn().unwrap());
     let began = Instant::now();
     while TcpStream::connect(("127.0.0.1", port)).is_err() {

@@ -25,17 +25,11 @@ fn a_story_is_told_in_order_and_on_one_clock() {
     home.ok(["cancel", &id, "--yes"]);
     let story = story(&home, &id);
     assert_eq!(story["booking"], home.booking(&id));
-    assert_eq!(
-        kinds(&story),
-        ["request", "sent", "answer", "status", "change", "status"]
-    );
+    assert_eq!(kinds(&story), ["request", "sent", "answer", "status", "change", "status"]);
     let timeline = story["timeline"].as_array().unwrap();
     assert_eq!(timeline[0]["request"]["venue_id"], "ven_confirms");
     assert_eq!(timeline[2]["http_status"], 201);
-    assert_eq!(
-        timeline[4]["changes"],
-        json!({"party_size": {"from": 2, "to": 4}})
-    );
+    assert_eq!(timeline[4]["changes"], json!({"party_size": {"from": 2, "to": 4}}));
     assert_eq!(timeline[5]["status"], "cancelled");
     let times: Vec<String> = timeline.iter().map(|it| text(it, "at")).collect();
     assert!(times.is_sorted(), "{times:?}");
@@ -77,28 +71,17 @@ fn each_run_of_the_request_and_its_result_are_told() {
     let id = text(&resumed.exits(0).json(), "id");
     let story = story(&home, &id);
     let timeline = story["timeline"].as_array().unwrap().iter();
-    let of = |kind: &str| {
-        timeline
-            .clone()
-            .filter(|it| it["kind"] == kind)
-            .collect::<Vec<_>>()
-    };
+    let of = |kind: &str| timeline.clone().filter(|it| it["kind"] == kind).collect::<Vec<_>>();
     assert_eq!(of("request").len(), 1);
     assert_eq!(of("request")[0]["idempotency_key"], "order-1");
     assert_eq!(of("sent").len(), 2);
-    let outcomes: Vec<String> = of("answer")
-        .into_iter()
-        .map(|it| text(it, "outcome"))
-        .collect();
+    let outcomes: Vec<String> = of("answer").into_iter().map(|it| text(it, "outcome")).collect();
     assert_eq!(outcomes, ["in_doubt", "booked"]);
     let told = home.ok(["show", &id, "--timeline"]);
     let again = "run 2: HTTP 200, the booking was there already";
     told.shows(again);
     // The booking was made by the first run, whose answer was lost; the second one showed it.
-    assert_eq!(
-        kinds(&story),
-        ["request", "sent", "answer", "sent", "answer", "status"]
-    );
+    assert_eq!(kinds(&story), ["request", "sent", "answer", "sent", "answer", "status"]);
     let runs = timeline.clone().filter(|it| it["run"].is_u64());
     let runs: Vec<u64> = runs.map(|it| it["run"].as_u64().unwrap()).collect();
     assert_eq!(runs, [1, 1, 2, 2]);
@@ -137,10 +120,8 @@ fn no_state_stands_before_the_result_that_brought_it() {
     assert!(place("sent") < place("answer"), "{told}");
     assert!(place("answer") < place("status"), "{told}");
     let states = told["timeline"].as_array().unwrap().iter();
-    let states: Vec<&Value> = states
-        .filter(|it| it["kind"] == "status")
-        .map(|it| &it["status"])
-        .collect();
+    let states: Vec<&Value> =
+        states.filter(|it| it["kind"] == "status").map(|it| &it["status"]).collect();
     assert_eq!(states, ["processing", "confirmed"]);
 }
 
@@ -177,10 +158,7 @@ fn without_the_service_the_story_is_what_this_machine_knows() {
     home.refuses("show bk_nobody --timeline", 6, "http_404");
     let elsewhere = ["show", &id, "--timeline", "--json"];
     home.fault("GET /v1/bookings/{id}", "drop_before", 9);
-    let output = home
-        .run(elsewhere)
-        .exits(15)
-        .says("this is what this computer knows");
+    let output = home.run(elsewhere).exits(15).says("this is what this computer knows");
     let story = output.json();
     assert_eq!(story["booking"]["status"], "confirmed");
     assert_eq!(kinds(&story), ["request", "sent", "answer", "status"]);

@@ -17,14 +17,7 @@ fn now(home: &Home) -> Timestamp {
 /// Moves the sandbox's clock to the next noon in UTC, so that no test runs across midnight.
 fn at_noon(home: &Home) -> Zoned {
     let zoned = now(home).to_zoned(TimeZone::UTC);
-    let noon = zoned
-        .tomorrow()
-        .unwrap()
-        .with()
-        .hour(12)
-        .minute(0)
-        .second(0)
-        .subsec_nanosecond(0);
+    let noon = zoned.tomorrow().unwrap().with().hour(12).minute(0).second(0).subsec_nanosecond(0);
     let noon = noon.build().unwrap();
     let seconds = noon.timestamp().duration_since(zoned.timestamp()).as_secs() + 1;
     home.advance(&format!("{seconds}s"));
@@ -57,9 +50,7 @@ fn a_time_is_read_by_the_sandboxs_clock() {
 }
 
 fn search(home: &Home, place: &str) -> Value {
-    let search = words(format!(
-        "search dining --near '{place}' --at 'tomorrow 19:30' --json"
-    ));
+    let search = words(format!("search dining --near '{place}' --at 'tomorrow 19:30' --json"));
     home.ok(search).json()
 }
 
@@ -83,11 +74,9 @@ fn slot_near(home: &Home, place: &str) -> (String, Value, String) {
 /// "Without an offset it is the venue's local time where a venue is known, else `--tz`, else the system's zone."
 #[test]
 fn a_bare_time_is_read_from_the_clock_of_the_remembered_venue() {
-    for (place, zone) in [
-        ("London", "Europe/London"),
-        ("Tokyo", "Asia/Tokyo"),
-        ("New York", "America/New_York"),
-    ] {
+    for (place, zone) in
+        [("London", "Europe/London"), ("Tokyo", "Asia/Tokyo"), ("New York", "America/New_York")]
+    {
         let home = Home::new().with("TZ", "Pacific/Auckland");
         let (venue, slot, provider) = slot_near(&home, place);
         let offered = text(&slot, "datetime");
@@ -197,11 +186,7 @@ fn a_zone_from_the_command_line_is_used_where_the_venues_is_not_known() {
             "book ven_confirms --json --at 'tomorrow 21:30' --tz {zone} --party 2 --name 'Ada Lovelace'"
         )))
     };
-    for (zone, hour) in [
-        ("+03:00", "T18:30:00"),
-        ("UTC", "T21:30:00"),
-        ("Asia/Kolkata", ""),
-    ] {
+    for (zone, hour) in [("+03:00", "T18:30:00"), ("UTC", "T21:30:00"), ("Asia/Kolkata", "")] {
         let output = book(zone);
         if hour.is_empty() {
             // 21:30 in Kolkata is 16:00 in UTC, before the first slot.
@@ -227,10 +212,7 @@ fn a_search_reads_a_bare_time_from_the_flag_or_the_systems_zone() {
         .map(|request| text(&request.json(), "datetime").parse().unwrap())
         .collect();
     let expected = ["2031-12-01T19:30:00+09:00", "2031-12-01T19:30:00-05:00"];
-    assert_eq!(
-        sent,
-        expected.map(|time| time.parse::<Timestamp>().unwrap())
-    );
+    assert_eq!(sent, expected.map(|time| time.parse::<Timestamp>().unwrap()));
 }
 
 /// "A slot's `datetime` is sent back byte for byte as it was offered." (command line, Command tree)

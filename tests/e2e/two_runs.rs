@@ -42,10 +42,7 @@ pub(crate) fn open(home: &Home) -> Vec<String> {
 #[track_caller]
 fn is_open_and_found(service: &Misbehaving, home: &Home, key: &str) {
     let list = home.json("attempts");
-    assert_eq!(
-        list["attempts"][0]["idempotency_key"], key,
-        "forgotten: {list}"
-    );
+    assert_eq!(list["attempts"][0]["idempotency_key"], key, "forgotten: {list}");
     let guest = &list["attempts"][0]["request"]["customer"]["name"];
     assert_eq!(guest, "Ada Lovelace", "the guest is forgotten: {list}");
     service.behave();
@@ -122,11 +119,7 @@ fn a_row_is_not_sent_while_a_request_for_the_same_that_began_after_the_batch_is_
     let ended = batch.ends(18);
     let last: Value = serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
     holds!(last, {"row": 2, "exit_code": 16});
-    let guests = service
-        .ledger()
-        .iter()
-        .map(|it| it.guest())
-        .collect::<Vec<_>>();
+    let guests = service.ledger().iter().map(|it| it.guest()).collect::<Vec<_>>();
     assert_eq!(guests, ["Ada Lovelace", "Bob Other"]);
 }
 
@@ -263,9 +256,7 @@ fn a_batch_that_waits_out_a_limit_leaves_open_what_a_second_start_of_it_may_have
 /// The lines of a batch, each with the guest that its row asked for.
 fn told(output: &Output) -> Vec<Value> {
     let lines = output.stdout.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// An answer too many on a connection that stays open is the next request's, for whoever sends one on it.

@@ -66,10 +66,9 @@ fn what_is_wrong_with_a_booking_is_told_before_its_journal_is_opened() {
     std::fs::create_dir_all(home.path()).unwrap();
     std::fs::write(home.path().join("journal.db"), "no database").unwrap();
     for flags in [&["--retention", "1d"][..], &["--same-organization"]] {
-        for (input, exit, code) in [
-            ("batch nowhere --json", 1, "io"),
-            ("book --slot @9 --json", 2, "usage"),
-        ] {
+        for (input, exit, code) in
+            [("batch nowhere --json", 1, "io"), ("book --slot @9 --json", 2, "usage")]
+        {
             let command = words(input).into_iter();
             let flags = flags.iter().map(|it| (*it).to_owned());
             home.run(command.chain(flags)).refused(exit, code);

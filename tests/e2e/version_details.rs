@@ -20,12 +20,7 @@ fn version_with_verbose_tells_how_the_program_was_built() {
 #[test]
 fn version_without_verbose_is_one_line_in_any_company() {
     let home = Home::new();
-    for arguments in [
-        &["--version"][..],
-        &["-V"],
-        &["--version", "--json"],
-        &["-qV"],
-    ] {
+    for arguments in [&["--version"][..], &["-V"], &["--version", "--json"], &["-qV"]] {
         let version = concat!("bookctl ", env!("CARGO_PKG_VERSION"), "\n");
         assert_eq!(home.ok(arguments).stdout, version);
     }

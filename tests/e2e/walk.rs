@@ -35,10 +35,7 @@ fn the_walk_leads_from_nothing_to_a_confirmed_booking_through_a_wrong_code_and_t
     terminal.see("No card is needed.");
     terminal.see("Free to cancel at any time.");
     terminal.see("Example Street").see("90 min");
-    assert!(
-        Served::of(&home).bookings().is_empty(),
-        "nothing is booked before the confirmation"
-    );
+    assert!(Served::of(&home).bookings().is_empty(), "nothing is booked before the confirmation");
     terminal.press(Key::Enter);
     terminal.see("bookctl book ven_otp --at");
 
@@ -56,9 +53,7 @@ fn the_walk_leads_from_nothing_to_a_confirmed_booking_through_a_wrong_code_and_t
     assert!(!ended.screen.contains(&code), "{}", ended.screen);
     let booking = &Served::of(&home).bookings()[0];
     holds!(booking, {"status": "confirmed", "party_size": 3});
-    ended
-        .says("confirmed")
-        .says(booking["id"].as_str().unwrap());
+    ended.says("confirmed").says(booking["id"].as_str().unwrap());
 }
 
 #[test]
@@ -103,11 +98,7 @@ fn what_flags_say_is_not_asked() {
     terminal.see("? Book it?").type_in("y\r");
     let ended = terminal.ends(0);
     for question in ["When?", "How many people?", "Guest's name", "Which slot"] {
-        assert!(
-            !ended.screen.contains(question),
-            "{question} was asked:\n{}",
-            ended.screen
-        );
+        assert!(!ended.screen.contains(question), "{question} was asked:\n{}", ended.screen);
     }
 
     let mut terminal = Terminal::start(&home, &["book", "ven_confirms", "--party", "4"]);
@@ -124,9 +115,7 @@ fn what_flags_say_is_not_asked() {
     let whole = for_guest("ven_confirms");
     let ended = Terminal::start(&home, &whole).ends(0);
     assert!(!ended.screen.contains('?'), "{}", ended.screen);
-    ended
-        .says("Terms: No card is needed. · Free to cancel at any time.")
-        .says("confirmed");
+    ended.says("Terms: No card is needed. · Free to cancel at any time.").says("confirmed");
 }
 
 /// The time that was asked for is not offered: Enter takes another one, and does not book it.
@@ -148,26 +137,24 @@ fn another_time_than_the_given_one_is_asked_about() {
 
 /// A venue with two tables at the same time, and the slot that each request named.
 fn two_tables() -> Scripted {
-    Scripted::start(
-        |request| match (request.method.as_str(), request.path.as_str()) {
-            ("POST", "/v1/availability/search") => {
-                let slot = |id: &str, seating: &str| {
-                    json!({
-                        "availability_id": id, "datetime": "2031-12-01T19:30:00+00:00", "seating": seating,
-                    })
-                };
-                let slots = [slot("slot_bar", "bar"), slot("slot_window", "window")];
-                Reply::json(200, &json!({"slots": slots}))
-            }
-            ("POST", "/v1/bookings") => {
-                let mut booking = request.json();
-                booking["id"] = json!(format!("bk_{}", text(&booking, "availability_id")));
-                booking["status"] = json!("confirmed");
-                Reply::json(201, &booking)
-            }
-            _ => Reply::json(404, &json!({"error": "no such path"})),
-        },
-    )
+    Scripted::start(|request| match (request.method.as_str(), request.path.as_str()) {
+        ("POST", "/v1/availability/search") => {
+            let slot = |id: &str, seating: &str| {
+                json!({
+                    "availability_id": id, "datetime": "2031-12-01T19:30:00+00:00", "seating": seating,
+                })
+            };
+            let slots = [slot("slot_bar", "bar"), slot("slot_window", "window")];
+            Reply::json(200, &json!({"slots": slots}))
+        }
+        ("POST", "/v1/bookings") => {
+            let mut booking = request.json();
+            booking["id"] = json!(format!("bk_{}", text(&booking, "availability_id")));
+            booking["status"] = json!("confirmed");
+            Reply::json(201, &booking)
+        }
+        _ => Reply::json(404, &json!({"error": "no such path"})),
+    })
 }
 
 #[test]
@@ -223,14 +210,10 @@ fn a_detail_that_is_left_empty_is_asked_for_again_before_anything_is_sent() {
 fn a_booking_by_flags_asks_for_the_provider_where_a_search_has_shown_several() {
     let home = Home::new();
     let whole = for_guest("ven_multi_provider");
-    home.run(&whole)
-        .exits(12)
-        .says("choose one: --provider NAME");
+    home.run(&whole).exits(12).says("choose one: --provider NAME");
     let search = ["search", "dining", "--near", "Sandbox"];
     home.ok(search);
-    home.run(&whole)
-        .exits(12)
-        .says("choose one with --provider: provider_a or provider_c");
+    home.run(&whole).exits(12).says("choose one with --provider: provider_a or provider_c");
     let mut terminal = Terminal::start(&home, &whole);
     terminal.see("? Which provider?").press(Key::Down);
     terminal.accept("❯ provider_c").see("? Book it?");
@@ -246,10 +229,7 @@ fn a_code_is_no_longer_asked_for_once_its_time_is_over() {
     let mut terminal = Terminal::start(&home, &["continue", &id]);
     terminal.see("? One-time code (").type_in("12");
     home.advance("20m1s");
-    terminal
-        .ends(11)
-        .says("The time to answer is up.")
-        .says("expired");
+    terminal.ends(11).says("The time to answer is up.").says("expired");
 }
 
 #[test]

@@ -87,9 +87,7 @@ fn esc_declines_at_a_question_of_any_kind_unless_something_was_sent_before() {
     terminal.see("? One-time code").press(Key::Esc);
     let ended = terminal.ends(130);
     assert!(!ended.screen.contains("error:"), "{}", ended.screen);
-    ended
-        .says("is still waiting")
-        .says("answer it: bookctl continue bk_");
+    ended.says("is still waiting").says("answer it: bookctl continue bk_");
 }
 
 #[test]
@@ -118,10 +116,7 @@ fn a_refused_guest_is_asked_for_the_name_alone() {
     terminal.answer("? Guest's email", "");
     terminal.answer("? Guest's phone", "");
     terminal.accept("? Book it?");
-    terminal.answer(
-        "? Guest's name (first and last) › Test User",
-        "\u{15}Ada Lovelace",
-    );
+    terminal.answer("? Guest's name (first and last) › Test User", "\u{15}Ada Lovelace");
     terminal.see("guest Ada Lovelace");
     terminal.accept("? Book it? (yes)");
     let ended = terminal.ends(0).says("confirmed");
@@ -141,10 +136,8 @@ fn the_command_at_the_end_makes_the_same_booking() {
     terminal.accept("? Book it?");
     let ended = terminal.ends(0);
     let command = ended.screen.lines().map(str::trim);
-    let command = command
-        .clone()
-        .find(|line| line.starts_with("bookctl book ven_confirms"))
-        .unwrap();
+    let command =
+        command.clone().find(|line| line.starts_with("bookctl book ven_confirms")).unwrap();
     let words = command.strip_prefix("bookctl").unwrap();
     let script = format!("{} {words} --json", env!("CARGO_BIN_EXE_bookctl"));
     let mut again = std::process::Command::new("sh");

@@ -5,9 +5,7 @@ use crate::walk::walk_to_summary;
 
 /// No line is wider than the terminal, at any moment of the walk.
 fn walks_at(columns: u16, variables: &[(&str, &str)]) -> Ended {
-    let home = variables
-        .iter()
-        .fold(Home::new(), |home, (name, value)| home.with(name, value));
+    let home = variables.iter().fold(Home::new(), |home, (name, value)| home.with(name, value));
     let mut terminal = Terminal::of_width(&home, columns, &["book"]);
     walk_to_summary(&mut terminal, "one-time (otp");
     terminal.press(Key::Enter);
@@ -25,10 +23,7 @@ fn walks_at(columns: u16, variables: &[(&str, &str)]) -> Ended {
         .see("? Payment")
         .press(Key::Down)
         .press(Key::Enter)
-        .answer(
-            "? File with",
-            "a path to/a file that is longer/than forty columns/are wide",
-        );
+        .answer("? File with", "a path to/a file that is longer/than forty columns/are wide");
     terminal.see("no such file").see("? Payment").press(Key::Up);
     terminal.press(Key::Enter).see("(no)").type_in("y\r");
     terminal.ends(11).fits();
@@ -38,10 +33,7 @@ fn walks_at(columns: u16, variables: &[(&str, &str)]) -> Ended {
 /// Select Graphic Rendition: colour, bold, dim. A mere reset is none.
 fn has_colours(raw: &str) -> bool {
     raw.split("\u{1b}[").skip(1).any(|rest| {
-        let sequence: String = rest
-            .chars()
-            .take_while(|c| !c.is_ascii_alphabetic())
-            .collect();
+        let sequence: String = rest.chars().take_while(|c| !c.is_ascii_alphabetic()).collect();
         rest[sequence.len()..].starts_with('m') && !["", "0"].contains(&sequence.as_str())
     })
 }
@@ -98,9 +90,7 @@ fn nothing_is_asked_on_a_terminal_that_nobody_looks_at() {
         (&[], &["book", "--json"]),
         (&[], &["book", "--jq", ".id"]),
     ] {
-        let home = variables
-            .iter()
-            .fold(Home::new(), |home, (name, value)| home.with(name, value));
+        let home = variables.iter().fold(Home::new(), |home, (name, value)| home.with(name, value));
         Terminal::start(&home, arguments).ends(2).says("VENUE");
     }
 }

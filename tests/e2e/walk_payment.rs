@@ -8,19 +8,12 @@ use crate::harness::{GUEST, Home, Key, Served, Terminal};
 fn id_on(terminal: &Terminal) -> String {
     let screen = terminal.to_string();
     let start = screen.find("bk_").unwrap();
-    screen[start..]
-        .split_whitespace()
-        .next()
-        .unwrap()
-        .to_owned()
+    screen[start..].split_whitespace().next().unwrap().to_owned()
 }
 
 fn paying(home: &Home) -> Terminal {
-    let arguments: Vec<&str> = ["book", "ven_payment"]
-        .into_iter()
-        .chain(GUEST)
-        .chain(["--payment", "vendor"])
-        .collect();
+    let arguments: Vec<&str> =
+        ["book", "ven_payment"].into_iter().chain(GUEST).chain(["--payment", "vendor"]).collect();
     let mut terminal = Terminal::start(home, &arguments);
     // A card is needed, so it is asked about.
     terminal.see("? Book it?").type_in("y\r");
@@ -55,10 +48,7 @@ fn a_payment_shows_its_amount_and_deadline_and_takes_the_answer_from_a_file_afte
     for (text, why) in [
         ("", "answer.json: no such file"),
         ("approved!", "not valid JSON"),
-        (
-            r#"{"approval_id": "another", "status": "approved"}"#,
-            "psp_response",
-        ),
+        (r#"{"approval_id": "another", "status": "approved"}"#, "psp_response"),
     ] {
         if !text.is_empty() {
             std::fs::write(&file, text).unwrap();
@@ -101,10 +91,7 @@ fn a_paste_that_is_a_card_number_or_empty_is_not_sent_and_what_is_expected_is_sa
         ("\"4111-1111-1111-1111\"", "it looks like a card number"),
         ("", "it is empty"),
     ] {
-        terminal.answer(
-            "? Paste the vendor's response (JSON, never a card number)",
-            pasted,
-        );
+        terminal.answer("? Paste the vendor's response (JSON, never a card number)", pasted);
         terminal.see(why);
         terminal.see("the JSON that the vendor's payment page returned, never a card number");
         terminal.see("This payment's response has the approval_id psp_");

@@ -24,19 +24,15 @@ fn pid_on(terminal: &mut Terminal) -> String {
 }
 
 fn signal(name: &str, pid: &str) {
-    let sent = std::process::Command::new("kill")
-        .args([name, pid])
-        .status();
+    let sent = std::process::Command::new("kill").args([name, pid]).status();
     assert!(sent.unwrap().success());
 }
 
 #[test]
 fn a_signal_at_a_question_restores_the_terminal_and_says_what_happened() {
-    for (name, code, word) in [
-        ("-HUP", 129, "hung up"),
-        ("-QUIT", 131, "quit"),
-        ("-TERM", 143, "terminated"),
-    ] {
+    for (name, code, word) in
+        [("-HUP", 129, "hung up"), ("-QUIT", 131, "quit"), ("-TERM", 143, "terminated")]
+    {
         let home = Home::new();
         let (mut terminal, pid) = started(&home, &["book"]);
         terminal.see("❯ dining");

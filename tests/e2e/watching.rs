@@ -18,11 +18,8 @@ fn each_change_is_one_document_a_line_and_the_end_decides_the_exit_code() {
     let watching = home.start(["watch", &id, "--json"]);
     home.advance("5s");
     let output = watching.ends(0);
-    let documents: Vec<Value> = output
-        .stdout
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let documents: Vec<Value> =
+        output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(documents.last().unwrap(), &home.booking(&id), "{output}");
     assert!(documents.len() <= 2, "{output}");
     for document in &documents {
@@ -53,12 +50,9 @@ fn a_status_that_was_waited_for_is_success() {
     let paused = home.booked("ven_otp", &[], 10);
     let failed = home.booked("ven_provider_fails", &[], 11);
     home.ok(["watch", &paused, "--until", "requires_action"]);
-    home.ok(words(format!(
-        "watch '{failed}' --until confirmed --until failed"
-    )));
+    home.ok(words(format!("watch '{failed}' --until confirmed --until failed")));
     // It can no longer come: the end as it is.
-    home.run(["watch", &failed, "--until", "confirmed"])
-        .exits(11);
+    home.run(["watch", &failed, "--until", "confirmed"]).exits(11);
     home.refuses(&format!("watch '{paused}' --until lost"), 2, "usage");
 }
 
@@ -69,9 +63,7 @@ fn a_timeout_ends_it_with_the_state_that_the_booking_then_has() {
     // So that nothing changes, however long the wait is.
     home.ok(["sandbox", "clock", "--freeze"]);
     let id = home.booked("ven_processing", &[], 8);
-    let output = home
-        .run(["watch", &id, "--timeout", SHORT, "--json"])
-        .exits(8);
+    let output = home.run(["watch", &id, "--timeout", SHORT, "--json"]).exits(8);
     assert_eq!(output.json()["status"], "processing");
     // A pause that was not to end the watch.
     let paused = home.booked("ven_otp", &[], 10);
@@ -95,8 +87,7 @@ fn a_confirmed_booking_is_watched_on_until_the_status_that_was_named() {
     let until = ["watch", "bk_1", "--until", "cancelled", "--jq", ".status"];
     let output = home.ok(until);
     assert_eq!(output.stdout, "confirmed\ncancelled\n");
-    home.run(["watch", "bk_1", "--until", "confirmed"])
-        .exits(11);
+    home.run(["watch", "bk_1", "--until", "confirmed"]).exits(11);
     // What cannot come any more is not waited for.
     let confirmed = Home::new();
     let id = confirmed.booked("ven_confirms", &[], 0);
@@ -104,9 +95,7 @@ fn a_confirmed_booking_is_watched_on_until_the_status_that_was_named() {
 
     let home = Home::new();
     let stays = home.booked("ven_confirms", &[], 0);
-    let until = words(format!(
-        "watch '{stays}' --until cancelled --timeout '{SHORT}' --json"
-    ));
+    let until = words(format!("watch '{stays}' --until cancelled --timeout '{SHORT}' --json"));
     let output = home.run(until).exits(8);
     assert_eq!(output.json()["status"], "confirmed");
     home.ok(["watch", &stays]);
@@ -147,11 +136,7 @@ fn trouble_that_outlasts_the_time_of_a_watch_is_its_result() {
     let down = json!({"error": "off", "error_code": "vendor_disabled"});
     let server = Scripted::start(move |_| Reply::json(503, &down));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    home.refuses(
-        &format!("watch bk_1 --timeout '{SHORT}'"),
-        14,
-        "vendor_disabled",
-    );
+    home.refuses(&format!("watch bk_1 --timeout '{SHORT}'"), 14, "vendor_disabled");
     assert!(server.requests().len() > 1);
 
     // Neither a read that the end of the time cuts off nor one that fails takes anything away from what was read before.

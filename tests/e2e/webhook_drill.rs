@@ -33,11 +33,7 @@ impl Consumer {
     fn start(python: &str, folder: &Path, mistake: &[(&str, &str)], service: Option<&str>) -> Self {
         let mut source = std::fs::read_to_string(CONSUMER).unwrap();
         for (right, wrong) in mistake {
-            assert_eq!(
-                source.matches(right).count(),
-                1,
-                "{right:?} is not there once"
-            );
+            assert_eq!(source.matches(right).count(), 1, "{right:?} is not there once");
             source = source.replace(right, wrong);
         }
         std::fs::create_dir_all(folder).unwrap();
@@ -56,10 +52,7 @@ impl Consumer {
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         stdout.read_line(&mut base).unwrap();
         let base = base.trim().to_owned();
-        assert!(
-            base.starts_with("http://"),
-            "the consumer does not start: {mistake:?}"
-        );
+        assert!(base.starts_with("http://"), "the consumer does not start: {mistake:?}");
         Consumer { child, base }
     }
 
@@ -99,20 +92,14 @@ fn the_consumer_of_the_documentation_passes_and_one_that_trusts_the_order_of_eve
     let booking = home.booked("ven_confirms", &[], 0);
     let about = ["--booking", &booking];
 
-    let right = Consumer::start(
-        &python,
-        &home.folder().join("right"),
-        &[],
-        Some(served.base_url()),
-    );
+    let right =
+        Consumer::start(&python, &home.folder().join("right"), &[], Some(served.base_url()));
     let (report, code) = right.drilled(&home, &about);
     assert_eq!((code, &report["failed"]), (0, &0.into()), "{report:#}");
     assert_eq!(report["state_checked"], true);
 
-    let mistake = [(
-        "booking[\"id\"], status_of(booking))",
-        "booking[\"id\"], booking[\"status\"])",
-    )];
+    let mistake =
+        [("booking[\"id\"], status_of(booking))", "booking[\"id\"], booking[\"status\"])")];
     let trusting = Consumer::start(&python, &home.folder().join("wrong"), &mistake, None);
     let (report, code) = trusting.drilled(&home, &about);
     assert_eq!(code, 18);
@@ -124,11 +111,7 @@ fn the_consumer_of_the_documentation_passes_and_one_that_trusts_the_order_of_eve
 }
 
 /// What is wrong, how it is put into the consumer, and the checks that find it.
-type Mistake = (
-    &'static str,
-    &'static [(&'static str, &'static str)],
-    &'static [&'static str],
-);
+type Mistake = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 const CHECKED: &str =
     "        if not is_authentic(header, body, self.server.secrets, time.time()):";
@@ -258,10 +241,7 @@ fn every_classic_mistake_is_found_by_the_checks_that_are_made_for_it() {
                 })
             })
             .collect();
-        examined
-            .into_iter()
-            .flat_map(|it| it.join().unwrap())
-            .collect()
+        examined.into_iter().flat_map(|it| it.join().unwrap()).collect()
     });
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -270,10 +250,8 @@ fn every_classic_mistake_is_found_by_the_checks_that_are_made_for_it() {
 fn a_consumer_that_answers_too_late_is_told_so_at_once_and_one_that_is_not_there_is_15() {
     let Some(python) = python() else { return };
     let home = home_with_the_secret();
-    let mistake = [(
-        "    base = os.environ.get(\"BOOKING_BASE_URL\")",
-        "    time.sleep(1)\n    base = None",
-    )];
+    let mistake =
+        [("    base = os.environ.get(\"BOOKING_BASE_URL\")", "    time.sleep(1)\n    base = None")];
     let slow = Consumer::start(&python, &home.folder().join("slow"), &mistake, None);
     let url = format!("{}/webhooks", slow.base);
     let drill = ["webhook", "drill", &url, "--timeout", "300ms", "--json"];
@@ -299,12 +277,7 @@ fn a_state_url_that_leads_to_no_ledger_is_a_usage_error() {
     let careless = Scripted::start(|_| Reply::json(200, &Value::Null));
     let home = home_with_the_secret();
     let url = careless.base_url();
-    home.run(["webhook", "drill", url, "--state-url", "no address"])
-        .exits(2);
+    home.run(["webhook", "drill", url, "--state-url", "no address"]).exits(2);
     // A page of something else is no ledger.
-    home.refuses(
-        &format!("webhook drill {url} --state-url {url}"),
-        2,
-        "usage",
-    );
+    home.refuses(&format!("webhook drill {url} --state-url {url}"), 2, "usage");
 }

@@ -59,9 +59,7 @@ fn events_are_sent_again_signed_afresh_or_as_they_came() {
         let replay = ["webhook", "events", "replay", "--to", &app.url, "--json"];
         home.run(replay.iter().chain(more))
     };
-    let one = replay(&["evt_2", "--header", "X-Again: yes"])
-        .exits(0)
-        .json();
+    let one = replay(&["evt_2", "--header", "X-Again: yes"]).exits(0).json();
     assert_eq!(one["events"][0]["attempt"]["status"], 200);
     replay(&["evt_1", "--as-received"]).exits(0);
     // All of them, and one is not taken.
@@ -75,20 +73,12 @@ fn events_are_sent_again_signed_afresh_or_as_they_came() {
     // Afresh: it is the signature that the body has now, or had a second ago.
     let afresh = &seen[2].headers["booking-signature"];
     let shown = home.json("webhook events show evt_1");
-    let came = shown["headers"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|it| it["name"] == "booking-signature");
+    let came =
+        shown["headers"].as_array().unwrap().iter().find(|it| it["name"] == "booking-signature");
     assert_eq!(seen[1].headers["booking-signature"], came.unwrap()["value"]);
     assert_eq!(afresh.len(), signature(&seen[2].body).len());
     let attempts = shown["attempts"].as_array().unwrap();
-    assert!(
-        attempts
-            .iter()
-            .all(|it| it["replay"] == true && it["status"] == 200),
-        "{attempts:?}"
-    );
+    assert!(attempts.iter().all(|it| it["replay"] == true && it["status"] == 200), "{attempts:?}");
 
     // Those of a booking, and those since then.
     let of = |more: &[&str]| replay(more).json()["events"].as_array().unwrap().len();

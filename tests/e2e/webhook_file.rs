@@ -19,10 +19,7 @@ fn a_damaged_webhooks_file_has_a_code_of_its_own_and_a_hint_that_helps() {
         let error = home.run(list).refused(3, "webhooks");
         let hint = text(&error, "hint");
         let shown = file.display().to_string();
-        assert!(
-            hint.contains(&format!("move {shown} and {shown}-wal")),
-            "{hint}"
-        );
+        assert!(hint.contains(&format!("move {shown} and {shown}-wal")), "{hint}");
         assert_eq!(fs::read_to_string(&file).unwrap(), content);
         // The hint, followed.
         fs::rename(&file, home.folder().join("aside.db")).unwrap();
@@ -41,9 +38,7 @@ fn listeners_of_two_services_whose_names_differ_in_a_sign_alone_do_not_get_in_ea
     let _first = Listening::start(&home, &[]);
     let ready = home.folder().join("second");
     let mut command = home.command(["webhook", "listen", "--json", "--port", "0", "--ready-file"]);
-    command
-        .arg(&ready)
-        .env("BOOKCTL_BASE_URL", "https://api.x.example");
+    command.arg(&ready).env("BOOKCTL_BASE_URL", "https://api.x.example");
     let second = Running::start(command);
     until("the second listener is ready", || ready.exists());
     second.signal("-INT");

@@ -49,10 +49,7 @@ fn a_delivery_reaches_the_app_as_it_came_and_is_shown_with_the_apps_answer() {
     ] {
         assert_eq!(delivered.headers[name], value);
     }
-    let forwarded = lines
-        .iter()
-        .find(|line| line["outcome"] == "delivered")
-        .unwrap();
+    let forwarded = lines.iter().find(|line| line["outcome"] == "delivered").unwrap();
     for (field, value) in [
         ("event_id", "evt_1"),
         ("type", "booking.confirmed"),
@@ -93,23 +90,15 @@ fn what_is_not_the_services_is_refused_and_neither_kept_nor_forwarded() {
     // It may have closed before all of it was sent.
     assert!(matches!(answer, Some(413) | None), "{answer:?}");
     let mut get = TcpStream::connect(&listening.url[7..listening.url.len() - 1]).unwrap();
-    get.write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-        .unwrap();
+    get.write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
     let mut answer = String::new();
     get.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 405"), "{answer}");
     let (lines, summary) = lines(&listening.end());
     holds!(summary, {"refused": 5, "received": 0});
-    assert!(
-        lines
-            .iter()
-            .all(|line| line["outcome"] == "refused" && line["reason"].is_string())
-    );
+    assert!(lines.iter().all(|line| line["outcome"] == "refused" && line["reason"].is_string()));
     let reason = text(&lines[3], "reason");
-    assert_eq!(
-        reason,
-        "the signature header is malformed: there is more than one such header"
-    );
+    assert_eq!(reason, "the signature header is malformed: there is more than one such header");
     assert_eq!(app.count(), 0);
     assert!(home.list("webhook events list").is_empty());
 }
@@ -167,16 +156,10 @@ fn an_app_that_fails_gets_it_again_in_order_until_the_schedule_is_used_up() {
     let arguments = ["--forward-to", &app.url, "--retries", "30ms,30ms,30ms"];
     let listening = Listening::start(&home, &arguments);
     // The first of a booking holds up its second, and nothing of another booking.
-    let bodies = [
-        confirmed(1, "bk_1"),
-        confirmed(2, "bk_1"),
-        confirmed(9, "bk_9"),
-    ];
+    let bodies = [confirmed(1, "bk_1"), confirmed(2, "bk_1"), confirmed(9, "bk_9")];
     deliver(&listening.url, &bodies);
     until("all attempts are made", || app.count() == 3 + 1 + 4);
-    until("they are noted", || {
-        home.list("webhook events list --state waiting").is_empty()
-    });
+    until("they are noted", || home.list("webhook events list --state waiting").is_empty());
     let (_, summary) = lines(&listening.end());
     holds!(summary, {"forwarded": 2, "failed": 6, "abandoned": 1, "waiting": 0});
     let of = |booking: &str| -> Vec<String> {
@@ -185,10 +168,7 @@ fn an_app_that_fails_gets_it_again_in_order_until_the_schedule_is_used_up() {
         let told = delivered.iter();
         told.map(|it| format!("{} {}", it.id, it.status)).collect()
     };
-    assert_eq!(
-        of("bk_1"),
-        ["evt_1 500", "evt_1 500", "evt_1 200", "evt_2 200"]
-    );
+    assert_eq!(of("bk_1"), ["evt_1 500", "evt_1 500", "evt_1 200", "evt_2 200"]);
     assert_eq!(of("bk_9"), ["evt_9 302"; 4]);
     let shown = home.json("webhook events show evt_9");
     assert_eq!(shown["state"], "abandoned");
@@ -200,20 +180,14 @@ fn what_a_closed_app_missed_the_next_listener_forwards() {
     let port = free_port();
     let url = format!("http://127.0.0.1:{port}/hooks");
     let listening = Listening::start(&home, &["--forward-to", &url]);
-    deliver(
-        &listening.url,
-        &[confirmed(1, "bk_1"), confirmed(2, "bk_1")],
-    );
+    deliver(&listening.url, &[confirmed(1, "bk_1"), confirmed(2, "bk_1")]);
     until("the failure is noted", || {
         let shown = home.run(["webhook", "events", "show", "evt_1", "--json"]);
         shown.json()["attempts"][0]["error"].is_string()
     });
     let (told, summary) = lines(&listening.end());
     holds!(summary, {"waiting": 2, "failed": 1});
-    assert!(
-        told.iter()
-            .any(|line| line["attempt"]["error"] == "connection refused")
-    );
+    assert!(told.iter().any(|line| line["attempt"]["error"] == "connection refused"));
     // The pause of 30 s runs on while nobody listens; a listener without an app leaves it alone.
     let output = Listening::start(&home, &[]).end();
     assert_eq!(lines(&output).1["waiting"], 2);
@@ -332,10 +306,9 @@ fn one_listener_a_service_and_no_loop() {
     listening.kill();
     let port = free_port().to_string();
     let itself = format!("http://localhost:{port}/");
-    for arguments in [
-        &["--port", &port, "--forward-to", &itself][..],
-        &["--forward-to", "localhost:3000"],
-    ] {
+    for arguments in
+        [&["--port", &port, "--forward-to", &itself][..], &["--forward-to", "localhost:3000"]]
+    {
         let listen = ["webhook", "listen", "--json"].iter().chain(arguments);
         home.run(listen).refused(2, "usage");
     }
@@ -350,10 +323,7 @@ fn a_reader_that_has_seen_enough_ends_it() {
     );
     let mut child = shell(&home, &line);
     until("it listens", || home.folder().join("up").exists());
-    deliver(
-        &format!("http://127.0.0.1:{port}/"),
-        &[confirmed(1, "bk_1")],
-    );
+    deliver(&format!("http://127.0.0.1:{port}/"), &[confirmed(1, "bk_1")]);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(lines.next().unwrap().unwrap().contains("evt_1"));
     assert_eq!(lines.next().unwrap().unwrap(), "over");
@@ -374,14 +344,9 @@ fn in_a_terminal_each_event_is_a_line_while_a_booking_is_made_in_another() {
     terminal.see("booking.requires_action").see(&id);
     until("both are forwarded", || app.count() == 2);
     terminal.see("200 in");
-    until("the listener's address is the organization's", || {
-        webhook_url(&home).is_some()
-    });
+    until("the listener's address is the organization's", || webhook_url(&home).is_some());
     terminal.press(Key::CtrlC).see("2 received");
-    let ended = terminal
-        .ends(0)
-        .says("2 forwarded, 0 failed attempts")
-        .fits();
+    let ended = terminal.ends(0).says("2 forwarded, 0 failed attempts").fits();
     let of_event: Vec<&str> = ended.screen.lines().filter(|it| it.contains(&id)).collect();
     assert_eq!(of_event.len(), 2, "{}", ended.screen);
     let is_taken = |line: &&str| line.contains(" requires_action 200 in ");

@@ -19,10 +19,7 @@ fn home() -> Home {
 
 /// What a command makes of this on its standard input; why there is nothing.
 fn output_of(mut command: Command, input: &[u8]) -> Result<Vec<u8>, String> {
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = command.spawn();
     let mut child = started.map_err(|error| format!("{command:?} cannot be run: {error}"))?;
     let mut stdin = child.stdin.take().unwrap();
@@ -61,19 +58,12 @@ fn bodies(home: &Home) -> Vec<Body> {
         ("100 MB", line.into_bytes()),
     ];
     assert!(bodies[8].1.len() > 100_000_000);
-    let kept = bodies
-        .into_iter()
-        .enumerate()
-        .map(|(place, (what, bytes))| {
-            let file = home.folder().join(format!("body-{place}"));
-            let is_text = std::str::from_utf8(&bytes).is_ok();
-            std::fs::write(&file, bytes).unwrap();
-            Body {
-                file,
-                what,
-                is_text,
-            }
-        });
+    let kept = bodies.into_iter().enumerate().map(|(place, (what, bytes))| {
+        let file = home.folder().join(format!("body-{place}"));
+        let is_text = std::str::from_utf8(&bytes).is_ok();
+        std::fs::write(&file, bytes).unwrap();
+        Body { file, what, is_text }
+    });
     kept.collect()
 }
 

@@ -28,8 +28,7 @@ fn an_event_of_each_kind_is_posted_and_its_signature_verifies() {
         assert_eq!(request.json(), sent["event"]);
         assert_eq!(request.json()["type"], Value::from(kind));
         let header = request.header("booking-signature").unwrap();
-        home.feed(["webhook", "verify", "--signature", header], &request.body)
-            .exits(0);
+        home.feed(["webhook", "verify", "--signature", header], &request.body).exits(0);
     }
 }
 
@@ -60,10 +59,7 @@ fn fields_are_set_by_path_and_typed() {
         ("error_message", Value::Null),
         ("next_action", json!({"type": "otp"})),
         ("provider", json!(4)),
-        (
-            "last_modification",
-            json!({"changes": {"datetime": {"from": "2026-11-21T19:30:00Z"}}}),
-        ),
+        ("last_modification", json!({"changes": {"datetime": {"from": "2026-11-21T19:30:00Z"}}})),
     ] {
         assert_eq!(object[field], value, "{event}");
     }
@@ -88,13 +84,9 @@ fn an_event_about_a_real_booking_holds_what_the_service_says_of_it() {
         assert_eq!(value, &document[field], "{field}");
     }
     assert_eq!(summary["error_code"], document["error_code"]);
-    assert!(
-        summary.get("customer").is_none(),
-        "an event holds a summary alone"
-    );
+    assert!(summary.get("customer").is_none(), "an event holds a summary alone");
     let header = request.header("booking-signature").unwrap();
-    home.feed(["webhook", "verify", "--signature", header], &request.body)
-        .exits(0);
+    home.feed(["webhook", "verify", "--signature", header], &request.body).exits(0);
 
     send("bk_nowhere").exits(6);
 }
@@ -119,10 +111,7 @@ fn the_exit_code_says_what_the_consumer_made_of_it() {
     }
     send(Reply::Close).refused(15, "network");
     send(Reply::Silence).refused(15, "timeout");
-    let gone = format!(
-        "webhook send booking.created --to http://127.0.0.1:{}",
-        free_port()
-    );
+    let gone = format!("webhook send booking.created --to http://127.0.0.1:{}", free_port());
     home.refuses(&gone, 15, "network");
 }
 

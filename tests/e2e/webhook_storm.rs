@@ -14,21 +14,12 @@ const LONGEST: Duration = Duration::from_secs(60);
 
 /// Deliveries of which 30 in 100 come again, shuffled; the same at every run.
 fn deliveries(count: usize) -> Vec<String> {
-    let kinds = [
-        "created",
-        "requires_action",
-        "processing",
-        "confirmed",
-        "modified",
-    ];
+    let kinds = ["created", "requires_action", "processing", "confirmed", "modified"];
     let distinct = count * 7 / 10;
     let mut deliveries: Vec<String> = (0..distinct)
         .map(|number| {
             let kind = kinds[number % kinds.len()];
-            let (id, booking) = (
-                format!("evt_{number}"),
-                format!("bk_{}", number / kinds.len()),
-            );
+            let (id, booking) = (format!("evt_{number}"), format!("bk_{}", number / kinds.len()));
             event(&id, &format!("booking.{kind}"), &booking, kind)
         })
         .collect();
@@ -37,9 +28,7 @@ fn deliveries(count: usize) -> Vec<String> {
     }
     let mut random: u64 = 7;
     for place in (1..deliveries.len()).rev() {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         deliveries.swap(place, (random >> 33) as usize % (place + 1));
     }
     deliveries
@@ -58,9 +47,7 @@ fn deliver_all(url: &str, waiting: &Mutex<VecDeque<String>>, taken: &AtomicUsize
             return;
         };
         courier = courier.or_else(|| Courier::to(url));
-        let status = courier
-            .as_mut()
-            .and_then(|it: &mut Courier| it.deliver(&body));
+        let status = courier.as_mut().and_then(|it: &mut Courier| it.deliver(&body));
         match status {
             Some(200) => {
                 taken.fetch_add(1, Ordering::SeqCst);
@@ -85,11 +72,7 @@ fn a_listener_that_is_killed_loses_nothing_and_sends_again_only_what_was_in_flig
     let app = App::start(move |delivered| {
         let number: usize = delivered.id.trim_start_matches("evt_").parse().unwrap();
         let is_new = seen.lock().unwrap().insert(number);
-        if is_new && number.is_multiple_of(8) {
-            500
-        } else {
-            200
-        }
+        if is_new && number.is_multiple_of(8) { 500 } else { 200 }
     });
     let port = free_port().to_string();
     let url = format!("http://127.0.0.1:{port}/");
@@ -114,10 +97,7 @@ fn a_listener_that_is_killed_loses_nothing_and_sends_again_only_what_was_in_flig
             listening = Some(listen());
         }
     });
-    while !home
-        .list("webhook events list --state waiting --limit 1")
-        .is_empty()
-    {
+    while !home.list("webhook events list --state waiting --limit 1").is_empty() {
         assert!(Instant::now() < over, "not everything is forwarded");
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -153,9 +133,8 @@ fn a_listener_that_is_killed_loses_nothing_and_sends_again_only_what_was_in_flig
     for delivered in &again {
         let shown = home.json(&format!("webhook events show {}", delivered.id));
         let attempts = shown["attempts"].as_array().unwrap();
-        let in_doubt = attempts
-            .iter()
-            .any(|attempt| attempt["error"] == "no response was recorded");
+        let in_doubt =
+            attempts.iter().any(|attempt| attempt["error"] == "no response was recorded");
         assert!(in_doubt, "{attempts:?}");
         assert!(delivered.headers["booking-delivery-attempt"] != "1");
     }

@@ -32,10 +32,7 @@ fn cause(output: Output) -> String {
 /// A secret is all that it takes: a CI that refuses sandboxes, or whose key came without an address, verifies, too.
 #[test]
 fn without_a_service_a_signature_is_made_and_verified_and_no_sandbox_lends_its_secret() {
-    for (name, value) in [
-        ("BOOKCTL_NO_SANDBOX", "1"),
-        ("BOOKCTL_API_KEY", "sk_live_x"),
-    ] {
+    for (name, value) in [("BOOKCTL_NO_SANDBOX", "1"), ("BOOKCTL_API_KEY", "sk_live_x")] {
         let home = home_with_the_secret().with(name, value);
         let header = signature(&home, BODY);
         verify(&home, BODY, &header, 12, &[]).exits(0);
@@ -105,15 +102,8 @@ fn during_a_rotation_any_secret_and_any_v1_will_do() {
     let home = home_with_the_secret();
     let header = signature(&home, BODY);
     let both = Home::new().with("BOOKCTL_WEBHOOK_SECRET", &format!("whsec_new\n{SECRET}\n"));
-    assert_eq!(
-        verify(&both, BODY, &header, 0, &[]).exits(0).json()["secret"],
-        2
-    );
-    let other = format!(
-        "t={T},v1={},{}",
-        "0".repeat(64),
-        header.split(',').nth(1).unwrap()
-    );
+    assert_eq!(verify(&both, BODY, &header, 0, &[]).exits(0).json()["secret"], 2);
+    let other = format!("t={T},v1={},{}", "0".repeat(64), header.split(',').nth(1).unwrap());
     verify(&home, BODY, &other, 0, &[]).exits(0);
 
     // From standard input, beside a file.
@@ -128,9 +118,7 @@ fn during_a_rotation_any_secret_and_any_v1_will_do() {
     };
     verify("body", &format!("whsec_new {SECRET}")).exits(0);
     verify("body", "whsec_new\n").exits(19);
-    verify("body", " \n")
-        .exits(2)
-        .says("no webhook secret on standard input");
+    verify("body", " \n").exits(2).says("no webhook secret on standard input");
     verify("-", SECRET).exits(2);
 }
 
@@ -157,13 +145,7 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
     let pretty =
         serde_json::to_string_pretty(&serde_json::from_str::<Value>(BODY).unwrap()).unwrap();
     let body = |signed: &str, came: &str, word: &'static str| {
-        (
-            signature(&home, signed),
-            came.to_owned(),
-            0,
-            "changed_body",
-            word,
-        )
+        (signature(&home, signed), came.to_owned(), 0, "changed_body", word)
     };
     let header = |header: String, cause: &'static str, word: &'static str| {
         (header, BODY.to_owned(), 0, cause, word)
@@ -203,10 +185,8 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
     }
 
     // A secret that the sender read with its line end.
-    for (key, word) in [
-        (format!("{SECRET}\n"), "line end"),
-        ("of_the_tests".to_owned(), "prefix"),
-    ] {
+    for (key, word) in [(format!("{SECRET}\n"), "line end"), ("of_the_tests".to_owned(), "prefix")]
+    {
         let output = openssl_signed(&home, &key);
         let error = verify(&home, BODY, &output, 0, &["--explain"]).refused(19, "signature");
         assert_eq!(error["cause"], "wrong_secret", "{error}");
@@ -220,14 +200,7 @@ fn openssl_signed(home: &Home, key: &str) -> String {
     std::fs::write(&file, format!("{T}.{BODY}")).unwrap();
     let mut command = std::process::Command::new("openssl");
     let hex: String = key.bytes().map(|byte| format!("{byte:02x}")).collect();
-    command.args([
-        "dgst",
-        "-sha256",
-        "-mac",
-        "HMAC",
-        "-macopt",
-        &format!("hexkey:{hex}"),
-    ]);
+    command.args(["dgst", "-sha256", "-mac", "HMAC", "-macopt", &format!("hexkey:{hex}")]);
     let output = command.arg(file).output().unwrap();
     let line = String::from_utf8(output.stdout).unwrap();
     format!("t={T},v1={}", line.trim().rsplit(' ').next().unwrap())
@@ -248,9 +221,7 @@ fn arguments_that_say_nothing_and_what_is_no_secret_are_refused() {
     }
     for secret in [" ", "whsec_\u{e9}"] {
         let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", secret);
-        home.run(["webhook", "sign"])
-            .exits(3)
-            .says("BOOKCTL_WEBHOOK_SECRET");
+        home.run(["webhook", "sign"]).exits(3).says("BOOKCTL_WEBHOOK_SECRET");
     }
 }
 
@@ -262,17 +233,12 @@ fn the_header_is_printed_as_a_line_for_curl() {
     let header = signature(&home, BODY);
     let printed = home.ok(sign).stdout;
     assert_eq!(printed, format!("Booking-Signature: {header}\n"));
-    let document = home
-        .feed(["webhook", "sign", "--json"], BODY)
-        .exits(0)
-        .json();
+    let document = home.feed(["webhook", "sign", "--json"], BODY).exits(0).json();
     holds!(document, {"header": "Booking-Signature", "body": BODY});
 }
 
 #[test]
 fn no_secret_is_seen_in_what_verbose_shows() {
-    let output = Home::new()
-        .feed(["webhook", "sign", "--verbose"], BODY)
-        .exits(0);
+    let output = Home::new().feed(["webhook", "sign", "--verbose"], BODY).exits(0);
     assert!(!output.stderr.contains("whsec_"), "{output}");
 }

@@ -28,21 +28,13 @@ fn a_create_carries_the_key_an_idempotency_key_and_the_fields_of_the_specificati
     assert_eq!(requests.len(), 2);
     let (search, create) = (&requests[0], &requests[1]);
     assert!(search.is("POST", "/v1/availability/search"));
-    assert_eq!(
-        search.json(),
-        json!({"venue_id": "ven_1", "datetime": TIME, "party_size": 3})
-    );
+    assert_eq!(search.json(), json!({"venue_id": "ven_1", "datetime": TIME, "party_size": 3}));
     assert_eq!(search.header("idempotency-key"), None);
     assert!(create.is("POST", "/v1/bookings"));
     for request in &requests {
         assert_eq!(request.header("authorization"), Some("Bearer sk_live_x"));
         assert_eq!(request.header("content-type"), Some("application/json"));
-        assert!(
-            request
-                .header("user-agent")
-                .unwrap()
-                .starts_with("bookctl/")
-        );
+        assert!(request.header("user-agent").unwrap().starts_with("bookctl/"));
     }
     assert!(create.header("idempotency-key").unwrap().len() >= 16);
     assert_eq!(
@@ -60,10 +52,7 @@ fn a_create_carries_the_key_an_idempotency_key_and_the_fields_of_the_specificati
 #[test]
 fn a_base_url_with_a_path_keeps_it() {
     let server = Scripted::start(|_| {
-        Reply::json(
-            200,
-            &json!({"id": "bk_1", "object": "booking", "status": "confirmed"}),
-        )
+        Reply::json(200, &json!({"id": "bk_1", "object": "booking", "status": "confirmed"}))
     });
     for slash in ["", "/"] {
         let url = format!("{}/partner/api{slash}", server.base_url());
@@ -78,11 +67,7 @@ fn a_base_url_with_a_path_keeps_it() {
 #[test]
 fn a_list_is_read_wherever_the_service_puts_it() {
     let venue = json!({"venue_id": "ven_1", "name": "One"});
-    for document in [
-        json!({"venues": [venue]}),
-        json!({"data": [venue]}),
-        json!([venue]),
-    ] {
+    for document in [json!({"venues": [venue]}), json!({"data": [venue]}), json!([venue])] {
         let answer = document.clone();
         let server = Scripted::start(move |_| Reply::json(200, &answer));
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
@@ -109,10 +94,9 @@ fn a_document_comes_out_as_it_came_in() {
 /// A code that nobody knows is all that the service said: it is not kept from the person.
 #[test]
 fn a_refusal_with_an_unknown_code_says_the_code() {
-    for body in [
-        json!({"error": "too_early", "error_code": "too_early"}),
-        json!({"error": "too_early"}),
-    ] {
+    for body in
+        [json!({"error": "too_early", "error_code": "too_early"}), json!({"error": "too_early"})]
+    {
         let server = Scripted::start(move |_| Reply::json(422, &body));
         let home = Home::pointing_to(server.base_url(), "sk_live_x");
         home.run(["show", "bk_1"]).exits(7).says("too_early");

@@ -10,25 +10,16 @@ const WRONG: &[(&str, &str)] = &[
         "no answer, did not answer, the answer has, the answer is, answered with",
         "response, respond",
     ),
-    (
-        "in doubt, unsettled, under way, open attempt, open attempts, intent",
-        "unresolved",
-    ),
+    ("in doubt, unsettled, under way, open attempt, open attempts, intent", "unresolved"),
     ("this attempt, an attempt, the attempts", "the request"),
     ("settle, settled, settles", "resolve"),
     ("speech, speaks, spoken, adapter, contract", "mapping"),
     ("your app, the app, consumers", "handler"),
-    (
-        "this machine, another machine, other machines, the machine",
-        "this computer",
-    ),
+    ("this machine, another machine, other machines, the machine", "this computer"),
     ("the person, a person, person's", "guest"),
     ("allowance, test allowance", "test quota"),
     ("this window, of the window", "rate limit"),
-    (
-        "once_corrected, check_first, not_needed, useless",
-        "after_fix, after_check, no",
-    ),
+    ("once_corrected, check_first, not_needed, useless", "after_fix, after_check, no"),
     (
         "embedded sandbox, offline sandbox, ephemeral sandbox, served sandbox",
         "sandbox, sandbox server",
@@ -40,34 +31,21 @@ const WRONG: &[(&str, &str)] = &[
     ("says, tells, told", "shows, prints, reports"),
     ("a yes, a no", "after you confirm, unless you confirm"),
     ("at once", "immediately, at the same time"),
-    (
-        "where a, where an, where no, where none, where nothing",
-        "if",
-    ),
+    ("where a, where an, where no, where none, where nothing", "if"),
     (
         "is no key, is no file, is no booking, is no id, is no kind, is no setting, is no time",
         "is not a",
     ),
-    (
-        "takes a, takes no, take another, taken by, was taken",
-        "book, choose, use, accept",
-    ),
+    ("takes a, takes no, take another, taken by, was taken", "book, choose, use, accept"),
     ("blanks, spelling", "spaces"),
     ("impossible, unusable", "invalid"),
-    (
-        "colour, behaviour, recognise, organisation, licence, favour, grey",
-        "US spelling",
-    ),
+    ("colour, behaviour, recognise, organisation, licence, favour, grey", "US spelling"),
 ];
 
 /// The phrases of a text that do not appear, each with what does instead.
 fn wrong(text: &str) -> Vec<String> {
     let letter = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-    let words = text
-        .to_lowercase()
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
+    let words = text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
     let stands = |phrase: &str| {
         words.match_indices(phrase).any(|(at, _)| {
             !words[..at].ends_with(letter) && !words[at + phrase.len()..].starts_with(letter)
@@ -93,20 +71,14 @@ fn messages_use_one_word_for_each_concept() {
         .into_iter()
         .filter(|(module, _)| !module.contains("_model"))
         .flat_map(|(module, code)| {
-            let code = code
-                .lines()
-                .filter(|line| !line.trim_start().starts_with("//"));
+            let code = code.lines().filter(|line| !line.trim_start().starts_with("//"));
             let code = code.collect::<Vec<_>>().join(" ");
             let code = code
                 .replace("\\\\", "")
                 .replace("\\\"", "'")
                 .replace("'\"'", "")
                 .replace("\\n", " ");
-            let strings = code
-                .split('"')
-                .skip(1)
-                .step_by(2)
-                .map(|it| it.replace('\\', ""));
+            let strings = code.split('"').skip(1).step_by(2).map(|it| it.replace('\\', ""));
             // The keys of a batch depend on it.
             let of_keys = |it: &str| it == "embedded sandbox" && module.ends_with("keys");
             let sentences =

@@ -4,11 +4,7 @@ use crate::harness::{GUEST, Home, Output, Reply, Scripted, Served, has, text, wo
 
 /// A script's error is one object; a person's is one sentence that starts with `error:`.
 fn one_sentence(output: &Output) {
-    let errors = output
-        .stderr
-        .lines()
-        .filter(|line| line.starts_with("error:"))
-        .count();
+    let errors = output.stderr.lines().filter(|line| line.starts_with("error:")).count();
     assert_eq!(errors, 1, "{output}");
     assert_eq!(output.stdout, "", "{output}");
     assert!(!output.stderr.contains("Error {"), "{output}");
@@ -38,8 +34,7 @@ fn an_empty_venue_and_an_empty_text_are_usage_errors() {
 #[test]
 fn a_seeded_venue_is_known_only_after_a_search_returned_it() {
     let home = Home::new();
-    home.book("ven_london_copper_kettle", &[])
-        .refused(6, "http_404");
+    home.book("ven_london_copper_kettle", &[]).refused(6, "http_404");
     home.json("search dining --near London --at 'tomorrow 19:30'");
     home.json("slots ven_london_copper_kettle --at 'tomorrow 19:30'");
 }
@@ -146,8 +141,7 @@ fn a_search_that_every_provider_fails_exits_13_and_one_that_some_fail_warns() {
     let failed = partial.json()["providers_failed"].clone();
     assert_eq!(failed.as_array().unwrap().len(), 1);
     partial.says(failed[0].as_str().unwrap());
-    home.book("ven_availability_fails", &[])
-        .refused(13, "availability_failed");
+    home.book("ven_availability_fails", &[]).refused(13, "availability_failed");
 }
 
 /// "report everything that is missing or wrong at once"

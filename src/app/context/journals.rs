@@ -102,8 +102,7 @@ impl Context {
         let stored = self.recent().and_then(store);
         if let Err(error) = stored {
             let why = &error.message;
-            self.out
-                .warn(&format!("@1 and so on are not available: {why}"));
+            self.out.warn(&format!("@1 and so on are not available: {why}"));
         }
     }
 

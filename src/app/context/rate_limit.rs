@@ -27,9 +27,7 @@ impl Context {
         };
         loop {
             let clock = |window: Option<&RateLimitWindow>| self.believed_clock(window);
-            let exhausted = self
-                .journal()
-                .and_then(|journal| journal.count_request(name, &clock));
+            let exhausted = self.journal().and_then(|journal| journal.count_request(name, &clock));
             let Ok(Some(window)) = exhausted else {
                 return Ok(allowed);
             };
@@ -64,10 +62,8 @@ impl Context {
             return;
         };
         let (now, seen_at) = (client.service_now(), Timestamp::now());
-        let resets_at = |resets_in| {
-            now.saturating_add(SignedDuration::try_from(resets_in).ok()?)
-                .ok()
-        };
+        let resets_at =
+            |resets_in| now.saturating_add(SignedDuration::try_from(resets_in).ok()?).ok();
         let window = seen.map(|limit| RateLimitWindow {
             name: name.to_owned(),
             allowed: limit.limit,
@@ -228,8 +224,7 @@ impl Context {
 
 /// The name of the rate limit of a call, if it is shared through the journal. Plain reads do not open the journal.
 fn shared_limit(call: &Call) -> Option<&'static str> {
-    call.rate_limit_name()
-        .filter(|name| name.starts_with("POST "))
+    call.rate_limit_name().filter(|name| name.starts_with("POST "))
 }
 
 /// Whether the service is on this machine and has a sandbox's clock. The answer updates the client's clock.

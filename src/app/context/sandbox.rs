@@ -105,10 +105,8 @@ impl Context {
         }
         let index = self.read(Call::get("/v1/")).await?;
         if index.document.value().get("sandbox") == Some(&Value::Bool(true)) {
-            return Err(
-                Error::config("the service is a sandbox, and --no-sandbox is set")
-                    .hint("point the profile or BOOKCTL_BASE_URL to the real service"),
-            );
+            return Err(Error::config("the service is a sandbox, and --no-sandbox is set")
+                .hint("point the profile or BOOKCTL_BASE_URL to the real service"));
         }
         Ok(())
     }

@@ -75,10 +75,7 @@ enum AttemptsAction {
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     match args.action.unwrap_or(AttemptsAction::List { all: false }) {
         AttemptsAction::List { all } => list(context, all)?,
-        AttemptsAction::Resume {
-            key,
-            same_organization,
-        } => {
+        AttemptsAction::Resume { key, same_organization } => {
             let key = pick::attempt_or_pick(context, key.as_deref()).await?;
             if same_organization {
                 context.journal()?.scope.takes_any_account.set(true);
@@ -170,16 +167,7 @@ fn page(attempts: &[Attempt], is_list: bool) -> Page {
     let mut page = Page::default();
     // A sandbox's clock, which `when` goes by, may have been moved.
     let started = "started (this computer)";
-    let headers = [
-        "",
-        "key",
-        "state",
-        started,
-        "venue",
-        "when",
-        "guest",
-        "booking id",
-    ];
+    let headers = ["", "key", "state", started, "venue", "when", "guest", "booking id"];
     page.table(headers.to_vec(), rows.collect(), (1..8).collect());
     page
 }

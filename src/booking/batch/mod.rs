@@ -175,12 +175,10 @@ async fn read(from: Source) -> Result<String> {
 async fn show_requests(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
     context.wait_for_rate_limits();
     for keyed in rows {
-        let asked = with_slot(context, &keyed.row.body)
-            .await
-            .map_err(|mut error| {
-                error.message = format!("row {}: {}", keyed.row.number, error.message);
-                error
-            })?;
+        let asked = with_slot(context, &keyed.row.body).await.map_err(|mut error| {
+            error.message = format!("row {}: {}", keyed.row.number, error.message);
+            error
+        })?;
         let request = BookingRequest::new(context.adapter(), asked, &serde_json::Map::new())?;
         let request = request_view(context, create_call(request.body, &keyed.key(0)));
         let number = keyed.row.number;

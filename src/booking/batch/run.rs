@@ -131,9 +131,7 @@ impl BatchRun<'_> {
         }
         let (count, rows) = (failed.len(), ranges(&failed));
         let s = if count == 1 { "" } else { "s" };
-        out.warn(&format!(
-            "{count} of {total} rows not confirmed (row{s} {rows})"
-        ));
+        out.warn(&format!("{count} of {total} rows not confirmed (row{s} {rows})"));
         if let Some(hint) = hint {
             out.note(&hint);
         }
@@ -230,9 +228,8 @@ impl BatchRun<'_> {
             left.push_back(keyed);
             others += 1;
             if others >= left.len() {
-                progress.say(&format!(
-                    "other computers book the last rows; waiting up to {seconds} s"
-                ));
+                progress
+                    .say(&format!("other computers book the last rows; waiting up to {seconds} s"));
                 tokio::time::sleep(LOOK_AGAIN).await;
                 others = 0;
             }
@@ -253,11 +250,7 @@ impl BatchRun<'_> {
         let mut retry = 0;
         loop {
             if let Some(outcome) = self.book_under(keyed, retry).await.transpose() {
-                return RowResult {
-                    keyed,
-                    retry,
-                    outcome,
-                };
+                return RowResult { keyed, retry, outcome };
             }
             retry += 1;
         }
@@ -373,11 +366,7 @@ pub(crate) fn known_result<'a>(context: &Context, keyed: &'a KeyedRow) -> Result
         Some(attempt) => booked_by(context, &attempt)?,
         None => Err(not_sent()),
     };
-    Ok(RowResult {
-        keyed,
-        retry,
-        outcome,
-    })
+    Ok(RowResult { keyed, retry, outcome })
 }
 
 /// The booking that an attempt made, as the journal keeps it, or why there is none.
@@ -391,11 +380,8 @@ fn booked_by(context: &Context, attempt: &Attempt) -> Result<Result<Booking>> {
         },
         (State::Refused, _) => refusal(attempt)
             .unwrap_or_else(|| Error::new(Code::Network, "the service was not reached")),
-        _ => Error::new(
-            Code::OutcomeUnknown,
-            "the outcome is unknown: a booking may exist",
-        )
-        .hint(format!("check it: {}", resume_command(key))),
+        _ => Error::new(Code::OutcomeUnknown, "the outcome is unknown: a booking may exist")
+            .hint(format!("check it: {}", resume_command(key))),
     };
     Ok(Err(error.idempotency_key(key)))
 }

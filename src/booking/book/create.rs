@@ -190,11 +190,7 @@ impl Sending<'_> {
                 counted_in,
             })?;
             match begun {
-                BeginOutcome::Run {
-                    run,
-                    earlier,
-                    known,
-                } => {
+                BeginOutcome::Run { run, earlier, known } => {
                     if let Some(known) = known {
                         self.continues(*known);
                     }

@@ -236,9 +236,7 @@ impl BookingDraft {
         let mut options = self.options.clone();
         let provider = options.provider.take();
         options.provider = provider.filter(|provider| self.providers() != [provider.as_str()]);
-        let slot = self
-            .slot_shares_its_time
-            .then(|| shell::flag("--slot", slot.id()));
+        let slot = self.slot_shares_its_time.then(|| shell::flag("--slot", slot.id()));
         let mut flags: Vec<String> = slot.into_iter().collect();
         flags.push(shell::flag("--at", &time));
         flags.extend(options.flags());

@@ -171,9 +171,7 @@ impl EarlierRows {
             earlier = earlier.or((first != number).then_some(first));
         }
         let first = earlier?;
-        Some(format!(
-            "row {first} books this guest at this venue that day, too"
-        ))
+        Some(format!("row {first} books this guest at this venue that day, too"))
     }
 }
 

@@ -65,11 +65,7 @@ pub(crate) fn unknown_zone() -> Error {
 
 /// Reads terms for a party of this size.
 pub(crate) fn terms_reader(context: &Context, party: u32) -> TermsReader {
-    TermsReader {
-        certainty: context.certainty(),
-        now: context.service_now(),
-        party,
-    }
+    TermsReader { certainty: context.certainty(), now: context.service_now(), party }
 }
 
 /// The slots of a venue around a time.

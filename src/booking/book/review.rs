@@ -70,16 +70,12 @@ pub(crate) async fn pick_slot(
             "the venue's time zone is not known, so {wanted} may be another time there"
         ));
     } else if offer.at_wanted().is_none() {
-        context.out.note(&format!(
-            "No slot at {wanted}. The nearest one is selected."
-        ));
+        context.out.note(&format!("No slot at {wanted}. The nearest one is selected."));
     }
     let day = offer.slots.first().and_then(Slot::local);
     let day = day.map(|local| local.strftime("%a %-d %b").to_string());
     let text = format!("Which slot on {}?", day.unwrap_or_default());
-    let question = Question::new(text, "--slot", "the slot")
-        .of("slots")
-        .back(goes_back);
+    let question = Question::new(text, "--slot", "the slot").of("slots").back(goes_back);
     let is_former = |row: &usize| former == Some(offer.slots[*row].id());
     let selected = rows.iter().position(is_former).unwrap_or_else(|| {
         let place = |near| rows.iter().position(|row| *row == near);
@@ -241,9 +237,7 @@ pub(crate) fn show_command(context: &Context, draft: &BookingDraft) {
 /// The profile that a command has to name. The sandbox needs none where no service is configured.
 pub(crate) fn profile(context: &Context) -> Option<&str> {
     match context.target() {
-        Target::Embedded {
-            by_default: true, ..
-        } => None,
+        Target::Embedded { by_default: true, .. } => None,
         target => target.profile(),
     }
 }

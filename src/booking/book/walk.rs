@@ -46,9 +46,8 @@ enum WalkStep {
 
 use WalkStep::{Confirm, Email, Name, Party, Phone, Place, Provider, Slot, Time, Venues, Vertical};
 
-const STEPS: [WalkStep; 11] = [
-    Vertical, Place, Time, Party, Venues, Provider, Slot, Name, Email, Phone, Confirm,
-];
+const STEPS: [WalkStep; 11] =
+    [Vertical, Place, Time, Party, Venues, Provider, Slot, Name, Email, Phone, Confirm];
 
 /// What the service refused, so that it is asked for again.
 #[derive(Clone, Copy)]
@@ -93,11 +92,7 @@ pub(crate) async fn guide(
     };
     if let Some(error) = refused_name {
         walk.flags.options.name = None;
-        let why = if walk.needs_both {
-            NEEDS_BOTH
-        } else {
-            &error.message
-        };
+        let why = if walk.needs_both { NEEDS_BOTH } else { &error.message };
         context.out.warn(why);
     }
     let mut next = 0;
@@ -378,9 +373,7 @@ impl Walk<'_> {
         let check = |text: &str| {
             not_empty(text, "enter the guest's name")?;
             let has_both = text.split_whitespace().nth(1).is_some();
-            (has_both || !needs_both)
-                .then_some(())
-                .ok_or_else(|| NEEDS_BOTH.to_owned())
+            (has_both || !needs_both).then_some(()).ok_or_else(|| NEEDS_BOTH.to_owned())
         };
         let name = self.context.prompter.text(&question, None, &check).await?;
         self.draft.options.name = Some(name);

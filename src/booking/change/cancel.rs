@@ -62,10 +62,9 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     .await
     .map_err(|error| pick::not_found(context, id, error))?;
     match booking.status() {
-        Status::Confirmed => context.out.refused(
-            "Not cancelled:",
-            "the venue still expects the guest. Call the venue.",
-        ),
+        Status::Confirmed => context
+            .out
+            .refused("Not cancelled:", "the venue still expects the guest. Call the venue."),
         Status::Cancelled => warn_of_fee(context, &booking),
         _ => {}
     }
@@ -90,9 +89,7 @@ fn warn_of_fee(context: &Context, booking: &Booking) {
     let terms = terms::cancellation_terms(context, booking);
     let fee = terms.and_then(|terms| reader.fee_at(&terms, reader.now));
     if let Some(fee) = fee.filter(|_| !context.prompter.interactive()) {
-        context.out.warn(&format!(
-            "the cancellation costs {fee}, by the booking's terms"
-        ));
+        context.out.warn(&format!("the cancellation costs {fee}, by the booking's terms"));
     }
 }
 
@@ -106,9 +103,9 @@ async fn confirm(context: &Context, named: &mut pick::NamedBooking) -> Result<()
         Status::RequiresAction => {
             let error = send::refused(&booking, "only a confirmed booking can be cancelled");
             let answer = shell::command("continue", booking.id(), "");
-            return Err(error.hint(format!(
-                "without an answer it ends by itself; answer it: {answer}"
-            )));
+            return Err(
+                error.hint(format!("without an answer it ends by itself; answer it: {answer}"))
+            );
         }
         Status::Failed | Status::Cancelled | Status::Expired => {
             return Err(send::refused(&booking, "there is nothing to cancel"));

@@ -64,11 +64,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         context.before_change()?;
     }
     let fields = args.extra.body()?;
-    let mut changes = Changes {
-        datetime: None,
-        party_size: args.party,
-        seating: args.seating,
-    };
+    let mut changes = Changes { datetime: None, party_size: args.party, seating: args.seating };
     // What a flag sets already is refused before anything is read.
     with_fields(changes.body().into(), &fields)?;
     let is_open = args.at.is_none() && changes.body().is_empty() && fields.is_empty();
@@ -148,11 +144,8 @@ async fn ask_for_change(
     changes: &mut Changes,
 ) -> Result<Option<When>> {
     let prompter = &context.prompter;
-    let fields = [
-        ("time", "datetime"),
-        ("party size", "party_size"),
-        ("seating", "seating_preference"),
-    ];
+    let fields =
+        [("time", "datetime"), ("party size", "party_size"), ("seating", "seating_preference")];
     let rows = fields.map(|(name, field)| match known.value().get(field) {
         Some(now) if !now.is_null() => format!("{name} · {}", visible(&time_text(now))),
         _ => name.to_owned(),

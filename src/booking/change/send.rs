@@ -118,16 +118,11 @@ pub(crate) async fn guard<T>(
         };
         // The service has done nothing, so an interrupt during the wait leaves nothing open.
         context.in_flight.take();
-        max_wait = context
-            .pause_for_rate_limit(failure, call, max_wait)
-            .await?;
+        max_wait = context.pause_for_rate_limit(failure, call, max_wait).await?;
     }
 }
 
 /// The failure where a booking was due, and the answer is something else.
 pub(crate) fn no_booking(status: u16, why: Error) -> Failure {
-    Failure::NoBooking {
-        status,
-        why: Box::new(why),
-    }
+    Failure::NoBooking { status, why: Box::new(why) }
 }

@@ -119,20 +119,14 @@ async fn forget_guest(context: &Context, guest: String, yes: bool) -> Result<For
     let journal = context.journal()?;
     let open = journal.open_attempts()?;
     let unresolved = u32::try_from(open.iter().filter(keeps_guest).count()).unwrap_or(u32::MAX);
-    let sought = SearchCriteria {
-        guest: Some(guest),
-        ..SearchCriteria::default()
-    };
+    let sought = SearchCriteria { guest: Some(guest), ..SearchCriteria::default() };
     let ids = journal.find(&sought, None)?.kept.into_iter();
     let ids: Vec<String> = ids.map(|kept| kept.booking.id().to_owned()).collect();
     if ids.is_empty() && unresolved == 0 {
         pick::note_nothing_found(context, &sought)?;
     }
     let forgotten = forget_each(context, &ids, !yes && !ids.is_empty()).await?;
-    Ok(Forgotten {
-        unresolved,
-        ..forgotten
-    })
+    Ok(Forgotten { unresolved, ..forgotten })
 }
 
 /// Forgets some bookings; lists them first if it asks.

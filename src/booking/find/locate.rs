@@ -22,11 +22,7 @@ pub(crate) struct LocatedVenue {
 impl LocatedVenue {
     /// If nothing is remembered, the id alone still names the venue.
     pub(crate) fn of_id(context: &Context, id: String) -> Self {
-        LocatedVenue {
-            remembered: context.known_venue(&id),
-            id,
-            shown: None,
-        }
+        LocatedVenue { remembered: context.known_venue(&id), id, shown: None }
     }
 
     /// The id as the service wrote it, a text or a number: so it is sent back.
@@ -68,10 +64,8 @@ pub(crate) fn locate_attempt(context: &Context, argument: &str) -> Result<String
     match context.journal()?.open_attempts_here()?.as_slice() {
         [only] => Ok(only.idempotency_key.clone()),
         [] => Err(Error::usage("@last: there are no unresolved requests")),
-        several => Err(
-            Error::usage(format!("@last: {} requests are unresolved", several.len()))
-                .hint("list them with `bookctl attempts`, and name one by its key or @N"),
-        ),
+        several => Err(Error::usage(format!("@last: {} requests are unresolved", several.len()))
+            .hint("list them with `bookctl attempts`, and name one by its key or @N")),
     }
 }
 

@@ -71,12 +71,7 @@ pub(crate) struct Args {
     #[arg(long)]
     mine: bool,
     /// Show at most this many, or all with 0
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 100,
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "N", default_value_t = 100, allow_negative_numbers = true)]
     limit: u32,
     /// List unfinished bookings of the last day, from the service
     #[arg(long, conflicts_with_all = ["text", "guest", "phone", "email", "venue", "date", "mine"])]
@@ -219,9 +214,8 @@ async fn open_bookings(context: &Context) -> Result<Vec<Booking>> {
         None => "the response has no list of open bookings".to_owned(),
     };
     let setting = adapter.set_command("read.error=EXPRESSION");
-    let mut error = Error::new(Code::UnexpectedAnswer, why).hint(format!(
-        "check the base URL; if the service lists them in another shape: {setting}"
-    ));
+    let mut error = Error::new(Code::UnexpectedAnswer, why)
+        .hint(format!("check the base URL; if the service lists them in another shape: {setting}"));
     let values = body.iter().flat_map(|body| scalars(body.value()));
     let values = values.filter(|(path, _)| path.starts_with("open_bookings"));
     let values = values.map(|(path, text)| format!("{path}: {text}"));

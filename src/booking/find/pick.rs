@@ -123,10 +123,7 @@ async fn pick_booking(context: &Context, offered: fn(&Status) -> bool) -> Result
 /// The bookings of this computer, or those that a text finds.
 fn kept(context: &Context, text: Option<&str>) -> Result<FoundBookings> {
     take_in_received(context)?;
-    let sought = SearchCriteria {
-        text: text.map(str::to_owned),
-        ..SearchCriteria::default()
-    };
+    let sought = SearchCriteria { text: text.map(str::to_owned), ..SearchCriteria::default() };
     context.journal()?.find(&sought, Some(MOST))
 }
 
@@ -277,9 +274,7 @@ pub(super) fn part(text: &str) -> Result<String, String> {
 pub(super) fn note_nothing_found(context: &Context, sought: &SearchCriteria) -> Result<()> {
     let service = context.named_service();
     let service = service.as_deref().unwrap_or("sandbox");
-    let SearchCriteria {
-        text, guest, phone, ..
-    } = sought;
+    let SearchCriteria { text, guest, phone, .. } = sought;
     let texts = [text, guest, phone, &sought.email, &sought.venue].into_iter();
     let text = texts.flatten().cloned().collect::<Vec<_>>().join(" ");
     if text.is_empty() {

@@ -50,9 +50,7 @@ pub(crate) async fn send_answer(
         // The booking no longer waits, so its status decides (spec, States and transitions).
         _ if may_be_done || error.exit == Exit::Invalid => {
             let status = booking.status();
-            context
-                .out
-                .note(&format!("{said}; the booking has status {status}"));
+            context.out.note(&format!("{said}; the booking has status {status}"));
             Ok((booking, None))
         }
         _ => Err(error),

@@ -215,9 +215,7 @@ impl Asking<'_> {
             _ => {
                 let question = Question::new(ABORTS, "--psp-abort", "the confirmation");
                 let is_meant = prompter.confirm(&question, false).await?;
-                return is_meant
-                    .then_some(Continuation::PspAbort)
-                    .ok_or(PromptError::Back);
+                return is_meant.then_some(Continuation::PspAbort).ok_or(PromptError::Back);
             }
         };
         let answer = payment_answer(&text).map_err(Error::usage)?;
@@ -245,10 +243,7 @@ impl Asking<'_> {
             let question = question.former(former.remove(name));
             let value = self.prompter.text(&question, None, &check).await?;
             former.insert(name.clone(), value.clone());
-            let answer = Field {
-                key: name.clone(),
-                value: value.into(),
-            };
+            let answer = Field { key: name.clone(), value: value.into() };
             fields.push(if it.is_typed { answer.typed() } else { answer });
         }
         if asked.is_empty() {
@@ -296,11 +291,9 @@ pub(crate) fn payment_answer(text: &str) -> Result<Value, String> {
         Ok(_) => "it is neither a JSON object nor a JSON string".to_owned(),
         Err(_) if text.trim().is_empty() => "it is empty".to_owned(),
         // serde's message would quote the answer, which is confidential.
-        Err(error) => format!(
-            "it is not valid JSON: line {}, column {}",
-            error.line(),
-            error.column()
-        ),
+        Err(error) => {
+            format!("it is not valid JSON: line {}, column {}", error.line(), error.column())
+        }
     };
     Err(format!(
         "this is not the payment vendor's response: {why}; pass the JSON that the vendor's payment page returned, \

@@ -62,10 +62,7 @@ pub(crate) fn timeline(
     }
     story.states(&seen);
     if let Some(webhooks) = context.received()? {
-        let query = EventQuery {
-            booking: Some(id.to_owned()),
-            ..EventQuery::default()
-        };
+        let query = EventQuery { booking: Some(id.to_owned()), ..EventQuery::default() };
         for event in webhooks.events(&query)?.into_iter().rev() {
             let (_, body) = webhooks.content(event.number)?;
             story.delivery(&event, &body);
@@ -113,12 +110,7 @@ impl Story {
             return;
         };
         details.retain(|_, detail| !detail.is_null());
-        self.rows.push(TimelineRow {
-            at,
-            kind,
-            text: text.into(),
-            details,
-        });
+        self.rows.push(TimelineRow { at, kind, text: text.into(), details });
     }
 
     /// A time of this computer by the service's clock.
@@ -130,11 +122,7 @@ impl Story {
     /// What was asked for, and each time that it was sent.
     fn attempt(&mut self, attempt: &Attempt) {
         let (key, asked) = (attempt.idempotency_key.as_str(), attempt.asked());
-        let source = if key.starts_with("batch-") {
-            "batch"
-        } else {
-            "book"
-        };
+        let source = if key.starts_with("batch-") { "batch" } else { "book" };
         let (venue, party) = (plain(&asked["venue_id"]), plain(&asked["party_size"]));
         let when = time_text(&asked["datetime"]);
         let text = format!("requested with bookctl {source}: {venue} {when} for {party}");
@@ -158,11 +146,8 @@ impl Story {
             let is_booked = run.booking_id.is_some();
             // A new booking is answered with 201.
             let was_there = may_be_booked && is_booked && run.http_status == Some(200);
-            let result = if was_there {
-                "the booking was there already"
-            } else {
-                run.outcome.in_words()
-            };
+            let result =
+                if was_there { "the booking was there already" } else { run.outcome.in_words() };
             let status = run.http_status.map(|status| format!("HTTP {status}, "));
             let text = format!("{which}{}{result}", status.unwrap_or_default());
             let details = json!({"run": number, "outcome": run.outcome.as_str(), "http_status": run.http_status});

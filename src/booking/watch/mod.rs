@@ -66,9 +66,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         progress.say(&format!("{status}; watching for up to {left} more"));
         Ok(is_reached(&status, &args.until) || ends(&status, &args.until))
     });
-    let booking = watched
-        .await
-        .map_err(|error| pick::not_found(context, &id, error))?;
+    let booking = watched.await.map_err(|error| pick::not_found(context, &id, error))?;
     let status = booking.status();
     if is_reached(&status, &args.until) {
         return Ok(Exit::Done);

@@ -86,13 +86,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
             path = with_parameter(&path, &name, &value);
         }
     }
-    let mut call = Call {
-        method: args.method,
-        path,
-        body: content,
-        headers: args.headers,
-        ..Call::default()
-    };
+    let mut call =
+        Call { method: args.method, path, body: content, headers: args.headers, ..Call::default() };
     if args.dry_run {
         return preview(context, call);
     }
@@ -106,11 +101,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let head = head.filter(|_| args.include);
     let error = match answer {
         Ok(document) => {
-            return context.emit(&ApiView {
-                head,
-                body: Some(document),
-                refused: false,
-            });
+            return context.emit(&ApiView { head, body: Some(document), refused: false });
         }
         Err(error) if error.code == Code::OutcomeUnknown => error.hint(UNKNOWN),
         Err(error) => error,
@@ -120,11 +111,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let head = head.map(|head| head.to_string()).unwrap_or_default();
         head.lines().for_each(|line| context.out.note(line));
     } else if head.is_some() || error.body.is_some() {
-        context.out.emit(&ApiView {
-            head,
-            body: error.body.clone(),
-            refused: true,
-        })?;
+        context.out.emit(&ApiView { head, body: error.body.clone(), refused: true })?;
     }
     Err(error)
 }
@@ -204,11 +191,7 @@ struct ApiView {
 
 impl ApiView {
     fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.refused {
-            redact(text)
-        } else {
-            text.into()
-        }
+        if self.refused { redact(text) } else { text.into() }
     }
 }
 
@@ -246,10 +229,8 @@ mod tests {
 
     #[test]
     fn a_path_stays_under_the_services_address() {
-        for (given, path) in [
-            ("/v1/", "/v1/"),
-            ("v1/bookings/bk_1?x=..", "/v1/bookings/bk_1?x=.."),
-        ] {
+        for (given, path) in [("/v1/", "/v1/"), ("v1/bookings/bk_1?x=..", "/v1/bookings/bk_1?x=..")]
+        {
             assert_eq!(own_path(given).unwrap(), path);
         }
         for leaving in [

@@ -20,10 +20,7 @@ use crate::terminal::output::{DocumentView, Output, Page};
     bookctl completions zsh > \"${fpath[1]}/_bookctl\"")]
 pub(crate) struct Args {
     /// Shell
-    #[arg(
-        hide_possible_values = true,
-        value_name = "bash|zsh|fish|powershell|elvish"
-    )]
+    #[arg(hide_possible_values = true, value_name = "bash|zsh|fish|powershell|elvish")]
     shell: Shell,
 }
 

@@ -24,15 +24,8 @@ pub(crate) struct Args {
     words: Vec<String>,
 }
 
-pub(crate) const TOPICS: [&str; 7] = [
-    "environment",
-    "exit-codes",
-    "output",
-    "outcomes",
-    "mapping",
-    "privacy",
-    "flags",
-];
+pub(crate) const TOPICS: [&str; 7] =
+    ["environment", "exit-codes", "output", "outcomes", "mapping", "privacy", "flags"];
 
 pub(crate) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<Exit> {
     if let [word] = args.words.as_slice()
@@ -44,9 +37,7 @@ pub(crate) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
     root.build();
     let mut found = &root;
     for word in &args.words {
-        found = found
-            .find_subcommand(word)
-            .ok_or_else(|| unknown(word, found))?;
+        found = found.find_subcommand(word).ok_or_else(|| unknown(word, found))?;
     }
     // Parsed as `--help`, to print the same text.
     let asked = ["bookctl"].into_iter();
@@ -80,12 +71,7 @@ struct Topic {
 }
 
 fn topic(name: &str) -> Option<Topic> {
-    let topic = |name, intro, headers, rows| Topic {
-        name,
-        intro,
-        headers,
-        rows,
-    };
+    let topic = |name, intro, headers, rows| Topic { name, intro, headers, rows };
     Some(match name {
         "environment" => topic(
             "environment",
@@ -149,12 +135,9 @@ fn topic(name: &str) -> Option<Topic> {
                  one-time codes and payment answers | nowhere | ",
             ),
         ),
-        "flags" => topic(
-            "flags",
-            "Every command accepts these flags.",
-            &["flag", "meaning"],
-            flag_rows(),
-        ),
+        "flags" => {
+            topic("flags", "Every command accepts these flags.", &["flag", "meaning"], flag_rows())
+        }
         _ => return None,
     })
 }

@@ -61,11 +61,7 @@ fn status(context: &Context) -> Result<Exit> {
     let path = context.paths.journal.display().to_string();
     let shared = context.target().journal();
     let mut view = StatusView {
-        kind: if shared.is_some() {
-            "postgresql"
-        } else {
-            "file"
-        },
+        kind: if shared.is_some() { "postgresql" } else { "file" },
         place: shared.map_or(path, |it| it.address.to_string()),
         exists: context.has_journal(),
         summary: None,
@@ -175,9 +171,7 @@ impl Draw for RecoveryView {
     fn draw(&self, page: &mut Page) {
         let Some(kept) = &self.kept else {
             let place = &self.journal;
-            page.line(format!(
-                "There is no damaged journal at {place}. Nothing was changed."
-            ));
+            page.line(format!("There is no damaged journal at {place}. Nothing was changed."));
             return;
         };
         page.line(format!("New journal: {}", self.journal));
@@ -189,9 +183,7 @@ impl Draw for RecoveryView {
         });
         if !self.lost.is_empty() {
             let keys = self.lost.join(", ");
-            page.line(format!(
-                "Requests that may have booked and could not be read: {keys}"
-            ));
+            page.line(format!("Requests that may have booked and could not be read: {keys}"));
         }
         if !self.lost_bookings.is_empty() {
             let ids = self.lost_bookings.join(" ");
@@ -225,9 +217,7 @@ impl Draw for InitView {
 impl Draw for Copied {
     fn draw(&self, page: &mut Page) {
         let (attempts, bookings) = (self.attempts, self.bookings);
-        page.line(format!(
-            "Copied {attempts} attempts and {bookings} bookings."
-        ));
+        page.line(format!("Copied {attempts} attempts and {bookings} bookings."));
         for key in &self.refused {
             page.line(format!(
                 "Left out {key}: the shared journal has another request under this key."

@@ -62,11 +62,7 @@ fn difference(ours: Timestamp, theirs: Timestamp) -> String {
         return "same as this computer's".to_owned();
     }
     let length = in_units(ahead.as_secs().unsigned_abs());
-    let direction = if ahead.is_positive() {
-        "ahead of"
-    } else {
-        "behind"
-    };
+    let direction = if ahead.is_positive() { "ahead of" } else { "behind" };
     format!("{length} {direction} this computer's")
 }
 
@@ -79,10 +75,7 @@ mod tests {
         let ours: Timestamp = "2026-12-01T10:00:00Z".parse().unwrap();
         let at = |text: &str| difference(ours, text.parse().unwrap());
         assert_eq!(at("2026-12-01T10:00:01Z"), "same as this computer's");
-        assert_eq!(
-            at("2026-12-01T10:21:00Z"),
-            "21 min ahead of this computer's"
-        );
+        assert_eq!(at("2026-12-01T10:21:00Z"), "21 min ahead of this computer's");
         assert_eq!(at("2026-12-01T09:59:30Z"), "30 s behind this computer's");
     }
 }

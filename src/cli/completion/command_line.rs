@@ -25,10 +25,7 @@ impl CommandLine {
                 &line.to_string_lossy(),
                 &piece.to_string_lossy(),
             ),
-            _ => CommandLine {
-                words,
-                ..CommandLine::default()
-            },
+            _ => CommandLine { words, ..CommandLine::default() },
         }
     }
 
@@ -70,8 +67,7 @@ impl CommandLine {
     pub(super) fn before(&self) -> impl Iterator<Item = &str> {
         let before = self.words.len().saturating_sub(1);
         let own = self.words.iter().take(before).skip(1);
-        own.map(|word| word.to_str().unwrap_or_default())
-            .take_while(|word| *word != "--")
+        own.map(|word| word.to_str().unwrap_or_default()).take_while(|word| *word != "--")
     }
 }
 
@@ -132,15 +128,9 @@ mod tests {
     fn quotes_are_no_part_of_a_word_and_an_open_one_is_told() {
         assert_eq!(
             split("a 'b c' \"d \\\" e\" '' f"),
-            (
-                ["a", "b c", "d \" e", "", "f"].map(str::to_owned).to_vec(),
-                false
-            )
+            (["a", "b c", "d \" e", "", "f"].map(str::to_owned).to_vec(), false)
         );
-        assert_eq!(
-            split("a 'b "),
-            (vec!["a".to_owned(), "b ".to_owned()], true)
-        );
+        assert_eq!(split("a 'b "), (vec!["a".to_owned(), "b ".to_owned()], true));
     }
 
     #[test]

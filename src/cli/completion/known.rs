@@ -50,10 +50,7 @@ impl Known {
             no_sandbox: line.before().any(|word| word == "--no-sandbox"),
             ..TargetOptions::default()
         };
-        Known {
-            environment,
-            options,
-        }
+        Known { environment, options }
     }
 
     fn service(&self) -> Option<(Paths, Target)> {
@@ -129,18 +126,13 @@ impl Known {
 
 fn described(made: IndexedRow) -> Candidate {
     let when = made.datetime.as_deref().map(human);
-    (
-        made.id,
-        joined([made.status, made.guest, made.venue, when]).unwrap_or_default(),
-    )
+    (made.id, joined([made.status, made.guest, made.venue, when]).unwrap_or_default())
 }
 
 /// Ids are untrusted: one that a shell would not read as one plain word is left out, and what is said is escaped.
 fn plain(found: impl Iterator<Item = Candidate>) -> Vec<Candidate> {
     let plain = found.filter(|(id, _)| !id.starts_with('-') && is_plain(id));
-    plain
-        .map(|(id, about)| (id, visible(&about).into_owned()))
-        .collect()
+    plain.map(|(id, about)| (id, visible(&about).into_owned())).collect()
 }
 
 #[cfg(test)]
@@ -149,17 +141,7 @@ mod tests {
 
     #[test]
     fn an_id_that_a_shell_would_read_as_a_command_or_a_flag_is_not_offered() {
-        let ids = [
-            "ven_1",
-            "$(reboot)",
-            "a b",
-            "-rf",
-            "a;b",
-            "",
-            "caf\u{e9}",
-            "x\ny",
-            "a:b@c",
-        ];
+        let ids = ["ven_1", "$(reboot)", "a b", "-rf", "a;b", "", "caf\u{e9}", "x\ny", "a:b@c"];
         let found = ids.iter().map(|id| ((*id).to_owned(), String::new()));
         let offered = plain(found);
         let offered: Vec<_> = offered.iter().map(|it| it.0.as_str()).collect();

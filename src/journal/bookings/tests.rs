@@ -52,15 +52,9 @@ fn a_booking_that_others_made_is_kept_when_it_is_read() {
     journal.update(&theirs).unwrap();
     assert!(!journal.is_new(&theirs).unwrap());
     assert_eq!(journal.bookings(None, None).unwrap().len(), 2);
-    journal
-        .scope
-        .retention
-        .set(crate::service::time::retention::Retention::parse("0").unwrap());
+    journal.scope.retention.set(crate::service::time::retention::Retention::parse("0").unwrap());
     journal.update(&booking("bk_8", "confirmed")).unwrap();
-    assert!(
-        journal.kept("bk_8").unwrap().is_none(),
-        "nothing is to be kept"
-    );
+    assert!(journal.kept("bk_8").unwrap().is_none(), "nothing is to be kept");
 }
 
 #[test]
@@ -69,29 +63,15 @@ fn each_state_is_kept_once_without_the_guest_until_the_booking_is_forgotten() {
     let path = folder.path().join("journal.db");
     let journal = open(&path, "a");
     let run = journal.run("k", &json!({}));
-    journal
-        .end_booked(&run, &with_party("processing", 2), 201)
-        .unwrap();
+    journal.end_booked(&run, &with_party("processing", 2), 201).unwrap();
     for (status, party_size) in [("confirmed", 2), ("confirmed", 2), ("confirmed", 3)] {
         journal.update(&with_party(status, party_size)).unwrap();
     }
     let seen = journal.sightings("bk_1").unwrap();
-    let states = seen
-        .iter()
-        .map(|it| (it.status.as_str(), it.facts["party_size"].as_u64()));
+    let states = seen.iter().map(|it| (it.status.as_str(), it.facts["party_size"].as_u64()));
     let states: Vec<_> = states.collect();
-    assert_eq!(
-        states,
-        [
-            ("processing", Some(2)),
-            ("confirmed", Some(2)),
-            ("confirmed", Some(3))
-        ]
-    );
-    assert!(
-        seen.iter()
-            .all(|it| !it.facts.to_string().contains("Canary"))
-    );
+    assert_eq!(states, [("processing", Some(2)), ("confirmed", Some(2)), ("confirmed", Some(3))]);
+    assert!(seen.iter().all(|it| !it.facts.to_string().contains("Canary")));
     journal.forget_booking("bk_1").unwrap();
     assert!(journal.sightings("bk_1").unwrap().is_empty());
 }
@@ -140,15 +120,7 @@ fn an_event_replaces_nothing_but_what_an_earlier_event_has_shown() {
         let told = ids.map(|id| (Timestamp::now(), booking(id, status)));
         journal.take_in(&told).unwrap();
     }
-    let status = |id| {
-        journal
-            .kept(id)
-            .unwrap()
-            .unwrap()
-            .booking
-            .status()
-            .to_string()
-    };
+    let status = |id| journal.kept(id).unwrap().unwrap().booking.status().to_string();
     let found = ["bk_made", "bk_read", "bk_told"].map(status);
     assert_eq!(found, ["confirmed", "confirmed", "failed"]);
 }
@@ -178,9 +150,7 @@ fn what_an_accepted_change_asked_for_is_shown_in_place_of_what_was_asked_before(
     let sparse = booking("bk_1", "confirmed");
     journal.end_booked(&run, &sparse, 201).unwrap();
     for change in [json!({"party_size": 3}), json!({})] {
-        journal
-            .change(&sparse, change.as_object().unwrap())
-            .unwrap();
+        journal.change(&sparse, change.as_object().unwrap()).unwrap();
         let filled = journal.kept("bk_1").unwrap().unwrap().fill_in(&sparse);
         assert_eq!(filled.value()["party_size"], 3);
         assert_eq!(filled.value()["customer"]["name"], "Ada");

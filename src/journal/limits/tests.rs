@@ -47,11 +47,9 @@ const RATE_LIMIT: &str = "POST /v1/bookings";
 
 #[test]
 fn a_request_is_counted_before_it_is_sent_where_few_are_left_or_the_window_is_over() {
-    for (remaining, now, left) in [
-        (9, NOW, (9, after(60))),
-        (8, NOW, (7, after(60))),
-        (9, after(60), (9, after(360))),
-    ] {
+    for (remaining, now, left) in
+        [(9, NOW, (9, after(60))), (8, NOW, (7, after(60))), (9, after(60), (9, after(360)))]
+    {
         let folder = tempfile::tempdir().unwrap();
         let journal = journal(&folder, "o");
         journal.observe(RATE_LIMIT, Some(seen(remaining, after(60))));

@@ -18,11 +18,7 @@ pub(super) struct Program {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Task {
     /// `book`: one booking request.
-    Book {
-        key: usize,
-        request: Request,
-        origin: KeyOrigin,
-    },
+    Book { key: usize, request: Request, origin: KeyOrigin },
     /// `batch`: the same booking request under each key.
     Batch,
     /// `attempts resume` of a key.

@@ -69,11 +69,7 @@ impl Protocol {
     fn first(&self) -> World {
         let process = |(number, program): (usize, &Program)| {
             let (key, request, origin) = match program.task {
-                Task::Book {
-                    key,
-                    request,
-                    origin,
-                } => (key, request, origin),
+                Task::Book { key, request, origin } => (key, request, origin),
                 Task::Batch => (0, Request::Ada, row(false)),
                 Task::Resume(key) => (key, Request::Ada, row(true)),
             };
@@ -102,10 +98,7 @@ impl Protocol {
             left: self.left,
             lies: Default::default(),
         };
-        let of_nobody = |request| Booking {
-            request,
-            asked_by: 0,
-        };
+        let of_nobody = |request| Booking { request, asked_by: 0 };
         world.service[0][0] = self.older.map(of_nobody);
         world
     }

@@ -76,9 +76,7 @@ fn is_known(model: &Protocol, world: &World, machine: usize, key: usize) -> bool
 pub(super) type Reached = (&'static str, fn(&Protocol, &World) -> bool);
 
 fn is_in(world: &World, machine: usize, key: usize, state: State) -> bool {
-    world
-        .attempt(machine, key)
-        .is_some_and(|it| it.state == state)
+    world.attempt(machine, key).is_some_and(|it| it.state == state)
 }
 
 fn has_run(attempt: &Attempt, outcome: Outcome) -> bool {
@@ -102,28 +100,24 @@ pub(super) const A_WISH_IS_NOT_SENT_AGAIN: Reached =
     });
 
 /// A copy brings a run that a journal did not know, and its guest.
-pub(super) const A_COPY_OPENS_AN_ATTEMPT: Reached = (
-    "a copy opens an attempt whose guest was deleted",
-    |model, world| {
+pub(super) const A_COPY_OPENS_AN_ATTEMPT: Reached =
+    ("a copy opens an attempt whose guest was deleted", |model, world| {
         let was_copied = world.left.copies < model.left.copies;
         let first = world.attempt(1, 0).and_then(|it| it.runs.first());
         let was_refused = first.is_some_and(|run| run.outcome == Outcome::Refused);
         was_copied && was_refused && is_in(world, 1, 0, State::Unresolved)
-    },
-);
+    });
 
 /// A booking of another key settles nothing.
-pub(super) const ANOTHER_KEYS_BOOKING_SETTLES_NOTHING: Reached = (
-    "both keys have their own booking, although one was shown for both",
-    |_, world| {
+pub(super) const ANOTHER_KEYS_BOOKING_SETTLES_NOTHING: Reached =
+    ("both keys have their own booking, although one was shown for both", |_, world| {
         is_in(world, 0, 0, State::Resolved) && stands(world, 1, State::Resolved, Outcome::InDoubt)
-    },
-);
+    });
 
-pub(super) const A_KILLED_RUN_IS_SETTLED: Reached = (
-    "a run was killed, and its attempt is settled",
-    |_, world| is_phase(world, Phase::Dead) && stands(world, 0, State::Resolved, Outcome::UnderWay),
-);
+pub(super) const A_KILLED_RUN_IS_SETTLED: Reached =
+    ("a run was killed, and its attempt is settled", |_, world| {
+        is_phase(world, Phase::Dead) && stands(world, 0, State::Resolved, Outcome::UnderWay)
+    });
 
 /// The case of C1.
 pub(super) const A_REFUSAL_MEETS_AN_OPEN_RUN: Reached =
@@ -132,9 +126,7 @@ pub(super) const A_REFUSAL_MEETS_AN_OPEN_RUN: Reached =
     });
 
 pub(super) const A_GUEST_IS_FORGOTTEN: Reached = ("a guest is forgotten", |_, world| {
-    world
-        .attempt(0, 0)
-        .is_some_and(|it| it.forgotten_at.is_some())
+    world.attempt(0, 0).is_some_and(|it| it.forgotten_at.is_some())
 });
 
 /// After `recover`, one run stands for the lost ones, and settles the attempt.
@@ -164,20 +156,16 @@ pub(super) const DOUBT_OPENS_AN_ABANDONED_ATTEMPT: Reached =
     });
 
 /// The last process belongs to another organization, and is not allowed to send.
-pub(super) const ANOTHER_ORGANIZATION_IS_KEPT_OUT: Reached = (
-    "another organization's process sends nothing",
-    |_, world| {
+pub(super) const ANOTHER_ORGANIZATION_IS_KEPT_OUT: Reached =
+    ("another organization's process sends nothing", |_, world| {
         let last = world.processes.last();
         last.is_some_and(|it| it.phase == Phase::Done(Report::NotAllowed))
             && world.attempt(0, 0).is_some()
-    },
-);
+    });
 
 /// If nothing can have been booked, another organization may use the key.
 pub(super) const ANOTHER_ORGANIZATION_BOOKS: Reached =
-    ("another organization's process books", |_, world| {
-        world.service[1][0].is_some()
-    });
+    ("another organization's process books", |_, world| world.service[1][0].is_some());
 
 pub(super) const TWO_MACHINES_GET_ONE_BOOKING: Reached =
     ("two machines are answered with one booking", |_, world| {
@@ -189,7 +177,7 @@ pub(super) const ANOTHER_BOOKING_IS_TOLD: Reached =
         is_phase(world, Phase::Done(Report::Another))
     });
 
-pub(super) const A_WHOLE_BATCH_IS_SETTLED: Reached = (
-    "a batch waits for the limit, and all of it is settled",
-    |_, world| (0..KEYS).all(|key| stands(world, key, State::Resolved, Outcome::Refused)),
-);
+pub(super) const A_WHOLE_BATCH_IS_SETTLED: Reached =
+    ("a batch waits for the limit, and all of it is settled", |_, world| {
+        (0..KEYS).all(|key| stands(world, key, State::Resolved, Outcome::Refused))
+    });

@@ -34,12 +34,8 @@ pub(super) fn always_ends(model: &Protocol, world: &World) -> bool {
     let each = attempts.filter(|(machine, key)| world.attempt(*machine, *key).is_some());
     let mut each = each.flat_map(|of| accounts.iter().map(move |account| (of, *account)));
     let ends = each.all(|((machine, key), account)| {
-        let program = Program {
-            machine,
-            account,
-            same_organization: false,
-            task: Task::Resume(key),
-        };
+        let program =
+            Program { machine, account, same_organization: false, task: Task::Resume(key) };
         let alone = Protocol {
             rule: model.rule,
             waits: WAITS,
@@ -53,10 +49,7 @@ pub(super) fn always_ends(model: &Protocol, world: &World) -> bool {
             left: Left::default(),
             ..world.clone()
         };
-        let way = Way {
-            model: &alone,
-            before: &start,
-        };
+        let way = Way { model: &alone, before: &start };
         way.ends(&start, MOST_STEPS, true)
     });
     if ends && let Ok(mut checked) = model.resumed.0.lock() {

@@ -137,10 +137,7 @@ impl Rule {
 
     /// `recover` let others write while it read the old journal, and replaced it afterwards.
     pub(super) fn recover_lets_others_write() -> Self {
-        Rule {
-            recover_keeps_writers_out: false,
-            ..Rule::default()
-        }
+        Rule { recover_keeps_writers_out: false, ..Rule::default() }
     }
 
     /// Every 4xx counted as a refusal (H3).
@@ -198,10 +195,7 @@ impl Rule {
 
     /// `--same-organization` also covered runs that the person did not know of.
     pub(super) fn any_account_is_excused() -> Self {
-        Rule {
-            is_excused: |_, _| true,
-            ..Rule::default()
-        }
+        Rule { is_excused: |_, _| true, ..Rule::default() }
     }
 
     /// A run that seemed to be under way did not keep the same wish from being sent again (A1).
@@ -244,10 +238,7 @@ impl Rule {
 
     /// An account was the name of a profile, under which another organization's key can be stored (A3).
     pub(super) fn an_account_is_a_name() -> Self {
-        Rule {
-            fingerprint: |_| 1,
-            ..Rule::default()
-        }
+        Rule { fingerprint: |_| 1, ..Rule::default() }
     }
 
     /// Whatever had an id and a status was a booking (A4).

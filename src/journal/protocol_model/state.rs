@@ -267,10 +267,7 @@ impl World {
         self.late.remove(message);
         let place = &mut self.service[message.organization][message.key];
         let is_new = place.is_none();
-        let booking = place.get_or_insert(Booking {
-            request: message.request,
-            asked_by: 0,
-        });
+        let booking = place.get_or_insert(Booking { request: message.request, asked_by: 0 });
         if booking.request == message.request {
             booking.asked_by |= message.journals;
         }

@@ -119,10 +119,8 @@ impl Protocol {
         let program = &self.programs[number];
         let process = &world.processes[number];
         let known = world.attempt(program.machine, process.key);
-        let may_send = |runs: &[Run]| {
-            self.rule
-                .allows(program.account, program.same_organization, runs)
-        };
+        let may_send =
+            |runs: &[Run]| self.rule.allows(program.account, program.same_organization, runs);
         let mut is_false = false;
         let phase = match known {
             Some(known) if may_send(&known.runs) => match known.state {
@@ -164,9 +162,7 @@ impl Protocol {
             false => journal.attempts.iter().flatten().cloned().collect(),
         };
         let is_excused = program.same_organization
-            && known
-                .as_ref()
-                .is_none_or(|it| (self.rule.is_excused)(program.account, &it.runs));
+            && known.as_ref().is_none_or(|it| (self.rule.is_excused)(program.account, &it.runs));
         let begun = match is_first_step || own_generation == generation {
             true => (self.rule.begin)(known.clone(), first, is_excused, &open),
             false => Err(Forbidden::AnotherService),
@@ -250,13 +246,7 @@ impl Protocol {
     fn judged(&self, process: &Process, answer: Answer) -> (TryResult, Option<Text>) {
         let reads = self.rule.reads;
         let (id, shown) = match answer {
-            Answer::Booking {
-                id,
-                request,
-                is_200,
-                is_older,
-                says_modified,
-            } => {
+            Answer::Booking { id, request, is_200, is_older, says_modified } => {
                 let shown = ShownBooking {
                     agrees: request == process.request
                         || says_modified && !reads.compares_what_was_modified,
@@ -267,12 +257,8 @@ impl Protocol {
                 (id, shown)
             }
             Answer::Document if !reads.knows_a_booking => {
-                let shown = ShownBooking {
-                    agrees: true,
-                    is_known: false,
-                    is_older: false,
-                    is_200: true,
-                };
+                let shown =
+                    ShownBooking { agrees: true, is_known: false, is_older: false, is_200: true };
                 (NO_BOOKING, shown)
             }
             failure => return (self.failure(failure), None),
@@ -357,10 +343,7 @@ impl Protocol {
         let Some(now) = (self.rule.copy)(there.clone(), copied) else {
             return;
         };
-        let given_up = there
-            .iter()
-            .flat_map(|it| &it.runs)
-            .filter(|it| it.abandoned);
+        let given_up = there.iter().flat_map(|it| &it.runs).filter(|it| it.abandoned);
         let is_kept = |run: &Run| {
             let mut runs = now.runs.iter();
             runs.any(|it| it.token == run.token && it.abandoned)

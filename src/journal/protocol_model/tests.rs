@@ -19,23 +19,13 @@ const BOOK: Program = with_key(0, Request::Ada, KeyOrigin::Caller);
 /// `book` without a key: each time it is run it makes one.
 const WISH: Program = with_key(0, Request::Ada, NEW_KEY);
 const WISH_AGAIN: Program = with_key(1, Request::Ada, NEW_KEY);
-const NEW_KEY: KeyOrigin = KeyOrigin::Generated {
-    may_be_second: false,
-};
+const NEW_KEY: KeyOrigin = KeyOrigin::Generated { may_be_second: false };
 const RESUME: Program = resume(0);
-const BATCH: Program = Program {
-    task: Task::Batch,
-    ..BOOK
-};
+const BATCH: Program = Program { task: Task::Batch, ..BOOK };
 
 /// A batch that has come to its last row.
-const LAST_ROW: Program = with_key(
-    1,
-    Request::Ada,
-    KeyOrigin::SameRequestOnly {
-        may_be_second: false,
-    },
-);
+const LAST_ROW: Program =
+    with_key(1, Request::Ada, KeyOrigin::SameRequestOnly { may_be_second: false });
 
 /// The answer to another request, which may be an older one.
 const STRANGERS_NEW: Answer = strangers(false, false);
@@ -58,33 +48,20 @@ const fn with_key(key: usize, request: Request, origin: KeyOrigin) -> Program {
         machine: 0,
         account: Account::One,
         same_organization: false,
-        task: Task::Book {
-            key,
-            request,
-            origin,
-        },
+        task: Task::Book { key, request, origin },
     }
 }
 
 const fn resume(key: usize) -> Program {
-    Program {
-        task: Task::Resume(key),
-        ..BOOK
-    }
+    Program { task: Task::Resume(key), ..BOOK }
 }
 
 const fn of_two(program: Program) -> Program {
-    Program {
-        account: Account::Two,
-        ..program
-    }
+    Program { account: Account::Two, ..program }
 }
 
 const fn elsewhere(program: Program) -> Program {
-    Program {
-        machine: 1,
-        ..program
-    }
+    Program { machine: 1, ..program }
 }
 
 fn is_large() -> bool {
@@ -176,54 +153,33 @@ fn two_organizations_and_recover(rule: Rule) -> Protocol {
 
 #[test]
 fn two_creates_with_one_key_and_a_resume_keep_every_promise() {
-    holds(
-        "two creates and a resume",
-        two_creates_and_a_resume(Rule::default()),
-    );
+    holds("two creates and a resume", two_creates_and_a_resume(Rule::default()));
 }
 
 #[test]
 fn many_processes_with_one_key_keep_every_promise() {
     let model = Protocol {
-        left: Left {
-            kills: bound(1, 2),
-            abandons: 1,
-            ..Left::default()
-        },
+        left: Left { kills: bound(1, 2), abandons: 1, ..Left::default() },
         tries: 1,
         reaches: &[reached::A_REFUSAL_MEETS_AN_OPEN_RUN],
-        ..Protocol::new(bound(
-            vec![BOOK, BOOK, BOOK],
-            vec![BOOK, BOOK, BOOK, RESUME],
-        ))
+        ..Protocol::new(bound(vec![BOOK, BOOK, BOOK], vec![BOOK, BOOK, BOOK, RESUME]))
     };
     holds("many processes", model);
 }
 
 #[test]
 fn two_organizations_and_a_recovery_keep_every_promise() {
-    holds(
-        "two organizations and a recovery",
-        two_organizations_and_recover(Rule::default()),
-    );
+    holds("two organizations and a recovery", two_organizations_and_recover(Rule::default()));
 }
 
 #[test]
 fn a_batch_that_is_started_twice_and_waits_for_the_limit_keeps_every_promise() {
     let model = Protocol {
-        left: Left {
-            kills: 1,
-            abandons: bound(0, 1),
-            forgets: bound(0, 1),
-            ..Left::default()
-        },
+        left: Left { kills: 1, abandons: bound(0, 1), forgets: bound(0, 1), ..Left::default() },
         tries: 1,
         waits: 1,
         forgets_at_once: false,
-        reaches: &[
-            reached::A_WHOLE_BATCH_IS_SETTLED,
-            reached::A_REFUSAL_MEETS_AN_OPEN_RUN,
-        ],
+        reaches: &[reached::A_WHOLE_BATCH_IS_SETTLED, reached::A_REFUSAL_MEETS_AN_OPEN_RUN],
         ..Protocol::new(vec![BATCH, bound(LAST_ROW, BATCH)])
     };
     holds("a batch, started twice", model);
@@ -232,11 +188,7 @@ fn a_batch_that_is_started_twice_and_waits_for_the_limit_keeps_every_promise() {
 #[test]
 fn two_machines_with_one_key_keep_every_promise() {
     let model = Protocol {
-        left: Left {
-            kills: bound(1, 2),
-            abandons: bound(0, 1),
-            ..Left::default()
-        },
+        left: Left { kills: bound(1, 2), abandons: bound(0, 1), ..Left::default() },
         tries: bound(1, 3),
         reaches: &[reached::TWO_MACHINES_GET_ONE_BOOKING],
         ..Protocol::new(vec![BOOK, RESUME, elsewhere(BOOK)])
@@ -248,11 +200,7 @@ fn two_machines_with_one_key_keep_every_promise() {
 fn two_machines_that_use_one_key_for_two_requests_keep_every_promise() {
     let eve = elsewhere(with_key(0, Request::Eve, KeyOrigin::Caller));
     let model = Protocol {
-        left: Left {
-            kills: bound(1, 2),
-            abandons: bound(0, 1),
-            ..Left::default()
-        },
+        left: Left { kills: bound(1, 2), abandons: bound(0, 1), ..Left::default() },
         tries: bound(1, 3),
         reaches: &[reached::ANOTHER_BOOKING_IS_TOLD],
         ..Protocol::new(vec![BOOK, RESUME, eve])
@@ -262,19 +210,10 @@ fn two_machines_that_use_one_key_for_two_requests_keep_every_promise() {
 
 /// An organization changes its API key, and says so; another one uses the key as well.
 fn a_renewed_key(rule: Rule) -> Protocol {
-    let renewed = Program {
-        account: Account::OneRenewed,
-        same_organization: true,
-        ..RESUME
-    };
+    let renewed = Program { account: Account::OneRenewed, same_organization: true, ..RESUME };
     Protocol {
         rule,
-        left: Left {
-            kills: bound(1, 2),
-            abandons: bound(0, 1),
-            recovers: 1,
-            ..Left::default()
-        },
+        left: Left { kills: bound(1, 2), abandons: bound(0, 1), recovers: 1, ..Left::default() },
         tries: bound(1, 2),
         reaches: &[reached::ANOTHER_ORGANIZATION_IS_KEPT_OUT],
         ..Protocol::new(vec![BOOK, renewed, of_two(BOOK)])
@@ -296,11 +235,7 @@ fn same_organization_that_is_taken_at_its_word_books_twice() {
 fn a_wish_that_is_repeated(rule: Rule) -> Protocol {
     Protocol {
         rule,
-        left: Left {
-            kills: bound(1, 2),
-            abandons: 1,
-            ..Left::default()
-        },
+        left: Left { kills: bound(1, 2), abandons: 1, ..Left::default() },
         tries: bound(1, 2),
         instead: &[STRANGERS_OLDER, SHOWS_IT, Answer::Document],
         reaches: &[reached::A_WISH_IS_NOT_SENT_AGAIN],
@@ -310,38 +245,25 @@ fn a_wish_that_is_repeated(rule: Rule) -> Protocol {
 
 #[test]
 fn a_wish_that_is_repeated_keeps_every_promise() {
-    holds(
-        "a wish, repeated without a key",
-        a_wish_that_is_repeated(Rule::default()),
-    );
+    holds("a wish, repeated without a key", a_wish_that_is_repeated(Rule::default()));
 }
 
 /// The caller books twice on purpose, each time with a key of its own, and the answers are mixed up.
 fn two_equal_bookings(rule: Rule, other_keys: OtherKeys) -> Protocol {
     Protocol {
         rule,
-        left: Left {
-            kills: bound(0, 1),
-            ..Left::default()
-        },
+        left: Left { kills: bound(0, 1), ..Left::default() },
         tries: bound(1, 2),
         instead: &[STRANGERS_MODIFIED],
         other_keys,
         reaches: &[reached::ANOTHER_KEYS_BOOKING_SETTLES_NOTHING],
-        ..Protocol::new(vec![
-            BOOK,
-            with_key(1, Request::Ada, KeyOrigin::Caller),
-            resume(1),
-        ])
+        ..Protocol::new(vec![BOOK, with_key(1, Request::Ada, KeyOrigin::Caller), resume(1)])
     }
 }
 
 #[test]
 fn two_equal_bookings_on_purpose_keep_every_promise() {
-    holds(
-        "two equal bookings",
-        two_equal_bookings(Rule::default(), OtherKeys::Known),
-    );
+    holds("two equal bookings", two_equal_bookings(Rule::default(), OtherKeys::Known));
 }
 
 /// Where the promise ends: a service that answers with the booking of another attempt, of which nobody knows yet.
@@ -354,10 +276,7 @@ fn the_booking_of_another_open_attempt_is_taken_for_ones_own() {
 fn a_key_that_somebody_used_before_keeps_every_promise() {
     for older in [Request::Ada, Request::Eve] {
         let model = Protocol {
-            left: Left {
-                kills: bound(1, 2),
-                ..Left::default()
-            },
+            left: Left { kills: bound(1, 2), ..Left::default() },
             tries: bound(1, 2),
             instead: &[STRANGERS_OLDER, SHOWS_IT],
             older: Some(older),

@@ -285,9 +285,7 @@ mod tests {
         let forgotten = row("1", 1);
         assert_eq!(forgotten.as_deref(), Some("newest"));
         for terminal in ["1", "2"] {
-            at(terminal)
-                .remember_one(RecentList::TakenIn, terminal)
-                .unwrap();
+            at(terminal).remember_one(RecentList::TakenIn, terminal).unwrap();
         }
         let taken_in = at("1").listed(RecentList::TakenIn, 1).unwrap();
         assert_eq!(taken_in.as_deref(), Some("2"), "which no terminal shows");

@@ -7,10 +7,7 @@ fn journal(folder: &tempfile::TempDir) -> Journal {
 }
 
 fn of_account(folder: &tempfile::TempDir, account: &str) -> Journal {
-    let scope = Scope {
-        account: account.to_owned(),
-        ..at("https://a.example")
-    };
+    let scope = Scope { account: account.to_owned(), ..at("https://a.example") };
     Journal::open(&folder.path().join("journal.db"), scope).unwrap()
 }
 

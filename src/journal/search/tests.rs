@@ -68,22 +68,15 @@ fn a_search_finds_what_the_bookings_say_now_newest_first() {
         assert_eq!(ids(&journal, &sought, None), found, "{sought:?}");
     }
     let days = Some(("2026-11-05".parse().unwrap(), "2026-11-12".parse().unwrap()));
-    let within = SearchCriteria {
-        days,
-        ..sought("", "", "")
-    };
+    let within = SearchCriteria { days, ..sought("", "", "") };
     assert_eq!(ids(&journal, &within, None), "Bk_4 Bk_3 Bk_2");
     assert_eq!(ids(&journal, &within, Some(2)), "Bk_4 Bk_3");
     assert!(journal.find(&within, Some(2)).unwrap().more);
     // The next visit first, by its time.
     let early = json!({"id": "Bk_9", "status": "confirmed", "datetime": "2026-11-13T08:15:00+01:00", "customer": {"name": "Early"}});
-    journal
-        .update(&Booking::from_document(early.into()).unwrap())
-        .unwrap();
-    let coming = SearchCriteria {
-        coming: Some("2026-11-12".parse().unwrap()),
-        ..sought("", "", "")
-    };
+    journal.update(&Booking::from_document(early.into()).unwrap()).unwrap();
+    let coming =
+        SearchCriteria { coming: Some("2026-11-12".parse().unwrap()), ..sought("", "", "") };
     assert_eq!(ids(&journal, &coming, Some(4)), "Bk_4 Bk_9 Bk_7 Bk_8");
 }
 
@@ -92,14 +85,8 @@ fn a_search_reads_no_documents_of_what_it_does_not_find_and_looks_up_each_that_i
     let folder = tempfile::tempdir().unwrap();
     let journal = journal(&folder, "o");
     for (sought, index) in [
-        (
-            sought("", "ada", ""),
-            "COVERING INDEX bookings_search (origin=?)",
-        ),
-        (
-            sought("", "", "confirmed"),
-            "bookings_of_status (origin=? AND status=?)",
-        ),
+        (sought("", "ada", ""), "COVERING INDEX bookings_search (origin=?)"),
+        (sought("", "", "confirmed"), "bookings_of_status (origin=? AND status=?)"),
     ] {
         let query = Query::of(&sought, "o").text(100);
         let plan = plan(&journal, &query);

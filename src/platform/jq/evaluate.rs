@@ -43,10 +43,7 @@ pub(super) fn compile(source: &str) -> Result<Compiled, String> {
         .chain(jaq_json::funs())
         .filter(|(name, ..)| kept(name));
     let arena = Arena::default();
-    let file = File {
-        code: source,
-        path: (),
-    };
+    let file = File { code: source, path: () };
     let modules = Loader::new(defs).load(&arena, file);
     let modules = modules.map_err(|_| NO_EXPRESSION.to_owned())?;
     let compiler = Compiler::default().with_funs(funs);
@@ -88,10 +85,7 @@ mod tests {
     use super::*;
 
     fn lines(source: &str) -> Result<String, String> {
-        evaluate(
-            source,
-            r#"{"id": "bk_1", "n": 1, "list": [{"b": 1, "a": 2}]}"#,
-        )
+        evaluate(source, r#"{"id": "bk_1", "n": 1, "list": [{"b": 1, "a": 2}]}"#)
     }
 
     /// One output that is a string, without its quotes; any other as JSON.
@@ -103,10 +97,7 @@ mod tests {
 
     #[test]
     fn outputs_are_json_in_their_own_order_one_a_line() {
-        assert_eq!(
-            lines(".id, .n, .list[0]").unwrap(),
-            "\"bk_1\"\n1\n{\"b\":1,\"a\":2}\n"
-        );
+        assert_eq!(lines(".id, .n, .list[0]").unwrap(), "\"bk_1\"\n1\n{\"b\":1,\"a\":2}\n");
         assert_eq!(lines("empty").unwrap(), "");
     }
 
@@ -117,20 +108,14 @@ mod tests {
         for (filter, line) in [
             ("@csv", "1,\"a\"\"b\tc\\\",\"\",,true,1.5"),
             ("@tsv", "1\ta\"b\\tc\\\\\t\t\ttrue\t1.5"),
-            (
-                "@html",
-                r#"[1,&quot;a\&quot;b\tc\\&quot;,&quot;&quot;,null,true,1.5]"#,
-            ),
+            ("@html", r#"[1,&quot;a\&quot;b\tc\\&quot;,&quot;&quot;,null,true,1.5]"#),
         ] {
             let written = one(&format!("{row} | {filter}"));
             assert_eq!(written, Ok(line.to_owned()), "{filter}");
         }
         for (filter, line) in [
             (r#"["a\nb\r"] | @tsv"#, r"a\nb\r"),
-            (
-                r#"[[1, "x"], []] | map(@csv) | tojson"#,
-                r#"["1,\"x\"",""]"#,
-            ),
+            (r#"[[1, "x"], []] | map(@csv) | tojson"#, r#"["1,\"x\"",""]"#),
             (r#""é&<'\">" | @html"#, "é&amp;&lt;&#39;&quot;&gt;"),
             (r#"@tsv "\([.id, .n])!""#, "bk_1\t1!"),
         ] {

@@ -64,9 +64,7 @@ impl Address {
                 _ => others.push(pair),
             }
         }
-        let is_url = ["postgresql://", "postgres://"]
-            .iter()
-            .any(|it| base.starts_with(it));
+        let is_url = ["postgresql://", "postgres://"].iter().any(|it| base.starts_with(it));
         let read = format!("{base}?{}", others.join("&")).parse::<Config>();
         let read = read.ok().filter(|_| is_url);
         let read = read.ok_or_else(|| refuse("is not a postgresql:// URL"))?;
@@ -130,11 +128,7 @@ impl Address {
 
     /// The password of the line in a `.pgpass` file that fits, as libpq finds it.
     pub(crate) fn password_in(&self, pgpass: &str, user: &str) -> Option<String> {
-        let host = if self.is_socket() {
-            "localhost"
-        } else {
-            &self.host
-        };
+        let host = if self.is_socket() { "localhost" } else { &self.host };
         let port = self.port.to_string();
         let database = self.database.as_deref().unwrap_or(user);
         let wanted = [host, &port, database, user];
@@ -201,19 +195,14 @@ mod tests {
         let given = read("postgresql://db/b?password=a%2Bb").unwrap();
         assert_eq!(given.password.as_deref(), Some("a+b"));
         // What a person writes who does not know that a password has to be encoded.
-        for url in [
-            "postgresql://u:1:2@x/geheim@127.0.0.1/b",
-            "postgresql://u@x/b?password=a&geheim",
-        ] {
+        for url in
+            ["postgresql://u:1:2@x/geheim@127.0.0.1/b", "postgresql://u@x/b?password=a&geheim"]
+        {
             let refused = read(url).unwrap_err();
             assert!(!refused.message.contains("geheim"), "{}", refused.message);
         }
-        for wrong in [
-            "mysql://db/b",
-            "db.internal",
-            "postgresql://db:port/b",
-            "postgresql://a,b/c",
-        ] {
+        for wrong in ["mysql://db/b", "db.internal", "postgresql://db:port/b", "postgresql://a,b/c"]
+        {
             assert!(read(wrong).is_err(), "{wrong}");
         }
     }
@@ -224,10 +213,7 @@ mod tests {
         let found = |url: &str, user: &str| read(url).unwrap().password_in(pgpass, user);
         let first = Some("a:b\\c:d".to_owned());
         assert_eq!(found("postgresql://db.internal/bookctl", "ada"), first);
-        assert_eq!(
-            found("postgresql:///bookctl", "bob").as_deref(),
-            Some("last")
-        );
+        assert_eq!(found("postgresql:///bookctl", "bob").as_deref(), Some("last"));
         let address = read("postgresql://x/y").unwrap();
         assert_eq!(address.password_in("x:1:y:u:p", "u"), None);
     }

@@ -57,18 +57,14 @@ impl Database {
     /// Starts the thread. Connects to nothing yet.
     pub(crate) fn new(address: Address, login: Login) -> io::Result<Self> {
         signals::watch();
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let driver = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel::<()>();
         let drive = move || {
             let _ = runtime.block_on(stopped);
             runtime.shutdown_background();
         };
-        std::thread::Builder::new()
-            .name("postgres".to_owned())
-            .spawn(drive)?;
+        std::thread::Builder::new().name("postgres".to_owned()).spawn(drive)?;
         Ok(Database {
             config: config(&address, &login),
             address,

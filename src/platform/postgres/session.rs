@@ -135,9 +135,8 @@ async fn pipelined(
 ) -> SqlResult<Vec<StatementResult>> {
     // The runtime has one thread and polls new tasks in their order, and each sends when it is first polled.
     let all = all.into_iter();
-    let running: Vec<_> = all
-        .map(|request| tokio::spawn(run(Arc::clone(&client), request)))
-        .collect();
+    let running: Vec<_> =
+        all.map(|request| tokio::spawn(run(Arc::clone(&client), request))).collect();
     let mut replies = Vec::new();
     for running in running {
         replies.push(running.await.map_err(ended)?);
@@ -219,10 +218,7 @@ fn rows(reply: &StatementResult) -> SqlResult<Vec<SqlRow>> {
     let columns: Arc<[String]> = columns.iter().map(|it| it.name().to_owned()).collect();
     let rows = reply.rows.iter().map(|row| {
         let cells = (0..columns.len()).map(|at| cell(row, at).map_err(|_| SqlFailure::Unreadable));
-        Ok(SqlRow {
-            columns: Arc::clone(&columns),
-            cells: cells.collect::<SqlResult<_>>()?,
-        })
+        Ok(SqlRow { columns: Arc::clone(&columns), cells: cells.collect::<SqlResult<_>>()? })
     });
     rows.collect()
 }

@@ -19,8 +19,7 @@ impl ToSql for Value<'_> {
 
 /// The text that SQLite understands. It has one writer at a time, so a transaction locks no rows.
 fn text(sql: &str) -> String {
-    sql.replace(" FOR UPDATE SKIP LOCKED", "")
-        .replace(" FOR UPDATE", "")
+    sql.replace(" FOR UPDATE SKIP LOCKED", "").replace(" FOR UPDATE", "")
 }
 
 impl SqlExecutor for Connection {

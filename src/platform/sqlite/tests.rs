@@ -2,9 +2,7 @@ use super::*;
 use std::fs;
 use std::path::PathBuf;
 
-const LOGGED: JournalMode = JournalMode::WriteAhead {
-    synchronous: "NORMAL",
-};
+const LOGGED: JournalMode = JournalMode::WriteAhead { synchronous: "NORMAL" };
 
 fn kind(journal: JournalMode) -> Kind {
     Kind {

@@ -30,10 +30,7 @@ pub(crate) fn create_new(path: &Path, like: Option<&Path>) -> io::Result<File> {
 /// mode and flags that the caller set.
 pub(crate) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    options
-        .mode(OWNERS_ALONE)
-        .custom_flags(flags.bits().cast_signed())
-        .open(path)
+    options.mode(OWNERS_ALONE).custom_flags(flags.bits().cast_signed()).open(path)
 }
 
 /// The same for a file that this process alone writes until it is closed. The error is `WouldBlock` if another one does.

@@ -105,20 +105,14 @@ mod tests {
 
     fn keys(bytes: &[u8]) -> Vec<Key> {
         let mut decoder = Decoder::default();
-        let mut keys: Vec<Key> = bytes
-            .iter()
-            .filter_map(|byte| decoder.push(*byte))
-            .collect();
+        let mut keys: Vec<Key> = bytes.iter().filter_map(|byte| decoder.push(*byte)).collect();
         keys.extend(decoder.settle());
         keys
     }
 
     #[test]
     fn a_broken_character_costs_only_itself() {
-        assert_eq!(
-            keys(b"\xe6\x9da\xff\xc3\rb"),
-            [Key::Char('a'), Key::Enter, Key::Char('b')]
-        );
+        assert_eq!(keys(b"\xe6\x9da\xff\xc3\rb"), [Key::Char('a'), Key::Enter, Key::Char('b')]);
     }
 
     #[test]
@@ -127,34 +121,16 @@ mod tests {
         assert_eq!(keys(b"\x1b\x1b"), [Key::Escape]);
         assert_eq!(
             keys(b"\x1b[A\x1bOB\x1b[1;5C\x1b[3~\x1b[H\x1b[Z\x1a"),
-            [
-                Key::Up,
-                Key::Down,
-                Key::Right,
-                Key::Delete,
-                Key::Home,
-                Key::BackTab,
-                Key::Suspend
-            ]
+            [Key::Up, Key::Down, Key::Right, Key::Delete, Key::Home, Key::BackTab, Key::Suspend]
         );
-        assert_eq!(
-            keys(b"\x1b[99z\x1bqx"),
-            [Key::Char('x')],
-            "unknown sequences are dropped"
-        );
+        assert_eq!(keys(b"\x1b[99z\x1bqx"), [Key::Char('x')], "unknown sequences are dropped");
     }
 
     #[test]
     fn a_paste_can_neither_submit_nor_steer() {
         assert_eq!(
             keys(b"\x1b[200~1\r\n\x1b[A\x042\x1b[201~\r"),
-            [
-                Key::Char('1'),
-                Key::PastedBreak,
-                Key::PastedBreak,
-                Key::Char('2'),
-                Key::Enter
-            ]
+            [Key::Char('1'), Key::PastedBreak, Key::PastedBreak, Key::Char('2'), Key::Enter]
         );
     }
 }

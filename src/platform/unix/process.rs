@@ -20,10 +20,7 @@ use crate::outcome::Exit;
 
 pub(crate) fn prepare() {
     // A core dump would write API keys to the disk.
-    let limit = Rlimit {
-        current: Some(0),
-        ..getrlimit(Resource::Core)
-    };
+    let limit = Rlimit { current: Some(0), ..getrlimit(Resource::Core) };
     let _ = setrlimit(Resource::Core, limit);
     // A write beyond the limit on file sizes (`ulimit -f`) raises SIGXFSZ, which ends a process that does not handle
     // it. With a handler the write fails, and the error is reported.
@@ -85,11 +82,7 @@ pub(crate) fn terminal() -> String {
 /// The editor where none is named: the one of POSIX, which git takes, too.
 pub(crate) const USUAL_EDITOR: &str = "vi";
 /// What opens an address in a browser where BROWSER is not set.
-pub(crate) const USUAL_BROWSER: &str = if cfg!(target_os = "macos") {
-    "open"
-} else {
-    "xdg-open"
-};
+pub(crate) const USUAL_BROWSER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 /// The exit codes of a shell that cannot find or run a program.
 pub(crate) const NOT_STARTED: [i32; 2] = [126, 127];
 
@@ -97,9 +90,7 @@ pub(crate) const NOT_STARTED: [i32; 2] = [126, 127];
 pub(crate) fn command(line: &str, argument: Option<&OsStr>) -> Command {
     let mut command = Command::new("sh");
     match argument {
-        Some(argument) => command
-            .args(["-c", &format!("{line} \"$@\""), "sh"])
-            .arg(argument),
+        Some(argument) => command.args(["-c", &format!("{line} \"$@\""), "sh"]).arg(argument),
         None => command.args(["-c", line]),
     };
     command

@@ -56,10 +56,7 @@ impl Modes {
         let mut modes = tcgetattr(io::stdin())?;
         let saved = modes.clone();
         change(&mut modes);
-        let held = Self {
-            saved,
-            changed: modes,
-        };
+        let held = Self { saved, changed: modes };
         held.enter()?;
         Ok(held)
     }
@@ -100,10 +97,7 @@ impl Typed {
             reason = "its replacement is unsafe code, for types whose descriptor may change; a file's does not"
         )]
         let input = AsyncFd::with_interest(input, Interest::READABLE)?;
-        Ok(Self {
-            input,
-            decoder: Decoder::default(),
-        })
+        Ok(Self { input, decoder: Decoder::default() })
     }
 
     /// The next key of a terminal in raw mode; `None` if the terminal is gone. Cancel safe.

@@ -96,12 +96,9 @@ fn accounts(list: &str) -> impl Iterator<Item = &str> {
 
 /// Who owns a file, if it is another account of a person: `S-1-5-21-…` of a machine or domain, `S-1-12-1-…` of a cloud.
 pub(super) fn other_owner(path: &Path) -> Option<String> {
-    let descriptor = GetNamedSecurityInfo(
-        path,
-        SeObjectType::SE_FILE_OBJECT,
-        SecurityInformation::Owner,
-    )
-    .ok()?;
+    let descriptor =
+        GetNamedSecurityInfo(path, SeObjectType::SE_FILE_OBJECT, SecurityInformation::Owner)
+            .ok()?;
     let account = descriptor.owner()?;
     let owner = name(account).ok()?;
     let user = name(&*current_process_sid().ok()?).ok()?;

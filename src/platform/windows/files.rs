@@ -34,10 +34,7 @@ pub(crate) fn create_new(path: &Path, like: Option<&Path>) -> io::Result<File> {
         return options.open(path);
     }
     // Until it is closed to others, nobody else can open it.
-    let mut file = options
-        .access_mode(access_list::WRITE_AND_CLOSE)
-        .share_mode(0)
-        .open(path)?;
+    let mut file = options.access_mode(access_list::WRITE_AND_CLOSE).share_mode(0).open(path)?;
     access_list::close_file(&mut file)?;
     Ok(file)
 }
@@ -98,10 +95,8 @@ pub(crate) fn other_owner(path: &Path, _: &Metadata) -> Option<String> {
     access_list::other_owner(path)
 }
 
-pub(crate) const RIGHT_OWNERS: (&str, &str) = (
-    "neither you nor an administrator",
-    "take its files over with `takeown /F FOLDER /R`",
-);
+pub(crate) const RIGHT_OWNERS: (&str, &str) =
+    ("neither you nor an administrator", "take its files over with `takeown /F FOLDER /R`");
 
 /// NTFS keeps names in a journal of its own, and Windows has no call that syncs a folder.
 pub(crate) fn sync_names(_: &Path) -> io::Result<()> {
@@ -149,11 +144,7 @@ mod tests {
     fn held(path: &Path) -> File {
         const READ_AND_WRITE: u32 = 3;
         let mut options = OpenOptions::new();
-        options
-            .read(true)
-            .share_mode(READ_AND_WRITE)
-            .open(path)
-            .unwrap()
+        options.read(true).share_mode(READ_AND_WRITE).open(path).unwrap()
     }
 
     #[test]
@@ -180,10 +171,7 @@ mod tests {
         fs::write(&old, "old").unwrap();
         let _open = held(&old);
         let error = rename(&new, &old).unwrap_err().to_string();
-        assert!(
-            error.contains("another program has one of them open"),
-            "{error}"
-        );
+        assert!(error.contains("another program has one of them open"), "{error}");
         assert_eq!(fs::read_to_string(&old).unwrap(), "old");
     }
 

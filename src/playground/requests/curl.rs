@@ -11,14 +11,8 @@ use crate::platform::shell;
 use crate::playground::answer;
 
 /// Headers that curl sets.
-const OWN: [&str; 6] = [
-    "host",
-    "content-length",
-    "connection",
-    "accept-encoding",
-    "transfer-encoding",
-    "expect",
-];
+const OWN: [&str; 6] =
+    ["host", "content-length", "connection", "accept-encoding", "transfer-encoding", "expect"];
 
 pub(crate) fn print(context: &Context, request: &Document) -> Result<Exit> {
     let command = command(request.value()).ok_or_else(|| {

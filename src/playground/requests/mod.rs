@@ -125,10 +125,7 @@ async fn list(context: &Context, call: Call) -> Result<AnswerList> {
             "this sandbox keeps no requests, because it was started with --no-request-log",
         ));
     }
-    Ok(AnswerList {
-        recent: Some(RecentList::Requests),
-        ..list
-    })
+    Ok(AnswerList { recent: Some(RecentList::Requests), ..list })
 }
 
 /// Prints the newest requests, the oldest of them first, and then each that comes, until the sandbox stops.
@@ -178,9 +175,7 @@ const COLUMNS: &[AnswerColumn] = &[
     ("status", |it| TableCell::toned(status(it), tone(it))),
     ("method", |it| cell(it, "method")),
     ("path", |it| cell(it, "path")),
-    ("took", |it| {
-        format!("{:.1} ms", it["duration_ms"].as_f64().unwrap_or_default()).into()
-    }),
+    ("took", |it| format!("{:.1} ms", it["duration_ms"].as_f64().unwrap_or_default()).into()),
     ("reason", |it| said(it).into()),
 ];
 /// The widths of the columns of `--follow`, so that a line fits into 80 columns, with what is said of it below.
@@ -239,9 +234,8 @@ fn page(request: &Document) -> Page {
     let call = format!("{method} {path}{query}");
     page.heading(tone(value), status(value), call);
     page.line(said(value));
-    let shown = [
-        "status", "method", "path", "query", "reason", "notes", "fault", "request", "response",
-    ];
+    let shown =
+        ["status", "method", "path", "query", "reason", "notes", "fault", "request", "response"];
     add_fields(&mut page, value, &shown);
     for part in ["request", "response"] {
         page.line("");

@@ -41,11 +41,8 @@ async fn serve(
             outcome => Ok((outcome, rate_limit)),
         }
     };
-    let answered = if writes {
-        service.store.write(work).await
-    } else {
-        service.store.read(work).await
-    };
+    let answered =
+        if writes { service.store.write(work).await } else { service.store.read(work).await };
     let (outcome, rate_limit) = match answered {
         Ok(answered) => answered,
         Err(broken) => return broken.into_response(),
@@ -76,12 +73,7 @@ fn check_and_run(
     let organization = tx.organization(&key.organization)?;
     // The organization of a key that is not built in may have been removed, or may never have been.
     let organization = organization.ok_or_else(|| access::unknown(&key.secret))?;
-    let context = RequestContext {
-        tx,
-        request,
-        key,
-        organization,
-    };
+    let context = RequestContext { tx, request, key, organization };
     access::admit(&context.key, &context.organization, endpoint.scope)?;
     let is_of_sessions = endpoint.scope.is_some_and(|it| it.starts_with("sessions:"));
     if is_of_sessions && context.key.kind != KeyKind::Live {

@@ -115,10 +115,7 @@ pub(super) fn create(context: &RequestContext<'_>) -> HandlerResult {
 }
 
 pub(super) fn generated_codes() -> GeneratedCodes {
-    GeneratedCodes {
-        otp: one_time_code(),
-        approval_id: reference("psp_"),
-    }
+    GeneratedCodes { otp: one_time_code(), approval_id: reference("psp_") }
 }
 
 /// Sends the guest the one-time code that the booking waits for, if it waits for one.
@@ -162,10 +159,8 @@ pub(super) fn modify(context: &RequestContext<'_>) -> HandlerResult {
     if let Some(denial) = transition.denial.take() {
         return Err(denial);
     }
-    let datetime = request
-        .at
-        .zip(venue)
-        .map(|(at, venue)| local_time(&at.to_zoned(venue.timezone.clone())));
+    let datetime =
+        request.at.zip(venue).map(|(at, venue)| local_time(&at.to_zoned(venue.timezone.clone())));
     let slot = slot.as_ref().map(|(slot, _)| slot);
     match request.change(&booking, datetime, slot, tx.now) {
         None => Reply::booking(&booking),

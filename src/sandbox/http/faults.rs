@@ -111,8 +111,7 @@ pub(super) fn cut(head: &mut Parts, body: Bytes) -> Body {
     let Some(after) = fault.cuts(body.len()) else {
         return body.into();
     };
-    head.headers
-        .insert(header::CONTENT_LENGTH, body.len().into());
+    head.headers.insert(header::CONTENT_LENGTH, body.len().into());
     let first = stream::iter([Ok(body.slice(..after))]);
     let end = stream::once(async move {
         // What came before is sent meanwhile.

@@ -77,14 +77,8 @@ mod tests {
     fn ask(exposed: bool, call: &str, headers: &[(&str, &str)]) -> Result<(), ApiError> {
         let (method, path) = call.split_once(' ').unwrap();
         let request = Request::builder().method(method).uri(path);
-        let request = headers
-            .iter()
-            .fold(request, |it, (name, value)| it.header(*name, *value));
-        let own = Own {
-            port: 4010,
-            hosts: &["host.docker.internal".to_owned()],
-            exposed,
-        };
+        let request = headers.iter().fold(request, |it, (name, value)| it.header(*name, *value));
+        let own = Own { port: 4010, hosts: &["host.docker.internal".to_owned()], exposed };
         check(&request.body(()).unwrap().into_parts().0, &own)
     }
 
@@ -161,10 +155,9 @@ mod tests {
 
     #[test]
     fn an_exposed_server_goes_by_any_name_and_still_refuses_pages_of_another_origin() {
-        for (origin, is_allowed) in [
-            ("http://sandbox.test:4010", true),
-            ("http://evil.example", false),
-        ] {
+        for (origin, is_allowed) in
+            [("http://sandbox.test:4010", true), ("http://evil.example", false)]
+        {
             let headers = [("host", "sandbox.test:4010"), ("origin", origin)];
             let asked = ask(true, "POST /sandbox/reset", &headers);
             assert_eq!(asked.is_ok(), is_allowed, "{origin}");

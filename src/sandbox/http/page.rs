@@ -42,9 +42,7 @@ struct PageDocument {
 
 impl PageDocument {
     fn assemble() -> Self {
-        let html = HTML
-            .replace("/* style */", STYLE)
-            .replace("/* script */", SCRIPT);
+        let html = HTML.replace("/* style */", STYLE).replace("/* script */", SCRIPT);
         let policy = format!(
             "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; connect-src 'self'; \
              img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -69,9 +69,7 @@ impl SandboxService {
         let exchange = match &self.exchanges {
             Some(log) if exchange.is_service => {
                 let exchange = log.keep(exchange);
-                self.store
-                    .changes
-                    .add(ChangeTopic::Request, exchange.number);
+                self.store.changes.add(ChangeTopic::Request, exchange.number);
                 exchange
             }
             Some(log) if exchange.method != "GET" => {

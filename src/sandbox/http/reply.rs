@@ -58,9 +58,7 @@ impl IntoResponse for ApiError {
         let (status, body) = self.answer();
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, Json(body)).into_response();
-        response
-            .extensions_mut()
-            .insert(RefusalReason(self.reason()));
+        response.extensions_mut().insert(RefusalReason(self.reason()));
         response
     }
 }

@@ -27,11 +27,7 @@ pub(super) async fn read(body: Body) -> Result<Bytes, ApiError> {
     let body = timeout(REQUEST_TIMEOUT, to_bytes(body, MOST_READ)).await;
     body.map_err(|_| broke_off())?.map_err(|error| {
         // Any other error than that of the connection is that of the limit.
-        if error.into_inner().is::<axum::Error>() {
-            broke_off()
-        } else {
-            ApiError::BODY_TOO_LARGE
-        }
+        if error.into_inner().is::<axum::Error>() { broke_off() } else { ApiError::BODY_TOO_LARGE }
     })
 }
 
@@ -91,12 +87,8 @@ impl Request {
 
     /// Where something that looks like a key came, if not in `Authorization`.
     fn place_of_a_key(&self) -> Option<String> {
-        let is_key = |value: &str| {
-            value
-                .split(' ')
-                .next_back()
-                .is_some_and(|it| it.starts_with("sk_"))
-        };
+        let is_key =
+            |value: &str| value.split(' ').next_back().is_some_and(|it| it.starts_with("sk_"));
         let mut headers = self.headers.iter();
         let header = headers.find(|(_, value)| value.to_str().is_ok_and(is_key));
         if let Some((name, _)) = header {

@@ -54,9 +54,7 @@ pub(super) fn list(context: &RequestContext<'_>) -> HandlerResult {
         errors.add("state", "must be pending, active, expired or lapsed");
     }
     errors.finish(Some(()))?;
-    let sessions = context
-        .tx
-        .sessions(&context.organization.id, end_user.as_deref())?;
+    let sessions = context.tx.sessions(&context.organization.id, end_user.as_deref())?;
     let listed = sessions
         .iter()
         .filter(|it| has_any && state.flatten().is_none_or(|state| it.state(now) == state));
@@ -105,13 +103,9 @@ pub(super) fn require_session(
 
 /// The person's newest active session, else the newest.
 fn latest(context: &RequestContext<'_>, end_user: &str) -> Result<Option<Session>, ApiError> {
-    let sessions = context
-        .tx
-        .sessions(&context.organization.id, Some(end_user))?;
+    let sessions = context.tx.sessions(&context.organization.id, Some(end_user))?;
     let is_active = |it: &Session| it.state(context.tx.now) == SessionState::Active;
-    Ok(sessions
-        .into_iter()
-        .max_by_key(|it| (is_active(it), it.number)))
+    Ok(sessions.into_iter().max_by_key(|it| (is_active(it), it.number)))
 }
 
 /// Whether the provider that the query names has sessions: the only one that has some does, and is meant without a name.

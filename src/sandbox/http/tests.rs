@@ -130,10 +130,7 @@ async fn an_id_that_is_no_text_is_the_id_of_nothing() {
     let sandbox = Served::fresh().await;
     assert_eq!(
         sandbox.get("/v1/bookings/%ff").await,
-        (
-            404,
-            json!({"error": "booking not found", "open_bookings": []})
-        )
+        (404, json!({"error": "booking not found", "open_bookings": []}))
     );
 }
 
@@ -174,9 +171,7 @@ async fn what_another_process_changes_holds_for_the_next_request() {
     assert_eq!(one.get(&read).await.0, 200);
 
     let suspended = json!({"suspended": true});
-    let (status, _) = other
-        .ask(LIVE_KEY, "PUT", "/sandbox/organization", suspended)
-        .await;
+    let (status, _) = other.ask(LIVE_KEY, "PUT", "/sandbox/organization", suspended).await;
     assert_eq!(status, 200);
     assert_eq!(one.get(&read).await.0, 403);
 }

@@ -81,8 +81,7 @@ pub(crate) fn keys_of(organization: &str) -> Vec<ApiKey> {
     }
     let name = organization.strip_prefix("org_").unwrap_or(organization);
     let keys = ADDED.into_iter();
-    keys.map(|row| ApiKey::of(organization, name, row))
-        .collect()
+    keys.map(|row| ApiKey::of(organization, name, row)).collect()
 }
 
 /// The key with this secret. The store knows whether the organization of one that is not built in exists.
@@ -202,21 +201,13 @@ mod tests {
         let secrets: Vec<_> = keys.iter().map(|it| it.secret.as_str()).collect();
         assert_eq!(
             secrets,
-            [
-                "sk_live_0123456789abc",
-                "sk_test_0123456789abc",
-                "sk_live_readonly_0123456789abc"
-            ]
+            ["sk_live_0123456789abc", "sk_test_0123456789abc", "sk_live_readonly_0123456789abc"]
         );
         for own in keys {
             assert_eq!(key(&own.secret), Some(own));
         }
         // A built-in organization has its own keys and no others.
-        for secret in [
-            "sk_test_nobilling",
-            "sk_live_readonly_other",
-            "sk_v3_0123456789abc",
-        ] {
+        for secret in ["sk_test_nobilling", "sk_live_readonly_other", "sk_v3_0123456789abc"] {
             assert_eq!(key(secret), None, "{secret}");
         }
         assert_eq!(keys_of(Organization::SUSPENDED).len(), 1);

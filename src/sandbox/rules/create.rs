@@ -63,11 +63,7 @@ impl CreateRequest {
             venue_id,
             at,
             party_size,
-            customer: StoredCustomer {
-                name,
-                email: guest.email,
-                phone: guest.phone,
-            },
+            customer: StoredCustomer { name, email: guest.email, phone: guest.phone },
             pays_by_vendor: payment_collection.is_some(),
             body,
         })
@@ -129,10 +125,7 @@ impl CreateRequest {
 
     /// The person whose active session the booking needs, if it needs one.
     pub(crate) fn needs_session(&self, provider: Provider) -> Option<&str> {
-        self.body
-            .end_user
-            .as_deref()
-            .filter(|_| provider == Provider::B)
+        self.body.end_user.as_deref().filter(|_| provider == Provider::B)
     }
 }
 

@@ -35,10 +35,7 @@ pub(crate) struct Content {
 
 impl DeliveryAttempt {
     pub(crate) fn failed(why: &str) -> Self {
-        Self {
-            error: Some(why.to_owned()),
-            ..Self::default()
-        }
+        Self { error: Some(why.to_owned()), ..Self::default() }
     }
 }
 

@@ -109,9 +109,7 @@ fn with_preset(body: &Map<String, Value>) -> Result<Value, ApiError> {
         let has_kind = body.get("kind").is_some_and(|it| !it.is_null());
         whole.retain(|name, _| !has_kind || !is_detail(name));
     }
-    let given = body
-        .iter()
-        .filter(|(name, it)| *name != "preset" && !it.is_null());
+    let given = body.iter().filter(|(name, it)| *name != "preset" && !it.is_null());
     whole.extend(given.map(|(name, it)| (name.clone(), it.clone())));
     Ok(Value::Object(whole))
 }
@@ -224,9 +222,7 @@ pub(crate) fn covers(pattern: &str, path: &str) -> bool {
     let mut parts = path.split('/');
     pattern.split('/').all(|expected| {
         let is_any = expected.starts_with('{') && expected.ends_with('}');
-        parts
-            .next()
-            .is_some_and(|part| part == expected || is_any && !part.is_empty())
+        parts.next().is_some_and(|part| part == expected || is_any && !part.is_empty())
     }) && parts.next().is_none()
 }
 
@@ -248,12 +244,8 @@ mod tests {
         let pattern = "/v1/bookings/{id}";
         assert!(covers(pattern, "/v1/bookings/bk_1"));
         assert!(covers(pattern, "/v1/bookings/{booking_id}"));
-        for path in [
-            "/v1/bookings",
-            "/v1/bookings/",
-            "/v1/bookings/bk_1/continue",
-            "/v1/venues/x",
-        ] {
+        for path in ["/v1/bookings", "/v1/bookings/", "/v1/bookings/bk_1/continue", "/v1/venues/x"]
+        {
             assert!(!covers(pattern, path), "{path}");
         }
     }

@@ -156,9 +156,7 @@ pub(crate) fn parse_advance(text: &str) -> Option<SignedDuration> {
 /// The known name that is likely meant by one that is not.
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let came = plain(name);
-    let nearest = known
-        .map(|it| (strsim::damerau_levenshtein(&came, &plain(it)), it))
-        .min();
+    let nearest = known.map(|it| (strsim::damerau_levenshtein(&came, &plain(it)), it)).min();
     let nearest = nearest.filter(|(distance, it)| *distance <= it.len() / 3);
     nearest.map(|(_, it)| it)
 }
@@ -234,9 +232,7 @@ mod tests {
         ] {
             assert_eq!(seconds(text), Some(expected), "{text}");
         }
-        for text in [
-            "", "0s", "-5m", "5", "m", "30m1h", "1h1h", "soon", "3661d", "3660d1s",
-        ] {
+        for text in ["", "0s", "-5m", "5", "m", "30m1h", "1h1h", "soon", "3661d", "3660d1s"] {
             assert_eq!(seconds(text), None, "{text}");
         }
     }

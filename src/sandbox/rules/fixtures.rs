@@ -237,9 +237,7 @@ impl TryFrom<String> for FixtureTime {
             let is_signed = days.starts_with(['+', '-']);
             let days = days.parse().ok().filter(|_| is_signed)?;
             let time = time.trim().parse().ok()?;
-            (-36_500..=36_500)
-                .contains(&days)
-                .then_some(Self::Relative { days, time })
+            (-36_500..=36_500).contains(&days).then_some(Self::Relative { days, time })
         };
         let local = || text.contains(':').then(|| text.parse().ok()).flatten();
         rfc3339(&text)
@@ -341,15 +339,8 @@ mod tests {
             let at = at.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
             assert_eq!(at, expected, "{text}");
         }
-        for text in [
-            "",
-            "tomorrow",
-            "1d 19:30",
-            "+1d",
-            "+1d 25:00",
-            "2026-12-01",
-            "+99999d 10:00",
-        ] {
+        for text in ["", "tomorrow", "1d 19:30", "+1d", "+1d 25:00", "2026-12-01", "+99999d 10:00"]
+        {
             assert!(FixtureTime::try_from(text.to_owned()).is_err(), "{text}");
         }
         let skipped = FixtureTime::try_from("2027-03-28 01:30".to_owned()).unwrap();

@@ -45,8 +45,7 @@ impl ModifyRequest {
     }
 
     pub(crate) fn moves(&self, booking: &StoredBooking) -> bool {
-        self.at
-            .is_some_and(|at| booking.datetime.parse().ok() != Some(at))
+        self.at.is_some_and(|at| booking.datetime.parse().ok() != Some(at))
     }
 
     /// Whether the venue accepts the change. `slot` is the one at the new time, with the number of bookings in it.
@@ -100,10 +99,7 @@ impl ModifyRequest {
         if let Some(slot) = slot {
             changed.slot_id = Some(slot.id.clone());
         }
-        changed.last_modification = Some(Modification {
-            at: WireTime(now),
-            changes,
-        });
+        changed.last_modification = Some(Modification { at: WireTime(now), changes });
         Some(changed)
     }
 }

@@ -43,12 +43,8 @@ impl Organization {
     pub(crate) const SUSPENDED: &'static str = "org_suspended";
     pub(crate) const OTHER: &'static str = "org_other";
 
-    pub(crate) const BUILT_IN: [&'static str; 4] = [
-        Self::MAIN,
-        Self::WITHOUT_BILLING,
-        Self::SUSPENDED,
-        Self::OTHER,
-    ];
+    pub(crate) const BUILT_IN: [&'static str; 4] =
+        [Self::MAIN, Self::WITHOUT_BILLING, Self::SUSPENDED, Self::OTHER];
 
     pub(crate) fn is_built_in(id: &str) -> bool {
         Self::BUILT_IN.contains(&id)

@@ -39,9 +39,9 @@ pub(crate) fn respond(
     match venue.scenario {
         Some(Scenario::ProviderFails) => failed(BookingErrorCode::ProviderError),
         Some(Scenario::PaymentSetupFails) if pays => failed(BookingErrorCode::PaymentSetupFailed),
-        Some(Scenario::Processing) if !pays => BookingState::Processing {
-            until: now + PROCESSING_TIME,
-        },
+        Some(Scenario::Processing) if !pays => {
+            BookingState::Processing { until: now + PROCESSING_TIME }
+        }
         scenario => {
             if pays || matches!(scenario, Some(Scenario::Otp | Scenario::ConfirmDetails)) {
                 let pause = pause(venue, Some(slot), pays, guest, generate, now);
@@ -65,11 +65,7 @@ pub(crate) fn pause(
     let ask = match venue.scenario {
         _ if pays => {
             let (amount, currency) = price(venue, slot, party_size);
-            Ask::Payment {
-                approval_id: generate().approval_id,
-                amount,
-                currency,
-            }
+            Ask::Payment { approval_id: generate().approval_id, amount, currency }
         }
         Some(Scenario::ConfirmDetails) => Ask::Details {
             fields: vec!["arrival_time".to_owned(), "dietary_requirements".to_owned()],
@@ -85,10 +81,7 @@ pub(crate) fn pause(
         }
     };
     let window = if pays { PAYMENT_WINDOW } else { ACTION_WINDOW };
-    PauseState {
-        expires_at: now + window,
-        ask,
-    }
+    PauseState { expires_at: now + window, ask }
 }
 
 pub(crate) fn payment(venue: Option<&SeedVenue>) -> PaymentOutcome {

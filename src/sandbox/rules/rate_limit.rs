@@ -32,10 +32,7 @@ pub(crate) fn count(
 ) -> (RateWindow, RateLimitStatus) {
     let window = window
         .filter(|it| now < it.opened_at + WINDOW)
-        .unwrap_or(RateWindow {
-            opened_at: now,
-            used: 0,
-        });
+        .unwrap_or(RateWindow { opened_at: now, used: 0 });
     let is_over = window.used >= limit;
     let used = if is_over { limit } else { window.used + 1 };
     let left = (window.opened_at + WINDOW).duration_since(now);

@@ -60,10 +60,7 @@ impl SearchBody {
     /// The point if there is one, else the place; `None` if that is unknown.
     fn around(&self, own: &[SeedVenue]) -> Option<SearchArea> {
         if let Some((latitude, longitude)) = self.latitude.zip(self.longitude) {
-            return Some(SearchArea::Point {
-                latitude,
-                longitude,
-            });
+            return Some(SearchArea::Point { latitude, longitude });
         }
         let location = self.location.as_deref()?;
         if let Some(place) = resolve_place(location) {
@@ -89,10 +86,7 @@ impl SearchArea {
     /// How many km a venue is from its point, if it has one and the venue is within reach.
     pub(crate) fn distance(&self, venue: &SeedVenue) -> Option<f64> {
         match *self {
-            Self::Point {
-                latitude,
-                longitude,
-            } => within_reach(latitude, longitude, venue),
+            Self::Point { latitude, longitude } => within_reach(latitude, longitude, venue),
             _ => None,
         }
     }
@@ -114,10 +108,9 @@ impl VenueSearch {
         }
         errors.moment("datetime", body.datetime.as_deref());
         errors.party_size(body.party_size);
-        for (field, degrees, most) in [
-            ("latitude", body.latitude, 90.0),
-            ("longitude", body.longitude, 180.0),
-        ] {
+        for (field, degrees, most) in
+            [("latitude", body.latitude, 90.0), ("longitude", body.longitude, 180.0)]
+        {
             if degrees.is_some_and(|it| it.abs() > most) {
                 errors.add(field, format!("must be -{most} to {most}"));
             }
@@ -127,11 +120,7 @@ impl VenueSearch {
         let parse = |name: &String| Provider::parse(name).ok_or(ApiError::UNKNOWN_SEARCH_PROVIDER);
         let named = body.providers.filter(|it| !it.is_empty());
         let named = named.map(|it| it.iter().map(parse).collect()).transpose()?;
-        Ok(Self {
-            vertical,
-            around: around.ok_or(ApiError::LOCATION_UNRESOLVED)?,
-            named,
-        })
+        Ok(Self { vertical, around: around.ok_or(ApiError::LOCATION_UNRESOLVED)?, named })
     }
 
     /// The providers that answer and those that fail: all of them near "Outage", provider C near

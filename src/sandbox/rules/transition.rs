@@ -60,11 +60,7 @@ pub(crate) struct Transition {
 
 impl Transition {
     fn to(state: BookingState) -> Self {
-        Self {
-            webhook: webhook_of(state.status()),
-            state,
-            denial: None,
-        }
+        Self { webhook: webhook_of(state.status()), state, denial: None }
     }
 
     fn failed(error: BookingErrorCode) -> Self {
@@ -72,18 +68,11 @@ impl Transition {
     }
 
     fn stay(state: BookingState) -> Self {
-        Self {
-            state,
-            webhook: None,
-            denial: None,
-        }
+        Self { state, webhook: None, denial: None }
     }
 
     fn denied(self, denial: ApiError) -> Self {
-        Self {
-            denial: Some(denial),
-            ..self
-        }
+        Self { denial: Some(denial), ..self }
     }
 }
 
@@ -106,24 +95,18 @@ pub(crate) fn step(state: &BookingState, event: &BookingEvent, now: Timestamp) -
         // The deadline has passed, which takes effect before the answer.
         (RequiresAction(pause), BookingEvent::Continued { .. }) if pause.is_over(now) => {
             let due = step(state, &BookingEvent::TimePassed, now);
-            Transition {
-                webhook: due.webhook,
-                ..step(&due.state, event, now)
-            }
+            Transition { webhook: due.webhook, ..step(&due.state, event, now) }
         }
         (RequiresAction(pause), BookingEvent::Continued { answer, payment }) => {
             continue_paused(pause.clone(), answer, *payment)
         }
         (
-            Failed {
-                error: PaymentApprovalExpired | PaymentOutcomeUnknown,
-            },
+            Failed { error: PaymentApprovalExpired | PaymentOutcomeUnknown },
             BookingEvent::Continued { answer, payment },
         ) => match answer {
-            ContinueRequest::PspResponse(_) => Transition::stay(Failed {
-                error: payment.late,
-            })
-            .denied(ApiError::LATE_ANSWER),
+            ContinueRequest::PspResponse(_) => {
+                Transition::stay(Failed { error: payment.late }).denied(ApiError::LATE_ANSWER)
+            }
             ContinueRequest::PspAbort => stay().denied(ApiError::LATE_ANSWER),
             _ => stay().denied(ApiError::not_paused(state.status())),
         },
@@ -132,10 +115,7 @@ pub(crate) fn step(state: &BookingState, event: &BookingEvent, now: Timestamp) -
         (Confirmed { .. }, BookingEvent::Modify { provider, venue }) => match (provider, venue) {
             (Provider::B | Provider::C, _) => stay().denied(ApiError::MODIFY_UNSUPPORTED),
             (Provider::A, Err(refusal)) => stay().denied(refusal.clone()),
-            (Provider::A, Ok(())) => Transition {
-                webhook: Some(MODIFIED),
-                ..stay()
-            },
+            (Provider::A, Ok(())) => Transition { webhook: Some(MODIFIED), ..stay() },
         },
         (Confirmed { .. }, BookingEvent::Cancel { provider }) => match provider {
             Provider::A => Transition::to(BookingState::Cancelled),

@@ -68,10 +68,7 @@ pub(crate) fn timezone(name: &str) -> Option<TimeZone> {
 
 impl City {
     pub(super) fn money(&self, pounds: i64) -> Money {
-        Money {
-            amount: pounds * self.pound,
-            currency: self.currency,
-        }
+        Money { amount: pounds * self.pound, currency: self.currency }
     }
 }
 
@@ -99,9 +96,7 @@ impl<'de> Deserialize<'de> for Currency {
         let code = String::deserialize(source)?;
         let known = CURRENCIES.iter().find(|it| **it == code);
         let demand = "it must be an ISO 4217 code in capitals, such as EUR";
-        known
-            .map(|it| Self(it))
-            .ok_or_else(|| de::Error::custom(demand))
+        known.map(|it| Self(it)).ok_or_else(|| de::Error::custom(demand))
     }
 }
 

@@ -99,10 +99,7 @@ mod tests {
             ("Soho, London", "London"),
             ("1 London Road, Sydney", "Sydney"),
             ("Greater London", "London"),
-            (
-                "12 Some Street, Nowhere-in-Particular, London, United Kingdom",
-                "London",
-            ),
+            ("12 Some Street, Nowhere-in-Particular, London, United Kingdom", "London"),
             ("10 Example Road, London W1D 4HS, England, UK", "London"),
             ("SoHo, New York", "New York"),
             ("NYC", "New York"),
@@ -125,10 +122,7 @@ mod tests {
             assert_eq!(resolve_place(text), Some(SeedPlace::City(city)), "{text}");
         }
         assert_eq!(resolve_place("OUTAGE"), Some(SeedPlace::Outage));
-        assert_eq!(
-            resolve_place("partial  outage"),
-            Some(SeedPlace::PartialOutage)
-        );
+        assert_eq!(resolve_place("partial  outage"), Some(SeedPlace::PartialOutage));
     }
 
     #[test]

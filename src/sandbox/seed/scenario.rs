@@ -82,10 +82,7 @@ mod tests {
     fn each_line_of_the_table_is_that_of_its_scenario() {
         for (place, (scenario, name, ..)) in TABLE.into_iter().enumerate() {
             assert_eq!(scenario as usize, place);
-            assert_eq!(
-                serde_json::from_value::<Scenario>(name.into()).unwrap(),
-                scenario
-            );
+            assert_eq!(serde_json::from_value::<Scenario>(name.into()).unwrap(), scenario);
         }
     }
 }

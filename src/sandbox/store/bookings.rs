@@ -76,8 +76,7 @@ impl Tx<'_> {
 
     pub(crate) fn save_idempotency_key(&self, key: &str, booking: &StoredBooking) -> Result<()> {
         let row = (&booking.organization, key, booking.number);
-        self.run("INSERT INTO idempotency_keys VALUES (?, ?, ?)", row)
-            .map(drop)
+        self.run("INSERT INTO idempotency_keys VALUES (?, ?, ?)", row).map(drop)
     }
 
     pub(crate) fn bookings(&self, organization: Option<&str>) -> Result<Vec<StoredBooking>> {
@@ -114,8 +113,7 @@ impl Tx<'_> {
     }
 
     pub(super) fn has_due_bookings(&self) -> Result<bool> {
-        self.sql("SELECT 1 FROM bookings WHERE due_at <= ?")?
-            .exists([self.now_ms()])
+        self.sql("SELECT 1 FROM bookings WHERE due_at <= ?")?.exists([self.now_ms()])
     }
 
     /// The first booking that is due to change by time alone, and when it was due.

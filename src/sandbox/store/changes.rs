@@ -37,10 +37,7 @@ impl ChangeTopic {
     }
 
     const fn is_whole(self) -> bool {
-        matches!(
-            self,
-            Self::Clock | Self::Fault | Self::Organization | Self::Everything
-        )
+        matches!(self, Self::Clock | Self::Fault | Self::Organization | Self::Everything)
     }
 }
 
@@ -68,15 +65,8 @@ pub(crate) struct ChangeFeed {
 impl ChangeFeed {
     /// None yet. Places begin with the time, so that those of an earlier process lie before them.
     pub(super) fn new() -> Self {
-        let tip = Tip {
-            last: Timestamp::now().as_millisecond() << 21,
-            is_stopped: false,
-        };
-        Self {
-            kept: Mutex::default(),
-            tip: watch::Sender::new(tip),
-            version: AtomicI64::new(0),
-        }
+        let tip = Tip { last: Timestamp::now().as_millisecond() << 21, is_stopped: false };
+        Self { kept: Mutex::default(), tip: watch::Sender::new(tip), version: AtomicI64::new(0) }
     }
 
     pub(crate) fn add(&self, topic: ChangeTopic, number: i64) {
@@ -145,10 +135,7 @@ mod tests {
     use super::*;
 
     fn change(number: i64) -> ChangedRow {
-        ChangedRow {
-            topic: ChangeTopic::Booking,
-            number,
-        }
+        ChangedRow { topic: ChangeTopic::Booking, number }
     }
 
     #[test]

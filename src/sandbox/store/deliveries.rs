@@ -170,13 +170,7 @@ impl Tx<'_> {
             let sql = "UPDATE deliveries SET url = ?, leased_until = ? WHERE event = ?";
             self.run(sql, row)?;
             let at = self.now;
-            deliveries.push(PendingDelivery {
-                due,
-                url,
-                secret,
-                at,
-                fault,
-            });
+            deliveries.push(PendingDelivery { due, url, secret, at, fault });
         }
         Ok(deliveries)
     }
@@ -194,11 +188,8 @@ impl Tx<'_> {
         let Some(failures) = failures else {
             return Ok(());
         };
-        let document = AttemptDocument {
-            number: delivery.due.number,
-            at: WireTime(delivery.at),
-            attempt,
-        };
+        let document =
+            AttemptDocument { number: delivery.due.number, at: WireTime(delivery.at), attempt };
         let row = (event, delivery.due.number, text(&document)?);
         self.run("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?)", row)?;
         // The delivery of this booking that waited for this one goes on.

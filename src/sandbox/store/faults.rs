@@ -17,9 +17,7 @@ impl Tx<'_> {
 
     pub(crate) fn faults(&self) -> Result<Vec<(i64, Fault)>> {
         let sql = "SELECT number, fault FROM faults ORDER BY number";
-        self.all(sql, (), |row| {
-            Ok((row.get("number")?, from_json(row, "fault")?))
-        })
+        self.all(sql, (), |row| Ok((row.get("number")?, from_json(row, "fault")?)))
     }
 
     pub(crate) fn clear_faults(&self) -> Result<()> {

@@ -63,13 +63,9 @@ mod tests {
     #[test]
     fn numbers_grow_past_those_that_another_process_committed() {
         let connection = Connection::open_in_memory().unwrap();
-        connection
-            .execute_batch(include_str!("schema.sql"))
-            .unwrap();
+        connection.execute_batch(include_str!("schema.sql")).unwrap();
         let ahead = next_number() + (1 << 40);
-        connection
-            .execute("INSERT INTO faults (number, fault) VALUES (?, '')", [ahead])
-            .unwrap();
+        connection.execute("INSERT INTO faults (number, fault) VALUES (?, '')", [ahead]).unwrap();
         count_on(&connection).unwrap();
         assert!(next_number() > ahead);
     }

@@ -55,9 +55,7 @@ const KIND: Kind = Kind {
     application: 0x626b_7362,
     version: 25,
     schema: include_str!("schema.sql"),
-    journal: JournalMode::WriteAhead {
-        synchronous: "NORMAL",
-    },
+    journal: JournalMode::WriteAhead { synchronous: "NORMAL" },
     tune,
 };
 
@@ -66,11 +64,7 @@ const STATEMENTS: usize = 64;
 const CACHE: i64 = -20_480;
 
 pub(crate) fn is_of_another_version(path: &Path) -> bool {
-    path.exists()
-        && matches!(
-            sqlite::open(path, &KIND),
-            Err(SqlFailure::OtherVersion { .. })
-        )
+    path.exists() && matches!(sqlite::open(path, &KIND), Err(SqlFailure::OtherVersion { .. }))
 }
 
 pub(super) fn connect(database: Option<&Path>) -> Result<Connection, OpenError> {
@@ -130,10 +124,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("sandbox.db");
         open(&path).unwrap();
-        assert_eq!(
-            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-            0o600
-        );
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]
@@ -161,9 +152,7 @@ mod tests {
 
         let foreign = home.path().join("foreign.db");
         let other = Connection::open(&foreign).unwrap();
-        other
-            .execute_batch("CREATE TABLE songs (title TEXT)")
-            .unwrap();
+        other.execute_batch("CREATE TABLE songs (title TEXT)").unwrap();
         drop(other);
         let before = fs::read(&foreign).unwrap();
         assert!(matches!(failure(&foreign), SqlFailure::Foreign));
@@ -171,10 +160,7 @@ mod tests {
 
         for version in [KIND.version - 1, KIND.version + 1] {
             let other = home.path().join(format!("{version}.db"));
-            open(&other)
-                .unwrap()
-                .pragma_update(None, "user_version", version)
-                .unwrap();
+            open(&other).unwrap().pragma_update(None, "user_version", version).unwrap();
             let before = fs::read(&other).unwrap();
             assert!(
                 matches!(failure(&other), SqlFailure::OtherVersion { found, .. } if found == version)

@@ -21,10 +21,7 @@ impl Tx<'_> {
     ) -> Result<(RateWindow, RateLimitStatus)> {
         let sql = "SELECT opened_at, used FROM rate_windows WHERE organization = ? AND budget = ?";
         let window = self.first(sql, (organization, rate_limit.0), |row| {
-            Ok(RateWindow {
-                opened_at: moment(row.get("opened_at")?)?,
-                used: row.get("used")?,
-            })
+            Ok(RateWindow { opened_at: moment(row.get("opened_at")?)?, used: row.get("used")? })
         })?;
         Ok(count(rate_limit, window, self.now))
     }
@@ -107,8 +104,7 @@ impl Tx<'_> {
         ] {
             self.run(&format!("DELETE FROM {table} WHERE organization = ?"), [id])?;
         }
-        self.run("DELETE FROM organizations WHERE id = ?", [id])
-            .map(drop)
+        self.run("DELETE FROM organizations WHERE id = ?", [id]).map(drop)
     }
 
     pub(crate) fn save_organization(&self, organization: &Organization) -> Result<()> {
@@ -118,8 +114,7 @@ impl Tx<'_> {
         let due = "UPDATE deliveries SET next_attempt_at = ? WHERE state = 'pending' AND next_attempt_at IS NULL AND ? \
                    AND event IN (SELECT number FROM events WHERE organization = ?)";
         let has_url = organization.webhook_url.is_some();
-        self.run(due, (self.now_ms(), has_url, &organization.id))
-            .map(drop)
+        self.run(due, (self.now_ms(), has_url, &organization.id)).map(drop)
     }
 
     /// The venue of this id: one that every sandbox has, else one of the organization's own.

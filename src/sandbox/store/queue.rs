@@ -32,11 +32,7 @@ fn transact(handle: &Handle, all: Vec<Box<Work>>) -> Result<(), ApiError> {
     let (begin, commit, roll_back) = if is_shared {
         ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
     } else {
-        (
-            "SAVEPOINT jobs",
-            "RELEASE jobs",
-            "ROLLBACK TO jobs; RELEASE jobs",
-        )
+        ("SAVEPOINT jobs", "RELEASE jobs", "ROLLBACK TO jobs; RELEASE jobs")
     };
     let run = |sql| connection.prepare_cached(sql)?.execute(()).map(drop);
     run(begin)?;
@@ -90,18 +86,13 @@ mod tests {
             let (jobs, committed): (Vec<_>, Vec<_>) = jobs.unzip();
             commit(&handle, jobs);
             let committed = committed.into_iter();
-            committed
-                .map(|mut it| it.try_recv().unwrap().is_ok())
-                .collect::<Vec<_>>()
+            committed.map(|mut it| it.try_recv().unwrap().is_ok()).collect::<Vec<_>>()
         };
         assert_eq!(written(&["one"]), [true]);
         assert_eq!(written(&["two", "broken", "three"]), [false; 3]);
         assert_eq!(written(&["four"]), [true]);
         let rows = "SELECT group_concat(settings) FROM (SELECT settings FROM organizations ORDER BY settings)";
-        let rows: String = handle
-            .connection
-            .query_row(rows, (), |row| row.get(0))
-            .unwrap();
+        let rows: String = handle.connection.query_row(rows, (), |row| row.get(0)).unwrap();
         assert_eq!(rows, "four,one");
     }
 }

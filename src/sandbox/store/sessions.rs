@@ -72,8 +72,7 @@ impl Tx<'_> {
         };
         let booking = (kind == IdKind::Booking).then_some(about);
         let row = (number, organization, booking, json(&message)?);
-        self.run("INSERT INTO messages VALUES (?, ?, ?, ?)", row)
-            .map(drop)
+        self.run("INSERT INTO messages VALUES (?, ?, ?, ?)", row).map(drop)
     }
 
     pub(crate) fn messages(

@@ -19,11 +19,7 @@ pub(super) struct Handle {
 
 impl Handle {
     pub(super) fn new(connection: Connection) -> Self {
-        Self {
-            connection,
-            clock: Cell::default(),
-            is_emptied: Cell::default(),
-        }
+        Self { connection, clock: Cell::default(), is_emptied: Cell::default() }
     }
 }
 
@@ -44,14 +40,9 @@ pub(super) struct Clock {
 
 impl Clock {
     fn read(connection: &Connection) -> Result<Self> {
-        connection
-            .prepare_cached("SELECT offset_ms, frozen_at FROM clock")?
-            .query_row((), |row| {
-                Ok(Self {
-                    offset_ms: row.get("offset_ms")?,
-                    frozen_at: row.get("frozen_at")?,
-                })
-            })
+        connection.prepare_cached("SELECT offset_ms, frozen_at FROM clock")?.query_row((), |row| {
+            Ok(Self { offset_ms: row.get("offset_ms")?, frozen_at: row.get("frozen_at")? })
+        })
     }
 
     pub(super) fn now(self) -> i64 {
@@ -69,11 +60,7 @@ impl<'a> Tx<'a> {
     pub(super) fn begin(handle: &'a Handle) -> Result<Self> {
         let clock = Clock::read(&handle.connection)?;
         handle.clock.set(clock);
-        Ok(Self {
-            handle,
-            now: moment(clock.now())?,
-            clock,
-        })
+        Ok(Self { handle, now: moment(clock.now())?, clock })
     }
 
     /// The same after the changes that were due by then.
@@ -124,8 +111,7 @@ impl<'a> Tx<'a> {
 
     /// A number that changes when another process has written to the file.
     pub(crate) fn data_version(&self) -> Result<i64> {
-        self.sql("PRAGMA data_version")?
-            .query_row((), |row| row.get(0))
+        self.sql("PRAGMA data_version")?.query_row((), |row| row.get(0))
     }
 
     /// Deletes everything but the URLs that stay, and sets the clock to real time.

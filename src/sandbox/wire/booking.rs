@@ -87,10 +87,7 @@ impl<'a> BookingDocument<'a> {
     }
 
     pub(crate) fn owned(booking: &'a StoredBooking) -> Self {
-        Self {
-            organization: Some(&booking.organization),
-            ..Self::of(booking)
-        }
+        Self { organization: Some(&booking.organization), ..Self::of(booking) }
     }
 }
 
@@ -121,20 +118,14 @@ impl<'a> OutcomeFields<'a> {
 /// What the guest is asked for. It never contains the one-time code.
 fn next_action(pause: &PauseState, booking: &StoredBooking) -> Value {
     match &pause.ask {
-        Ask::Otp {
-            channel, sent_to, ..
-        } => json!({
+        Ask::Otp { channel, sent_to, .. } => json!({
             "type": "otp",
             "message": "Enter the one-time code that was sent to the guest.",
             "channel": channel,
             "sent_to": sent_to,
             "expires_at": WireTime(pause.expires_at),
         }),
-        Ask::Payment {
-            approval_id,
-            amount,
-            currency,
-        } => json!({
+        Ask::Payment { approval_id, amount, currency } => json!({
             "type": "payment_approval",
             "message": payment_message(booking.party_size),
             "amount": amount,

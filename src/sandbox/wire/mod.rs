@@ -85,33 +85,22 @@ mod tests {
         let numbers = [0, 1, 31, 32, 1 << 40, i64::MAX];
         let ids = numbers.map(|it| IdKind::Booking.id(it));
         assert!(ids.is_sorted());
-        assert_eq!(
-            ids.clone().map(|it| IdKind::Booking.number(&it)),
-            numbers.map(Some)
-        );
+        assert_eq!(ids.clone().map(|it| IdKind::Booking.number(&it)), numbers.map(Some));
         assert_eq!(IdKind::Event.number(&ids[1]), None);
     }
 
     #[test]
     fn what_is_no_id_has_no_number() {
-        for id in [
-            "",
-            "bk_",
-            "bk_1",
-            "bk_zzzzzzzzzzzzz",
-            "bk_0000000000o00",
-            "bk_é00000000000",
-        ] {
+        for id in ["", "bk_", "bk_1", "bk_zzzzzzzzzzzzz", "bk_0000000000o00", "bk_é00000000000"] {
             assert_eq!(IdKind::Booking.number(id), None, "{id}");
         }
     }
 
     #[test]
     fn every_moment_is_as_long_as_any_other() {
-        for (ms, text) in [
-            (0, "1970-01-01T00:00:00.000Z"),
-            (1_795_262_400_040, "2026-11-21T12:00:00.040Z"),
-        ] {
+        for (ms, text) in
+            [(0, "1970-01-01T00:00:00.000Z"), (1_795_262_400_040, "2026-11-21T12:00:00.040Z")]
+        {
             let at = Timestamp::from_millisecond(ms).unwrap();
             assert_eq!(serde_json::json!(WireTime(at)), text);
         }

@@ -60,13 +60,7 @@ pub(crate) fn read_answer(
     body: Vec<u8>,
 ) -> Result<Answer, Failure> {
     let code = status.as_u16();
-    let answer = |document| {
-        Ok(Answer {
-            status: code,
-            document,
-            link: links(headers),
-        })
-    };
+    let answer = |document| Ok(Answer { status: code, document, link: links(headers) });
     // The call succeeded without a document. A caller that needs one will not find it in `null`.
     if status == StatusCode::NO_CONTENT {
         return answer(Value::Null.into());
@@ -93,10 +87,7 @@ pub(crate) fn read_answer(
             refused(Refusal::new(code, headers, document))
         }
         _ if status.is_client_error() => refused(Refusal::bare(code, headers, kind())),
-        _ => Err(Failure::Unreadable {
-            status: code,
-            kind: kind(),
-        }),
+        _ => Err(Failure::Unreadable { status: code, kind: kind() }),
     }
 }
 

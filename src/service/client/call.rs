@@ -9,11 +9,8 @@ use super::draft::Draft;
 use crate::outcome::{Error, Result};
 use crate::service::mapping::{Adapter, WriteKind};
 
-const NOT_UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~');
+const NOT_UNRESERVED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Call {
@@ -31,33 +28,19 @@ pub(crate) struct Call {
 
 impl Call {
     pub(crate) fn get(path: impl Into<String>) -> Self {
-        Call {
-            path: path.into(),
-            ..Call::default()
-        }
+        Call { path: path.into(), ..Call::default() }
     }
 
     pub(crate) fn post(path: impl Into<String>, body: Value) -> Self {
-        Call {
-            method: Method::POST,
-            path: path.into(),
-            body: Some(body),
-            ..Call::default()
-        }
+        Call { method: Method::POST, path: path.into(), body: Some(body), ..Call::default() }
     }
 
     pub(crate) fn put(path: impl Into<String>, body: Value) -> Self {
-        Call {
-            method: Method::PUT,
-            ..Call::post(path, body)
-        }
+        Call { method: Method::PUT, ..Call::post(path, body) }
     }
 
     pub(crate) fn delete(path: impl Into<String>) -> Self {
-        Call {
-            method: Method::DELETE,
-            ..Call::get(path)
-        }
+        Call { method: Method::DELETE, ..Call::get(path) }
     }
 
     pub(crate) fn written(
@@ -114,9 +97,7 @@ impl Call {
 
     /// A path with these parameters in its query, as far as they have values.
     pub(crate) fn query(path: &str, parameters: &[(&str, Option<&str>)]) -> String {
-        let set = parameters
-            .iter()
-            .filter_map(|(name, it)| Some((name, (*it)?)));
+        let set = parameters.iter().filter_map(|(name, it)| Some((name, (*it)?)));
         set.fold(path.to_owned(), |path, (name, value)| {
             with_parameter(&path, name, &Call::query_value(value))
         })

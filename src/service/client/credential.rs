@@ -121,14 +121,8 @@ mod tests {
         assert_eq!(header(&adapter, &key), Some(("Authorization", basic)));
         assert_eq!(key_sent_as(&adapter), "Authorization: Basic ***");
         adapter.transport.set_auth_user("api").unwrap();
-        assert_eq!(
-            header(&adapter, &key).unwrap().1,
-            "Basic YXBpOnNrX3Rlc3RfY3JlZGVudGlhbF8wODE3"
-        );
-        assert_eq!(
-            key_sent_as(&adapter),
-            "Authorization: Basic api:***, in base64"
-        );
+        assert_eq!(header(&adapter, &key).unwrap().1, "Basic YXBpOnNrX3Rlc3RfY3JlZGVudGlhbF8wODE3");
+        assert_eq!(key_sent_as(&adapter), "Authorization: Basic api:***, in base64");
         adapter.transport.set_auth_query("api_key").unwrap();
         adapter.transport.add_header("X-Org", "7").unwrap();
         assert_eq!(header(&adapter, &key), None);
@@ -138,10 +132,7 @@ mod tests {
         );
         let call = Call::post("/v1/x", json!({}));
         assert_eq!(shown_path(&adapter, true, &call), "/v1/x?api_key=***");
-        assert_eq!(
-            shown_headers(&adapter, true, &call)[0],
-            ("X-Org".to_owned(), "7".to_owned())
-        );
+        assert_eq!(shown_headers(&adapter, true, &call)[0], ("X-Org".to_owned(), "7".to_owned()));
         assert_eq!(key_sent_as(&adapter), "?api_key=***");
     }
 }

@@ -117,8 +117,7 @@ impl Draft {
     /// Leaves what was not asked for to itself, where a request has several fields, but for the names that the profile gave it.
     pub(crate) fn asked_for(mut self, asked: &Map<String, Value>) -> Self {
         if self.own.len() > 1 {
-            self.own
-                .retain(|own| asked.contains_key(own.name) || own.path != own.name);
+            self.own.retain(|own| asked.contains_key(own.name) || own.path != own.name);
         }
         self
     }

@@ -141,11 +141,7 @@ impl BookingRequest {
 
     /// A request that was sent before, and is to be sent again as it was, whatever the profile says now.
     pub(crate) fn sent_before(body: Value, asked: Value) -> Self {
-        BookingRequest {
-            asked,
-            body,
-            draft: None,
-        }
+        BookingRequest { asked, body, draft: None }
     }
 
     /// The request of a batch's row, whose fields have no flags.
@@ -352,10 +348,7 @@ mod tests {
         for climbing in ["..", ".", "%2e%2e", ""] {
             let path = booking_path(climbing);
             let url = Url::parse(&format!("http://x{path}")).unwrap();
-            assert!(
-                url.path().starts_with("/v1/bookings/"),
-                "{climbing}: {path}"
-            );
+            assert!(url.path().starts_with("/v1/bookings/"), "{climbing}: {path}");
         }
     }
 

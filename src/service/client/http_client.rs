@@ -171,10 +171,7 @@ impl Client {
     ) -> Result<(StatusCode, HeaderMap, Result<Answer, Failure>), Failure> {
         let headers = self.headers(call, key)?;
         let adapter = &self.connection.adapter;
-        let trace = WireTrace {
-            sink: self.connection.trace.as_deref(),
-            dialect: &adapter.dialect,
-        };
+        let trace = WireTrace { sink: self.connection.trace.as_deref(), dialect: &adapter.dialect };
         let path = shown_path(adapter, key.is_some(), call);
         let name = format!("{} {path}", call.method);
         trace.request(&name, call, &shown_headers(adapter, key.is_some(), call));
@@ -202,11 +199,9 @@ impl Client {
         trace.answer(status.as_u16(), &body);
         self.answered.set(Some((call.name(), status.as_u16())));
         self.observe_clock(&headers);
-        self.speaks_contract
-            .set(headers.contains_key("bookctl-contract"));
+        self.speaks_contract.set(headers.contains_key("bookctl-contract"));
         let limit = RateLimit::of(status, &headers);
-        self.rate_limit
-            .set((limit.is_some() || status.is_success()).then_some(limit));
+        self.rate_limit.set((limit.is_some() || status.is_success()).then_some(limit));
         let answer = self.read_answer(status, &headers, body);
         Ok((status, headers, answer))
     }

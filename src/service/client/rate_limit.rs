@@ -90,9 +90,8 @@ mod tests {
     use serde_json::json;
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
-        let pairs = pairs
-            .iter()
-            .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+        let pairs =
+            pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
         pairs.collect()
     }
 

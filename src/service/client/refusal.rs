@@ -66,10 +66,7 @@ impl Refusal {
     }
 
     pub(crate) fn bare(status: u16, headers: &HeaderMap, kind: String) -> Self {
-        Refusal {
-            instead: Some(kind),
-            ..Refusal::new(status, headers, Value::Null.into())
-        }
+        Refusal { instead: Some(kind), ..Refusal::new(status, headers, Value::Null.into()) }
     }
 
     /// Each of the service's refusals is a document with `error` (spec, Errors); a 5xx proves that nothing was done only with a

@@ -62,10 +62,7 @@ mod tests {
 
     #[test]
     fn what_may_pass_is_sent_again_as_a_create_and_as_a_read() {
-        let elsewhere = Failure::Redirected {
-            status: 302,
-            to: None,
-        };
+        let elsewhere = Failure::Redirected { status: 302, to: None };
         let unexplained = json!({"error": "boom"});
         let explained = json!({"error": "off", "error_code": "vendor_disabled"});
         for (failure, create, read) in [

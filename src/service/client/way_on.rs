@@ -44,10 +44,7 @@ pub(crate) fn way_on(refusal: &Refusal, call: &Call) -> Option<String> {
         return values;
     };
     // These requests are answers, to which no flag adds a field.
-    if matches!(
-        draft.kind,
-        WriteKind::Otp | WriteKind::Payment | WriteKind::Abort
-    ) {
+    if matches!(draft.kind, WriteKind::Otp | WriteKind::Payment | WriteKind::Abort) {
         return draft.command();
     }
     if draft.is_row {
@@ -101,10 +98,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn hint(kind: WriteKind, sent: Value, body: Value) -> Option<String> {
-        let adapter = Adapter {
-            profile: Some("acme".to_owned()),
-            ..Adapter::default()
-        };
+        let adapter = Adapter { profile: Some("acme".to_owned()), ..Adapter::default() };
         let asked = sent.as_object().cloned().unwrap();
         let call = Call::written(&adapter, kind, "/v1/x", asked).unwrap();
         way_on(&Refusal::new(400, &HeaderMap::new(), body.into()), &call)

@@ -63,11 +63,8 @@ fn without_webhook_secret(body: &[u8]) -> String {
 /// A body with one-time codes and payment answers masked at every depth.
 pub(crate) fn redacted(body: &Value, dialect: &Dialect) -> Value {
     let mask = |(key, value): (&String, &Value)| {
-        let shown = if is_secret(key, dialect) {
-            Value::from("***")
-        } else {
-            redacted(value, dialect)
-        };
+        let shown =
+            if is_secret(key, dialect) { Value::from("***") } else { redacted(value, dialect) };
         (key.clone(), shown)
     };
     match body {
@@ -84,10 +81,7 @@ mod tests {
 
     #[test]
     fn one_time_codes_and_payment_answers_are_masked_by_the_dialects_names() {
-        let dialect = Dialect {
-            otp_field: "pin".to_owned(),
-            ..Dialect::default()
-        };
+        let dialect = Dialect { otp_field: "pin".to_owned(), ..Dialect::default() };
         let body = json!({"pin": "123456", "code": "654321", "psp_response": {"card": "4242"}, "note": "x"});
         assert_eq!(
             redacted(&body, &dialect),

@@ -185,8 +185,7 @@ impl Booking {
     pub(crate) fn deadline_value(&self) -> Option<&Value> {
         let action = self.next_action();
         let own = action.and_then(|action| action.get("expires_at"));
-        own.or_else(|| self.value().get("expires_at"))
-            .filter(|at| !at.is_null())
+        own.or_else(|| self.value().get("expires_at")).filter(|at| !at.is_null())
     }
 
     pub(crate) fn deadline(&self) -> Option<Timestamp> {
@@ -247,10 +246,9 @@ impl Booking {
             Status::Confirmed => Exit::Done,
             Status::Processing => Exit::Processing,
             Status::RequiresAction => Exit::ActionNeeded,
-            Status::Failed => self
-                .error_code()
-                .and_then(code::entry)
-                .map_or(Exit::Failed, |entry| entry.exit),
+            Status::Failed => {
+                self.error_code().and_then(code::entry).map_or(Exit::Failed, |entry| entry.exit)
+            }
             Status::Cancelled | Status::Expired => Exit::Failed,
             // The booking was made, and nobody knows what the word says of it.
             Status::Other(_) => Exit::OutcomeUnknown,
@@ -313,11 +311,7 @@ mod tests {
         ] {
             let created_at = "2026-12-01T10:00:00Z";
             let value = json!({"id": "bk_1", "status": status, "created_at": created_at, "updated_at": updated_at});
-            assert_eq!(
-                booking(value).since().is_some(),
-                known,
-                "{status} {updated_at}"
-            );
+            assert_eq!(booking(value).since().is_some(), known, "{status} {updated_at}");
         }
         let changed = json!({"id": "bk_1", "status": "confirmed", "updated_at": LATER, "last_modification": {}});
         assert_eq!(booking(changed).since(), None);
@@ -340,11 +334,7 @@ mod tests {
             (json!(1_796_149_800), "2026-12-01T18:30:00Z"),
             (json!("in a while"), ""),
         ] {
-            assert_eq!(
-                until("requires_action", expires_at.clone()),
-                ends,
-                "{expires_at}"
-            );
+            assert_eq!(until("requires_action", expires_at.clone()), ends, "{expires_at}");
             assert_eq!(until("expired", expires_at), "");
         }
     }

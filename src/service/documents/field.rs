@@ -61,10 +61,7 @@ pub(crate) fn raw_field(text: &str) -> Result<Field, String> {
     if key.trim().is_empty() {
         return Err("must be key=value".to_owned());
     }
-    Ok(Field {
-        key: key.trim().to_owned(),
-        value: Value::String(value.to_owned()),
-    })
+    Ok(Field { key: key.trim().to_owned(), value: Value::String(value.to_owned()) })
 }
 
 /// Brackets nest as in `gh api`: `customer[name]` is a field of an object, `tags[]` appends to an array, and
@@ -118,8 +115,7 @@ fn nested(held: Option<Value>, steps: &[&str], value: Value) -> Option<Value> {
             };
             let goes_on = |last: &mut Value| {
                 let last = last.as_object();
-                last.zip(rest.first())
-                    .is_some_and(|(last, name)| !last.contains_key(*name))
+                last.zip(rest.first()).is_some_and(|(last, name)| !last.contains_key(*name))
             };
             let last = items.pop_if(goes_on);
             items.push(nested(last, rest, value)?);
@@ -145,10 +141,9 @@ pub(crate) fn pairs(body: &Map<String, Value>) -> Vec<(String, String)> {
                 .iter()
                 .flat_map(|(name, value)| flatten(format!("{key}[{name}]"), value))
                 .collect(),
-            Value::Array(items) => items
-                .iter()
-                .flat_map(|item| flatten(format!("{key}[]"), item))
-                .collect(),
+            Value::Array(items) => {
+                items.iter().flat_map(|item| flatten(format!("{key}[]"), item)).collect()
+            }
             value => vec![(key, plain(value))],
         }
     }

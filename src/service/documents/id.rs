@@ -75,23 +75,15 @@ mod tests {
     #[test]
     fn an_id_is_the_same_in_another_form_and_another_one_otherwise() {
         let address = "https://a.example/v1/bookings/bk_1";
-        let forms = [
-            ("7", "7.0"),
-            ("BK_1", "bk_1"),
-            ("bk_1", "urn:booking:bk_1"),
-            (address, "bk_1"),
-        ];
+        let forms =
+            [("7", "7.0"), ("BK_1", "bk_1"), ("bk_1", "urn:booking:bk_1"), (address, "bk_1")];
         for (one, other) in forms {
             assert!(same_id(one, other), "{one} {other}");
         }
         let long = ("123456789012345678901", "123456789012345678902");
-        for (one, other) in [
-            ("bk_1", "bk_11"),
-            ("bk_1", "1"),
-            ("7", "8"),
-            long,
-            ("urn:booking:bk_2", "bk_1"),
-        ] {
+        for (one, other) in
+            [("bk_1", "bk_11"), ("bk_1", "1"), ("7", "8"), long, ("urn:booking:bk_2", "bk_1")]
+        {
             assert!(!same_id(one, other), "{one} {other}");
         }
     }

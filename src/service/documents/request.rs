@@ -23,14 +23,8 @@ mod tests {
     #[test]
     fn a_moment_is_the_same_with_any_offset_and_what_is_none_stays() {
         let text = |datetime: &str| canonical(&json!({"datetime": datetime, "party_size": 2}));
-        assert_eq!(
-            text("2026-12-01T19:30:00Z"),
-            text("2026-12-01T20:30:00+01:00")
-        );
-        assert_ne!(
-            text("2026-12-01T19:30:00Z"),
-            text("2026-12-01T19:30:00+01:00")
-        );
+        assert_eq!(text("2026-12-01T19:30:00Z"), text("2026-12-01T20:30:00+01:00"));
+        assert_ne!(text("2026-12-01T19:30:00Z"), text("2026-12-01T19:30:00+01:00"));
         assert_eq!(text("soon"), r#"{"datetime":"soon","party_size":2}"#);
     }
 }

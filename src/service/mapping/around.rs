@@ -59,10 +59,7 @@ mod tests {
         let document = json!({"data": {"booking": {"id": 1}, "links": [{"href": "/x"}]}, "meta": {"id": "r1", "n": null}});
         let read = document["data"]["booking"].as_object().unwrap();
         let listed = around(&document, &[read]);
-        let listed: Vec<String> = listed
-            .iter()
-            .map(|it| format!("{} {}", it.0, it.1))
-            .collect();
+        let listed: Vec<String> = listed.iter().map(|it| format!("{} {}", it.0, it.1)).collect();
         assert_eq!(listed, ["data.links[0].href /x", "meta.id r1"]);
     }
 }

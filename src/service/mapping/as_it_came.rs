@@ -34,15 +34,11 @@ fn way_to<'a>(
     match value {
         Value::Object(object) if is_it(object) => Some(vec![object]),
         Value::Object(object) if depth > 0 => {
-            let mut way = object
-                .values()
-                .find_map(|inner| way_to(inner, depth - 1, is_it))?;
+            let mut way = object.values().find_map(|inner| way_to(inner, depth - 1, is_it))?;
             way.push(object);
             Some(way)
         }
-        Value::Array(elements) => elements
-            .iter()
-            .find_map(|element| way_to(element, depth, is_it)),
+        Value::Array(elements) => elements.iter().find_map(|element| way_to(element, depth, is_it)),
         _ => None,
     }
 }

@@ -114,9 +114,7 @@ impl Dialect {
 
     /// Says another name for `key`; refused, with the reason, where nothing could travel under it.
     pub(crate) fn rename(&mut self, key: &str, name: &str) -> Result<(), String> {
-        let own = self
-            .name(key)
-            .ok_or_else(|| "is not a key of the dialect".to_owned())?;
+        let own = self.name(key).ok_or_else(|| "is not a key of the dialect".to_owned())?;
         let is_header = |name: &str| HeaderName::try_from(name).is_ok();
         let why = match key {
             "auth_scheme" if HeaderValue::from_str(name).is_ok() => None,
@@ -159,8 +157,7 @@ impl From<Dialect> for Map<String, Value> {
         let rows = Dialect::TABLE.iter();
         let own = rows.filter_map(|(key, default, _)| Some((key, dialect.get(key)?, default)));
         let own = own.filter(|(_, name, default)| name != *default);
-        own.map(|(key, name, _)| ((*key).to_owned(), name.into()))
-            .collect()
+        own.map(|(key, name, _)| ((*key).to_owned(), name.into())).collect()
     }
 }
 
@@ -172,9 +169,7 @@ fn signature_header(service_name: &str) -> String {
 pub(crate) fn signing_service(header: &str) -> Option<&str> {
     let at = header.len().checked_sub("-signature".len())?;
     let ends = header.get(at..)?.eq_ignore_ascii_case("-signature");
-    header
-        .get(..at)
-        .filter(|service| ends && !service.is_empty())
+    header.get(..at).filter(|service| ends && !service.is_empty())
 }
 
 #[cfg(test)]
@@ -210,9 +205,7 @@ mod tests {
         ] {
             assert_eq!(pause(&dialect, action.clone()), expected, "{action}");
         }
-        dialect
-            .rename("next_action_type_field", "action.code")
-            .unwrap();
+        dialect.rename("next_action_type_field", "action.code").unwrap();
         dialect.rename("otp_action", "sms_code").unwrap();
         let action = json!({"action": {"code": "SmsCode"}});
         assert_eq!(pause(&dialect, action), Pause::Otp);

@@ -37,11 +37,7 @@ pub(crate) const BESIDE: &str = "_links aggregations categories debug errors fac
     notices photos providers providers_failed tags warnings";
 
 fn below(place: &str, key: &str) -> String {
-    if place.is_empty() {
-        key.to_owned()
-    } else {
-        format!("{place}.{key}")
-    }
+    if place.is_empty() { key.to_owned() } else { format!("{place}.{key}") }
 }
 
 /// The lists of a document that could hold its objects, the shallowest first, but those that stand in another list.
@@ -54,11 +50,7 @@ pub(crate) fn lists(document: &Value) -> Vec<ListAt> {
                 lists.push(ListAt {
                     elements: elements.len(),
                     has_objects: elements.iter().any(Value::is_object),
-                    place: if place.is_empty() {
-                        "[]".to_owned()
-                    } else {
-                        place
-                    },
+                    place: if place.is_empty() { "[]".to_owned() } else { place },
                 });
             } else if let Value::Object(object) = value {
                 let members = object.iter().filter(|(key, _)| !is_one_of(BESIDE, key));
@@ -80,11 +72,7 @@ struct Place<'a> {
 type Objects<'a> = Vec<&'a Map<String, Value>>;
 
 pub(crate) fn shallowest(document: &Value, shape: Shape) -> Search<'_> {
-    let mut level = vec![Place {
-        path: String::new(),
-        values: vec![document],
-        elements: 0,
-    }];
+    let mut level = vec![Place { path: String::new(), values: vec![document], elements: 0 }];
     for _ in 0..=DEEPEST {
         let mut places: Vec<(Place<'_>, Objects<'_>)> = Vec::new();
         // The elements of arrays are as deep as the array.

@@ -24,11 +24,7 @@ pub(crate) fn elements<'a>(
         };
         let objects: Vec<_> = list.iter().filter_map(|it| within(it, shape)).collect();
         if !objects.is_empty() {
-            return Ok(Found {
-                place: place.to_owned(),
-                objects,
-                elements: list.len(),
-            });
+            return Ok(Found { place: place.to_owned(), objects, elements: list.len() });
         }
         match list.is_empty() {
             true => empty.get_or_insert(place),
@@ -72,11 +68,7 @@ pub(crate) fn elements<'a>(
 }
 
 fn unread<'a>(place: &str, elements: usize) -> Found<'a> {
-    Found {
-        place: place.to_owned(),
-        objects: Vec::new(),
-        elements,
-    }
+    Found { place: place.to_owned(), objects: Vec::new(), elements }
 }
 
 fn elsewhere(nouns: &str, empty: &str, lists: &[(String, usize)]) -> String {
@@ -100,10 +92,9 @@ fn within(element: &Value, shape: Shape) -> Option<&Map<String, Value>> {
     match shallowest(element, shape) {
         Search::Found(found) if found.objects.len() == 1 => Some(found.objects[0]),
         // `{"booking": {…}}`: what stands where one is expected, in an object of its own.
-        _ if object.len() == 1 => object
-            .values()
-            .find_map(Value::as_object)
-            .filter(|inner| shape.is_usable(inner)),
+        _ if object.len() == 1 => {
+            object.values().find_map(Value::as_object).filter(|inner| shape.is_usable(inner))
+        }
         _ => None,
     }
 }
@@ -116,17 +107,12 @@ pub(crate) fn one(value: &Value, shape: Shape) -> Result<&Map<String, Value>, St
         (Some(object), Search::Nothing) => Ok(object),
         (Some(object), _) if shape.fits(object) => Ok(object),
         // An envelope may have an id and a status of its own, and a booking may hold objects that have them.
-        (Some(_), Search::Found(found)) => Err(format!(
-            "both it and the object at `{}` may be the {noun}",
-            found.place
-        )),
+        (Some(_), Search::Found(found)) => {
+            Err(format!("both it and the object at `{}` may be the {noun}", found.place))
+        }
         (_, Search::Found(found)) => match found.objects[..] {
             [object] => Ok(object),
-            _ => Err(format!(
-                "it has {} {nouns} in `{}`",
-                found.objects.len(),
-                found.place
-            )),
+            _ => Err(format!("it has {} {nouns} in `{}`", found.objects.len(), found.place)),
         },
         (_, Search::Ambiguous(places)) => Err(format!(
             "it has a {noun} at `{}`, and it is not clear which of them is meant",

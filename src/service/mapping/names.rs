@@ -4,9 +4,7 @@ use serde_json::{Map, Value};
 
 /// The letters and digits of a name in lower case, without what separates its words.
 fn letters(name: &str) -> impl Iterator<Item = char> {
-    name.chars()
-        .filter(|c| !matches!(c, '_' | '-' | ' '))
-        .flat_map(char::to_lowercase)
+    name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase)
 }
 
 pub(crate) fn same_words(one: &str, other: &str) -> bool {

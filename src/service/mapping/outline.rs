@@ -28,10 +28,7 @@ impl ReadKind {
     }
 
     fn is_list(self) -> bool {
-        matches!(
-            self,
-            ReadKind::Venues | ReadKind::Slots | ReadKind::Sessions
-        )
+        matches!(self, ReadKind::Venues | ReadKind::Slots | ReadKind::Sessions)
     }
 
     fn shape(self) -> Option<Shape> {
@@ -65,12 +62,12 @@ impl<'a> Outline<'a> {
         let root = if path.is_empty() { "." } else { "" };
         let element = format!("{root}{path}[]");
         match value {
-            Value::Array(elements) if !elements.is_empty() => elements
-                .iter()
-                .for_each(|inner| self.visit(inner, element.clone())),
-            Value::Object(object) if is_keyed(object, path.ends_with("[]")) => object
-                .values()
-                .for_each(|inner| self.visit(inner, element.clone())),
+            Value::Array(elements) if !elements.is_empty() => {
+                elements.iter().for_each(|inner| self.visit(inner, element.clone()))
+            }
+            Value::Object(object) if is_keyed(object, path.ends_with("[]")) => {
+                object.values().for_each(|inner| self.visit(inner, element.clone()))
+            }
             Value::Object(object) if !object.is_empty() => {
                 self.objects.push((path.clone(), object));
                 for (key, inner) in object {
@@ -182,9 +179,7 @@ fn kind_of(value: &Value) -> &'static str {
 
 pub(crate) fn missing(kind: ReadKind, objects: &[Value]) -> Vec<&'static str> {
     let has = |name: &str| {
-        let mut found = objects
-            .iter()
-            .filter_map(|it| member(it.as_object()?, name));
+        let mut found = objects.iter().filter_map(|it| member(it.as_object()?, name));
         found.any(|it| !it.is_null())
     };
     let is_missing = |name: &&str| !(has(name) || *name == "provider" && has("providers"));
@@ -204,9 +199,7 @@ mod tests {
             {"ref": null, "zone": "Europe/Paris", "at": "2026-12-01T19:30", "on": "", "till": "19:30", "n": 1_795_721_400},
         ], "display-name": "4.50", "tags": []}});
         let paths = Outline::of(&document).paths;
-        let shown = paths
-            .iter()
-            .map(|(path, kinds)| format!("{path} {}", kinds.join(" or ")));
+        let shown = paths.iter().map(|(path, kinds)| format!("{path} {}", kinds.join(" or ")));
         let shown: Vec<String> = shown.collect();
         assert_eq!(
             shown,

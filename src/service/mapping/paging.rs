@@ -74,10 +74,9 @@ fn read_next(name: &str, value: &Value, is_link: bool) -> Option<NextPage> {
             "" => None,
             href => Some(NextPage::At(href.to_owned())),
         },
-        Value::String(_) | Value::Number(_) => Some(NextPage::Field {
-            name: request_field(name),
-            value: value.clone(),
-        }),
+        Value::String(_) | Value::Number(_) => {
+            Some(NextPage::Field { name: request_field(name), value: value.clone() })
+        }
         _ => None,
     }
 }
@@ -186,10 +185,7 @@ mod tests {
     fn a_link_header_is_read_as_rfc_8288_has_it() {
         for (next, header) in [
             ("at /v1/x?page=2", r#"</v1/x?page=2>; rel="next""#),
-            (
-                "at /b",
-                r#"</a>; rel="prev", </b>; title="c,d"; rel="last next""#,
-            ),
+            ("at /b", r#"</a>; rel="prev", </b>; title="c,d"; rel="last next""#),
             ("at /a", r#"</a>; rel=NEXT"#),
             ("", r#"</a>; rel="prev""#),
             ("", "<"),

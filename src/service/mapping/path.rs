@@ -61,19 +61,10 @@ mod tests {
         assert_eq!(path.get(&json!({"data": []})), None);
         let mut body = Map::new();
         path.set(&mut body, json!(1)).unwrap();
-        Path::parse("data.other")
-            .unwrap()
-            .set(&mut body, json!(2))
-            .unwrap();
-        assert_eq!(
-            Value::Object(body.clone()),
-            json!({"data": {"results": 1, "other": 2}})
-        );
+        Path::parse("data.other").unwrap().set(&mut body, json!(2)).unwrap();
+        assert_eq!(Value::Object(body.clone()), json!({"data": {"results": 1, "other": 2}}));
         let through = Path::parse("data.results.deep").unwrap();
-        assert_eq!(
-            through.set(&mut body, json!(3)),
-            Err("data.results".to_owned())
-        );
+        assert_eq!(through.set(&mut body, json!(3)), Err("data.results".to_owned()));
         for empty in ["", ".", "a.", ".a", "a..b"] {
             assert_eq!(Path::parse(empty), None, "{empty:?}");
         }

@@ -61,9 +61,8 @@ impl Adapter {
             match read {
                 Ok(item) => return Ok(Reading { item, warnings }),
                 Err(why) if after_write => {
-                    warnings.push(format!(
-                        "read.booking {why}; the booking was found by its shape"
-                    ));
+                    warnings
+                        .push(format!("read.booking {why}; the booking was found by its shape"));
                 }
                 Err(why) => return Err(of_expression(ReadKind::Booking, &why, &document)),
             }
@@ -161,9 +160,8 @@ impl Adapter {
         let field = if is_translated { name } else { own_field };
         let found = elements(&value, shape, field).map_err(unread)?;
         let read = found.objects.iter();
-        let items: Vec<T> = read
-            .filter_map(|object| make(contract(object, shape, is_translated)))
-            .collect();
+        let items: Vec<T> =
+            read.filter_map(|object| make(contract(object, shape, is_translated))).collect();
         let (place, count) = (found.place, found.elements - items.len());
         let mut warnings = Vec::new();
         if count > 0 {
@@ -188,11 +186,7 @@ impl Adapter {
         } else {
             place
         };
-        let item = List {
-            items,
-            around,
-            place,
-        };
+        let item = List { items, around, place };
         Ok(Reading { item, warnings })
     }
 
@@ -323,11 +317,7 @@ mod tests {
                {"object": "error", "id": "e", "status": "failed"}   | nothing in it"#,
         ) {
             let misread = booking(document.parse().unwrap()).unwrap_err();
-            assert!(
-                misread.message.contains(why),
-                "{document}: {}",
-                misread.message
-            );
+            assert!(misread.message.contains(why), "{document}: {}", misread.message);
         }
     }
 
@@ -353,10 +343,7 @@ mod tests {
         let read =
             venues(json!({"results": [{"venue_id": 1}, {"name": "x"}], "total": 2})).unwrap();
         assert_eq!(read.item.items.len(), 1);
-        assert_eq!(
-            read.warnings,
-            ["1 of 2 venues cannot be read: `venue_id` is missing"]
-        );
+        assert_eq!(read.warnings, ["1 of 2 venues cannot be read: `venue_id` is missing"]);
         assert_eq!(read.item.around.len(), 2, "{:?}", read.item.around);
         for [document, why] in rows(
             r#"
@@ -390,10 +377,7 @@ mod tests {
     fn the_profiles_place_comes_before_the_contracts_and_may_be_empty() {
         let mut adapter = Adapter::default();
         adapter.dialect.rename("venues_field", "data.near").unwrap();
-        for (near, ids) in [
-            (json!([{"venue_id": "near"}]), &["near"][..]),
-            (json!([]), &[]),
-        ] {
+        for (near, ids) in [(json!([{"venue_id": "near"}]), &["near"][..]), (json!([]), &[])] {
             let document = json!({"venues": [{"venue_id": "far"}], "data": {"near": near}});
             let read = adapter.venues(&document.into()).unwrap().item.items;
             let found: Vec<&str> = read.iter().map(|venue| venue.id()).collect();

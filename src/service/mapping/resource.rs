@@ -19,10 +19,7 @@ pub(crate) fn flattened(document: &Document) -> Cow<'_, Value> {
     }
     let value = document.value();
     let beside = value.get(BESIDE).and_then(Value::as_array);
-    let mut included = Included {
-        objects: beside.map_or(&[], Vec::as_slice),
-        used: Vec::new(),
-    };
+    let mut included = Included { objects: beside.map_or(&[], Vec::as_slice), used: Vec::new() };
     let mut flat = flat(value, &mut included);
     if !included.used.is_empty()
         && let Some(Value::Array(rest)) = flat.get_mut(BESIDE)
@@ -142,10 +139,7 @@ mod tests {
             flattened(nested),
             json!({"data": {"id": "a", "days": [{"slots": [{"type": "s", "id": 7, "at": 1, "terms": {"id": 1, "text": "x"}}]}]}})
         );
-        for same in [
-            json!({"attributes": {"a": 1}}),
-            json!({"id": 1, "attributes": ["a"]}),
-        ] {
+        for same in [json!({"attributes": {"a": 1}}), json!({"id": 1, "attributes": ["a"]})] {
             assert_eq!(flattened(same.clone()), same);
         }
     }

@@ -101,9 +101,7 @@ mod tests {
             }
         }
         assert!(transport.add_header("X-Org", "a\nb").is_err());
-        let key = transport
-            .add_header("X-Org", "sk_live_4eC39HqLyjWD")
-            .unwrap_err();
+        let key = transport.add_header("X-Org", "sk_live_4eC39HqLyjWD").unwrap_err();
         assert!(key.contains("looks like an API key"), "{key}");
         assert_eq!(transport.add_header("X-Organization-Id", "20417"), Ok(()));
         assert!(transport.add_header("x-organization-id", "1").is_err());

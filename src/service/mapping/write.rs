@@ -16,9 +16,8 @@ impl Adapter {
     ) -> Result<Value, String> {
         if let Some(expression) = self.write.get(&kind) {
             let name = format!("the profile's expression write.{}", kind.as_str());
-            let written = expression
-                .apply(&Value::Object(body))
-                .map_err(|why| format!("{name} {why}"))?;
+            let written =
+                expression.apply(&Value::Object(body)).map_err(|why| format!("{name} {why}"))?;
             return if written.is_object() {
                 Ok(written)
             } else {
@@ -55,11 +54,9 @@ impl WriteKind {
     /// one, an expression has to say it.
     pub(crate) fn fields(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            WriteKind::Search => &[
-                ("datetime", ""),
-                ("party_size", ""),
-                ("providers", "providers_field"),
-            ],
+            WriteKind::Search => {
+                &[("datetime", ""), ("party_size", ""), ("providers", "providers_field")]
+            }
             WriteKind::Slots => &[
                 ("venue_id", "slots_venue_field"),
                 ("datetime", "slots_datetime_field"),
@@ -96,28 +93,18 @@ mod tests {
                 json!({"venue_id": 17, "datetime": "2026-12-01", "party_size": 2, "provider": "a"}),
             )
         };
-        assert_eq!(
-            adapter.request(WriteKind::Slots, body()),
-            Ok(Value::Object(body()))
-        );
-        for (key, name) in [
-            ("slots_venue_field", "query.venue"),
-            ("slots_party_size_field", "query.covers"),
-        ] {
+        assert_eq!(adapter.request(WriteKind::Slots, body()), Ok(Value::Object(body())));
+        for (key, name) in
+            [("slots_venue_field", "query.venue"), ("slots_party_size_field", "query.covers")]
+        {
             adapter.dialect.rename(key, name).unwrap();
         }
         let sent =
             json!({"query": {"venue": 17, "covers": 2}, "datetime": "2026-12-01", "provider": "a"});
         assert_eq!(adapter.request(WriteKind::Slots, body()), Ok(sent));
         for taken in ["provider", "datetime", "query.venue.size"] {
-            adapter
-                .dialect
-                .rename("slots_party_size_field", taken)
-                .unwrap();
-            assert!(
-                adapter.request(WriteKind::Slots, body()).is_err(),
-                "{taken}"
-            );
+            adapter.dialect.rename("slots_party_size_field", taken).unwrap();
+            assert!(adapter.request(WriteKind::Slots, body()).is_err(), "{taken}");
         }
     }
 
@@ -126,13 +113,7 @@ mod tests {
         let mut adapter = Adapter::default();
         adapter.dialect.rename("session_code_field", "pin").unwrap();
         let code = object(json!({"code": "1"}));
-        assert_eq!(
-            adapter.request(WriteKind::Verify, code.clone()),
-            Ok(json!({"pin": "1"}))
-        );
-        assert_eq!(
-            adapter.request(WriteKind::Action, code),
-            Ok(json!({"code": "1"}))
-        );
+        assert_eq!(adapter.request(WriteKind::Verify, code.clone()), Ok(json!({"pin": "1"})));
+        assert_eq!(adapter.request(WriteKind::Action, code), Ok(json!({"code": "1"})));
     }
 }

@@ -26,10 +26,7 @@ impl DocumentTime {
     /// Reads a time. Returns `None` for everything that is not certainly one.
     pub(crate) fn read(value: &Value) -> Option<Self> {
         if let Some(number) = whole_number(value) {
-            return Some(DocumentTime {
-                instant: Some(since_1970(number)?),
-                local: None,
-            });
+            return Some(DocumentTime { instant: Some(since_1970(number)?), local: None });
         }
         let text = value.as_str()?.trim();
         let instant = text.parse::<Timestamp>().ok();

@@ -45,9 +45,7 @@ fn at_most(days: i64, text: &str) -> Result<Duration, String> {
             return Err(format!("it needs numbers with units; try {EXAMPLE}"));
         };
         if length > SignedDuration::from_hours(24 * days) {
-            return Err(format!(
-                "it is longer than {days} days; use `{days}d` or less"
-            ));
+            return Err(format!("it is longer than {days} days; use `{days}d` or less"));
         }
         Ok(length.unsigned_abs())
     })

@@ -21,10 +21,7 @@ impl Moment {
     }
 
     pub(crate) fn zulu(timestamp: Timestamp) -> Self {
-        Self {
-            zoned: timestamp.to_zoned(TimeZone::UTC),
-            zulu: true,
-        }
+        Self { zoned: timestamp.to_zoned(TimeZone::UTC), zulu: true }
     }
 
     pub(crate) fn timestamp(&self) -> Timestamp {
@@ -34,9 +31,7 @@ impl Moment {
     /// RFC 3339 in whole seconds with the numeric offset (`2026-12-01T19:30:00+01:00`), or with `Z` if it was given
     /// so.
     pub(crate) fn wire(&self) -> String {
-        self.zoned
-            .strftime(if self.zulu { "%FT%TZ" } else { "%FT%T%:z" })
-            .to_string()
+        self.zoned.strftime(if self.zulu { "%FT%TZ" } else { "%FT%T%:z" }).to_string()
     }
 
     /// For people: `Tue 1 Dec 2026, 19:30 (+01:00)`. `When` parses it again.

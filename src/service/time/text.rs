@@ -46,9 +46,7 @@ pub(crate) fn listed(datetime: &str, now: Timestamp) -> String {
     };
     let is_this_year = local.year() == now.to_zoned(TimeZone::UTC).year();
     let year = if is_this_year { "" } else { " %Y" };
-    local
-        .strftime(&format!("%a %-d %b{year} %H:%M"))
-        .to_string()
+    local.strftime(&format!("%a %-d %b{year} %H:%M")).to_string()
 }
 
 /// A datetime of a document for people, followed by the time in the reader's own zone where the two clocks differ:
@@ -180,10 +178,7 @@ mod tests {
     fn the_readers_own_time_is_added_where_the_clocks_differ() {
         let new_york = TimeZone::get("America/New_York").unwrap();
         let tokyo = TimeZone::get("Asia/Tokyo").unwrap();
-        let (venue, shown) = (
-            "2026-11-27T19:30:00+00:00",
-            "Fri 27 Nov 2026, 19:30 (+00:00)",
-        );
+        let (venue, shown) = ("2026-11-27T19:30:00+00:00", "Fri 27 Nov 2026, 19:30 (+00:00)");
         for (own, added) in [
             (&TimeZone::UTC, ""),
             (&new_york, " · 14:30 your time"),

@@ -17,9 +17,7 @@ pub(crate) fn read<T>(
         return Err(format!("{kind} cannot be empty; try {example}"));
     }
     let found = if text.chars().nth(LONGEST_INPUT).is_some() {
-        Err(format!(
-            "it is longer than {LONGEST_INPUT} characters; try {example}"
-        ))
+        Err(format!("it is longer than {LONGEST_INPUT} characters; try {example}"))
     } else {
         read(&text.to_ascii_lowercase())
     };

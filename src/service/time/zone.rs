@@ -27,15 +27,9 @@ pub(crate) fn system_zone() -> TimeZone {
         of_file(name)
     };
     let unnamed = || {
-        if names_no_file() {
-            TimeZone::UTC
-        } else {
-            TimeZone::system()
-        }
+        if names_no_file() { TimeZone::UTC } else { TimeZone::system() }
     };
-    SYSTEM
-        .get_or_init(|| found().unwrap_or_else(unnamed))
-        .clone()
+    SYSTEM.get_or_init(|| found().unwrap_or_else(unnamed)).clone()
 }
 
 /// Whether TZ is the path of something that is no regular file, such as a pipe, which would be read without end.
@@ -47,8 +41,7 @@ fn names_no_file() -> bool {
         Some(text) => Path::new(text.strip_prefix(':').unwrap_or(text)),
         None => Path::new(&name),
     };
-    path.metadata()
-        .is_ok_and(|found| !found.is_file() && !found.is_dir())
+    path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 pub(crate) fn of_name(name: &str) -> Option<TimeZone> {
@@ -98,16 +91,14 @@ pub(crate) fn offset(text: &str) -> Result<Offset, String> {
         5 => ("%z", text.to_owned()),
         _ => ("%:z", text.to_owned()),
     };
-    let offset = jiff::fmt::strtime::parse(format, whole)
-        .ok()
-        .and_then(|parsed| parsed.offset());
-    offset
-        .filter(|offset| (FURTHEST_WEST..=FURTHEST_EAST).contains(&offset.seconds()))
-        .ok_or_else(|| {
+    let offset = jiff::fmt::strtime::parse(format, whole).ok().and_then(|parsed| parsed.offset());
+    offset.filter(|offset| (FURTHEST_WEST..=FURTHEST_EAST).contains(&offset.seconds())).ok_or_else(
+        || {
             "an offset is two digits of hours and two of minutes between -12:00 and +14:00; \
              try `+02:00` or `-05:00`"
                 .to_owned()
-        })
+        },
+    )
 }
 
 #[cfg(test)]

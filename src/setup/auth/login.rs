@@ -63,10 +63,7 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     let (mut key, webhook_secret) = read_secrets(&setup, &args, &account.origin, is_new).await?;
 
     let config_file = setup.paths.config_file.clone();
-    let target = Target::Remote(Box::new(Service {
-        key: key.clone(),
-        ..service.clone()
-    }));
+    let target = Target::Remote(Box::new(Service { key: key.clone(), ..service.clone() }));
     let mut context = Context::with_target(setup, target);
     if let Some(given) = &mut key {
         let asks_again = !args.key_stdin && context.prompter.interactive();
@@ -131,12 +128,8 @@ async fn store_journal_password(setup: &Startup, vault: &Vault, storage: Storage
     }
     let account = SharedJournal::account(&name, &address);
     let password = Secret::new(password.to_owned());
-    vault
-        .store(&account, Item::JournalPassword, &password, storage)
-        .await?;
-    edit(&setup.paths.config_file, |draft| {
-        draft.set(&name, "journal_password_stored", true)
-    })?;
+    vault.store(&account, Item::JournalPassword, &password, storage).await?;
+    edit(&setup.paths.config_file, |draft| draft.set(&name, "journal_password_stored", true))?;
     setup.out.note(&format!(
         "the password of the journal at {address} is stored ({})",
         storage.as_str()
@@ -222,10 +215,8 @@ async fn choose_service(
         profile_name(name)
             .map_err(|why| Error::usage(format!("--profile {}: {why}", name.escape_debug())))?;
     } else if !setup.prompter.interactive() {
-        return Err(
-            Error::usage("no profile was named, and bookctl cannot prompt here")
-                .hint("pass --profile NAME, and --base-url URL for a new profile"),
-        );
+        return Err(Error::usage("no profile was named, and bookctl cannot prompt here")
+            .hint("pass --profile NAME, and --base-url URL for a new profile"));
     }
     let url = match url {
         Some(url) => url,
@@ -272,10 +263,7 @@ fn service(
     file: &ConfigFile,
     dialect: &[Assignment],
 ) -> Result<Service> {
-    let mut service = Service {
-        profile: Some(name.to_owned()),
-        ..Service::at(base_url)
-    };
+    let mut service = Service { profile: Some(name.to_owned()), ..Service::at(base_url) };
     if let Some(profile) = file.profiles.get(name) {
         service.ca_file = profile.ca_file.clone();
         service.adapter = profile.adapter.clone();

@@ -207,11 +207,7 @@ struct SecretsList {
 impl Draw for SecretsList {
     fn draw(&self, page: &mut Page) {
         let rows = self.profiles.iter().map(|row| {
-            let tone = if row.source == NONE {
-                Tone::Dim
-            } else {
-                Tone::Good
-            };
+            let tone = if row.source == NONE { Tone::Dim } else { Tone::Good };
             let mut stored = Vec::new();
             for (what, source) in [
                 ("webhook secret", row.webhook_secret),

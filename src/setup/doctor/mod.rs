@@ -65,12 +65,7 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
 /// What the service sends, read as `profile learn --check` reads it. Writes nothing.
 async fn probe(setup: Startup, near: Option<String>) -> Result<Exit> {
     let mut context = Context::new(setup)?;
-    let options = LearnOptions {
-        near,
-        vertical: "dining".to_owned(),
-        is_check: true,
-        asks: false,
-    };
+    let options = LearnOptions { near, vertical: "dining".to_owned(), is_check: true, asks: false };
     let report = {
         let _progress = context.out.progress("reading");
         look(&mut context, &options, Vec::new()).await?
@@ -104,11 +99,7 @@ fn configuration(setup: &Startup, profile: Option<&str>) -> Check {
 fn broken_configuration(setup: &Startup, error: &Error) -> String {
     let file = &setup.paths.config_file;
     if ConfigFile::read(file).is_err() && ownership::check(file).is_ok() {
-        let editor = if cfg!(windows) {
-            "notepad"
-        } else {
-            "${EDITOR:-vi}"
-        };
+        let editor = if cfg!(windows) { "notepad" } else { "${EDITOR:-vi}" };
         return format!("{editor} {}", word(&file.display().to_string()));
     }
     let hint = error.hint.clone();
@@ -173,42 +164,23 @@ pub(crate) struct Check {
 
 impl Check {
     fn ok(name: &'static str, detail: impl Into<String>) -> Self {
-        Check {
-            name,
-            state: CheckState::Ok,
-            detail: detail.into(),
-            fix: None,
-            exit: Exit::Done,
-        }
+        Check { name, state: CheckState::Ok, detail: detail.into(), fix: None, exit: Exit::Done }
     }
 
     fn warning(name: &'static str, detail: impl Into<String>) -> Self {
-        Check {
-            state: CheckState::Warning,
-            ..Check::ok(name, detail)
-        }
+        Check { state: CheckState::Warning, ..Check::ok(name, detail) }
     }
 
     fn problem(name: &'static str, exit: Exit, detail: impl Into<String>) -> Self {
-        Check {
-            state: CheckState::Problem,
-            exit,
-            ..Check::ok(name, detail)
-        }
+        Check { state: CheckState::Problem, exit, ..Check::ok(name, detail) }
     }
 
     fn failed(name: &'static str, error: &Error) -> Self {
-        Check {
-            fix: error.hint.clone(),
-            ..Check::problem(name, error.exit, error.message.clone())
-        }
+        Check { fix: error.hint.clone(), ..Check::problem(name, error.exit, error.message.clone()) }
     }
 
     fn fix(self, fix: impl Into<String>) -> Self {
-        Check {
-            fix: Some(fix.into()),
-            ..self
-        }
+        Check { fix: Some(fix.into()), ..self }
     }
 }
 
@@ -242,11 +214,7 @@ impl Draw for Checks {
             };
             let fix = check.fix.as_ref().map(|fix| format!("; fix: {fix}"));
             let Check { name, detail, .. } = check;
-            page.labelled(
-                tone,
-                label,
-                format!("{name}: {detail}{}", fix.unwrap_or_default()),
-            );
+            page.labelled(tone, label, format!("{name}: {detail}{}", fix.unwrap_or_default()));
         }
     }
 }
@@ -259,10 +227,7 @@ mod tests {
     fn the_exit_code_is_the_most_telling_problems_and_warnings_are_none() {
         let checks = |exits: &[Exit]| {
             let problems = exits.iter().map(|exit| Check::problem("it", *exit, ""));
-            Checks {
-                checks: problems.chain([Check::warning("that", "")]).collect(),
-            }
-            .exit()
+            Checks { checks: problems.chain([Check::warning("that", "")]).collect() }.exit()
         };
         assert_eq!(checks(&[]), Exit::Done);
         assert_eq!(checks(&[Exit::NotAllowed]), Exit::NotAllowed);

@@ -43,12 +43,7 @@ pub(crate) async fn look(
         is_check: options.is_check,
         ..LearnReport::default()
     };
-    let mut reads = Reads {
-        context,
-        options,
-        report,
-        left: BTreeMap::new(),
-    };
+    let mut reads = Reads { context, options, report, left: BTreeMap::new() };
     let index = key::index(&mut reads).await?;
     let mut came = vec![Came::new(ReadKind::Index, index)];
     if let Some(venues) = searches::venues(&mut reads).await? {

@@ -98,13 +98,9 @@ mod tests {
 
     #[test]
     fn half_of_what_a_rate_limit_leaves_is_kept_for_others() {
-        for (first, sent, expected) in [
-            (10, 4, true),
-            (10, 5, false),
-            (1, 0, false),
-            (2, 0, true),
-            (u32::MAX, 24, true),
-        ] {
+        for (first, sent, expected) in
+            [(10, 4, true), (10, 5, false), (1, 0, false), (2, 0, true), (u32::MAX, 24, true)]
+        {
             assert_eq!(has_room(first, sent), expected, "{first} {sent}");
         }
     }

@@ -18,11 +18,7 @@ pub(crate) struct Came {
 
 impl Came {
     pub(crate) fn new(kind: ReadKind, value: Value) -> Self {
-        Came {
-            kind,
-            value,
-            headers: Vec::new(),
-        }
+        Came { kind, value, headers: Vec::new() }
     }
 }
 
@@ -82,14 +78,8 @@ impl LearnReport {
         let setting = has_holes.then(|| format!("read.{kind}={}", outline.skeleton(came.kind)));
         let paths = outline.paths.into_iter();
         let paths = paths.map(|(path, kinds)| (path, kinds.join(" or ").into()));
-        let shown = Shown {
-            kind,
-            read: why.is_none(),
-            why,
-            missing,
-            paths: paths.collect(),
-            setting,
-        };
+        let shown =
+            Shown { kind, read: why.is_none(), why, missing, paths: paths.collect(), setting };
         match self.documents.iter_mut().find(|it| it.kind == kind) {
             Some(known) if known.read && !shown.read => *known = shown,
             Some(_) => {}
@@ -104,11 +94,7 @@ impl LearnReport {
     /// Ends with 3 where a check finds that the service differs from what the profile says.
     pub(crate) fn exit(&self) -> Exit {
         let fits = self.settings.is_empty() && self.is_read();
-        if self.is_check && !fits {
-            Exit::Config
-        } else {
-            Exit::Done
-        }
+        if self.is_check && !fits { Exit::Config } else { Exit::Done }
     }
 
     fn command(&self, page: &mut Page, setting: Option<&String>) {

@@ -68,9 +68,7 @@ pub(crate) struct SetArgs {
 
 pub(crate) fn set(setup: &Startup, args: SetArgs) -> Result<String> {
     known(setup, &args.name)?;
-    edit(&setup.paths.config_file, |draft| {
-        assign(setup, draft, &args.name, &args.settings)
-    })?;
+    edit(&setup.paths.config_file, |draft| assign(setup, draft, &args.name, &args.settings))?;
     Ok(args.name)
 }
 

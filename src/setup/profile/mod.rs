@@ -199,11 +199,8 @@ impl Draw for ProfileList {
 
 impl Draw for ProfileView {
     fn draw(&self, page: &mut Page) {
-        let (tone, state) = if self.current {
-            (Tone::Good, "current")
-        } else {
-            (Tone::Dim, "not current")
-        };
+        let (tone, state) =
+            if self.current { (Tone::Good, "current") } else { (Tone::Dim, "not current") };
         page.heading(tone, state, self.name.as_str());
         page.field("address", self.address());
         let Some(settings) = &self.settings else {

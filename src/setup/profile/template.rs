@@ -97,11 +97,7 @@ impl Draw for Template {
 
 pub(crate) fn run(setup: &Startup, args: Args) -> Result<Exit> {
     known(setup, &args.name)?;
-    setup.emit(&Template {
-        settings: args.style.settings(),
-        profile: args.name,
-        style: args.style,
-    })
+    setup.emit(&Template { settings: args.style.settings(), profile: args.name, style: args.style })
 }
 
 #[cfg(test)]

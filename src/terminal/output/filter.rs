@@ -50,20 +50,8 @@ mod tests {
 
     #[test]
     fn an_expression_that_is_none_is_refused_before_anything_is_sent() {
-        for source in [
-            "}",
-            ".id |",
-            "nonsense",
-            "env",
-            "$ENV.HOME",
-            "halt",
-            "input",
-        ] {
-            assert_eq!(
-                Filter::parse(source).err().unwrap().exit,
-                Exit::Usage,
-                "{source}"
-            );
+        for source in ["}", ".id |", "nonsense", "env", "$ENV.HOME", "halt", "input"] {
+            assert_eq!(Filter::parse(source).err().unwrap().exit, Exit::Usage, "{source}");
         }
     }
 

@@ -347,11 +347,7 @@ impl Output {
 }
 
 fn styled(text: &StyledStr, style: &StreamStyle) -> String {
-    if style.color {
-        text.ansi().to_string()
-    } else {
-        text.to_string()
-    }
+    if style.color { text.ansi().to_string() } else { text.to_string() }
 }
 
 /// Writes a result. Returns `false` if the reader has closed the pipe, as `| head -1` does; that is no failure.

@@ -20,11 +20,7 @@ enum Block {
     Line(String),
     Sentence(String),
     Labelled(Tone, &'static str, String),
-    Table {
-        headers: Vec<&'static str>,
-        rows: Vec<Vec<Cell>>,
-        pipe: Vec<usize>,
-    },
+    Table { headers: Vec<&'static str>, rows: Vec<Vec<Cell>>, pipe: Vec<usize> },
     Columns(Vec<(Cell, usize)>),
     Next(String),
     Command(String),
@@ -82,11 +78,7 @@ impl Page {
         rows: Vec<Vec<Cell>>,
         pipe: Vec<usize>,
     ) -> &mut Self {
-        self.push(Block::Table {
-            headers,
-            rows,
-            pipe,
-        })
+        self.push(Block::Table { headers, rows, pipe })
     }
 
     /// Adds one line of cells with their minimum widths, for rows that arrive one by one, so that no table can be laid out.
@@ -196,11 +188,7 @@ impl Sheet<'_> {
             }
             Block::Field(label, value) => {
                 let label = format!("  {label:label_width$}  ");
-                self.hanging(
-                    &style.paint(Tone::Dim, &label),
-                    label.len(),
-                    &visible(value),
-                );
+                self.hanging(&style.paint(Tone::Dim, &label), label.len(), &visible(value));
             }
             Block::Next(command) | Block::Command(command) => {
                 for line in wrap_command(&visible(command), style.width.saturating_sub(4)) {
@@ -335,10 +323,7 @@ mod tests {
     #[test]
     fn a_last_cell_without_room_in_its_column_is_wrapped_below_the_line() {
         let style = |columns| {
-            let prefs = ColorPrefs {
-                no_color: true,
-                ..ColorPrefs::default()
-            };
+            let prefs = ColorPrefs { no_color: true, ..ColorPrefs::default() };
             StreamStyle::decide(prefs, true, columns)
         };
         let mut page = Page::default();

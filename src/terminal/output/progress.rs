@@ -40,10 +40,7 @@ impl Progress {
 
     /// Changes the text of an outer spinner until this is dropped.
     pub(super) fn within(outer: &ProgressBar, text: &str) -> Self {
-        let progress = Progress {
-            bar: outer.clone(),
-            outer: Some(outer.message()),
-        };
+        let progress = Progress { bar: outer.clone(), outer: Some(outer.message()) };
         progress.say(text);
         progress
     }

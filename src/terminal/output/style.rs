@@ -50,11 +50,7 @@ impl Terminals {
     pub(crate) fn detect() -> Self {
         let stdout = std::io::stdout().is_terminal();
         let stderr = std::io::stderr().is_terminal();
-        let term = if stdout {
-            Term::stdout()
-        } else {
-            Term::stderr()
-        };
+        let term = if stdout { Term::stdout() } else { Term::stderr() };
         let (height, width) = term.size();
         Terminals {
             stdin: std::io::stdin().is_terminal(),
@@ -98,17 +94,8 @@ impl StreamStyle {
             ColorChoice::Auto if prefs.force_color => true,
             ColorChoice::Auto => terminal && !prefs.dumb,
         };
-        let width = if terminal {
-            width.max(NARROWEST)
-        } else {
-            usize::MAX
-        };
-        StreamStyle {
-            terminal,
-            color,
-            live: terminal && !prefs.dumb && !prefs.accessible,
-            width,
-        }
+        let width = if terminal { width.max(NARROWEST) } else { usize::MAX };
+        StreamStyle { terminal, color, live: terminal && !prefs.dumb && !prefs.accessible, width }
     }
 
     /// The same with the terminal's present width: a person may have changed it since the start.

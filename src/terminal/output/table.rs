@@ -51,10 +51,7 @@ pub(crate) struct Cell {
 
 impl Cell {
     pub(crate) fn toned(text: impl Into<String>, tone: Tone) -> Self {
-        Cell {
-            tone: Some(tone),
-            ..Cell::from(text)
-        }
+        Cell { tone: Some(tone), ..Cell::from(text) }
     }
 
     /// Sets a shorter text for terminals. A pipe gets the full text.
@@ -69,11 +66,7 @@ impl Cell {
 
 impl<T: Into<String>> From<T> for Cell {
     fn from(text: T) -> Self {
-        Cell {
-            text: text.into(),
-            short: None,
-            tone: None,
-        }
+        Cell { text: text.into(), short: None, tone: None }
     }
 }
 
@@ -107,12 +100,7 @@ impl Column {
         } else {
             longest_word.min(LONGEST_WORD).max(header.len())
         };
-        Some(Column {
-            header,
-            cells,
-            widest,
-            least,
-        })
+        Some(Column { header, cells, widest, least })
     }
 
     fn comfortable(&self) -> usize {
@@ -127,9 +115,7 @@ impl Column {
 
 fn columns_of(headers: &[&'static str], rows: &[Vec<Cell>]) -> Vec<Column> {
     let headers = headers.iter().enumerate();
-    headers
-        .filter_map(|(index, header)| Column::of(index, header, rows))
-        .collect()
+    headers.filter_map(|(index, header)| Column::of(index, header, rows)).collect()
 }
 
 /// The columns that have room. Others give way to them.
@@ -264,10 +250,7 @@ mod tests {
                 Cell::from(name).in_short(Some(format!("{name} in short"))),
             ]
         };
-        vec![
-            row("@1", "ven_1", "寿司 and something longer"),
-            row("@2", "ven_22", "x"),
-        ]
+        vec![row("@1", "ven_1", "寿司 and something longer"), row("@2", "ven_22", "x")]
     }
 
     const HEADERS: [&str; 5] = ["", "venue", "status", "empty", "name"];
@@ -300,10 +283,7 @@ mod tests {
 
     #[test]
     fn color_changes_no_column_and_an_empty_column_takes_none() {
-        let prefs = |color| ColorPrefs {
-            color,
-            ..ColorPrefs::default()
-        };
+        let prefs = |color| ColorPrefs { color, ..ColorPrefs::default() };
         for columns in [30, 40, 60, 80, 200] {
             let plain = lay_out(
                 &HEADERS,
@@ -325,10 +305,7 @@ mod tests {
             }
             assert!(plain.contains("ven_22"), "{columns}\n{plain}");
             assert!(plain.contains("requires_action"), "{columns}\n{plain}");
-            assert!(
-                plain.contains("in short") || columns < 60,
-                "{columns}\n{plain}"
-            );
+            assert!(plain.contains("in short") || columns < 60, "{columns}\n{plain}");
         }
     }
 }

@@ -67,10 +67,7 @@ impl Eye {
                 true
             }
             _ => {
-                *self = Eye {
-                    seen: Some(c),
-                    is_selected: false,
-                };
+                *self = Eye { seen: Some(c), is_selected: false };
                 false
             }
         }

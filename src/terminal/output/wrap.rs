@@ -65,9 +65,7 @@ fn find_command(text: &str) -> Option<(usize, usize)> {
         let before = &text[..at];
         if before.ends_with('`') {
             let end = at + text[at..].find('`')?;
-            let end = text[end..]
-                .find(' ')
-                .map_or(text.len(), |blank| end + blank);
+            let end = text[end..].find(' ').map_or(text.len(), |blank| end + blank);
             return Some((at - 1, end));
         }
         if !before.is_empty() && !before.ends_with(": ") {
@@ -133,11 +131,7 @@ mod tests {
             (&format!("{family} Smith"), 2, "…"),
             ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"),
             (&heart.repeat(4), 6, &format!("{heart}{heart}…")),
-            (
-                "\u{1b}[1mAda Lovelace\u{1b}[0m",
-                5,
-                "\u{1b}[1mAda …\u{1b}[0m",
-            ),
+            ("\u{1b}[1mAda Lovelace\u{1b}[0m", 5, "\u{1b}[1mAda …\u{1b}[0m"),
         ] {
             let cut = cut(text, width);
             assert_eq!(cut, shown);
@@ -158,10 +152,7 @@ mod tests {
         let hint = "a booking may exist; check it: bookctl attempts resume 'key 1'";
         assert_eq!(
             wrap(hint, 40),
-            [
-                "a booking may exist; check it:",
-                "bookctl attempts resume 'key 1'"
-            ]
+            ["a booking may exist; check it:", "bookctl attempts resume 'key 1'"]
         );
         assert_eq!(
             wrap("run `bookctl show bk_1`, then call the venue", 22),
@@ -180,12 +171,7 @@ mod tests {
     fn a_command_that_is_longer_than_a_line_is_broken_as_a_shell_continues_it() {
         assert_eq!(
             wrap("look with: bookctl show bk_0123456789 bk_0123456789", 24),
-            [
-                "look with:",
-                "bookctl show \\",
-                "  bk_0123456789 \\",
-                "  bk_0123456789"
-            ]
+            ["look with:", "bookctl show \\", "  bk_0123456789 \\", "  bk_0123456789"]
         );
     }
 }

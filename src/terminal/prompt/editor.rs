@@ -49,17 +49,11 @@ mod tests {
             "f() {{ printf '%s' \"$1\" > {seen}; ls -ld \"$1\" >> {seen}; echo '{{\"a\": 1}}' > \"$1\"; touch \"$1~\"; }}; f",
             seen = seen.display()
         );
-        assert_eq!(
-            edit(&command, "{}").unwrap(),
-            Some("{\"a\": 1}\n".to_owned())
-        );
+        assert_eq!(edit(&command, "{}").unwrap(), Some("{\"a\": 1}\n".to_owned()));
         let seen = fs::read_to_string(seen).unwrap();
         let (path, mode) = seen.split_once(".json").unwrap();
         assert!(mode.contains("rw-------"), "{mode}");
-        assert!(
-            !Path::new(path).parent().unwrap().exists(),
-            "the folder is gone: {path}"
-        );
+        assert!(!Path::new(path).parent().unwrap().exists(), "the folder is gone: {path}");
     }
 
     #[test]

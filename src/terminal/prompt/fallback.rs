@@ -92,10 +92,7 @@ mod tests {
     fn the_time_left_and_the_default_are_said_in_the_question() {
         let now = Timestamp::UNIX_EPOCH;
         let clock = || now;
-        let deadline = Deadline {
-            at: now + SignedDuration::from_secs(1192),
-            clock: &clock,
-        };
+        let deadline = Deadline { at: now + SignedDuration::from_secs(1192), clock: &clock };
         let question = Question::new("Code", "--otp", "the code");
         let asked = prompt(&question, Some("x".to_owned()), Some(deadline));
         assert_eq!(asked, "Code (19:52 left) [x]: ");

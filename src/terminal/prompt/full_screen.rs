@@ -24,11 +24,7 @@ pub(crate) struct FullScreen {
 impl FullScreen {
     pub(crate) fn open() -> io::Result<Self> {
         let modes = Modes::raw()?;
-        let mut screen = FullScreen {
-            typed: Typed::open()?,
-            modes,
-            shown: None,
-        };
+        let mut screen = FullScreen { typed: Typed::open()?, modes, shown: None };
         screen.enter()?;
         Ok(screen)
     }
@@ -102,9 +98,6 @@ pub(crate) async fn wait_for_enter(text: &str) -> io::Result<()> {
     tty::discard()?;
     write(&format!("\r\n{text}"))?;
     let mut typed = Typed::open()?;
-    while !matches!(
-        typed.key().await?,
-        None | Some(Key::Enter | Key::Escape | Key::Interrupt)
-    ) {}
+    while !matches!(typed.key().await?, None | Some(Key::Enter | Key::Escape | Key::Interrupt)) {}
     write("\r\n")
 }

@@ -17,11 +17,7 @@ pub(crate) struct Line {
 
 impl Line {
     pub(super) fn new(text: &str, is_hidden: bool) -> Self {
-        Line {
-            text: text.to_owned(),
-            at: text.len(),
-            is_hidden,
-        }
+        Line { text: text.to_owned(), at: text.len(), is_hidden }
     }
 
     pub(super) fn take(&mut self) -> String {
@@ -126,10 +122,7 @@ mod tests {
         use Key::*;
         assert_eq!(after("日本x", &[Left, Backspace]), "日x");
         assert_eq!(after("日本x", &[Home, Delete, Right, Char('é')]), "本éx");
-        assert_eq!(
-            after("ab", &[Home, Backspace, Left, End, Delete, Right]),
-            "ab"
-        );
+        assert_eq!(after("ab", &[Home, Backspace, Left, End, Delete, Right]), "ab");
     }
 
     #[test]
@@ -149,10 +142,7 @@ mod tests {
             for _ in 0..=text.chars().count() {
                 let (shown, cursor) = line.view(columns);
                 assert!(shown.width() <= columns, "{columns}: {shown:?}");
-                assert!(
-                    cursor < columns,
-                    "{columns}: cursor at {cursor} in {shown:?}"
-                );
+                assert!(cursor < columns, "{columns}: cursor at {cursor} in {shown:?}");
                 line.press(Key::Left);
             }
         }

@@ -42,12 +42,7 @@ pub(crate) struct Prompter<'a> {
 
 impl Prompter<'_> {
     pub(crate) fn new(refusal: Option<&'static str>, is_plain: bool, color: bool) -> Self {
-        Prompter {
-            refusal,
-            is_plain,
-            color,
-            deadline: None,
-        }
+        Prompter { refusal, is_plain, color, deadline: None }
     }
 
     /// The same, for questions that end with [`PromptError::TooLate`] at the deadline.
@@ -141,10 +136,7 @@ impl Prompter<'_> {
         question: &Question,
         default: bool,
     ) -> Result<bool, PromptError> {
-        let question = Question {
-            confirms: true,
-            ..question.clone()
-        };
+        let question = Question { confirms: true, ..question.clone() };
         let default = if default { "yes" } else { "no" };
         let check = |line: &str| yes_or_no(line).map(drop);
         match self.text(&question, Some(default), &check).await {

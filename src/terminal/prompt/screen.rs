@@ -13,10 +13,7 @@ pub(crate) struct Size {
 impl Size {
     pub(crate) fn of_terminal() -> Self {
         let (rows, columns) = Term::stderr().size();
-        Size {
-            rows: rows.into(),
-            columns: columns.into(),
-        }
+        Size { rows: rows.into(), columns: columns.into() }
     }
 
     /// The columns that may be written: terminals disagree about where the cursor is after the last one has been filled.
@@ -42,11 +39,7 @@ fn to_top(old: &Frame, columns: usize) -> String {
         Some((row, column)) => rows(&old.lines[..row]) + column / columns,
         None => rows(&old.lines).saturating_sub(1),
     };
-    if above == 0 {
-        "\r".to_owned()
-    } else {
-        format!("\x1b[{above}A\r")
-    }
+    if above == 0 { "\r".to_owned() } else { format!("\x1b[{above}A\r") }
 }
 
 fn paint(new: &Frame) -> String {
@@ -140,10 +133,7 @@ mod tests {
     use super::*;
 
     fn frame(lines: &[&str], cursor: Option<(usize, usize)>) -> Frame {
-        Frame {
-            lines: lines.iter().map(ToString::to_string).collect(),
-            cursor,
-        }
+        Frame { lines: lines.iter().map(ToString::to_string).collect(), cursor }
     }
 
     #[test]
@@ -157,9 +147,6 @@ mod tests {
     #[test]
     fn a_frame_clears_what_it_does_not_cover_and_puts_the_cursor_in_place() {
         let out = paint(&frame(&["? Name", "› Ada"], Some((0, 6))));
-        assert_eq!(
-            out,
-            "? Name\x1b[K\r\n› Ada\x1b[K\x1b[J\x1b[1A\r\x1b[6C\x1b[?25h"
-        );
+        assert_eq!(out, "? Name\x1b[K\r\n› Ada\x1b[K\x1b[J\x1b[1A\r\x1b[6C\x1b[?25h");
     }
 }

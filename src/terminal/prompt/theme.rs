@@ -108,9 +108,7 @@ impl Theme {
 
     pub(super) fn hints(&self, text: &str, columns: usize) -> Vec<String> {
         let lines = broken(text, columns.saturating_sub(INDENT)).into_iter();
-        lines
-            .map(|line| self.hint(&format!("{:INDENT$}{line}", "")))
-            .collect()
+        lines.map(|line| self.hint(&format!("{:INDENT$}{line}", ""))).collect()
     }
 
     pub(super) fn hint(&self, text: &str) -> String {
@@ -147,14 +145,8 @@ mod tests {
     #[test]
     fn the_time_left_outlives_the_question_when_columns_run_short() {
         assert_eq!(title("Code", LEFT, 80), "Code (19:52 left)");
-        assert_eq!(
-            title("Code from the text message", LEFT, 20),
-            "Code f… (19:52 left)"
-        );
-        assert_eq!(
-            title("Code from the text message", LEFT, 12),
-            "Code … 19:52"
-        );
+        assert_eq!(title("Code from the text message", LEFT, 20), "Code f… (19:52 left)");
+        assert_eq!(title("Code from the text message", LEFT, 12), "Code … 19:52");
         assert_eq!(title("Code", None, 80), "Code");
     }
 
@@ -178,10 +170,7 @@ mod tests {
             let theme = Theme::new(color);
             for columns in 20..70 {
                 let lines = theme.problem(text, columns);
-                assert!(
-                    lines.iter().all(|line| measure_text_width(line) <= columns),
-                    "{lines:?}"
-                );
+                assert!(lines.iter().all(|line| measure_text_width(line) <= columns), "{lines:?}");
                 let said = console::strip_ansi_codes(&lines.join(" ")).into_owned();
                 let words: Vec<&str> = said.split_whitespace().skip(1).collect();
                 assert_eq!(words.join(" "), text);

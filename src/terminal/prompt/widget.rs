@@ -245,8 +245,7 @@ impl<'a> Widget<'a> {
     pub(super) fn listing(&self) -> String {
         let width = self.rows.len().to_string().len();
         let rows = (1..).zip(self.rows);
-        rows.map(|(number, row)| format!("{number:>width$}) {}\n", first_line(row)))
-            .collect()
+        rows.map(|(number, row)| format!("{number:>width$}) {}\n", first_line(row))).collect()
     }
 
     /// What an empty line of a plain question stands for.

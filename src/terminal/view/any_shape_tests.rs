@@ -63,10 +63,7 @@ impl Manner {
     fn member(&self, key: &str, value: &Value) -> Value {
         match (key, value) {
             ("id" | "venue_id" | "availability_id", Value::String(id)) if self.ids_are_numbers => {
-                json!(
-                    id.bytes()
-                        .fold(7_u64, |sum, byte| sum * 31 % 1_000_003 + u64::from(byte))
-                )
+                json!(id.bytes().fold(7_u64, |sum, byte| sum * 31 % 1_000_003 + u64::from(byte)))
             }
             ("status", Value::String(word)) if self.upper_case => {
                 json!(word.to_uppercase().replace('_', "-"))

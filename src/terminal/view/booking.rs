@@ -117,11 +117,7 @@ impl BookingView {
         let said = not_yet.or(booking.retry().word());
         let parts: Vec<&str> = said.into_iter().chain(next).collect();
         let again = (!parts.is_empty()).then(|| parts.join(": "));
-        let again_what = if status == Status::Confirmed {
-            "cancel again"
-        } else {
-            "book again"
-        };
+        let again_what = if status == Status::Confirmed { "cancel again" } else { "book again" };
         page.field_if(again_what, again);
         let told = known.and_then(|entry| entry.code.for_the_guest());
         page.field_if("tell guest", told);
@@ -181,11 +177,8 @@ impl BookingView {
     /// The booking's own terms, else those of the slot that it was made with.
     fn terms(&self, page: &mut Page, fields: &mut Fields<'_>) {
         let kept = |name: &str| self.terms.as_ref()?.get(name);
-        let reader = TermsReader {
-            certainty: self.certainty,
-            now: self.now,
-            party: self.booking.party(),
-        };
+        let reader =
+            TermsReader { certainty: self.certainty, now: self.now, party: self.booking.party() };
         // The booking's own price is listed with the other fields.
         let price = kept("price").filter(|_| fields.get("price").is_none());
         page.field_if("price", price.and_then(|it| reader.price(it)));

@@ -19,19 +19,14 @@ pub(crate) struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// The fields of a document, none of them taken. The name of its type says nothing to a person.
     pub(crate) fn of(value: &'a Value) -> Self {
-        let mut fields = Fields {
-            value,
-            taken: Vec::new(),
-        };
+        let mut fields = Fields { value, taken: Vec::new() };
         fields.text("object");
         fields
     }
 
     /// The value at a path, such as `price.tier`, without taking it.
     pub(crate) fn get(&self, path: &str) -> Option<&'a Value> {
-        let found = path
-            .split('.')
-            .try_fold(self.value, |value, name| value.get(name))?;
+        let found = path.split('.').try_fold(self.value, |value, name| value.get(name))?;
         (!found.is_null()).then_some(found)
     }
 
@@ -144,11 +139,7 @@ pub(crate) fn money_of(value: &Value, certainty: Certainty) -> Option<String> {
     let (_, currency) = object.iter().find(|(name, _)| is_currency(name))?;
     let (name, amount) = object.iter().find(|(name, _)| !is_currency(name))?;
     let is_minor = names_minor_units(name) || name == "amount" && certainty == Certainty::Contract;
-    let certainty = if is_minor {
-        Certainty::Contract
-    } else {
-        Certainty::Specification
-    };
+    let certainty = if is_minor { Certainty::Contract } else { Certainty::Specification };
     money(amount, Some(currency.as_str()?), certainty)
 }
 

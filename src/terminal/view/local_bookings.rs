@@ -64,9 +64,7 @@ impl BookingRow {
             time_mark: known.mark("datetime"),
             status: TableCell::toned(status.as_str(), tone).in_short(Some(word.to_owned())),
             party: marked("party_size", party).unwrap_or_default(),
-            venue: venue
-                .or_else(|| marked("venue_id", known.venue_id()))
-                .unwrap_or_default(),
+            venue: venue.or_else(|| marked("venue_id", known.venue_id())).unwrap_or_default(),
             id: booking.id().to_owned(),
         }
     }
@@ -153,9 +151,7 @@ pub(crate) fn row_lines(rows: Vec<BookingRow>, columns: usize, now: Timestamp) -
     // A menu marks the row that is selected, and leaves the last column free.
     let shown = lines(&headers, &cells, columns.saturating_sub(3)).into_iter();
     let lines = shown.zip(found);
-    lines
-        .map(|(line, found)| format!("{line}\n{}", visible(&found)))
-        .collect()
+    lines.map(|(line, found)| format!("{line}\n{}", visible(&found))).collect()
 }
 
 #[cfg(test)]
@@ -185,16 +181,8 @@ mod tests {
         let rows = || vec![row("Twin", "bk_1"), row("Ada Lovelace", "bk_38g23bs9ph9a0")];
         for (columns, starts, ends) in [
             (40, "Ada Lovel…  Fri 27 Nov 18:00", "waiting"),
-            (
-                80,
-                "Ada Lovelace  Fri 27 Nov 18:00  waiting  2      Crêp",
-                "…",
-            ),
-            (
-                200,
-                "Ada Lovelace  Fri 27 Nov 18:00",
-                "東京タワー  bk_38g23bs9ph9a0",
-            ),
+            (80, "Ada Lovelace  Fri 27 Nov 18:00  waiting  2      Crêp", "…"),
+            (200, "Ada Lovelace  Fri 27 Nov 18:00", "東京タワー  bk_38g23bs9ph9a0"),
         ] {
             let lines = row_lines(rows(), columns, now());
             let shown = lines[1].lines().next().unwrap();
@@ -237,10 +225,9 @@ mod tests {
             let booking = Booking::from_document(waits.into()).unwrap();
             BookingRow::of(&booking, &booking, now()).cells(now())
         };
-        for (expires_at, word) in [
-            ("2026-11-24T12:00:00Z", "overdue"),
-            ("2026-11-24T12:00:01Z", "waiting"),
-        ] {
+        for (expires_at, word) in
+            [("2026-11-24T12:00:00Z", "overdue"), ("2026-11-24T12:00:01Z", "waiting")]
+        {
             let shown = lines(&HEADERS, &[booking(expires_at)], 80);
             assert!(shown[0].starts_with(word), "{shown:?}");
         }

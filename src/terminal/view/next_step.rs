@@ -42,10 +42,8 @@ pub(super) fn limits(
     certainty: Certainty,
 ) -> Option<String> {
     let provider = booking.str("provider")?;
-    let was_said = matches!(
-        booking.error_code(),
-        Some("cancellation_unsupported" | "modify_unsupported")
-    );
+    let was_said =
+        matches!(booking.error_code(), Some("cancellation_unsupported" | "modify_unsupported"));
     let known = restriction(provider, venue, dialect, certainty);
     let limits = known.or_else(|| was_said.then(|| call_the_venue(provider, venue)));
     limits.filter(|_| booking.status() == Status::Confirmed)
@@ -104,9 +102,7 @@ fn book_again(booking: &Booking, now: Timestamp) -> Vec<String> {
         return vec![];
     }
     let again = shell::command("book --like", booking.id(), "--at WHEN");
-    std::iter::once(again)
-        .chain(look_for_another(booking, now))
-        .collect()
+    std::iter::once(again).chain(look_for_another(booking, now)).collect()
 }
 
 fn look_for_another(booking: &Booking, now: Timestamp) -> Option<String> {

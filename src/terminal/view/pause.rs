@@ -33,11 +33,7 @@ pub(crate) fn asked_fields(action: Option<&Value>) -> Vec<AskedField<'_>> {
     {
         Some(Value::Array(fields)) => {
             let named = fields.iter().filter_map(|field| {
-                let name = if field.is_object() {
-                    field.get("name")?
-                } else {
-                    field
-                };
+                let name = if field.is_object() { field.get("name")? } else { field };
                 let is_named = is_scalar(name) && !plain(name).is_empty();
                 is_named.then(|| (plain(name), Some(name), field))
             });
@@ -45,9 +41,7 @@ pub(crate) fn asked_fields(action: Option<&Value>) -> Vec<AskedField<'_>> {
         }
         Some(Value::Object(fields)) => {
             let fields = fields.iter();
-            fields
-                .map(|(name, field)| (name.clone(), None, field))
-                .collect()
+            fields.map(|(name, field)| (name.clone(), None, field)).collect()
         }
         _ => Vec::new(),
     };
@@ -162,9 +156,7 @@ mod tests {
     fn the_fields_that_are_asked_are_read_as_names_as_objects_and_under_their_names() {
         let asked = |fields: Value| {
             let action = json!({ "fields": fields });
-            let texts = asked_fields(Some(&action))
-                .into_iter()
-                .map(|it| (it.name, it.label));
+            let texts = asked_fields(Some(&action)).into_iter().map(|it| (it.name, it.label));
             texts.collect::<Vec<_>>()
         };
         let seat = |label: Option<&str>| vec![("seat".to_owned(), label.map(str::to_owned))];
@@ -173,10 +165,7 @@ mod tests {
             asked(json!([{"name": "seat", "label": "Seat", "type": "text"}, {"label": "x"}])),
             seat(Some("Seat"))
         );
-        assert_eq!(
-            asked(json!({"seat": {"label": "Seat"}})),
-            seat(Some("Seat"))
-        );
+        assert_eq!(asked(json!({"seat": {"label": "Seat"}})), seat(Some("Seat")));
         assert_eq!(asked(json!("seat")), vec![]);
     }
 }

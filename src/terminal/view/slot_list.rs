@@ -92,10 +92,8 @@ impl SlotDetails {
 
 /// A slot on one line of a menu: the time, its length, then its terms in short, then all that is not understood.
 pub(crate) fn slot_line(slot: &Slot, reader: TermsReader) -> String {
-    let time = slot.local().map_or_else(
-        || slot.time_text(),
-        |local| local.strftime("%H:%M").to_string(),
-    );
+    let time =
+        slot.local().map_or_else(|| slot.time_text(), |local| local.strftime("%H:%M").to_string());
     let details = SlotDetails::of(slot, reader);
     let parts = [
         Some(time),

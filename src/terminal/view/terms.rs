@@ -34,11 +34,7 @@ impl TermsReader {
         let mut words = Vec::new();
         if let Some(needed) = needed {
             fields.took(needed);
-            words.push(if needed == &Value::Bool(true) {
-                "card"
-            } else {
-                "no card"
-            });
+            words.push(if needed == &Value::Bool(true) { "card" } else { "no card" });
         }
         words.extend(held.as_ref().map(|(words, _)| words.as_str()));
         let words = (!words.is_empty()).then(|| words.join(", "));
@@ -101,10 +97,7 @@ impl TermsReader {
         let own = text.map(str::to_owned).or(full);
         let text = joined([own, left_out, rest.clone()])?;
         let short = short.and_then(|short| joined([Some(short), rest]));
-        Some(Terms {
-            short: short.unwrap_or_else(|| text.clone()),
-            text,
-        })
+        Some(Terms { short: short.unwrap_or_else(|| text.clone()), text })
     }
 
     /// The cancellation terms of a slot as they are now: a deadline that has passed is no offer.
@@ -194,11 +187,7 @@ mod tests {
     fn reader(now: &str, certainty: Certainty) -> TermsReader {
         let now = now.parse().unwrap();
         let party = 4;
-        TermsReader {
-            certainty,
-            now,
-            party,
-        }
+        TermsReader { certainty, now, party }
     }
 
     fn card(terms: Value) -> Option<(String, String)> {
@@ -248,10 +237,7 @@ mod tests {
         let mut terms = json!({"free_until": "2026-12-01T17:30:00+00:00", "fee_amount": 900, "currency": "EUR"});
         let words =
             "free until Tue 1 Dec 2026, 17:30 (+00:00), then 9.00 EUR per guest (36.00 EUR for 4)";
-        assert_eq!(
-            cost(&terms),
-            format!("free now, the deadline is in 5 hours · {words}")
-        );
+        assert_eq!(cost(&terms), format!("free now, the deadline is in 5 hours · {words}"));
         terms["free_until"] = json!("2026-12-01T09:30:00+00:00");
         assert!(cost(&terms).starts_with(
             "costs 9.00 EUR per guest (36.00 EUR for 4) now, the deadline passed 2 hours ago · "
@@ -278,10 +264,7 @@ mod tests {
             json!({"free_until": "2026-12-01T17:30:00", "fee_amount": 900, "currency": "EUR"});
         let reader = reader("2026-12-01T12:00:00Z", Certainty::Contract);
         let words = reader.cancellation(&terms).unwrap();
-        assert_eq!(
-            words.short,
-            "free until Tue 17:30, then 9.00 EUR per guest (36.00 EUR for 4)"
-        );
+        assert_eq!(words.short, "free until Tue 17:30, then 9.00 EUR per guest (36.00 EUR for 4)");
         assert_eq!(
             words.text,
             "free until Tue 1 Dec 2026, 17:30, then 9.00 EUR per guest (36.00 EUR for 4)"
@@ -289,11 +272,7 @@ mod tests {
         let mut told = terms.clone();
         told["text"] = "Later it is 9 EUR.".into();
         let words = reader.cancellation(&told).unwrap();
-        assert!(
-            words.text.starts_with("Later it is 9 EUR. · "),
-            "{}",
-            words.text
-        );
+        assert!(words.text.starts_with("Later it is 9 EUR. · "), "{}", words.text);
         assert!(words.text.ends_with("free until Tue 1 Dec 2026, 17:30"));
         let other = json!({"cutoff": 24, "unit": "hours"});
         let words = reader.cancellation(&other).unwrap();

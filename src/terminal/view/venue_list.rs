@@ -7,9 +7,7 @@ use crate::service::documents::venue::Venue;
 use crate::terminal::output::{Page, TableCell};
 
 pub(crate) fn venues_page(venues: &[Venue]) -> Page {
-    let headers = [
-        "name", "address", "price", "provider", "away", "tags", "venue id",
-    ];
+    let headers = ["name", "address", "price", "provider", "away", "tags", "venue id"];
     let rows = venues.iter().map(|venue| {
         let details = VenueDetails::of(venue);
         let cells = [

@@ -83,18 +83,12 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         );
     }
     if args.state_url.is_none() {
-        context
-            .out
-            .note("Not checked: duplicate handling. Pass --state-url to check it.");
+        context.out.note("Not checked: duplicate handling. Pass --state-url to check it.");
     } else if report.failed > 0 && booking.is_none() {
         context.out.note("The sample bookings do not exist at the service. If your handler reads them, pass --booking ID.");
     }
     let is_done = report.failed == 0 && state_checked == args.state_url.is_some();
-    Ok(if is_done {
-        Exit::Done
-    } else {
-        Exit::PartialBatch
-    })
+    Ok(if is_done { Exit::Done } else { Exit::PartialBatch })
 }
 
 /// Runs the checks. If even a valid event gets no response, that is the error (15).

@@ -64,9 +64,7 @@ pub(crate) fn list(context: &Context, args: ListArgs) -> Result<Exit> {
     context.remember_rows(RecentList::Events, ids);
     let none = "No events found. Receive some: bookctl webhook listen";
     let is_empty = events.is_empty();
-    context
-        .out
-        .emit_list(&EventList { events }, is_empty, none)?;
+    context.out.emit_list(&EventList { events }, is_empty, none)?;
     Ok(Exit::Done)
 }
 
@@ -135,16 +133,8 @@ impl Draw for EventList {
                 row.last_result.as_deref().unwrap_or_default().into(),
             ]
         });
-        let headers = vec![
-            "",
-            "event",
-            "received (local)",
-            "kind",
-            "booking",
-            "status",
-            "state",
-            "handler",
-        ];
+        let headers =
+            vec!["", "event", "received (local)", "kind", "booking", "status", "state", "handler"];
         page.table(headers, rows.collect(), (1..8).collect());
     }
 }
@@ -154,18 +144,13 @@ pub(crate) fn show(context: &Context, args: &ShowArgs) -> Result<Exit> {
     let webhooks = context.webhooks()?;
     let (headers, body) = webhooks.content(row.number)?;
     let name = context.dialect().signature_header();
-    let signature = headers
-        .iter()
-        .find(|(known, _)| known.eq_ignore_ascii_case(&name));
+    let signature = headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(&name));
     let signed_at = signature
         .and_then(|(_, value)| Header::parse(value.as_bytes()).ok())
         .and_then(|header| Timestamp::from_second(header.time()).ok());
     context.emit(&Received {
         attempts: webhooks.attempts(row.number)?,
-        headers: headers
-            .into_iter()
-            .map(|(name, value)| HeaderField { name, value })
-            .collect(),
+        headers: headers.into_iter().map(|(name, value)| HeaderField { name, value }).collect(),
         body: String::from_utf8_lossy(&body).into_owned(),
         verification: Verification {
             verified: true,
@@ -249,9 +234,6 @@ impl Draw for Received {
             Ok(_) => page.json(&self.body),
             Err(_) => page.line(&self.body),
         };
-        page.next(format!(
-            "bookctl webhook events replay {} --to URL",
-            event.id
-        ));
+        page.next(format!("bookctl webhook events replay {} --to URL", event.id));
     }
 }

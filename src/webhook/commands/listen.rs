@@ -108,11 +108,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         trace: trace(context).map(|trace| (trace, ready.url.clone())),
     };
     let (listener, mut events) = Listener::start(listening, app, socket, store.clone())?;
-    let mut display = Display {
-        context,
-        totals: Totals::default(),
-        warnings: BTreeSet::new(),
-    };
+    let mut display = Display { context, totals: Totals::default(), warnings: BTreeSet::new() };
     let mut takeover = None;
     let served = tokio::select! {
         biased;
@@ -143,10 +139,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         && display.show(event)?
     {}
     let waiting = store.waiting().unwrap_or_default();
-    let summary = Totals {
-        waiting,
-        ..display.totals
-    };
+    let summary = Totals { waiting, ..display.totals };
     context.out.emit_line(&ListenSummary { summary })?;
     Ok(Exit::Done)
 }

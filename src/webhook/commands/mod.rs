@@ -54,10 +54,7 @@ impl Command {
             | Command::Drill(drill::Args { booking: None, .. }) => ServiceNeed::None,
             _ => ServiceNeed::ProfileUnchecked,
         };
-        Needs {
-            is_server: matches!(self, Command::Listen(_)),
-            ..Needs::of(service)
-        }
+        Needs { is_server: matches!(self, Command::Listen(_)), ..Needs::of(service) }
     }
 }
 

@@ -88,9 +88,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     for (row, number) in rows.iter().zip(1..) {
         let place = format!("{number} of {}", rows.len());
         progress.say(&place);
-        let delivery = store
-            .begin_attempt(row.number, url.to_string(), true)
-            .await?;
+        let delivery = store.begin_attempt(row.number, url.to_string(), true).await?;
         let Some(delivery) = delivery else {
             continue;
         };
@@ -102,21 +100,13 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
             delivered: reaction.is_delivered(),
             attempt: ForwardAttempt::new(delivery.attempt, &reaction),
         });
-        store
-            .end_attempt(row.number, delivery.attempt, reaction, None)
-            .await?;
+        store.end_attempt(row.number, delivery.attempt, reaction, None).await?;
     }
     drop(progress);
     let are_delivered = events.iter().all(|it| it.delivered);
     let is_empty = events.is_empty();
-    context
-        .out
-        .emit_list(&Replayed { events }, is_empty, "No events found.")?;
-    Ok(if are_delivered {
-        Exit::Done
-    } else {
-        Exit::PartialBatch
-    })
+    context.out.emit_list(&Replayed { events }, is_empty, "No events found.")?;
+    Ok(if are_delivered { Exit::Done } else { Exit::PartialBatch })
 }
 
 #[derive(Serialize)]

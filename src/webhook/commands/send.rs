@@ -82,9 +82,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let elapsed_ms = reaction.latency_ms();
     let delivered = reaction.is_delivered();
     let answer = ForwardAttempt::new(1, &reaction).in_words();
-    let reply = reaction
-        .outcome
-        .map_err(|why| no_response(&why, &handler.url))?;
+    let reply = reaction.outcome.map_err(|why| no_response(&why, &handler.url))?;
     context.out.emit(&Sent {
         delivered,
         url: handler.url.to_string(),
@@ -99,9 +97,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if delivered {
         return Ok(Exit::Done);
     }
-    context
-        .out
-        .warn("not delivered: only a 2xx response counts, so the service would retry");
+    context.out.warn("not delivered: only a 2xx response counts, so the service would retry");
     Ok(Exit::Refused)
 }
 
@@ -131,11 +127,8 @@ struct Sent {
 
 impl Draw for Sent {
     fn draw(&self, page: &mut Page) {
-        let (tone, state) = if self.delivered {
-            (Tone::Good, "delivered")
-        } else {
-            (Tone::Bad, "not delivered")
-        };
+        let (tone, state) =
+            if self.delivered { (Tone::Good, "delivered") } else { (Tone::Bad, "not delivered") };
         page.heading(tone, state, &self.url);
         page.field("event", &self.named);
         page.field("response", &self.answer);

@@ -36,9 +36,7 @@ pub(crate) struct Args {
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let body = source(args.body, args.secret_stdin)?;
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
-    let time = args
-        .timestamp
-        .unwrap_or_else(|| Timestamp::now().as_second());
+    let time = args.timestamp.unwrap_or_else(|| Timestamp::now().as_second());
     let body = read(body).await?;
     context.emit(&Signed {
         header: context.dialect().signature_header(),
@@ -77,10 +75,8 @@ pub(crate) fn source(named: Option<Source>, secret_stdin: bool) -> Result<Source
     }
     let source = named.unwrap_or(Source::Stdin);
     if secret_stdin && source == Source::Stdin {
-        return Err(
-            Error::usage("the body and the secret cannot both come from standard input")
-                .hint("pass the body as a file, or set BOOKCTL_WEBHOOK_SECRET"),
-        );
+        return Err(Error::usage("the body and the secret cannot both come from standard input")
+            .hint("pass the body as a file, or set BOOKCTL_WEBHOOK_SECRET"));
     }
     Ok(source)
 }

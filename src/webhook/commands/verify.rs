@@ -51,9 +51,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let source = sign::source(args.body, args.secret_stdin)?;
     let tolerance = args.tolerance.unwrap_or(DEFAULT_TOLERANCE);
     if tolerance.is_zero() {
-        context
-            .out
-            .warn("--tolerance 0 also accepts old deliveries that an attacker replays");
+        context.out.warn("--tolerance 0 also accepts old deliveries that an attacker replays");
     }
     let tolerance = Some(tolerance).filter(|it| !it.is_zero());
     let secrets = webhook_secrets(context, args.secret_stdin).await?;
@@ -80,9 +78,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 
 /// The header's value, without its name if the whole line was given.
 fn without_name<'a>(value: &'a str, name: &str) -> &'a str {
-    let rest = value
-        .split_once(':')
-        .filter(|(before, _)| before.trim().eq_ignore_ascii_case(name));
+    let rest = value.split_once(':').filter(|(before, _)| before.trim().eq_ignore_ascii_case(name));
     rest.map_or(value, |(_, rest)| rest).trim()
 }
 
@@ -95,10 +91,9 @@ fn error(cause: &'static str, message: impl Into<String>, hint: &str) -> Error {
 
 fn unverified(why: Unverified, header: Option<&Header>) -> Error {
     let (cause, hint) = match why {
-        Unverified::Malformed(_) => (
-            "malformed",
-            "expected one line such as t=1795262400,v1=<64 hex digits>",
-        ),
+        Unverified::Malformed(_) => {
+            ("malformed", "expected one line such as t=1795262400,v1=<64 hex digits>")
+        }
         Unverified::Stale(_) => (
             "stale",
             "compare the clocks, or pass --tolerance 0 to check an old delivery; each attempt has a new signature",
@@ -109,14 +104,8 @@ fn unverified(why: Unverified, header: Option<&Header>) -> Error {
             let hint = "the sender must sign with seconds since 1970";
             return error("wrong_unit", what, hint);
         }
-        Unverified::Future(_) => (
-            "future",
-            "compare the clocks of the sender and the receiver",
-        ),
-        Unverified::Mismatch => (
-            "mismatch",
-            "run the command with --explain to find out which",
-        ),
+        Unverified::Future(_) => ("future", "compare the clocks of the sender and the receiver"),
+        Unverified::Mismatch => ("mismatch", "run the command with --explain to find out which"),
     };
     error(cause, why.to_string(), hint)
 }
@@ -154,11 +143,7 @@ impl Draw for Verdict {
         page.heading(Tone::Good, "verified", "the signature is valid");
         let at = self.signed_at.map_or(String::new(), |at| format!("{at}, "));
         let age = self.age_seconds.unsigned_abs();
-        let when = if self.age_seconds < 0 {
-            "in the future"
-        } else {
-            "ago"
-        };
+        let when = if self.age_seconds < 0 { "in the future" } else { "ago" };
         page.field("signed", format!("{at}{age} s {when}"));
     }
 }

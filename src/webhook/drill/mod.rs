@@ -76,9 +76,8 @@ pub(crate) struct Finding {
 impl Finding {
     pub(crate) fn new(check: &DrillCheck, reactions: &[HandlerVerdict]) -> Self {
         let expected = check.deliveries.iter();
-        let mut expected: Vec<_> = expected
-            .map(|it| if it.is_genuine { "2xx" } else { "4xx" })
-            .collect();
+        let mut expected: Vec<_> =
+            expected.map(|it| if it.is_genuine { "2xx" } else { "4xx" }).collect();
         expected.dedup();
         let slowest = reactions.iter().map(HandlerVerdict::latency_ms).max();
         let mut finding = Finding {
@@ -134,13 +133,7 @@ fn fault(is_genuine: bool, reaction: &HandlerVerdict) -> Option<String> {
 impl Report {
     pub(crate) fn new(url: String, state_checked: bool, checks: Vec<Finding>) -> Self {
         let failed = checks.iter().filter(|it| it.verdict == "failed").count();
-        Report {
-            url,
-            passed: checks.len() - failed,
-            failed,
-            state_checked,
-            checks,
-        }
+        Report { url, passed: checks.len() - failed, failed, state_checked, checks }
     }
 
     pub(crate) fn nothing_was_accepted(&self) -> bool {
@@ -254,10 +247,7 @@ mod tests {
             at_once: false,
             counts: true,
         });
-        DrillCheck {
-            deliveries: deliveries.collect(),
-            ..DrillCheck::default()
-        }
+        DrillCheck { deliveries: deliveries.collect(), ..DrillCheck::default() }
     }
 
     #[test]
@@ -269,22 +259,17 @@ mod tests {
             check(&[("poisoned", true), ("twice", false)]),
         ];
         // Of an invented booking, only the status of an older event is known to be wrong.
-        for (held, invented, known) in [
-            ("confirmed", false, false),
-            (OUTDATED, true, true),
-            ("seated", false, true),
-        ] {
+        for (held, invented, known) in
+            [("confirmed", false, false), (OUTDATED, true, true), ("seated", false, true)]
+        {
             let state = format!(
                 r#"{{"events": {{"fine": 1, "twice": 2, "forged": 1, "own": 9}}, "bookings": {{"bk": "{held}"}}}}"#
             );
             let ledger: Ledger = serde_json::from_str(&state).unwrap();
             assert!(!ledger.has_settled(&checks));
             for (is_invented, is_wrong) in [(true, invented), (false, known)] {
-                let ordered = Ordered {
-                    id: "bk".to_owned(),
-                    status: "confirmed".to_owned(),
-                    is_invented,
-                };
+                let ordered =
+                    Ordered { id: "bk".to_owned(), status: "confirmed".to_owned(), is_invented };
                 let faults = ledger.faults(&checks, &ordered);
                 let places: Vec<usize> = faults.iter().map(|(place, _)| *place).collect();
                 let expected = [&[0, 1, 2, 2][..], &vec![3; usize::from(is_wrong)]].concat();

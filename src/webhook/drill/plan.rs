@@ -109,10 +109,7 @@ impl<'a> Subject<'a> {
                 name: "missing_header",
                 section: "Events 5",
                 why: "anyone can send a delivery without a signature",
-                deliveries: vec![Delivery {
-                    signature: None,
-                    ..self.confirmed()
-                }],
+                deliveries: vec![Delivery { signature: None, ..self.confirmed() }],
             },
             DrillCheck {
                 name: "malformed_header",
@@ -146,10 +143,7 @@ impl<'a> Subject<'a> {
                     let text = String::from_utf8_lossy(&signed.body);
                     // Of the same length, so that `Content-Length` does not give it away.
                     let changed = text.replace("\"confirmed\"", "\"cancelled\"").into_bytes();
-                    vec![Delivery {
-                        body: changed,
-                        ..signed
-                    }]
+                    vec![Delivery { body: changed, ..signed }]
                 },
             },
             DrillCheck {
@@ -287,10 +281,7 @@ impl<'a> Subject<'a> {
     /// A delivery as it is with a signature of `seconds` from now.
     fn signed(&self, secret: &Secret, seconds: i64, delivery: Delivery) -> Delivery {
         let time = self.now.as_second() + seconds;
-        Delivery {
-            signature: Some(sign(secret, time, &delivery.body)),
-            ..delivery
-        }
+        Delivery { signature: Some(sign(secret, time, &delivery.body)), ..delivery }
     }
 
     fn signed_at(&self, seconds: i64, delivery: Delivery) -> Delivery {
@@ -322,10 +313,7 @@ impl<'a> Subject<'a> {
     }
 
     fn at_once(&self) -> Delivery {
-        Delivery {
-            at_once: true,
-            ..self.confirmed()
-        }
+        Delivery { at_once: true, ..self.confirmed() }
     }
 
     /// A delivery with the header that `header` makes of the parts of the right one.
@@ -333,10 +321,7 @@ impl<'a> Subject<'a> {
         let delivery = self.confirmed();
         let right = delivery.signature.as_deref().unwrap_or_default();
         let (t, v1) = right.split_once(',').unwrap_or_default();
-        Delivery {
-            signature: Some(header(t, v1)),
-            ..delivery
-        }
+        Delivery { signature: Some(header(t, v1)), ..delivery }
     }
 }
 
@@ -349,10 +334,7 @@ mod tests {
         let secret = Secret::new("whsec_a".to_owned());
         let now = Timestamp::from_second(1_795_262_400).unwrap();
         let checks = Subject::new(&secret, &Dialect::default(), None, now).checks();
-        for DrillCheck {
-            name, deliveries, ..
-        } in &checks
-        {
+        for DrillCheck { name, deliveries, .. } in &checks {
             let expected = match *name {
                 "missing_header" | "malformed_header" | "wrong_secret" | "changed_body"
                 | "stale" | "future" | "replayed" => vec![false; deliveries.len()],

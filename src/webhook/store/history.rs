@@ -92,11 +92,7 @@ impl Webhooks {
     /// The event with this id, or the newest.
     pub(crate) fn event(&self, id: Option<&str>) -> Result<Option<EventRow>> {
         let sql = format!("{ROW} AND (?2 IS NULL OR e.id = ?2) ORDER BY e.number DESC LIMIT 1");
-        self.read(|connection| {
-            connection
-                .query_row(&sql, (&self.origin, id), event_row)
-                .optional()
-        })
+        self.read(|connection| connection.query_row(&sql, (&self.origin, id), event_row).optional())
     }
 
     /// The number of the newest event, 0 without any.

@@ -66,9 +66,7 @@ const KIND: Kind = Kind {
     application: 0,
     version: 21,
     schema: SCHEMA,
-    journal: JournalMode::WriteAhead {
-        synchronous: "FULL",
-    },
+    journal: JournalMode::WriteAhead { synchronous: "FULL" },
     tune: |_| Ok(()),
 };
 
@@ -146,9 +144,7 @@ impl Webhooks {
 
     fn locked(&self) -> MutexGuard<'_, Connection> {
         // A transaction that panicked was rolled back.
-        self.connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Removes the events that were received before `before` and are not waiting to be forwarded.

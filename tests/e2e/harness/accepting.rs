@@ -27,11 +27,7 @@ impl Accepting {
             }
         });
         let thread = Some(thread);
-        Accepting {
-            address,
-            over,
-            thread,
-        }
+        Accepting { address, over, thread }
     }
 
     /// Serves each connection in a thread of its own.
@@ -54,10 +50,7 @@ impl Drop for Accepting {
         let _ = TcpStream::connect(self.address);
         let ended = self.thread.take().map(JoinHandle::join);
         if !std::thread::panicking() {
-            assert!(
-                matches!(ended, Some(Ok(()))),
-                "what served a connection panicked"
-            );
+            assert!(matches!(ended, Some(Ok(()))), "what served a connection panicked");
         }
     }
 }

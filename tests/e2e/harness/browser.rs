@@ -33,10 +33,7 @@ impl Browser {
                 return None;
             }
         }
-        let folder = tempfile::Builder::new()
-            .prefix("bookctl-browser-")
-            .tempdir()
-            .unwrap();
+        let folder = tempfile::Builder::new().prefix("bookctl-browser-").tempdir().unwrap();
         let mut command = Command::new("chromedriver");
         command.arg("--port=0").env("HOME", folder.path());
         command.stdout(Stdio::piped()).stderr(Stdio::null());
@@ -100,17 +97,11 @@ impl Browser {
     /// Makes the page believe that its reader likes `dark` or `light`.
     pub(crate) fn prefers(&self, scheme: &str) {
         let feature = json!({"name": "prefers-color-scheme", "value": scheme});
-        self.devtools(
-            "Emulation.setEmulatedMedia",
-            &json!({"features": [feature]}),
-        );
+        self.devtools("Emulation.setEmulatedMedia", &json!({"features": [feature]}));
     }
 
     fn devtools(&self, command: &str, parameters: &Value) -> Value {
-        self.call(
-            "/goog/cdp/execute",
-            &json!({"cmd": command, "params": parameters}),
-        )
+        self.call("/goog/cdp/execute", &json!({"cmd": command, "params": parameters}))
     }
 
     pub(crate) fn open(&self, url: &str) {
@@ -120,19 +111,13 @@ impl Browser {
     /// What a function body returns in the page.
     #[track_caller]
     pub(crate) fn run(&self, script: &str, arguments: &[Value]) -> Value {
-        self.call(
-            "/execute/sync",
-            &json!({"script": script, "args": arguments}),
-        )
+        self.call("/execute/sync", &json!({"script": script, "args": arguments}))
     }
 
     /// What a function body hands to its last argument.
     #[track_caller]
     pub(crate) fn run_async(&self, script: &str, arguments: &[Value]) -> Value {
-        self.call(
-            "/execute/async",
-            &json!({"script": script, "args": arguments}),
-        )
+        self.call("/execute/async", &json!({"script": script, "args": arguments}))
     }
 
     /// Waits until an expression of the page is true, no longer than `limit`; returns how long it took.
@@ -183,11 +168,7 @@ impl Browser {
                     return Boolean(wanted)";
         let deadline = Instant::now() + HANG;
         while self.run(mark, &[json!(text)]) != true {
-            assert!(
-                Instant::now() < deadline,
-                "no button {text}\n{}",
-                self.text()
-            );
+            assert!(Instant::now() < deadline, "no button {text}\n{}", self.text());
             std::thread::sleep(Duration::from_millis(10));
         }
         self.click(&format!("[data-wanted={}]", json!(text)));
@@ -197,10 +178,7 @@ impl Browser {
     pub(crate) fn keys(&self, keys: &str) {
         let press = |key: char| {
             let key = key.to_string();
-            [
-                json!({"type": "keyDown", "value": key}),
-                json!({"type": "keyUp", "value": key}),
-            ]
+            [json!({"type": "keyDown", "value": key}), json!({"type": "keyUp", "value": key})]
         };
         let actions: Vec<Value> = keys.chars().flat_map(press).collect();
         let keyboard = json!({"type": "key", "id": "keyboard", "actions": actions});

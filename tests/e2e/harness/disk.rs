@@ -67,32 +67,13 @@ fn step(folder: &Path, disk: &Disk, call: &SystemCall) -> Option<Step> {
         let path = PathBuf::from(String::from_utf8(bytes?).unwrap());
         path.strip_prefix(folder).ok().map(Path::to_owned)
     };
-    let descriptor = || {
-        given
-            .split_once('<')
-            .and_then(|(_, rest)| decoded(rest, '>'))
-    };
-    let text = || {
-        given
-            .split_once('"')
-            .and_then(|(_, rest)| decoded(rest, '"'))
-    };
-    let number = || {
-        given
-            .trim_end_matches(')')
-            .rsplit(", ")
-            .next()?
-            .parse()
-            .ok()
-    };
+    let descriptor = || given.split_once('<').and_then(|(_, rest)| decoded(rest, '>'));
+    let text = || given.split_once('"').and_then(|(_, rest)| decoded(rest, '"'));
+    let number = || given.trim_end_matches(')').rsplit(", ").next()?.parse().ok();
     match call.name.as_str() {
         "openat" => {
             let path = under(text())?;
-            assert!(
-                !given.contains("O_TRUNC"),
-                "the model does not know {}",
-                call.line
-            );
+            assert!(!given.contains("O_TRUNC"), "the model does not know {}", call.line);
             let makes = given.contains("O_CREAT") && !disk.names.contains_key(&path);
             makes.then_some(Step::Make(path))
         }
@@ -119,9 +100,7 @@ fn step(folder: &Path, disk: &Disk, call: &SystemCall) -> Option<Step> {
 /// `\xNN…` up to the end mark, as bytes.
 fn decoded(text: &str, end: char) -> Option<Vec<u8>> {
     let digits = text.split_once(end)?.0.split("\\x").skip(1);
-    digits
-        .map(|byte| u8::from_str_radix(byte, 16).ok())
-        .collect()
+    digits.map(|byte| u8::from_str_radix(byte, 16).ok()).collect()
 }
 
 /// What the disk is asked to hold, and what of it is certain.
@@ -196,9 +175,7 @@ impl Disk {
                 self.name(vec![(from.clone(), None), (to.clone(), Some(moved))]);
             }
             Step::Write(path, offset, bytes) => {
-                self.file(path)
-                    .changes
-                    .push(Change::Write(*offset, bytes.clone()));
+                self.file(path).changes.push(Change::Write(*offset, bytes.clone()));
             }
             Step::Resize(path, length) => self.file(path).changes.push(Change::Resize(*length)),
             Step::Sync(path) => match self.names.get(path) {
@@ -239,23 +216,13 @@ impl Disk {
     /// Puts into a folder what a power cut now leaves: nothing that is not synced (0), all of it (1), or what chance
     /// leaves of it.
     pub(crate) fn cut_power(&self, chance: u64, folder: &Path) {
-        let mut chance = Chance {
-            which: chance,
-            drawn: 0,
-        };
+        let mut chance = Chance { which: chance, drawn: 0 };
         let mut names = self.kept.clone();
-        let survive: Vec<_> = self
-            .changes
-            .iter()
-            .filter(|_| chance.keeps())
-            .cloned()
-            .collect();
+        let survive: Vec<_> = self.changes.iter().filter(|_| chance.keeps()).cloned().collect();
         rename(&mut names, &survive);
         // In the order of their names folders come before what is in them.
         for (path, file) in &names {
-            let there = path
-                .parent()
-                .is_none_or(|parent| folder.join(parent).is_dir());
+            let there = path.parent().is_none_or(|parent| folder.join(parent).is_dir());
             match file {
                 // The folder around it is lost, and it with it.
                 _ if !there => {}

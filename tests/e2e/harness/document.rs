@@ -34,11 +34,7 @@ fn steps(document: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut fence: Option<(String, String)> = None;
     for (number, line) in (1..).zip(document.lines()) {
-        let mark: String = line
-            .trim_start()
-            .chars()
-            .take_while(|c| *c == '`')
-            .collect();
+        let mark: String = line.trim_start().chars().take_while(|c| *c == '`').collect();
         let hidden = line.strip_prefix("<!-- $ ").filter(|_| fence.is_none());
         if let Some(command) = hidden.and_then(|it| it.strip_suffix(" -->")) {
             steps.push(Step {
@@ -172,10 +168,7 @@ fn run_text(home: Home, name: &str, document: &str) -> Result<(), Different> {
             );
             // What a person left out is for a person to write anew.
             let left_out = ["...", "[..]", "…\n"];
-            if !left_out
-                .iter()
-                .any(|mark| (promised.join("\n") + "\n").contains(mark))
-            {
+            if !left_out.iter().any(|mark| (promised.join("\n") + "\n").contains(mark)) {
                 updates.push((step, shown));
             }
         }
@@ -189,10 +182,7 @@ fn run_text(home: Home, name: &str, document: &str) -> Result<(), Different> {
         let start = step.line - 1 + step.command.lines().count();
         anew.splice(start..start + step.promised.len(), shown.lines());
     }
-    Err(Different {
-        report: differences,
-        anew: anew.join("\n") + "\n",
-    })
+    Err(Different { report: differences, anew: anew.join("\n") + "\n" })
 }
 
 fn host(address: &str) -> &str {

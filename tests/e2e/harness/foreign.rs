@@ -46,11 +46,7 @@ impl Foreign {
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         let child = command.spawn().unwrap();
-        let mut service = Foreign {
-            child,
-            base_url: String::new(),
-            _folder: folder,
-        };
+        let mut service = Foreign { child, base_url: String::new(), _folder: folder };
         let deadline = Instant::now() + HANG;
         loop {
             let address = std::fs::read_to_string(&ready).unwrap_or_default();
@@ -58,10 +54,7 @@ impl Foreign {
                 service.base_url = address.trim().to_owned();
                 return Some(service);
             }
-            assert!(
-                Instant::now() < deadline,
-                "the foreign service does not start"
-            );
+            assert!(Instant::now() < deadline, "the foreign service does not start");
             assert_eq!(service.child.try_wait().unwrap(), None, "it ended");
             std::thread::sleep(Duration::from_millis(10));
         }

@@ -11,14 +11,8 @@ use tempfile::TempDir;
 use super::{Output, Running};
 
 /// What a booking takes beside its venue.
-pub(crate) const GUEST: [&str; 6] = [
-    "--at",
-    "tomorrow 19:30",
-    "--party",
-    "2",
-    "--name",
-    "Ada Lovelace",
-];
+pub(crate) const GUEST: [&str; 6] =
+    ["--at", "tomorrow 19:30", "--party", "2", "--name", "Ada Lovelace"];
 
 /// The command that books there for the guest.
 #[cfg(unix)]
@@ -34,21 +28,13 @@ pub(crate) struct Home {
 
 impl Home {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::Builder::new()
-            .prefix("bookctl-e2e-")
-            .tempdir()
-            .unwrap();
-        Home {
-            folder,
-            variables: Vec::new(),
-        }
+        let folder = tempfile::Builder::new().prefix("bookctl-e2e-").tempdir().unwrap();
+        Home { folder, variables: Vec::new() }
     }
 
     /// A home whose environment names a service and a key for it.
     pub(crate) fn pointing_to(base_url: &str, key: &str) -> Self {
-        Home::new()
-            .with("BOOKCTL_BASE_URL", base_url)
-            .with("BOOKCTL_API_KEY", key)
+        Home::new().with("BOOKCTL_BASE_URL", base_url).with("BOOKCTL_API_KEY", key)
     }
 
     /// The same home with a variable more.
@@ -166,15 +152,13 @@ impl Home {
         let document = self.json(line);
         let mut lists = document.as_object().unwrap().values();
         let list = lists.find_map(Value::as_array);
-        list.unwrap_or_else(|| panic!("no list in {document}"))
-            .clone()
+        list.unwrap_or_else(|| panic!("no list in {document}")).clone()
     }
 
     /// The error of a command line under `--json`, which ends with this exit code and `code`.
     #[track_caller]
     pub(crate) fn refuses(&self, line: &str, exit: i32, code: &str) -> Value {
-        self.run(words(format!("{line} --json")))
-            .refused(exit, code)
+        self.run(words(format!("{line} --json"))).refused(exit, code)
     }
 
     /// `book VENUE` for tomorrow evening as `--json`, with more flags.
@@ -253,16 +237,13 @@ pub(crate) fn words(line: impl AsRef<str>) -> Vec<String> {
 /// A field that must be text.
 pub(crate) fn text(document: &Value, field: &str) -> String {
     let text = document[field].as_str();
-    text.unwrap_or_else(|| panic!("no {field} in {document}"))
-        .to_owned()
+    text.unwrap_or_else(|| panic!("no {field} in {document}")).to_owned()
 }
 
 /// This field of each element of a list.
 #[track_caller]
 pub(crate) fn each(list: &Value, field: &str) -> Vec<String> {
-    let list = list
-        .as_array()
-        .unwrap_or_else(|| panic!("{list} is no list"));
+    let list = list.as_array().unwrap_or_else(|| panic!("{list} is no list"));
     list.iter().map(|it| text(it, field)).collect()
 }
 
@@ -270,10 +251,7 @@ pub(crate) fn each(list: &Value, field: &str) -> Vec<String> {
 #[track_caller]
 pub(crate) fn has(document: &Value, field: &str, part: &str) {
     let found = text(document, field);
-    assert!(
-        found.contains(part),
-        "{part:?} is not in {field} of {document}"
-    );
+    assert!(found.contains(part), "{part:?} is not in {field} of {document}");
 }
 
 /// Asserts that a document has these fields, with these values: `holds!(booking, {"status": "confirmed"})`.

@@ -43,11 +43,7 @@ impl Message {
             .unwrap_or(0);
         let mut body = vec![0; length];
         reader.read_exact(&mut body).ok()?;
-        Some(Message {
-            start,
-            headers,
-            body,
-        })
+        Some(Message { start, headers, body })
     }
 
     /// The status of an answer.
@@ -107,18 +103,12 @@ pub(crate) fn try_exchange(
         None => (address, String::new()),
     };
     let mut stream = TcpStream::connect(address).ok()?;
-    stream
-        .set_read_timeout(Some(Duration::from_secs(30)))
-        .ok()?;
-    let names_host = headers
-        .iter()
-        .any(|(name, _)| name.eq_ignore_ascii_case("host"));
+    stream.set_read_timeout(Some(Duration::from_secs(30))).ok()?;
+    let names_host = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host"));
     let own = [("Host", address)];
     let own = own.iter().filter(|_| !names_host);
-    let headers: String = own
-        .chain(headers)
-        .map(|(name, value)| format!("{name}: {value}\r\n"))
-        .collect();
+    let headers: String =
+        own.chain(headers).map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let head = format!(
         "{method} {base_path}{path} HTTP/1.1\r\nContent-Type: application/json\r\n{headers}\
          Content-Length: {}\r\nConnection: close\r\n\r\n",

@@ -68,10 +68,7 @@ impl Listening {
         while !listening.ready.exists() {
             let running = listening.running.as_mut().unwrap();
             if running.has_ended() || Instant::now() > deadline {
-                panic!(
-                    "it does not listen: {}",
-                    listening.running.take().unwrap().end()
-                );
+                panic!("it does not listen: {}", listening.running.take().unwrap().end());
             }
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -150,11 +147,7 @@ impl App {
         let delivered = Arc::new(Mutex::new(Vec::new()));
         let seen = delivered.clone();
         let accepting = Accepting::at_once(port, move |stream| serve(stream, &seen, &answer));
-        App {
-            url: accepting.url() + "/hooks",
-            delivered,
-            _accepting: accepting,
-        }
+        App { url: accepting.url() + "/hooks", delivered, _accepting: accepting }
     }
 
     /// Everything that it was sent so far.

@@ -48,12 +48,7 @@ pub(crate) struct Act {
 
 impl Act {
     pub(crate) fn new(commit: Commit, answer: Answer) -> Self {
-        Act {
-            commit,
-            answer,
-            held: None,
-            answer_held: None,
-        }
+        Act { commit, answer, held: None, answer_held: None }
     }
 
     /// As the contract says it.
@@ -180,11 +175,7 @@ impl Misbehaving {
         });
         let serving = shared.clone();
         let accepting = Accepting::at_once(0, move |stream| serving.serve(stream));
-        Misbehaving {
-            base_url: accepting.url(),
-            shared,
-            _accepting: accepting,
-        }
+        Misbehaving { base_url: accepting.url(), shared, _accepting: accepting }
     }
 
     pub(crate) fn base_url(&self) -> &str {
@@ -234,9 +225,7 @@ struct Request {
 
 impl Shared {
     fn serve(&self, mut client: TcpStream) {
-        let prepared = client
-            .set_nodelay(true)
-            .and(client.set_read_timeout(Some(IDLE)));
+        let prepared = client.set_nodelay(true).and(client.set_read_timeout(Some(IDLE)));
         // What never ends is given up, too.
         let prepared = prepared.and(client.set_write_timeout(Some(IDLE)));
         while prepared.is_ok()
@@ -295,10 +284,7 @@ impl Shared {
         let earlier = if is_create {
             let mut posted = lock(&self.posted);
             let earlier = posted.iter().filter(|it| it.key == key).count();
-            posted.push(Posted {
-                key: key.to_owned(),
-                request: request.body.clone(),
-            });
+            posted.push(Posted { key: key.to_owned(), request: request.body.clone() });
             earlier
         } else {
             let mut paths = lock(&self.paths);
@@ -307,11 +293,7 @@ impl Shared {
             earlier
         };
         let plan = lock(&self.plan).clone();
-        plan(&Arrived {
-            is_create,
-            key: key.to_owned(),
-            earlier,
-        })
+        plan(&Arrived { is_create, key: key.to_owned(), earlier })
     }
 
     /// "status 201 when it was created now, 200 when the idempotency key returned an earlier one" (contract)
@@ -321,11 +303,7 @@ impl Shared {
             return (200, made_before(booking(&made.id, &made.request)));
         }
         let id = format!("bk_{:06}", ledger.len() + 1);
-        ledger.push(Committed {
-            key: key.to_owned(),
-            request: request.clone(),
-            id: id.clone(),
-        });
+        ledger.push(Committed { key: key.to_owned(), request: request.clone(), id: id.clone() });
         (201, booking(&id, request))
     }
 
@@ -333,10 +311,7 @@ impl Shared {
         if request.path == "/v1/availability/search" {
             return (200, slots(&request.body));
         }
-        let id = request
-            .path
-            .strip_prefix("/v1/bookings/")
-            .unwrap_or_default();
+        let id = request.path.strip_prefix("/v1/bookings/").unwrap_or_default();
         let ledger = lock(&self.ledger);
         match ledger.iter().find(|made| made.id == id) {
             Some(made) => (200, booking(&made.id, &made.request)),
@@ -397,9 +372,7 @@ fn read(client: &mut TcpStream) -> Option<Request> {
     let header = |name: &str| -> Option<String> {
         head.split("\r\n").find_map(|line| {
             let (known, value) = line.split_once(':')?;
-            known
-                .eq_ignore_ascii_case(name)
-                .then(|| value.trim().to_owned())
+            known.eq_ignore_ascii_case(name).then(|| value.trim().to_owned())
         })
     };
     let length: usize = header("content-length").map_or(Some(0), |length| length.parse().ok())?;

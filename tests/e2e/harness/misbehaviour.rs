@@ -86,16 +86,10 @@ pub(super) fn answer(client: &mut TcpStream, how: &Answer, status: u16, document
             let sent = written(client, &proper);
             // In a segment of its own: one that comes along with the answer is noticed.
             std::thread::sleep(Duration::from_micros(500));
-            sent && written(
-                client,
-                &somebody_elses(201, Different::Everything, document),
-            )
+            sent && written(client, &somebody_elses(201, Different::Everything, document))
         }
         Answer::SurplusBefore => {
-            let sent = written(
-                client,
-                &somebody_elses(201, Different::Everything, document),
-            );
+            let sent = written(client, &somebody_elses(201, Different::Everything, document));
             std::thread::sleep(Duration::from_micros(500));
             sent && written(client, &proper)
         }
@@ -135,15 +129,11 @@ pub(super) fn answer(client: &mut TcpStream, how: &Answer, status: u16, document
                 408 | 425 | 499 => json!({"error": "upstream request timeout"}),
                 _ => json!({"message": "no Route matched with those values"}),
             };
-            written(
-                client,
-                &whole(status, "application/json", "", &body.to_string()),
-            )
+            written(client, &whole(status, "application/json", "", &body.to_string()))
         }
-        Answer::Redirect(status) => written(
-            client,
-            &whole(status, "text/html", "Location: /elsewhere\r\n", ""),
-        ),
+        Answer::Redirect(status) => {
+            written(client, &whole(status, "text/html", "Location: /elsewhere\r\n", ""))
+        }
         Answer::Refused(status) => written(client, &refusal(status)),
         Answer::Limited(seconds) => {
             let body = json!({"error": "rate_limited"}).to_string();
@@ -196,11 +186,8 @@ fn whole(status: u16, kind: &str, more: &str, body: &str) -> Vec<u8> {
     if status == 204 {
         return b"HTTP/1.1 204 No Content\r\n\r\n".to_vec();
     }
-    format!(
-        "HTTP/1.1 {status} Status\r\n{kind}{more}Content-Length: {}\r\n\r\n{body}",
-        body.len()
-    )
-    .into_bytes()
+    format!("HTTP/1.1 {status} Status\r\n{kind}{more}Content-Length: {}\r\n\r\n{body}", body.len())
+        .into_bytes()
 }
 
 /// A whole answer with the booking of somebody else.
@@ -233,11 +220,7 @@ fn somebody_elses(status: u16, different: Different, document: &Value) -> Vec<u8
 
 /// The service's documents for what it refuses (spec, Errors); none of them makes a booking.
 fn refusal(status: u16) -> Vec<u8> {
-    let more = if status == 429 {
-        "Retry-After: 1\r\n"
-    } else {
-        ""
-    };
+    let more = if status == 429 { "Retry-After: 1\r\n" } else { "" };
     let body = match status {
         400 => r#"{"error": "validation failed", "fields": {"party_size": "too many"}}"#,
         402 => r#"{"error": "billing_required", "message": "set up billing"}"#,
@@ -283,9 +266,7 @@ impl Draw {
     pub(crate) fn of(seed: u64, what: &str, number: usize) -> Self {
         let bytes = what.bytes().chain(number.to_le_bytes());
         let start = 0xcbf2_9ce4_8422_2325 ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        Draw(bytes.fold(start, |sum, byte| {
-            (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-        }))
+        Draw(bytes.fold(start, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)))
     }
 
     /// From 0 to 1.

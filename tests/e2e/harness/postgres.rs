@@ -51,14 +51,8 @@ impl Postgres {
             skipped("no PostgreSQL is installed");
             return None;
         };
-        let folder = tempfile::Builder::new()
-            .prefix("bookctl-pg-")
-            .tempdir()
-            .unwrap();
-        let is_root = Command::new("chown")
-            .args(["nobody"])
-            .arg(folder.path())
-            .status();
+        let folder = tempfile::Builder::new().prefix("bookctl-pg-").tempdir().unwrap();
+        let is_root = Command::new("chown").args(["nobody"]).arg(folder.path()).status();
         is_root.unwrap();
         let data = folder.path().join("data");
         done(
@@ -67,12 +61,8 @@ impl Postgres {
                 .args(["--locale=C.UTF-8", "-D"])
                 .arg(&data),
         );
-        let mut cluster = Postgres {
-            folder,
-            port: free_port(),
-            settings: Vec::new(),
-            server: None,
-        };
+        let mut cluster =
+            Postgres { folder, port: free_port(), settings: Vec::new(), server: None };
         cluster.run();
         cluster.sql("postgres", "CREATE DATABASE bookctl");
         Some(cluster)
@@ -108,8 +98,7 @@ impl Postgres {
 
     /// Starts the server, with these settings more from now on.
     pub(crate) fn run_with(&mut self, settings: &[&str]) {
-        self.settings
-            .extend(settings.iter().map(|it| (*it).to_owned()));
+        self.settings.extend(settings.iter().map(|it| (*it).to_owned()));
         self.run();
     }
 
@@ -138,10 +127,7 @@ impl Postgres {
 
     fn answers(&self) -> bool {
         let mut command = Command::new(programs().unwrap().join("psql"));
-        let output = self
-            .asked(&mut command, "postgres")
-            .args(["-c", "SELECT 1"])
-            .output();
+        let output = self.asked(&mut command, "postgres").args(["-c", "SELECT 1"]).output();
         output.unwrap().status.success()
     }
 
@@ -158,11 +144,7 @@ impl Postgres {
     #[track_caller]
     pub(crate) fn sql(&self, database: &str, statement: &str) -> String {
         let mut command = Command::new(programs().unwrap().join("psql"));
-        let output = self
-            .asked(&mut command, database)
-            .args(["-c", statement])
-            .output()
-            .unwrap();
+        let output = self.asked(&mut command, database).args(["-c", statement]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{statement}: {said}");
         String::from_utf8(output.stdout).unwrap().trim().to_owned()

@@ -67,11 +67,7 @@ impl Proxy {
         });
         let serving = shared.clone();
         let accepting = Accepting::at_once(0, move |stream| serving.serve(stream));
-        Proxy {
-            base_url: accepting.url(),
-            shared,
-            _accepting: accepting,
-        }
+        Proxy { base_url: accepting.url(), shared, _accepting: accepting }
     }
 
     pub(crate) fn base_url(&self) -> &str {
@@ -143,17 +139,14 @@ impl Shared {
     }
 
     fn count(&self, is_create: bool) {
-        self.creates
-            .fetch_add(usize::from(is_create), Ordering::SeqCst);
+        self.creates.fetch_add(usize::from(is_create), Ordering::SeqCst);
     }
 
     fn next_spoil(&self, is_create: bool) -> Spoil {
         let spoils = is_create
             && self
                 .left
-                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
-                    left.checked_sub(1)
-                })
+                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1))
                 .is_ok();
         match spoils {
             true => self.spoil.lock().unwrap().clone(),
@@ -219,8 +212,6 @@ fn read_head(stream: &mut TcpStream) -> Option<Vec<u8>> {
 
 fn content_length(head: &[u8]) -> usize {
     let head = String::from_utf8_lossy(head).to_ascii_lowercase();
-    let length = head
-        .lines()
-        .find_map(|line| line.strip_prefix("content-length:"));
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
     length.map_or(0, |length| length.trim().parse().unwrap())
 }

@@ -29,11 +29,7 @@ impl Running {
             .filter(|secret| secret.len() > 8)
             .collect();
         let child = command.spawn().unwrap();
-        Running {
-            child,
-            line,
-            secrets,
-        }
+        Running { child, line, secrets }
     }
 
     /// The process's id.
@@ -52,11 +48,7 @@ impl Running {
         };
         let deadline = Instant::now() + HANG;
         while awaited.is_some_and(|number| !catches(&id, number)) {
-            assert!(
-                Instant::now() < deadline,
-                "never listens for {signal}: {}",
-                self.line
-            );
+            assert!(Instant::now() < deadline, "never listens for {signal}: {}", self.line);
             std::thread::sleep(Duration::from_millis(2));
         }
         let sent = Command::new("kill").args([signal, &id]).status();
@@ -88,11 +80,7 @@ impl Running {
 
     /// As `end`, for a command that may take its time.
     pub(crate) fn end_within(self, longest: Duration) -> Output {
-        let Running {
-            child,
-            line,
-            secrets,
-        } = self;
+        let Running { child, line, secrets } = self;
         let id = child.id();
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || sender.send(child.wait_with_output()));
@@ -159,11 +147,7 @@ impl Output {
             serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}\n{self}"));
         let error = object["error"].clone();
         assert!(error.is_object(), "{self}");
-        assert_eq!(
-            error["exit_code"].as_i64(),
-            self.code.map(i64::from),
-            "{self}"
-        );
+        assert_eq!(error["exit_code"].as_i64(), self.code.map(i64::from), "{self}");
         error
     }
 

@@ -104,11 +104,7 @@ impl Scripted {
         let accepting = Accepting::one_by_one(0, move |stream| {
             silent.extend(serve(stream, &seen, &script));
         });
-        Scripted {
-            base_url: accepting.url(),
-            requests,
-            _accepting: accepting,
-        }
+        Scripted { base_url: accepting.url(), requests, _accepting: accepting }
     }
 
     pub(crate) fn base_url(&self) -> &str {
@@ -155,9 +151,7 @@ fn serve(
     script: &impl Fn(&Request) -> Reply,
 ) -> Option<TcpStream> {
     // A client that connects and says nothing must not hold up the rest of the test.
-    stream
-        .set_read_timeout(Some(Duration::from_secs(10)))
-        .unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     let message = Message::read(&mut BufReader::new(&stream))?;
     let mut start = message.start.split(' ').map(str::to_owned);
     let request = Request {

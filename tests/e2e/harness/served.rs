@@ -59,19 +59,11 @@ impl Served {
             log
         });
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let ready: Value =
             serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
         let base_url = text(&ready, "base_url");
-        Served {
-            child,
-            log: Some(log),
-            base_url,
-            ready,
-            own: None,
-        }
+        Served { child, log: Some(log), base_url, ready, own: None }
     }
 
     /// The process's id.

@@ -97,9 +97,7 @@ impl Stopped {
         loop {
             let ended = self.running.has_ended();
             let log = std::fs::read(self.log.path()).unwrap();
-            let stops = String::from_utf8_lossy(&log)
-                .matches("--- stopped by SIGSTOP ---")
-                .count();
+            let stops = String::from_utf8_lossy(&log).matches("--- stopped by SIGSTOP ---").count();
             if stops >= count || ended {
                 return stops >= count;
             }
@@ -171,11 +169,7 @@ fn calls(log: &str) -> Vec<SystemCall> {
         }
         let ordinal = counts.entry((thread, name)).or_insert(0);
         *ordinal += 1;
-        calls.push(SystemCall {
-            name: name.to_owned(),
-            ordinal: *ordinal,
-            line: line.to_owned(),
-        });
+        calls.push(SystemCall { name: name.to_owned(), ordinal: *ordinal, line: line.to_owned() });
     }
     calls
 }

@@ -116,10 +116,7 @@ impl Terminal {
     pub(crate) fn see(&mut self, part: &str) -> &mut Self {
         let deadline = Instant::now() + HANG;
         while !reads(&self.screen.screen().contents(), part) {
-            assert!(
-                self.take_in(),
-                "the command ended before {part:?} was seen:\n{self}"
-            );
+            assert!(self.take_in(), "the command ended before {part:?} was seen:\n{self}");
             assert!(Instant::now() < deadline, "{part:?} is never seen:\n{self}");
         }
         self
@@ -127,10 +124,7 @@ impl Terminal {
 
     /// Takes in what was written; `false` once nothing more can come.
     fn take_in(&mut self) -> bool {
-        let a_second = Timespec {
-            tv_sec: 1,
-            tv_nsec: 0,
-        };
+        let a_second = Timespec { tv_sec: 1, tv_nsec: 0 };
         let mut there = [PollFd::new(&self.pty, PollFlags::IN)];
         if poll(&mut there, Some(&a_second)) != Ok(1) {
             return true;
@@ -180,9 +174,7 @@ impl Terminal {
     pub(crate) fn resize(&mut self, columns: u16) -> &mut Self {
         let (rows, _) = self.screen.screen().size();
         self.pty.resize(Size::new(rows.get(), columns)).unwrap();
-        self.screen
-            .screen_mut()
-            .set_size(rows, NonZeroU16::new(columns).unwrap());
+        self.screen.screen_mut().set_size(rows, NonZeroU16::new(columns).unwrap());
         self
     }
 
@@ -319,11 +311,7 @@ impl Ended {
     #[track_caller]
     pub(crate) fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, code, "{}", self.screen);
-        assert!(
-            self.restored,
-            "the terminal is not as it was:\n{}",
-            self.screen
-        );
+        assert!(self.restored, "the terminal is not as it was:\n{}", self.screen);
         self
     }
 
@@ -336,11 +324,7 @@ impl Ended {
 
     #[track_caller]
     pub(crate) fn says(self, part: &str) -> Self {
-        assert!(
-            reads(&self.screen, part),
-            "{part:?} is not in:\n{}",
-            self.screen
-        );
+        assert!(reads(&self.screen, part), "{part:?} is not in:\n{}", self.screen);
         self
     }
 }

@@ -27,13 +27,7 @@ impl Wire {
             let [cut_at, cuts, counted] = counts.clone();
             pass(client, server, cut_at, cuts, counted);
         });
-        Wire {
-            port: accepting.address.port(),
-            _accepting: accepting,
-            cut_at,
-            cuts,
-            round_trips,
-        }
+        Wire { port: accepting.address.port(), _accepting: accepting, cut_at, cuts, round_trips }
     }
 }
 

@@ -119,12 +119,8 @@ async fn a_webhook_is_signed() {
     mac.update(time.trim_start_matches("t=").as_bytes());
     mac.update(b".");
     mac.update(body.as_bytes());
-    let expected: String = mac
-        .finalize()
-        .into_bytes()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let expected: String =
+        mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(signature, expected);
     let event: Value = serde_json::from_str(&body).unwrap();
     assert_eq!(event["type"], "booking.created");

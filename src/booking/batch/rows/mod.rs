@@ -18,18 +18,12 @@ const MOST_SHOWN: usize = 20;
 /// The fields whose values are checked, and what each must be. A row must have the first ones.
 const FORMS: [(&str, &str); 7] = [
     ("venue_id", "an id"),
-    (
-        "datetime",
-        "a time with an offset, e.g. 2026-12-01T19:30:00+01:00",
-    ),
+    ("datetime", "a time with an offset, e.g. 2026-12-01T19:30:00+01:00"),
     ("party_size", "a whole number from 1"),
     ("customer.name", "text"),
     ("availability_id", "an id"),
     ("payment_collection", VENDOR_PAYMENT),
-    (
-        "idempotency_key",
-        "1 to 255 ASCII characters without spaces",
-    ),
+    ("idempotency_key", "1 to 255 ASCII characters without spaces"),
 ];
 const REQUIRED: usize = 4;
 

@@ -23,34 +23,14 @@ fn told(error: &Error) -> String {
 #[test]
 fn a_row_that_cannot_be_meant_is_named_and_nothing_is_read_past_it() {
     for (from, to, why) in [
-        (
-            "\"party_size\":2",
-            "\"party_size\":0",
-            "party_size must be a whole number",
-        ),
-        (
-            "\"party_size\":2",
-            "\"party_size\":\"2\"",
-            "party_size must be a whole number",
-        ),
-        (
-            "\"party_size\":2",
-            "\"party_size\":6,\"party_size\":2",
-            "duplicate field `party_size`",
-        ),
+        ("\"party_size\":2", "\"party_size\":0", "party_size must be a whole number"),
+        ("\"party_size\":2", "\"party_size\":\"2\"", "party_size must be a whole number"),
+        ("\"party_size\":2", "\"party_size\":6,\"party_size\":2", "duplicate field `party_size`"),
         ("venue_id", "venue", "unknown field `venue`"),
         ("\"v\"", "[]", "venue_id must be an id, not []"),
-        (
-            "2026-12-01T19:30:00Z",
-            "tomorrow",
-            "datetime must be a time with an offset",
-        ),
+        ("2026-12-01T19:30:00Z", "tomorrow", "datetime must be a time with an offset"),
         ("Ada Lovelace", " ", "customer.name is missing"),
-        (
-            "\"name\":",
-            "\"name\":\"Eve\",\"name\":",
-            "duplicate field `name`",
-        ),
+        ("\"name\":", "\"name\":\"Eve\",\"name\":", "duplicate field `name`"),
         ("\"+44\"", "44", "customer.phone: invalid type"),
         (JSON, "{", "EOF"),
         ("\"+44\"}}", "\"+44\"}} {}", "trailing characters"),
@@ -92,9 +72,7 @@ fn a_spreadsheet_in_any_of_its_forms_is_the_same_rows_as_json_lines() {
     let rows = csv(text).unwrap();
     assert_eq!(json(&format!("\n{JSON}\n\n")).unwrap(), rows[..1]);
     for other in [
-        text.replace("Hopper; Grace", "#")
-            .replace(',', ";")
-            .replace('#', "Hopper; Grace"),
+        text.replace("Hopper; Grace", "#").replace(',', ";").replace('#', "Hopper; Grace"),
         text.replace(',', "\t"),
         text.replace('\n', "\r\n"),
         text.replace('\n', "\r"),

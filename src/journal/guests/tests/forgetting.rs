@@ -59,9 +59,6 @@ fn a_request_that_somebody_damaged_keeps_no_create_from_being_settled() {
     journal.execute(damage);
     journal.scope.retention.set(Retention::parse("0").unwrap());
     make(&journal, "new", "bk_1");
-    assert_eq!(
-        journal.attempt("new").unwrap().unwrap().state,
-        State::Resolved
-    );
+    assert_eq!(journal.attempt("new").unwrap().unwrap().state, State::Resolved);
     assert!(!place.holds(GUEST));
 }

@@ -82,14 +82,7 @@ fn a_journal_that_cannot_be_looked_at_is_left_where_it_is() {
 fn every_row_of_a_damaged_journal_that_can_be_read_is_taken_over_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
-    let journal = Journal::open(
-        &path,
-        Scope {
-            profile: Some("work".into()),
-            ..at("o")
-        },
-    )
-    .unwrap();
+    let journal = Journal::open(&path, Scope { profile: Some("work".into()), ..at("o") }).unwrap();
     for key in ["a", "b", "c"] {
         journal.run(key, &json!({"party_size": 2}));
     }
@@ -101,11 +94,7 @@ fn every_row_of_a_damaged_journal_that_can_be_read_is_taken_over_whole() {
     journal.execute("PRAGMA user_version = 99");
     drop(journal);
     let taken = recover(&path).unwrap().unwrap().1;
-    assert_eq!(
-        (taken.attempts, taken.lost),
-        (2, vec!["c".to_owned()]),
-        "only a run of c"
-    );
+    assert_eq!((taken.attempts, taken.lost), (2, vec!["c".to_owned()]), "only a run of c");
     let journal = open(&path, "o");
     let attempt = journal.attempt("b").unwrap().unwrap();
     assert_eq!(attempt.booking_id.as_deref(), Some("bk_1"));

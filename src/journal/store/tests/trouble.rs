@@ -46,11 +46,7 @@ fn a_database_without_a_version_is_no_new_journal() {
     other.execute_batch("CREATE TABLE other (id)").unwrap();
     drop(other);
     let error = Journal::open(&path, at("o")).err().unwrap();
-    assert!(
-        error.message.contains("of another program"),
-        "{}",
-        error.message
-    );
+    assert!(error.message.contains("of another program"), "{}", error.message);
 }
 
 #[test]
@@ -61,12 +57,7 @@ fn what_is_written_is_synced_with_its_folder_and_what_is_deleted_is_overwritten(
     let pragma = |name: &str| -> i64 {
         let query = format!("PRAGMA {name}");
         let row = |row: &rusqlite::Row<'_>| row.get(0);
-        journal
-            .file()
-            .unwrap()
-            .0
-            .query_row(&query, [], row)
-            .unwrap()
+        journal.file().unwrap().0.query_row(&query, [], row).unwrap()
     };
     // 3 is EXTRA.
     assert_eq!((pragma("synchronous"), pragma("secure_delete")), (3, 1));

@@ -59,9 +59,7 @@ pub(crate) fn load_into(tx: &Tx<'_>, organization: &str, body: &Value) -> Result
             Some(venue) => Some(Cow::Borrowed(venue)),
             None => tx.venue(organization, &fixture.venue_id)?,
         };
-        let venue = venue
-            .ok_or(("venue_id", "is that of no venue"))
-            .map_err(refused)?;
+        let venue = venue.ok_or(("venue_id", "is that of no venue")).map_err(refused)?;
         let booking = booking(tx, organization, number, fixture, &venue).map_err(refused)?;
         bookings.push((booking, venue));
     }
@@ -125,12 +123,8 @@ fn state(
             generated_codes,
             tx.now,
         )),
-        BookingStatus::Processing => BookingState::Processing {
-            until: tx.now + PROCESSING_TIME,
-        },
-        BookingStatus::Confirmed => BookingState::Confirmed {
-            error: fixture.error_code,
-        },
+        BookingStatus::Processing => BookingState::Processing { until: tx.now + PROCESSING_TIME },
+        BookingStatus::Confirmed => BookingState::Confirmed { error: fixture.error_code },
         BookingStatus::Failed => {
             let error = fixture.error_code;
             let error = error.unwrap_or(BookingErrorCode::ProviderError);

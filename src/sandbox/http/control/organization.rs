@@ -106,6 +106,5 @@ fn find(tx: &Tx<'_>, request: &Request) -> Result<Organization, ApiError> {
 }
 
 pub(super) fn named(tx: &Tx<'_>, name: &str) -> Result<Organization, ApiError> {
-    tx.organization_named(name)?
-        .ok_or(ApiError::ORGANIZATION_UNKNOWN)
+    tx.organization_named(name)?.ok_or(ApiError::ORGANIZATION_UNKNOWN)
 }

@@ -78,9 +78,7 @@ pub(super) fn scenarios(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let scenarios = Scenario::all().map(|scenario| {
         let seeded = venues().filter(|it| it.scenario == Some(scenario));
         // A fixture without an outcome confirms at once.
-        let own = own
-            .iter()
-            .filter(|it| it.scenario.unwrap_or(Scenario::Confirms) == scenario);
+        let own = own.iter().filter(|it| it.scenario.unwrap_or(Scenario::Confirms) == scenario);
         json!({
             "name": scenario.name(),
             "description": scenario.describe(),

@@ -42,9 +42,7 @@ pub(super) fn answer(
         waiting: VecDeque::from([first.id(place.to_string())]),
     };
     let events = stream::unfold(feed, Feed::next).map(Ok::<_, Infallible>);
-    Ok(Sse::new(events)
-        .keep_alive(KeepAlive::default())
-        .into_response())
+    Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response())
 }
 
 /// What one client is sent. A change is read only when the client has taken the one before.

@@ -63,10 +63,7 @@ impl HttpMessage {
                 lines.push_str(part);
             }
         }
-        Self {
-            headers: lines,
-            ..Self::default()
-        }
+        Self { headers: lines, ..Self::default() }
     }
 
     /// Keeps the beginning of a body: a copy, because a body is a part of a connection's buffer.
@@ -289,12 +286,6 @@ impl HttpMessage {
             Ok(text) => (secrets.hide(text), None),
             Err(_) => (STANDARD.encode(&self.body), Some("base64")),
         };
-        MessageDocument {
-            headers,
-            body,
-            truncated,
-            encoding,
-            length: self.length,
-        }
+        MessageDocument { headers, body, truncated, encoding, length: self.length }
     }
 }

@@ -45,22 +45,14 @@ impl HarFile {
         let beginning = BEGINNING.len() as u64;
         (&file).take(beginning).read_to_end(&mut found)?;
         if !found.is_empty() && found != BEGINNING.as_bytes() {
-            return Err(io::Error::other(
-                "it exists and is not a HAR file of bookctl",
-            ));
+            return Err(io::Error::other("it exists and is not a HAR file of bookctl"));
         }
         file.set_len(0)?;
         file.rewind()?;
         let version = env!("CARGO_PKG_VERSION");
         let start = format!("{BEGINNING}\"version\":\"{version}\"}},\"entries\":[");
         file.write_all(format!("{start}{END}").as_bytes())?;
-        Ok(Self {
-            path,
-            origin,
-            file,
-            end: start.len() as u64,
-            has_entries: false,
-        })
+        Ok(Self { path, origin, file, end: start.len() as u64, has_entries: false })
     }
 
     pub(crate) fn add(&mut self, exchange: &Exchange) -> io::Result<()> {
@@ -130,11 +122,8 @@ impl ExchangeDocument {
         let status = StatusCode::from_u16(self.status).ok();
         let mut response = message.har();
         response["status"] = json!(self.status);
-        response["statusText"] = json!(
-            status
-                .and_then(|it| it.canonical_reason())
-                .unwrap_or_default()
-        );
+        response["statusText"] =
+            json!(status.and_then(|it| it.canonical_reason()).unwrap_or_default());
         response["redirectURL"] = json!("");
         response["content"] = json!({
             "size": message.length,
@@ -151,11 +140,7 @@ impl ExchangeDocument {
 
 impl MessageDocument {
     fn cut(&self) -> &'static str {
-        if self.truncated {
-            "the body is longer: only its first 64 KB are here"
-        } else {
-            ""
-        }
+        if self.truncated { "the body is longer: only its first 64 KB are here" } else { "" }
     }
 
     fn mime(&self) -> &str {

@@ -110,8 +110,7 @@ impl ExchangeLog {
     pub(in super::super) fn all(&self) -> (Vec<Arc<Exchange>>, Vec<Shown>) {
         let kept = self.lock();
         let earlier = kept.earlier.iter().flat_map(|((owner, code), ids)| {
-            ids.iter()
-                .map(|id| (owner.clone(), code.clone(), id.clone()))
+            ids.iter().map(|id| (owner.clone(), code.clone(), id.clone()))
         });
         (kept.exchanges.iter().cloned().collect(), earlier.collect())
     }

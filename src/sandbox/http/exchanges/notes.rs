@@ -124,10 +124,7 @@ impl Fields {
             return None;
         }
         let own = schema["properties"].as_object().into_iter().flatten();
-        let mut found = Self(
-            own.map(|(name, it)| (name.as_str(), Self::of(it)))
-                .collect(),
-        );
+        let mut found = Self(own.map(|(name, it)| (name.as_str(), Self::of(it))).collect());
         for part in ["allOf", "anyOf", "oneOf"] {
             for part in schema[part].as_array().into_iter().flatten() {
                 found.0.extend(Self::all_of(part)?.0);
@@ -171,11 +168,7 @@ mod tests {
     fn a_name_that_is_nearly_known_is_recognized() {
         let known = ["payment_collection", "party_size", "end_user"];
         for (within, name, meant) in [
-            (
-                "",
-                "paymentCollection",
-                "; did you mean payment_collection?",
-            ),
+            ("", "paymentCollection", "; did you mean payment_collection?"),
             ("customer.", "end_usr", "; did you mean customer.end_user?"),
             ("", "color", ""),
         ] {

@@ -8,9 +8,7 @@ use crate::sandbox::rules::access::masked;
 /// The parts of a name of a header or a parameter that holds a secret.
 const NAMES: [&str; 6] = ["key", "token", "secret", "auth", "cookie", "password"];
 /// The words that stand before a secret in its header.
-const SCHEMES: [&str; 7] = [
-    "bearer", "basic", "digest", "token", "key", "apikey", "api-key",
-];
+const SCHEMES: [&str; 7] = ["bearer", "basic", "digest", "token", "key", "apikey", "api-key"];
 /// A shorter text may stand elsewhere by chance.
 const SHORTEST: usize = 6;
 
@@ -110,9 +108,7 @@ fn parameters(text: &str) -> impl Iterator<Item = (String, String)> {
 /// The texts that are secret members of a value, which is itself the member of this name, or in a list of that name.
 fn members(name: &str, value: &Value, found: &mut Vec<(String, String)>) {
     match value {
-        Value::Object(object) => object
-            .iter()
-            .for_each(|(name, it)| members(name, it, found)),
+        Value::Object(object) => object.iter().for_each(|(name, it)| members(name, it, found)),
         Value::Array(elements) => elements.iter().for_each(|it| members(name, it, found)),
         Value::String(text) if is_secret(name) => {
             let before = [":", ": "].map(|colon| format!("\"{name}\"{colon}\""));
@@ -163,11 +159,7 @@ mod tests {
             ("authorization", "Bearer", "Bearer"),
             ("X-Api-Key", "real-key-4711", "…4711"),
             ("cookie", "session=real-key-4711; a=b", "…=b"),
-            (
-                "referer",
-                "https://a.example/?k=real-key-4711",
-                "https://a.example/?k=…4711",
-            ),
+            ("referer", "https://a.example/?k=real-key-4711", "https://a.example/?k=…4711"),
             ("idempotency-key", "order-1", "order-1"),
             ("user-agent", "curl/8", "curl/8"),
         ] {

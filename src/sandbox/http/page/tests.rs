@@ -44,9 +44,9 @@ fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
 fn walk(value: &Value, at: &str, visit: &mut impl FnMut(&str, &Value)) {
     visit(at, value);
     match value {
-        Value::Object(fields) => fields
-            .iter()
-            .for_each(|(name, it)| walk(it, &format!("{at}/{name}"), visit)),
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, it)| walk(it, &format!("{at}/{name}"), visit))
+        }
         Value::Array(items) => items
             .iter()
             .enumerate()
@@ -60,17 +60,10 @@ fn it_tells_the_scope_and_the_limit_of_every_endpoint_and_of_nothing_else() {
     let document = service();
     for endpoint in ENDPOINTS {
         let operation = &document["paths"][endpoint.path][endpoint.method.to_lowercase()];
-        assert!(
-            operation.is_object(),
-            "{} {}",
-            endpoint.method,
-            endpoint.path
-        );
+        assert!(operation.is_object(), "{} {}", endpoint.method, endpoint.path);
         assert_eq!(operation["summary"], endpoint.summary);
         assert_eq!(operation["x-required-scope"].as_str(), endpoint.scope);
-        let limit = endpoint
-            .rate_limit
-            .map(|EndpointLimit(_, it)| u64::from(it));
+        let limit = endpoint.rate_limit.map(|EndpointLimit(_, it)| u64::from(it));
         assert_eq!(operation["x-rate-limit"].as_u64(), limit);
     }
     assert_eq!(operations(&document).len(), ENDPOINTS.len());
@@ -81,14 +74,9 @@ fn every_control_is_described_and_nothing_else() {
     let document = controls_document();
     let described: BTreeSet<String> = operations(&document).into_iter().map(|it| it.0).collect();
     let served = control::CONTROLS.iter();
-    let served: BTreeSet<String> = served
-        .map(|it| format!("{} {}", it.method, it.path))
-        .collect();
+    let served: BTreeSet<String> = served.map(|it| format!("{} {}", it.method, it.path)).collect();
     let missing: Vec<_> = served.difference(&described).collect();
-    assert!(
-        missing.is_empty(),
-        "not in docs/sandbox-openapi.json: {missing:?}"
-    );
+    assert!(missing.is_empty(), "not in docs/sandbox-openapi.json: {missing:?}");
     let unknown: Vec<_> = described.difference(&served).collect();
     assert!(unknown.is_empty(), "described, but no control: {unknown:?}");
 }
@@ -97,12 +85,7 @@ fn every_control_is_described_and_nothing_else() {
 fn it_lists_every_error_code_of_a_booking() {
     let document = service();
     let codes = &schemas(&document)["BookingErrorCode"]["enum"];
-    let codes: Vec<_> = codes
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it.as_str().unwrap())
-        .collect();
+    let codes: Vec<_> = codes.as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
     assert_eq!(codes, ERROR_CODES.map(|it| it.1));
 }
 
@@ -175,9 +158,8 @@ fn every_operation_has_a_name_for_a_method_a_sentence_and_examples() {
                 assert!(sentence.ends_with('.'), "{call}: {parameter}");
                 assert!(parameter.get("example").is_some(), "{call}: {parameter}");
             }
-            let contents = object(&operation["responses"])
-                .values()
-                .chain(operation.get("requestBody"));
+            let contents =
+                object(&operation["responses"]).values().chain(operation.get("requestBody"));
             for content in contents {
                 let content = &resolved(&document, content)["content"];
                 let schema = &object(content).values().next().unwrap()["schema"];
@@ -209,9 +191,8 @@ fn every_field_has_a_sentence_and_an_example() {
                 let sentence = of("description").and_then(Value::as_str);
                 let sentence = sentence.unwrap_or_default();
                 assert!(sentence.ends_with('.'), "{at}.{name}: {sentence:?}");
-                let items = field
-                    .get("items")
-                    .and_then(|it| resolved(&document, it).get("examples"));
+                let items =
+                    field.get("items").and_then(|it| resolved(&document, it).get("examples"));
                 let has_example = of("examples").or_else(|| of("const")).or(items);
                 assert!(has_example.is_some(), "{at}.{name} has no example");
             }
@@ -233,14 +214,9 @@ fn the_elements_contain_the_script_and_the_style_and_nothing_else() {
 #[test]
 fn text_becomes_a_page_by_text_content_alone_and_nothing_is_loaded_from_elsewhere() {
     let page = PageDocument::assemble();
-    for name in [
-        "innerHTML",
-        "outerHTML",
-        "insertAdjacentHTML",
-        "document.write",
-        "eval(",
-        "style=",
-    ] {
+    for name in
+        ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "style="]
+    {
         assert!(!page.html.contains(name), "{name}");
     }
     let elsewhere = ["src=", "@import", " url(", "https://"];

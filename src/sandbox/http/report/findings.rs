@@ -15,13 +15,7 @@ use crate::sandbox::store::SentDelivery;
 use crate::sandbox::wire::IdKind;
 
 /// Its code, title, why it matters, its section of the specification, and the requests that show it: of the last three, the events.
-type Rule = (
-    &'static str,
-    &'static str,
-    &'static str,
-    &'static str,
-    fn(&Seen<'_>) -> Vec<String>,
-);
+type Rule = (&'static str, &'static str, &'static str, &'static str, fn(&Seen<'_>) -> Vec<String>);
 
 #[rustfmt::skip]
 const RULES: [Rule; 11] = [
@@ -295,15 +289,11 @@ fn events(seen: &Seen<'_>, shows: impl Fn(&DeliveryAttempt) -> bool) -> Vec<Stri
 
 /// The events that the handler took although it should not have.
 fn accepted(seen: &Seen<'_>, fault: FaultKind) -> Vec<String> {
-    events(seen, |it| {
-        it.fault == Some(fault) && matches!(it.status, Some(200..=299))
-    })
+    events(seen, |it| it.fault == Some(fault) && matches!(it.status, Some(200..=299)))
 }
 
 /// The events whose genuine deliveries the handler rejected: a finding only if it takes none at all.
 fn rejected(seen: &Seen<'_>) -> Vec<String> {
     let forged = [Some(FaultKind::Unsigned), Some(FaultKind::Old)];
-    events(seen, |it| {
-        !forged.contains(&it.fault) && matches!(it.status, Some(400 | 401 | 403))
-    })
+    events(seen, |it| !forged.contains(&it.fault) && matches!(it.status, Some(400 | 401 | 403)))
 }

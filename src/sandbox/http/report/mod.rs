@@ -80,10 +80,7 @@ impl Report {
                 ..situation
             }
         });
-        Self {
-            situations: situations.collect(),
-            findings: findings(&mut met),
-        }
+        Self { situations: situations.collect(), findings: findings(&mut met) }
     }
 }
 
@@ -134,9 +131,7 @@ fn of_delivery(delivery: &SentDelivery) -> impl Iterator<Item = (&'static str, S
     let met = |fault| attempts.iter().any(|it| it.fault == Some(fault));
     let is_held_back = met(FaultKind::Delay) || met(FaultKind::Reorder);
     let is_late = attempts.len() > 1 || is_held_back;
-    let mut by_handler = attempts
-        .iter()
-        .filter(|it| it.fault.is_none() || is_held_back);
+    let mut by_handler = attempts.iter().filter(|it| it.fault.is_none() || is_held_back);
     let found = [
         (good > 0, "webhook_delivered"),
         (is_late, "webhook_late"),

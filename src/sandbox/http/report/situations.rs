@@ -104,16 +104,7 @@ pub(super) fn all() -> impl Iterator<Item = (&'static str, Situation)> {
 
 fn situation(row: [&str; 5]) -> Situation {
     let [code, title, section, why, how] = row.map(str::to_owned);
-    Situation {
-        code,
-        title,
-        section,
-        why,
-        how,
-        met: false,
-        remark: None,
-        requests: Vec::new(),
-    }
+    Situation { code, title, section, why, how, met: false, remark: None, requests: Vec::new() }
 }
 
 #[cfg(test)]

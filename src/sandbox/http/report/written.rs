@@ -67,10 +67,8 @@ impl Report {
             } else {
                 format!("><skipped message=\"{}\"/></testcase>", xml(&it.how))
             };
-            let _ = writeln!(
-                situations,
-                "    <testcase classname=\"situations\" name=\"{name}\"{end}"
-            );
+            let _ =
+                writeln!(situations, "    <testcase classname=\"situations\" name=\"{name}\"{end}");
         }
         let (all, skipped) = (self.situations.len(), self.unmet().count());
         format!(
@@ -84,11 +82,7 @@ impl Report {
         let mut text = format!("## Sandbox report\n\n{}.\n", self.summary());
         for it in &self.findings {
             let requests = it.requests.join("`, `");
-            let _ = write!(
-                text,
-                "\n- **{}.** {} ({}) `{requests}`",
-                it.title, it.why, it.section
-            );
+            let _ = write!(text, "\n- **{}.** {} ({}) `{requests}`", it.title, it.why, it.section);
         }
         let _ = write!(text, "\n\n{}.", self.met_codes());
         text.push_str("\n\n<details><summary>Never met</summary>\n\n| situation | why | how |\n| --- | --- | --- |\n");

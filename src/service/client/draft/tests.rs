@@ -13,11 +13,7 @@ fn found(kind: WriteKind, refusals: &[Value]) -> Draft {
 }
 
 fn settings(asked: &Draft) -> Vec<String> {
-    asked
-        .settings(false)
-        .iter()
-        .map(ToString::to_string)
-        .collect()
+    asked.settings(false).iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -140,22 +136,14 @@ fn what_only_a_person_knows_stands_as_a_hole() {
 #[test]
 fn a_refused_write_comes_with_the_complete_command() {
     let command = |kind, asked: Value, refused: Value| {
-        let adapter = Adapter {
-            profile: Some("acme".to_owned()),
-            ..Adapter::default()
-        };
+        let adapter = Adapter { profile: Some("acme".to_owned()), ..Adapter::default() };
         let mut draft = Draft::new(&adapter, kind).asked_for(asked.as_object().unwrap());
         draft.take(&named(&refused));
         let command = draft.command().unwrap();
-        command
-            .strip_prefix("bookctl profile set acme ")
-            .unwrap()
-            .to_owned()
+        command.strip_prefix("bookctl profile set acme ").unwrap().to_owned()
     };
     let mut adapter = Adapter::default();
-    adapter
-        .set("dialect.modify_party_size_field", "covers")
-        .unwrap();
+    adapter.set("dialect.modify_party_size_field", "covers").unwrap();
     let asked = json!({"datetime": "x"});
     let mut draft = Draft::new(&adapter, WriteKind::Modify).asked_for(asked.as_object().unwrap());
     draft.take(&named(
@@ -179,18 +167,8 @@ fn a_refused_write_comes_with_the_complete_command() {
             required("pin"),
             "dialect.session_code_field=pin",
         ),
-        (
-            WriteKind::Connect,
-            json!({}),
-            required("mobile"),
-            "dialect.session_phone_field=mobile",
-        ),
-        (
-            WriteKind::Cancel,
-            json!({}),
-            required("why"),
-            "dialect.cancel_reason_field=why",
-        ),
+        (WriteKind::Connect, json!({}), required("mobile"), "dialect.session_phone_field=mobile"),
+        (WriteKind::Cancel, json!({}), required("why"), "dialect.cancel_reason_field=why"),
         (
             WriteKind::Modify,
             json!({"party_size": 3}),

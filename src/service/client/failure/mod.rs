@@ -86,10 +86,7 @@ impl Failure {
     /// Whether something answered, although not with what was asked for.
     pub(crate) fn is_answer(&self) -> bool {
         use Failure::{Redirected, Refused, Unreadable, Unusable};
-        matches!(
-            self,
-            Refused(_) | Unusable(_) | Redirected { .. } | Unreadable { .. }
-        )
+        matches!(self, Refused(_) | Unusable(_) | Redirected { .. } | Unreadable { .. })
     }
 
     pub(crate) fn is_certain_refusal(&self) -> bool {

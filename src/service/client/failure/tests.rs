@@ -8,11 +8,7 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
 fn refused(status: u16, body: Value) -> Failure {
-    Failure::Refused(Box::new(Refusal::new(
-        status,
-        &HeaderMap::new(),
-        body.into(),
-    )))
+    Failure::Refused(Box::new(Refusal::new(status, &HeaderMap::new(), body.into())))
 }
 
 fn create() -> Call {
@@ -43,10 +39,7 @@ fn a_4xx_on_a_write_is_certain_only_where_it_carries_one_of_the_services_documen
         assert!(!certain(page(status)), "{status}");
     }
     for status in GIVEN_UP_ON_THE_WAY {
-        assert!(
-            !certain(refused(status, json!({"error": "no"}))),
-            "{status}"
-        );
+        assert!(!certain(refused(status, json!({"error": "no"}))), "{status}");
     }
     assert!(refused(429, json!({"error": "rate_limited"})).may_be_waited_out(&create()));
     assert!(!refused(429, json!({})).may_be_waited_out(&create()));
@@ -62,19 +55,11 @@ fn a_refusal_has_the_code_the_exit_and_the_sentence_that_the_specification_gives
            401 | {"error": "unauthorized"}                        | POST | unauthorized    | Unauthorized   |
            404 | {"error": "venue not found"}                     | POST | http_404        | NotFound       | venue not found"#,
     ) {
-        let call = if method == "GET" {
-            Call::get("/v1/")
-        } else {
-            create()
-        };
+        let call = if method == "GET" { Call::get("/v1/") } else { create() };
         let error = said(status.parse().unwrap(), body.parse().unwrap(), &call);
         assert_eq!(error.code.to_string(), code);
         assert_eq!(format!("{:?}", error.exit), exit);
-        assert!(
-            message.is_empty() || error.message == message,
-            "{}",
-            error.message
-        );
+        assert!(message.is_empty() || error.message == message, "{}", error.message);
         assert_eq!(error.hint.is_some(), error.exit != Exit::OutcomeUnknown);
     }
     for [body, sentence] in rows(
@@ -104,10 +89,7 @@ fn the_hint_of_a_bare_status_leads_on_from_what_was_asked_for() {
          409 | POST | /v1/bookings/bk_1/cancel           | bookctl show bk_1",
     ) {
         let method = method.parse().unwrap();
-        let call = Call {
-            method,
-            ..Call::get(path)
-        };
+        let call = Call { method, ..Call::get(path) };
         let error = said(status.parse().unwrap(), json!({"error": "no"}), &call);
         assert!(hint_of(&error).contains(words), "{error:?}");
     }
@@ -129,10 +111,7 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
         Failure::NoKey(why("https://a.example")),
         Failure::NotSent(why("a header is wrong")),
         Failure::TimedOut(Duration::from_secs(30)),
-        Failure::NotReached {
-            why: why("refused"),
-            timed_out,
-        },
+        Failure::NotReached { why: why("refused"), timed_out },
         Failure::NoAnswer(why("reset")),
         Failure::Unusable(why("it is too large")),
         Failure::Redirected { status, to },
@@ -198,11 +177,7 @@ fn a_write_is_open_unless_it_never_left_or_was_refused() {
 #[test]
 fn other_peoples_unfinished_bookings_are_not_shown_with_a_refusal() {
     let open = json!([{"id": "bk_0", "status": "requires_action", "next_action": {"message": "the code"}}]);
-    let error = said(
-        404,
-        json!({"error": "no", "open_bookings": open}),
-        &create(),
-    );
+    let error = said(404, json!({"error": "no", "open_bookings": open}), &create());
     assert!(error.details.is_empty(), "{error:?}");
     assert!(!hint_of(&error).contains("bk_0"), "{error:?}");
 }

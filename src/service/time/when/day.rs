@@ -47,8 +47,7 @@ impl Day {
         let today = zone.to_datetime(now).date();
         let ahead = |days: i32| {
             let days = Span::new().try_days(days);
-            days.and_then(|days| today.checked_add(days))
-                .map_err(|_| TOO_FAR.to_owned())
+            days.and_then(|days| today.checked_add(days)).map_err(|_| TOO_FAR.to_owned())
         };
         let to_come = |date: &Date| is_to_come(date.to_datetime(time), now, zone);
         let date = match self {

@@ -62,10 +62,7 @@ impl When {
 
     /// Whether the date is named, so that it is the same one in every zone.
     pub(crate) fn names_its_date(&self) -> bool {
-        matches!(
-            self,
-            When::Local(Day::Date(_) | Day::OfYear(..) | Day::WeekdayNear(..), _)
-        )
+        matches!(self, When::Local(Day::Date(_) | Day::OfYear(..) | Day::WeekdayNear(..), _))
     }
 
     /// Whether a booking's own day decides on which date the time is: the text names no day, or a weekday.
@@ -109,21 +106,14 @@ impl Days {
     pub(crate) fn resolve(&self, now: Timestamp, zone: &TimeZone) -> Result<(Date, Date), String> {
         // No clock change skips a time in UTC, and the end of the day is to come on every day.
         let today = zone.to_datetime(now).date().at(0, 0, 0, 0);
-        let now = today
-            .to_zoned(TimeZone::UTC)
-            .map_err(|error| error.to_string())?
-            .timestamp();
+        let now = today.to_zoned(TimeZone::UTC).map_err(|error| error.to_string())?.timestamp();
         let date = |day: Day| {
             let moment = day.resolve(Time::MAX, now, &TimeZone::UTC)?;
             let date = moment.zoned.date();
             // What is listed may be over.
             let is_far =
                 matches!(day, Day::OfYear(..)) && today.date().saturating_add(6.months()) < date;
-            Ok::<_, String>(if is_far {
-                date.saturating_sub(1.year())
-            } else {
-                date
-            })
+            Ok::<_, String>(if is_far { date.saturating_sub(1.year()) } else { date })
         };
         let (first, last) = (date(self.0)?, date(self.1)?);
         if first <= last {

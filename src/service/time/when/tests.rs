@@ -38,11 +38,7 @@ fn rfc_3339_needs_no_zone_and_keeps_its_offset() {
         ",
     ) {
         let when = When::parse(text).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(
-            when.exact().map(|moment| moment.wire()).as_deref(),
-            Some(wire),
-            "{text}"
-        );
+        assert_eq!(when.exact().map(|moment| moment.wire()).as_deref(), Some(wire), "{text}");
         is(text, NOW, "Asia/Tokyo", wire);
     }
 }
@@ -191,11 +187,7 @@ fn the_next_occurrence_of_a_time_is_refused_where_a_change_makes_it_doubtful() {
     let error = resolve("02:30", "2027-03-28T00:30:00Z", "Europe/Paris").unwrap_err();
     assert!(error.contains("does not exist"), "{error}");
     // Before the time is first shown, between its two readings, and although the clock was later.
-    for now in [
-        "2027-10-30T23:00:00Z",
-        "2027-10-31T00:45:00Z",
-        "2027-10-31T00:59:00Z",
-    ] {
+    for now in ["2027-10-30T23:00:00Z", "2027-10-31T00:45:00Z", "2027-10-31T00:59:00Z"] {
         let error = resolve("sun 02:30", now, "Europe/Paris").unwrap_err();
         assert!(error.contains("happens twice"), "{now}: {error}");
     }
@@ -285,15 +277,9 @@ fn what_only_the_clock_can_tell_is_refused_when_it_is_asked() {
 fn a_refusal_shows_no_control_character_and_no_more_than_helps() {
     let sentence = refusal("19:30\u{1b}]0;owned\u{7}\u{202e}\n");
     assert!(!sentence.chars().any(char::is_control), "{sentence}");
-    assert!(
-        sentence.contains(r"`19:30\u{1b}]0;owned\u{7}\u{202e}`"),
-        "{sentence}"
-    );
+    assert!(sentence.contains(r"`19:30\u{1b}]0;owned\u{7}\u{202e}`"), "{sentence}");
     let sentence = refusal(&"é".repeat(201));
-    assert!(
-        sentence.contains("longer than 200 characters") && sentence.len() < 400,
-        "{sentence}"
-    );
+    assert!(sentence.contains("longer than 200 characters") && sentence.len() < 400, "{sentence}");
 }
 
 /// What times are made of. `|` separates.

@@ -68,9 +68,7 @@ pub(crate) fn time(text: &str) -> Result<When, String> {
         (_, None, _) => Err(format!("it has no time of day; try {TIME_EXAMPLE}")),
         (day, Some(time), None) => Ok(When::Local(day.unwrap_or(Day::Soonest), time)),
         (Some(Day::Date(date)), Some(time), Some(offset)) => {
-            let instant = offset
-                .unwrap_or(Offset::UTC)
-                .to_timestamp(date.to_datetime(time));
+            let instant = offset.unwrap_or(Offset::UTC).to_timestamp(date.to_datetime(time));
             let instant = instant.map_err(|_| TOO_FAR)?;
             Ok(When::Exact(match offset {
                 None => Moment::zulu(instant),
@@ -214,9 +212,7 @@ fn read_clock<'t, 'a>(words: &'t [&'a str]) -> ParsedWords<'t, 'a, (Time, Option
         return Ok(None);
     }
     let (digits, offset) = word.split_at(word.find(['z', '+', '-']).unwrap_or(word.len()));
-    let own = (!offset.is_empty())
-        .then(|| read_offset(offset))
-        .transpose()?;
+    let own = (!offset.is_empty()).then(|| read_offset(offset)).transpose()?;
     let time = time_of_day(digits, half).ok_or_else(|| {
         format!(
             "`{}{half}` is not a time of day; try `19:30`, `19:30:15` or `7:30pm`",

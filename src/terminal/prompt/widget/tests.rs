@@ -1,13 +1,9 @@
 use super::*;
 
 fn venues() -> Vec<String> {
-    let mut rows: Vec<String> = [
-        "Café de Flore   Paris",
-        "東京タワー寿司  Tokyo",
-        "Bistro  Paris",
-    ]
-    .map(String::from)
-    .to_vec();
+    let mut rows: Vec<String> = ["Café de Flore   Paris", "東京タワー寿司  Tokyo", "Bistro  Paris"]
+        .map(String::from)
+        .to_vec();
     rows.extend((0..60).map(|number| format!("Venue {number}  London {}", "long ".repeat(40))));
     rows
 }
@@ -23,8 +19,7 @@ fn press(menu: &mut Widget<'_>, text: &str) {
 }
 
 fn draw(menu: &Widget<'_>, rows: usize, columns: usize) -> Vec<String> {
-    menu.draw(None, Size { rows, columns }, &Theme::new(false))
-        .lines
+    menu.draw(None, Size { rows, columns }, &Theme::new(false)).lines
 }
 
 #[test]
@@ -48,10 +43,7 @@ fn where_nothing_is_found_enter_answers_nothing() {
     assert_eq!(menu.press(Key::Enter), KeyEffect::Stay);
     menu.press(Key::Up);
     menu.press(Key::PageDown);
-    assert_eq!(
-        draw(&menu, 24, 80)[1],
-        "  no matches for \"xyz\", Ctrl-U clears"
-    );
+    assert_eq!(draw(&menu, 24, 80)[1], "  no matches for \"xyz\", Ctrl-U clears");
     menu.press(Key::EraseLine);
     assert_eq!(menu.found.len(), rows.len());
 }
@@ -97,10 +89,8 @@ fn the_marked_row_is_in_view_at_every_size_and_nothing_wraps_or_overflows() {
 
 #[test]
 fn what_is_cut_off_the_marked_row_stands_below_it() {
-    let rows = [
-        "17:00 · card, 23.00 EUR held · free until Thu 17:00, then 23.00 EUR",
-        "18:00 · no card",
-    ];
+    let rows =
+        ["17:00 · card, 23.00 EUR held · free until Thu 17:00, then 23.00 EUR", "18:00 · no card"];
     let (rows, question) = (rows.map(str::to_owned).to_vec(), question());
     let mut menu = Widget::new(&question, &rows, 0);
     let lines = draw(&menu, 24, 40);
@@ -113,10 +103,7 @@ fn what_is_cut_off_the_marked_row_stands_below_it() {
         ]
     );
     menu.press(Key::Down);
-    assert_eq!(
-        draw(&menu, 24, 40)[1],
-        "  17:00 · card, 23.00 EUR held · free …"
-    );
+    assert_eq!(draw(&menu, 24, 40)[1], "  17:00 · card, 23.00 EUR held · free …");
     assert_eq!(draw(&menu, 24, 40).len(), 3);
 }
 
@@ -139,9 +126,7 @@ const LEFT: Option<SignedDuration> = Some(SignedDuration::from_secs(1192));
 
 fn six_digits(text: &str) -> Result<(), String> {
     let digits = text.len() == 6 && text.bytes().all(|byte| byte.is_ascii_digit());
-    digits
-        .then_some(())
-        .ok_or_else(|| "the code has six digits".to_owned())
+    digits.then_some(()).ok_or_else(|| "the code has six digits".to_owned())
 }
 
 #[test]
@@ -161,10 +146,7 @@ fn an_answer_that_is_not_taken_says_why_until_the_next_key() {
 fn a_long_paste_is_drawn_at_its_end_and_answered_whole() {
     let paste = "0123456789".repeat(6_000);
     let question = Question::new("Note", "--note", "the note");
-    let hidden = Question {
-        echo: Echo::Hidden,
-        ..Question::new("Key", "--key", "the key")
-    };
+    let hidden = Question { echo: Echo::Hidden, ..Question::new("Key", "--key", "the key") };
     for (question, end) in [(&question, "456789"), (&hidden, "******")] {
         let mut entry = Widget::new(question, &[], 0).or_typed(None, &|_| Ok(()));
         press(&mut entry, &paste);
@@ -191,17 +173,11 @@ fn an_empty_answer_is_the_default_and_the_end_of_input_only_on_an_empty_line_a_w
 
 #[test]
 fn at_every_width_nothing_wraps_and_time_and_typing_stay_in_view() {
-    let question = Question::new(
-        "Code that was texted to 東京 +81 3-1234-5678",
-        "--otp",
-        "the code",
-    );
+    let question =
+        Question::new("Code that was texted to 東京 +81 3-1234-5678", "--otp", "the code");
     let default = Some("a default that is long itself");
     let mut entry = Widget::new(&question, &[], 0).or_typed(default, &six_digits);
-    press(
-        &mut entry,
-        "名前 and far more text than any of the narrow ones could ever hold 999",
-    );
+    press(&mut entry, "名前 and far more text than any of the narrow ones could ever hold 999");
     assert_eq!(entry.press(Key::Enter), KeyEffect::Stay);
     for columns in [20, 40, 80, 200] {
         let frame = entry.draw(LEFT, Size { rows: 24, columns }, &Theme::new(false));
