@@ -1,4 +1,4 @@
-//! What `bookctl --version --verbose` tells about the build, and how the program is linked.
+//! What `bookctl --version --verbose` shows about the build.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,25 +11,11 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=Cargo.lock");
     let lock = fs::read_to_string("Cargo.lock").unwrap_or_default();
-    if has_fixed_address() {
-        println!("cargo:rustc-link-arg-bins=-no-pie");
-    }
     set("BUILT_COMMIT", &commit());
     set("BUILT_TARGET", &variable("TARGET"));
     set("BUILT_PROFILE", &variable("PROFILE"));
-    set("BUILT_FEATURES", &features().join(" "));
     set("BUILT_RUSTLS", &locked(&lock, "rustls"));
     set("BUILT_RING", &locked(&lock, "ring"));
-}
-
-/// Whether the program is linked for a fixed address. The loader of a position-independent one writes 22,000 pointers,
-/// all over a hundred pages, before `main` begins: a third of what `bookctl --version` takes.
-fn has_fixed_address() -> bool {
-    let is_linux =
-        variable("CARGO_CFG_TARGET_OS") == "linux" && variable("CARGO_CFG_TARGET_ENV") == "gnu";
-    let is_static = variable("CARGO_CFG_TARGET_FEATURE").contains("crt-static");
-    let may_be_moved = env::var_os("CARGO_FEATURE_PIE").is_some();
-    is_linux && !is_static && !may_be_moved && variable("PROFILE") == "release"
 }
 
 /// `cargo run` and `cargo test` set these variables for the program too, so no name may be one that it reads.
@@ -39,17 +25,6 @@ fn set(name: &str, value: &str) {
 
 fn variable(name: &str) -> String {
     env::var(name).unwrap_or_default()
-}
-
-/// The names of the package's features that this build has.
-fn features() -> Vec<String> {
-    let enabled = env::vars().filter_map(|(name, _)| {
-        let name = name.strip_prefix("CARGO_FEATURE_")?;
-        Some(name.to_lowercase().replace('_', "-"))
-    });
-    let mut enabled: Vec<_> = enabled.collect();
-    enabled.sort();
-    enabled
 }
 
 /// The version of a package in Cargo.lock. rustls does not tell its own.

@@ -136,14 +136,12 @@ pub(crate) fn report_usage(
 
 /// `--version --verbose`: what a report of a bug needs to say about the program. What was built is from `build.rs`.
 fn details() -> String {
-    let features = Some(env!("BUILT_FEATURES")).filter(|names| !names.is_empty());
     format!(
-        "bookctl {}\ncommit {}\ntarget {}\nprofile {}\nfeatures {}\nsqlite {}\ntls rustls {} with ring {}\n",
+        "bookctl {}\ncommit {}\ntarget {}\nprofile {}\nsqlite {}\ntls rustls {} with ring {}\n",
         env!("CARGO_PKG_VERSION"),
         env!("BUILT_COMMIT"),
         env!("BUILT_TARGET"),
         env!("BUILT_PROFILE"),
-        features.unwrap_or("none"),
         rusqlite::version(),
         env!("BUILT_RUSTLS"),
         env!("BUILT_RING"),
