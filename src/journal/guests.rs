@@ -8,8 +8,8 @@ use std::fs;
 
 use jiff::Timestamp;
 
-use super::Journal;
 use super::scope::Scope;
+use super::{Journal, batch_rows};
 use crate::outcome::Result;
 use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, values};
 
@@ -53,7 +53,8 @@ pub(super) fn purge(statements: &dyn SqlExecutor, scope: &Scope) -> SqlResult<us
          WHERE origin = ?1 AND id IN (SELECT id FROM bookings WHERE {UNTIL} AND forgotten_at IS NULL
                                       ORDER BY created_at LIMIT ?4 FOR UPDATE SKIP LOCKED)"
     );
-    Ok(attempts + statements.later(&bookings, row)?)
+    let results = batch_rows::strip(statements, "seen_at <= ?2", values![&scope.origin, &ended])?;
+    Ok(attempts + results + statements.later(&bookings, row)?)
 }
 
 fn strip_attempts(lock: &str) -> String {
@@ -99,6 +100,7 @@ impl Journal {
             let row = values![origin, until, now.to_string(), AT_ONCE];
             let stripped = statements.execute(&strip_attempts(""), row)?;
             let deleted = statements.execute(&delete, values![origin, until, AT_ONCE])?;
+            batch_rows::strip(statements, "seen_at <= ?2", values![origin, until])?;
             Ok(stripped + deleted > 0)
         })
     }
@@ -113,6 +115,7 @@ impl Journal {
             let stripped = statements.execute(&strip, values![&scope.origin, id, now])?;
             let delete = "DELETE FROM bookings WHERE origin = ?1 AND id = ?2";
             let deleted = statements.execute(delete, values![&scope.origin, id])?;
+            batch_rows::strip(statements, "booking_id = ?2", values![&scope.origin, id])?;
             Ok(Forgotten { count: u32::from(stripped + deleted > 0), unresolved: 0 })
         })
     }

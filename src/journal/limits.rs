@@ -163,10 +163,10 @@ impl Journal {
                 "DELETE FROM runs WHERE idempotency_key IN (SELECT idempotency_key {ENDED})"
             );
             let attempts = format!("DELETE {ENDED}");
-            let [limits, bookings] =
-                ["limits", "bookings"].map(|it| format!("DELETE FROM {it} WHERE origin = ?1"));
-            for query in [runs, attempts, limits, bookings] {
-                statements.execute(&query, values![&scope.origin])?;
+            let all = ["limits", "bookings", "batch_rows"];
+            let all = all.map(|it| format!("DELETE FROM {it} WHERE origin = ?1"));
+            for query in [runs, attempts].iter().chain(&all) {
+                statements.execute(query, values![&scope.origin])?;
             }
             Ok(())
         })

@@ -4,6 +4,7 @@
 //! request is sent. Without a journal nothing is sent.
 
 mod attempts;
+mod batch_rows;
 mod bookings;
 mod claim;
 mod completion_index;
@@ -33,6 +34,7 @@ mod wish;
 const VERSION: i64 = 27;
 
 pub(crate) use attempts::another_account;
+pub(crate) use batch_rows::{BatchRecord, RowLine};
 pub(crate) use bookings::{KeptBooking, StatusObservation};
 pub(crate) use claim::{Claim, LONGEST_LEASE};
 pub(crate) use completion_index::{CompletionIndex, IndexedRow};

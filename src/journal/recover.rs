@@ -19,7 +19,7 @@ use crate::platform::sqlite;
 use crate::platform::system::files::RENAMES_OPEN_FILES;
 
 /// The tables that are taken over, with all columns that both files have: a journal of another version may have others.
-const TAKEN_OVER: [&str; 4] = ["attempts", "runs", "sightings", "bookings"];
+const TAKEN_OVER: [&str; 5] = ["attempts", "runs", "sightings", "bookings", "batch_rows"];
 
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct TakenOver {

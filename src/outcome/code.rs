@@ -363,9 +363,15 @@ codes! {
     Timeout = "timeout", Own, Network, Yes,
         "the service did not respond in time",
         "try again, or allow more time with --timeout";
-    NotSent = "not_sent", Own, NotFound, Yes,
-        "no request for this row of a batch was sent yet, so no booking exists",
+    Unsent = "unsent", Own, NotFound, Yes,
+        "no request was sent for this row of a batch, so it has no booking",
         "start the batch, or wait for the computer that runs it; check the name of the batch";
+    Abandoned = "abandoned", Own, Refused, No,
+        "the booking request was abandoned, so it is not sent again",
+        "to book it all the same, pass its key: `bookctl book --idempotency-key KEY`";
+    AlreadyBooked = "already_booked", Own, Refused, AfterFix,
+        "the row of a batch was corrected after it was booked; nothing was sent",
+        "change the booking with `bookctl modify ID`, or give the row an idempotency_key to book a second time";
     OutcomeUnknown = "outcome_unknown", Own, OutcomeUnknown, AfterCheck,
         "a request was sent, and it is unknown whether it succeeded",
         "for a booking request, run `bookctl attempts resume KEY`; for a booking, run `bookctl show ID`";

@@ -57,7 +57,7 @@ fn each_row_has_a_result_line_and_a_batch_that_is_started_again_books_nothing_tw
     assert_eq!(served.bookings().len(), 3);
     let other = home.with("BOOKCTL_BASE_URL", "http://127.0.0.1:1");
     let there = other.run(["batch", &file, "--results", "--json"]).exits(18);
-    assert_eq!(lines(&there)[0]["error"]["code"], "not_sent", "{there}");
+    assert_eq!(lines(&there)[0]["error"]["code"], "unsent", "{there}");
 }
 
 /// "CSV: the same names, `customer.name` and so on"; "standard input needs a name"

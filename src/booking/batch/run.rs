@@ -361,7 +361,7 @@ pub(crate) fn known_result<'a>(context: &Context, keyed: &'a KeyedRow) -> Result
     while sent(retry + 1)?.is_some() {
         retry += 1;
     }
-    let not_sent = || Error::new(Code::NotSent, "no request has been sent for this row");
+    let not_sent = || Error::new(Code::Unsent, "no request has been sent for this row");
     let outcome = match sent(retry)? {
         Some(attempt) => booked_by(context, &attempt)?,
         None => Err(not_sent()),

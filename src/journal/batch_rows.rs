@@ -1,0 +1,128 @@
+//! The rows of batches: which rows a batch had at its starts, and the result of each as it was printed.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+
+use super::Journal;
+use super::bookings::is_forgotten;
+use crate::json::Document;
+use crate::outcome::{Exit, Result};
+use crate::platform::sql::{SqlExecutor, SqlResult, SqlRow, Value, values};
+use crate::secrets::redact_document;
+
+/// What is printed of a row beside its number.
+#[derive(Clone, Debug)]
+pub(crate) struct RowLine {
+    pub(crate) idempotency_key: String,
+    pub(crate) exit: Exit,
+    pub(crate) booking: Option<Document>,
+    pub(crate) error: Option<Document>,
+}
+
+/// What the journal has of a batch: its rows by their first keys, with their results.
+#[derive(Default)]
+pub(crate) struct BatchRecord {
+    pub(crate) rows: HashMap<String, Option<RowLine>>,
+    /// How the last start of the batch ended, if it did.
+    pub(crate) exit: Option<Exit>,
+}
+
+/// The row that stands for the batch itself.
+const WHOLE: &str = "";
+
+fn exit(row: &SqlRow) -> SqlResult<Option<Exit>> {
+    let code: Option<i64> = row.get("exit_code")?;
+    let with_code = |code: i64| Exit::ALL.iter().find(|exit| i64::from(exit.code()) == code);
+    Ok(code.and_then(with_code).copied())
+}
+
+fn line(row: &SqlRow) -> SqlResult<Option<RowLine>> {
+    let document = |column| -> SqlResult<Option<Document>> {
+        let text: Option<String> = row.get(column)?;
+        Ok(text.and_then(|text| Document::parse(text).ok()))
+    };
+    let key: Option<String> = row.get("idempotency_key")?;
+    let (booking, error) = (document("booking")?, document("error")?);
+    Ok(key.zip(exit(row)?).map(|(idempotency_key, exit)| RowLine {
+        idempotency_key,
+        exit,
+        booking,
+        error,
+    }))
+}
+
+impl Journal {
+    pub(crate) fn batch(&self, batch: &str) -> Result<BatchRecord> {
+        self.read(|statements, scope| {
+            let query = "SELECT * FROM batch_rows WHERE origin = ?1 AND batch = ?2";
+            let mut record = BatchRecord::default();
+            for row in statements.query(query, values![&scope.origin, batch])? {
+                let key: String = row.get("row_key")?;
+                if key == WHOLE {
+                    record.exit = exit(&row)?;
+                } else {
+                    record.rows.insert(key, line(&row)?);
+                }
+            }
+            Ok(record)
+        })
+    }
+
+    /// Adds the rows of a batch that starts. The results of rows that it had before stay until there are new ones.
+    pub(crate) fn begin_batch(&self, batch: &str, row_keys: &[&str]) -> Result<()> {
+        const ADD: &str = "INSERT INTO batch_rows (origin, batch, row_key, seen_at)
+            VALUES (?1, ?2, ?3, ?4) ON CONFLICT (origin, batch, row_key) DO ";
+        let (row, whole) = (format!("{ADD} NOTHING"), format!("{ADD} UPDATE SET exit_code = NULL"));
+        let now = Timestamp::now().to_string();
+        self.write(|statements, scope| {
+            for key in row_keys {
+                statements.later(&row, values![&scope.origin, batch, *key, &now])?;
+            }
+            statements.later(&whole, values![&scope.origin, batch, WHOLE, &now]).map(drop)
+        })
+    }
+
+    /// Stores the result of a row, unless nothing is to be kept of guests or this one was deleted.
+    pub(crate) fn end_row(&self, batch: &str, row_key: &str, line: &RowLine) -> Result<()> {
+        let stored = |it: &Document| redact_document(it.text(), it.value()).into_owned();
+        let (booking, error) = (line.booking.as_ref(), line.error.as_ref());
+        let id = booking.and_then(|it| it.str("id")).map(str::to_owned);
+        let now = Timestamp::now().to_string();
+        let exit = u32::from(line.exit.code());
+        let end = "UPDATE batch_rows SET idempotency_key = ?4, exit_code = ?5, booking_id = ?6, booking = ?7,
+            error = ?8, seen_at = ?9 WHERE origin = ?1 AND batch = ?2 AND row_key = ?3";
+        let (booking, error) = (booking.map(stored), error.map(stored));
+        self.write(|statements, scope| {
+            let (origin, key) = (&scope.origin, &line.idempotency_key);
+            let made = id.as_deref();
+            let made = made.map_or(Ok(false), |id| is_forgotten(statements, origin, id));
+            if made? || !scope.keeps_guests() {
+                return Ok(());
+            }
+            let row = values![origin, batch, row_key, key, exit, &id, &booking, &error, &now];
+            statements.later(end, row).map(drop)
+        })
+    }
+
+    pub(crate) fn end_batch(&self, batch: &str, exit: Exit) -> Result<()> {
+        let end = "UPDATE batch_rows SET exit_code = ?4 WHERE origin = ?1 AND batch = ?2 AND row_key = ?3";
+        let code = u32::from(exit.code());
+        self.write(|statements, scope| {
+            statements.later(end, values![&scope.origin, batch, WHOLE, code]).map(drop)
+        })
+    }
+}
+
+/// Deletes the results that meet a condition, with the guests in them. Which rows a batch had stays.
+pub(super) fn strip(
+    statements: &dyn SqlExecutor,
+    condition: &str,
+    values: &[Value<'_>],
+) -> SqlResult<usize> {
+    let strip = format!(
+        "UPDATE batch_rows SET exit_code = NULL, booking_id = NULL, booking = NULL, error = NULL
+         WHERE origin = ?1 AND exit_code IS NOT NULL AND {condition}"
+    );
+    statements.later(&strip, values)
+}
