@@ -43,6 +43,7 @@ pub fn command() -> clap::Command {
 /// Runs one command line and says how it ended. `variable` reads the environment.
 pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>) -> Exit {
     process::prepare();
+    platform::pace::set(variable("BOOKCTL_TEST_PACE"));
     for argument in &arguments {
         let argument = argument.to_string_lossy();
         let value = argument.split_once('=').map(|(_, value)| value);

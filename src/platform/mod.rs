@@ -9,6 +9,7 @@ pub(crate) mod jq;
 pub(crate) mod key;
 pub(crate) mod lock_wait;
 pub(crate) mod ownership;
+pub(crate) mod pace;
 pub(crate) mod postgres;
 pub(crate) mod private_file;
 pub(crate) mod regular_file;

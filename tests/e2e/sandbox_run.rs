@@ -49,7 +49,10 @@ fn an_interrupt_that_is_sent_to_run_alone_reaches_its_command() {
 fn run_gives_its_command_no_secret_of_the_real_service_and_nothing_that_leads_to_it() {
     let mut home = Home::new().with("BOOKCTL_SANDBOX_VENUE", "ven_of_another_sandbox");
     home = home.configured("[profiles.live]\nbase_url = 'https://api.example'\n");
-    let mut expected = BTreeMap::from([("BOOKCTL_SANDBOX_VENUE".to_owned(), None)]);
+    let mut expected = BTreeMap::from([
+        ("BOOKCTL_SANDBOX_VENUE".to_owned(), None),
+        ("BOOKCTL_TEST_PACE".to_owned(), Some("0.1")),
+    ]);
     for name in documented() {
         // What the surroundings say, and what the command is to see: `None` where it sees nothing.
         let (outside, inside) = match name.as_str() {

@@ -10,6 +10,7 @@ use crate::booking::{finish, watch::wait};
 use crate::journal::{Attempt, Claim, KeyOrigin, LiveBooking, State, another_account};
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
+use crate::platform::pace;
 use crate::service::documents::booking::Booking;
 use crate::service::time::document_time::time_text;
 use crate::terminal::output::View as _;
@@ -176,7 +177,7 @@ async fn claimed(context: &Context, key: &str, mut attempt: Attempt) -> Result<A
             context.out.note(&what);
             context.out.progress(&what)
         });
-        tokio::time::sleep(LOOK_AGAIN).await;
+        pace::pause(LOOK_AGAIN).await;
     }
     Ok(attempt)
 }

@@ -18,6 +18,7 @@ use crate::journal::{Attempt, Claim, KeyOrigin, LONGEST_LEASE, LiveBooking, Stat
 use crate::json::plain;
 use crate::outcome::code::exit_for_refusal;
 use crate::outcome::{Code, Error, ErrorCode, Exit, Result};
+use crate::platform::pace;
 use crate::service::documents::booking::{Booking, Status};
 use crate::terminal::output::{Progress, visible};
 
@@ -230,7 +231,7 @@ impl BatchRun<'_> {
             if others >= left.len() {
                 progress
                     .say(&format!("other computers book the last rows; waiting up to {seconds} s"));
-                tokio::time::sleep(LOOK_AGAIN).await;
+                pace::pause(LOOK_AGAIN).await;
                 others = 0;
             }
         }

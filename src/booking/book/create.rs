@@ -20,6 +20,7 @@ use crate::journal::{
 };
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
+use crate::platform::pace;
 use crate::service::client::{Answer, BookingRequest, Call};
 use crate::service::documents::booking::Booking;
 use crate::service::time::document_time::DocumentTime;
@@ -213,7 +214,7 @@ impl Sending<'_> {
                 BeginOutcome::RateLimitAwaited => {
                     let what = "waiting for another computer's first response";
                     progress.get_or_insert_with(|| self.context.out.progress(what));
-                    tokio::time::sleep(LOOK_AGAIN).await;
+                    pace::pause(LOOK_AGAIN).await;
                 }
             }
         }

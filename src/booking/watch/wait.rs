@@ -10,6 +10,7 @@ use crate::app::in_flight::InFlight;
 use crate::app::understood::understood;
 use crate::booking::agreement::is_another;
 use crate::outcome::{Code, Error, Exit, Result};
+use crate::platform::pace;
 use crate::service::client::{Answer, show_call};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::{id as valid_id, same_id};
@@ -138,7 +139,7 @@ pub(crate) async fn until(
                 rest
             }
         };
-        sleep(rest.unwrap_or(pause).min(left)).await;
+        sleep(rest.unwrap_or_else(|| pace::scaled(pause)).min(left)).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }

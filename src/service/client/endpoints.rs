@@ -13,6 +13,7 @@ use super::http_client::Client;
 use super::retry;
 use crate::json::Document;
 use crate::outcome::Result;
+use crate::platform::pace;
 use crate::secrets::{register_secret, register_secrets_in};
 use crate::service::mapping::{Adapter, Pause, WriteKind, is_one_of};
 
@@ -297,7 +298,7 @@ impl Client {
             };
             let left = self.connection.timeout.saturating_sub(began.elapsed());
             match retry::after_read(&failure, tried, left) {
-                Some(pause) => tokio::time::sleep(pause).await,
+                Some(pause) => pace::pause(pause).await,
                 None => return Err(failure),
             }
         }
@@ -323,7 +324,7 @@ impl Client {
             }
             in_doubt |= failure.may_have_been_carried_out();
             match retry::after_create(&failure, tried) {
-                Some(pause) => tokio::time::sleep(pause).await,
+                Some(pause) => pace::pause(pause).await,
                 None => return (Err(failure), in_doubt),
             }
         }

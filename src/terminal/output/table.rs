@@ -1,11 +1,11 @@
 //! Tables on a terminal, laid out to its width. A narrow terminal gets a list of records instead.
 //!
-//! comfy-table shares out the width, wraps and pads. Its own colors would be written to the console of Windows, so cells
-//! come colored, and it counts no escape sequence (`custom_styling`). What it does not have is here: ids and times that are never
-//! broken, the columns that give way on a narrow terminal, and records, because below 60 columns a row of six columns
-//! takes more lines than a record.
+//! comfy-table shares out the width, wraps and pads plain text; its lines are colored afterwards. What it does not have
+//! is here: ids and times that are never broken, the columns that give way on a narrow terminal, and
+//! records, because below 60 columns a row of six columns takes more lines than a record.
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
+use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{StreamStyle, Tone};
@@ -20,6 +20,9 @@ const LONGEST_WORD: usize = 20;
 const COMFORTABLE: usize = 20;
 const GAP: usize = 2;
 const RECORD_INDENT: usize = 4;
+/// The cells of a row that follows each row and is not printed: it shows where columns begin and
+/// rows end. No other cell has a control character: they are made visible.
+const RULER: char = '\u{1f}';
 
 /// Columns of times, which are never broken. What stands in parentheses after a header names their clock.
 const TIMES: &str = "when,received,started,created,last seen,next try,expires,sent";
@@ -185,20 +188,21 @@ fn table(columns: &[&Column], rows: usize, style: &StreamStyle) -> String {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
-        .force_no_tty()
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(u16::try_from(style.width).unwrap_or(u16::MAX));
     let headers = columns.iter();
-    table.set_header(headers.map(|column| style.paint(Tone::Dim, column.header)));
+    table.set_header(headers.map(|column| column.header));
+    let ruler = || columns.iter().map(|_| RULER);
+    table.add_row(ruler());
     let widths = widths(columns, style.width);
     let is_cut = |column: &Column| is_in(CUT, column.header);
     for row in 0..rows {
         let cells = columns.iter().zip(&widths).map(|(column, width)| {
-            let (text, tone) = &column.cells[row];
             let width = if is_cut(column) { *width } else { usize::MAX };
-            style.tint(*tone, &cut(text, width))
+            cut(&column.cells[row].0, width)
         });
         table.add_row(cells);
+        table.add_row(ruler());
     }
     for (index, (column, laid_out)) in columns.iter().zip(table.column_iter_mut()).enumerate() {
         let gap = if index + 1 < columns.len() { GAP } else { 0 };
@@ -210,7 +214,39 @@ fn table(columns: &[&Column], rows: usize, style: &StreamStyle) -> String {
             ColumnConstraint::LowerBoundary(Width::Fixed(least))
         });
     }
-    table.trim_fmt()
+    let lines: Vec<String> = table.lines().collect();
+    let Some(ruler) = lines.iter().find(|line| line.contains(RULER)) else {
+        return lines.join("\n");
+    };
+    let starts: Vec<usize> =
+        ruler.match_indices(RULER).map(|(at, _)| ruler[..at].width()).collect();
+    let mut colored = Vec::new();
+    for (part, lines) in lines.split(|line| line.contains(RULER)).enumerate() {
+        let tone = |column: &&Column| match part.checked_sub(1) {
+            Some(row) => column.cells.get(row).and_then(|(_, tone)| *tone),
+            None => Some(Tone::Dim),
+        };
+        let tones: Vec<_> = columns.iter().map(tone).collect();
+        colored.extend(lines.iter().map(|line| color(line.trim_end(), &starts, &tones, style)));
+    }
+    colored.join("\n")
+}
+
+/// The line with each column in its tone. `starts` are the places at which columns begin.
+fn color(line: &str, starts: &[usize], tones: &[Option<Tone>], style: &StreamStyle) -> String {
+    let mut cells = vec![String::new(); starts.len()];
+    let mut place = 0;
+    for character in line.graphemes(true) {
+        let column = starts.iter().rposition(|start| *start <= place).unwrap_or(0);
+        cells[column].push_str(character);
+        place += character.width();
+    }
+    let tinted = cells.iter().zip(tones).map(|(cell, tone)| {
+        let text = cell.trim_end();
+        let blanks = cell.len() - text.len();
+        format!("{}{:blanks$}", style.tint(*tone, text), "")
+    });
+    tinted.collect()
 }
 
 /// The lines of a row: its number and id, and below them each other cell after its header.

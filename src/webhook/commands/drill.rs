@@ -8,6 +8,7 @@ use super::{handler, no_response, posting, send};
 use crate::app::Context;
 use crate::json::plain;
 use crate::outcome::{Error, Exit, Result};
+use crate::platform::pace;
 use crate::service::documents::booking::Booking;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
 use crate::terminal::view::capitalised;
@@ -126,10 +127,10 @@ async fn ledger(handler: &Handler, url: &Url) -> Result<Ledger> {
 
 /// Reads the state until all events are handled, or the time for that is over.
 async fn final_ledger(handler: &Handler, url: &Url, checks: &[DrillCheck]) -> Result<Ledger> {
-    let deadline = tokio::time::Instant::now() + HANDLING_TIME;
+    let deadline = tokio::time::Instant::now() + pace::scaled(HANDLING_TIME);
     let mut held = ledger(handler, url).await?;
     while !held.has_settled(checks) && tokio::time::Instant::now() < deadline {
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        pace::pause(Duration::from_millis(50)).await;
         held = ledger(handler, url).await?;
     }
     Ok(held)

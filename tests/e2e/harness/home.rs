@@ -93,6 +93,7 @@ impl Home {
             .env("HOME", self.folder())
             .env("BOOKCTL_HOME", self.path())
             .env("TZ", "UTC")
+            .env("BOOKCTL_TEST_PACE", "0.1")
             // The keyring of whoever runs the tests is not to be seen, let alone written.
             .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus")
             .envs(self.variables.iter().cloned())
