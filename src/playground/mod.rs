@@ -14,6 +14,7 @@ pub(crate) mod requests;
 pub(crate) mod reset;
 pub(crate) mod run;
 pub(crate) mod serve;
+pub(crate) mod set;
 pub(crate) mod start;
 
 use clap::Subcommand;
@@ -57,6 +58,7 @@ pub(crate) enum Command {
         bookctl sandbox bookings\n  \
         bookctl sandbox bookings --jq '.bookings | length'")]
     Bookings(lists::Args),
+    Set(set::Args),
     Organization(organization::Args),
     Faults(faults::Args),
     Deliveries(deliveries::Args),
@@ -88,6 +90,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
         Command::Open => open::run(context).await,
         Command::Keys => lists::keys(context).await,
         Command::Bookings(args) => lists::bookings(context, args).await,
+        Command::Set(args) => set::run(context, args).await,
         Command::Organization(args) => organization::run(context, args).await,
         Command::Faults(args) => faults::run(context, args).await,
         Command::Deliveries(args) => deliveries::run(context, args).await,

@@ -173,6 +173,19 @@ fn control_15_every_control_answers_with_every_field_that_is_described() {
     let bookings = list(&seen.get("/sandbox/bookings"), "bookings");
     let first = bookings[0]["id"].as_str().unwrap();
     seen.get(&format!("/sandbox/bookings/{first}/events"));
+    let report =
+        json!({"status": "no_show", "error_code": "late", "error_message": "Nobody came."});
+    seen.call("PUT", &format!("/sandbox/bookings/{first}"), Some(report));
+    let name = json!({"name": "suite 3"});
+    let added = service.post("/sandbox/organizations", name);
+    let key = added.is(201)["keys"]["live"].as_str().unwrap().to_owned();
+    let hook = json!({"webhook_url": "http://127.0.0.1:1/"});
+    let path = format!("/sandbox/organization?organization={}", added.body["id"].as_str().unwrap());
+    service.live().call("PUT", &path, Some(hook));
+    service.with(&key).post("/v1/bookings", service.order("ven_otp"));
+    for list in ["bookings", "inbox", "deliveries", "requests"] {
+        seen.get(&format!("/sandbox/{list}"));
+    }
     for path in "keys inbox scenarios organization?organization=suspended".split(' ') {
         seen.get(&format!("/sandbox/{path}"));
     }

@@ -308,8 +308,10 @@ fn the_command_lists_shows_follows_and_makes_a_curl_command() {
     let show = |row: &str| home.ok(["sandbox", "requests", "show", row]);
     show("@1").prints("venue_id is required");
     show("@last").prints("it's");
-    let shown = home.json("sandbox requests show @last");
+    let mut shown = home.json("sandbox requests show @last");
+    let curl = shown.as_object_mut().unwrap().remove("curl").unwrap();
     assert_eq!(shown, last(&served));
+    assert!(curl.as_str().unwrap().starts_with("curl --globoff -X POST "), "{curl}");
     home.refuses("sandbox requests show req_0", 6, "http_404");
 
     let curl = home.ok(["sandbox", "requests", "show", "@last", "--curl"]);

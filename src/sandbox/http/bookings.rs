@@ -13,7 +13,7 @@ use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::continue_::ContinueRequest;
 use crate::sandbox::rules::create::CreateRequest;
 use crate::sandbox::rules::modify::ModifyRequest;
-use crate::sandbox::rules::provider_response::{GeneratedCodes, payment, respond};
+use crate::sandbox::rules::provider_response::{GeneratedCodes, answer_outcome, respond};
 use crate::sandbox::rules::state::Ask;
 use crate::sandbox::rules::transition::{BookingEvent, step};
 use crate::sandbox::seed::{OfferedSlot, SeedVenue, local_time};
@@ -136,8 +136,8 @@ pub(super) fn continue_(context: &RequestContext<'_>) -> HandlerResult {
     let answer = ContinueRequest::read(&context.request.body)?;
     let booking = find(context, Tx::booking)?;
     let venue = context.tx.venue(&booking.organization, &booking.venue_id)?;
-    let payment = payment(venue.as_deref());
-    let event = BookingEvent::Continued { answer, payment };
+    let outcome = answer_outcome(venue.as_deref());
+    let event = BookingEvent::Continued { answer, outcome };
     apply(context, booking, &event)
 }
 

@@ -1,15 +1,26 @@
 //! Protects the endpoints that need no key from other machines and from web pages of other origins.
 
+use std::net::IpAddr;
+
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 
+use super::SandboxService;
 use crate::sandbox::rules::api_error::ApiError;
 
 pub(super) struct Own<'a> {
     pub(super) port: u16,
     pub(super) hosts: &'a [String],
-    /// Whether other machines reach it, by names that it cannot know: then any name will do.
+    /// Whether other machines reach it, by addresses that it cannot know, and through mapped ports.
     pub(super) exposed: bool,
+}
+
+impl<'a> Own<'a> {
+    pub(super) fn of(service: &'a SandboxService) -> Self {
+        let address = service.address;
+        let (port, exposed) = (address.port(), !address.ip().is_loopback());
+        Self { port, hosts: &service.options.hosts, exposed }
+    }
 }
 
 /// Rejects a request to another host name (DNS rebinding), and a write to the controls from a page of another origin.
@@ -21,13 +32,14 @@ pub(super) fn check(request: &Parts, own: &Own<'_>) -> Result<(), ApiError> {
     let is_doubtful = hosts.next().is_some();
     let target = request.uri.authority().map(|it| it.as_str());
     let foreign = target.into_iter().chain(host).find(|it| !own.is_host(it));
-    if !own.exposed && (is_doubtful || host.is_none() || foreign.is_some()) {
+    if is_doubtful || host.is_none() || foreign.is_some() {
         let named = foreign.filter(|_| !is_doubtful);
         return Err(ApiError::foreign_host(named, own.port));
     }
     let writes = !matches!(request.method, Method::GET | Method::HEAD);
     let is_own = |origin: &str| match origin.strip_prefix("http://") {
-        Some(name) => own.is_host(name) || own.exposed && Some(name) == host,
+        Some(name) if own.exposed => Some(name) == host,
+        Some(name) => own.is_host(name),
         None => false,
     };
     if writes && request.uri.path().starts_with("/sandbox") && is_from_elsewhere(headers, is_own) {
@@ -56,16 +68,21 @@ fn is_from_elsewhere(headers: &HeaderMap, is_own: impl Fn(&str) -> bool) -> bool
 }
 
 impl Own<'_> {
-    fn is_host(&self, host: &str) -> bool {
+    /// Whether a `Host` names the server. A page whose name leads here by DNS rebinding has neither an address of its own
+    /// nor one of these names.
+    pub(super) fn is_host(&self, host: &str) -> bool {
         let (name, named_port) = match host.rsplit_once(':') {
             Some((name, digits)) if !digits.ends_with(']') => (name, digits.parse().ok()),
             _ => (host, Some(80)),
         };
+        let is_own_port = named_port == Some(self.port);
+        let bare = name.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(name);
+        let is_address = bare.parse::<IpAddr>().is_ok_and(|it| it.is_ipv6() == (bare != name));
         let names = ["localhost", "127.0.0.1", "[::1]"].into_iter();
-        named_port == Some(self.port)
-            && names
-                .chain(self.hosts.iter().map(String::as_str))
-                .any(|own| own.eq_ignore_ascii_case(name))
+        let mut names = names.chain(self.hosts.iter().map(String::as_str));
+        let is_name = names.any(|own| own.eq_ignore_ascii_case(name));
+        let is_port = named_port.is_some() && (self.exposed || is_own_port);
+        is_name && is_port || self.exposed && is_address && is_own_port
     }
 }
 
@@ -154,13 +171,24 @@ mod tests {
     }
 
     #[test]
-    fn an_exposed_server_goes_by_any_name_and_still_refuses_pages_of_another_origin() {
-        for (origin, is_allowed) in
-            [("http://sandbox.test:4010", true), ("http://evil.example", false)]
-        {
-            let headers = [("host", "sandbox.test:4010"), ("origin", origin)];
-            let asked = ask(true, "POST /sandbox/reset", &headers);
-            assert_eq!(asked.is_ok(), is_allowed, "{origin}");
+    fn an_exposed_server_goes_by_addresses_and_its_names_alone() {
+        for (host, is_own) in [
+            ("192.168.0.7:4010", true),
+            ("[fe80::7]:4010", true),
+            ("localhost:8080", true),
+            ("host.docker.internal:8080", true),
+            ("192.168.0.7:8080", false),
+            ("fe80::7:4010", false),
+            ("sandbox.test:4010", false),
+        ] {
+            let asked = ask(true, "GET /v1/", &[("host", host)]);
+            assert_eq!(asked.is_ok(), is_own, "{host}");
+            for (origin, is_allowed) in [(host, is_own), ("evil.example:4010", false)] {
+                let origin = format!("http://{origin}");
+                let headers = [("host", host), ("origin", origin.as_str())];
+                let asked = ask(true, "POST /sandbox/reset", &headers);
+                assert_eq!(asked.is_ok(), is_allowed, "{host} {origin}");
+            }
         }
     }
 }

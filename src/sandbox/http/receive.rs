@@ -25,11 +25,7 @@ pub(super) async fn receive(
 ) -> Response {
     let (parts, body) = request.into_parts();
     let mut exchange = Exchange::of(&parts);
-    let own = loopback::Own {
-        port: service.address.port(),
-        hosts: &service.options.hosts,
-        exposed: !service.address.ip().is_loopback(),
-    };
+    let own = loopback::Own::of(&service);
     // The body is taken in whatever is answered, so that the connection can be used again.
     let response = match (loopback::check(&parts, &own), request::read(body).await) {
         (Err(error), _) | (_, Err(error)) => error.into_response(),

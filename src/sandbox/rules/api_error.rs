@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::state::{BookingErrorCode, BookingStatus};
+use super::state::BookingErrorCode;
 use crate::sandbox::seed::Provider;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -133,12 +133,12 @@ impl ApiError {
         Self::Told(404, json!({"error": "booking not found", "open_bookings": open_bookings}), reason)
     }
 
-    pub(crate) fn not_paused(status: BookingStatus) -> Self {
+    pub(crate) fn not_paused(status: &str) -> Self {
         let reason = format!("The booking is {status}, and continue answers one that waits for something (States and transitions).");
         Self::Told(409, json!({"error": format!("the booking has status {status} and is not waiting")}), reason)
     }
 
-    pub(crate) fn not_confirmed(status: BookingStatus) -> Self {
+    pub(crate) fn not_confirmed(status: &str) -> Self {
         let said = format!("booking has status {status}; only a confirmed booking can be changed or cancelled");
         Self::Told(409, json!({"error": format!("the {said}")}), format!("The {said} (States and transitions)."))
     }

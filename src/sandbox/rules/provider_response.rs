@@ -1,13 +1,14 @@
 //! The provider's response to a new booking, which follows from the venue's scenario and the slot.
 
 use jiff::Timestamp;
+use serde_json::json;
 
 use super::booking::StoredCustomer;
 use super::state::{
     ACTION_WINDOW, Ask, BookingErrorCode, BookingState, OTP_ATTEMPTS, PAYMENT_WINDOW,
     PROCESSING_TIME, PauseState,
 };
-use super::transition::PaymentOutcome;
+use super::transition::AnswerOutcome;
 use crate::sandbox::seed::{OfferedSlot, Scenario, SeedVenue};
 
 pub(crate) struct GeneratedCodes {
@@ -39,11 +40,11 @@ pub(crate) fn respond(
     match venue.scenario {
         Some(Scenario::ProviderFails) => failed(BookingErrorCode::ProviderError),
         Some(Scenario::PaymentSetupFails) if pays => failed(BookingErrorCode::PaymentSetupFailed),
-        Some(Scenario::Processing) if !pays => {
-            BookingState::Processing { until: now + PROCESSING_TIME }
-        }
+        Some(Scenario::Processing | Scenario::ProcessingFails) if !pays => processing(venue, now),
+        Some(Scenario::Unforeseen) if !pays => unforeseen(),
         scenario => {
-            if pays || matches!(scenario, Some(Scenario::Otp | Scenario::ConfirmDetails)) {
+            use Scenario::{ConfirmDetails, DetailsFails, Otp, OtpFails};
+            if pays || matches!(scenario, Some(Otp | OtpFails | ConfirmDetails | DetailsFails)) {
                 let pause = pause(venue, Some(slot), pays, guest, generate, now);
                 BookingState::RequiresAction(pause)
             } else {
@@ -67,7 +68,7 @@ pub(crate) fn pause(
             let (amount, currency) = price(venue, slot, party_size);
             Ask::Payment { approval_id: generate().approval_id, amount, currency }
         }
-        Some(Scenario::ConfirmDetails) => Ask::Details {
+        Some(Scenario::ConfirmDetails | Scenario::DetailsFails) => Ask::Details {
             fields: vec!["arrival_time".to_owned(), "dietary_requirements".to_owned()],
         },
         _ => {
@@ -84,12 +85,36 @@ pub(crate) fn pause(
     PauseState { expires_at: now + window, ask }
 }
 
-pub(crate) fn payment(venue: Option<&SeedVenue>) -> PaymentOutcome {
+pub(crate) fn processing(venue: &SeedVenue, now: Timestamp) -> BookingState {
+    let fails = venue.scenario == Some(Scenario::ProcessingFails);
+    BookingState::Processing { until: now + PROCESSING_TIME, fails }
+}
+
+/// A booking of a service that has gone on since its clients were written.
+fn unforeseen() -> BookingState {
+    let fields = json!({
+        "error_code": "provider_timeout",
+        "error_message": "The provider has not responded yet.",
+        "next_action": {
+            "type": "choose_table",
+            "message": "The venue wants to know where the guest likes to sit.",
+            "fields": ["table"],
+        },
+        "loyalty_tier": {"name": "gold", "points": 120},
+    });
+    let fields = fields.as_object().cloned().unwrap_or_default();
+    BookingState::Reported { status: "waitlisted".to_owned(), fields }
+}
+
+pub(crate) fn answer_outcome(venue: Option<&SeedVenue>) -> AnswerOutcome {
     let scenario = venue.and_then(|it| it.scenario);
-    PaymentOutcome {
+    AnswerOutcome {
         in_time: match scenario {
             Some(Scenario::PaymentDeclines) => Err(BookingErrorCode::CardDeclined),
             Some(Scenario::PaymentReplayFails) => Err(BookingErrorCode::PaymentReplayFailed),
+            Some(Scenario::OtpFails | Scenario::DetailsFails) => {
+                Err(BookingErrorCode::ProviderError)
+            }
             _ => Ok(()),
         },
         late: match scenario {

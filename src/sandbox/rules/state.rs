@@ -1,18 +1,18 @@
 //! The states of a booking ("States and transitions"), and its error codes ("Vendor payment codes", "Codes by condition").
 
-use std::fmt;
-
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// How long a booking waits for its guest ("Limits", 5).
 pub(crate) const ACTION_WINDOW: SignedDuration = SignedDuration::from_mins(20);
 pub(crate) const PAYMENT_WINDOW: SignedDuration = SignedDuration::from_mins(15);
 /// How long a provider that does not confirm at once takes to confirm.
 pub(crate) const PROCESSING_TIME: SignedDuration = SignedDuration::from_secs(5);
+pub(crate) const CONFIRMED: &str = "confirmed";
 pub(crate) const OTP_ATTEMPTS: u8 = 5;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum BookingStatus {
     RequiresAction,
@@ -23,17 +23,13 @@ pub(crate) enum BookingStatus {
     Expired,
 }
 
-impl fmt::Display for BookingStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(f)
-    }
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum BookingState {
     RequiresAction(PauseState),
     Processing {
         until: Timestamp,
+        /// Whether it then fails.
+        fails: bool,
     },
     /// `error` is that of a refused request that did not change the booking.
     Confirmed {
@@ -44,6 +40,11 @@ pub(crate) enum BookingState {
     },
     Cancelled,
     Expired,
+    /// As a provider reports it in words of its own, with the fields of the booking that go with them.
+    Reported {
+        status: String,
+        fields: Map<String, Value>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,14 +89,22 @@ impl PauseState {
 impl BookingState {
     pub(crate) const CONFIRMED: Self = Self::Confirmed { error: None };
 
-    pub(crate) const fn status(&self) -> BookingStatus {
+    pub(crate) fn status(&self) -> &str {
         match self {
-            Self::Processing { .. } => BookingStatus::Processing,
-            Self::RequiresAction(_) => BookingStatus::RequiresAction,
-            Self::Confirmed { .. } => BookingStatus::Confirmed,
-            Self::Failed { .. } => BookingStatus::Failed,
-            Self::Cancelled => BookingStatus::Cancelled,
-            Self::Expired => BookingStatus::Expired,
+            Self::Processing { .. } => "processing",
+            Self::RequiresAction(_) => "requires_action",
+            Self::Confirmed { .. } => CONFIRMED,
+            Self::Failed { .. } => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Expired => "expired",
+            Self::Reported { status, .. } => status,
+        }
+    }
+
+    pub(crate) const fn reported(&self) -> Option<&Map<String, Value>> {
+        match self {
+            Self::Reported { fields, .. } => Some(fields),
+            _ => None,
         }
     }
 
@@ -118,13 +127,13 @@ impl BookingState {
     pub(crate) fn due_at(&self) -> Option<Timestamp> {
         match self {
             Self::RequiresAction(pause) => Some(pause.due_at()),
-            Self::Processing { until } => Some(*until),
+            Self::Processing { until, .. } => Some(*until),
             _ => None,
         }
     }
 
-    pub(crate) const fn holds_slot(&self) -> bool {
-        !matches!(self, Self::Failed { .. } | Self::Cancelled | Self::Expired)
+    pub(crate) fn holds_slot(&self) -> bool {
+        !matches!(self.status(), "failed" | "cancelled" | "expired")
     }
 }
 

@@ -1,19 +1,21 @@
 //! The state machine of a booking: the table of "States and transitions" as one function.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use serde_json::json;
 
 use super::api_error::ApiError;
 use super::continue_::ContinueRequest;
-use super::state::{Ask, BookingErrorCode, BookingState, BookingStatus, PauseState};
+use super::state::{Ask, BookingErrorCode, BookingState, CONFIRMED, PauseState};
 use crate::sandbox::seed::Provider;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum BookingEvent {
-    /// The guest answered. `payment` is what the processor does with an approved payment.
+    /// The guest answered. `outcome` is what the provider makes of a right answer.
     Continued {
         answer: ContinueRequest,
-        payment: PaymentOutcome,
+        outcome: AnswerOutcome,
     },
     /// A change was requested; `venue` is whether the venue accepts it.
     Modify {
@@ -27,10 +29,10 @@ pub(crate) enum BookingEvent {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PaymentOutcome {
-    /// The result if it was approved in time.
+pub(crate) struct AnswerOutcome {
+    /// The result of a right answer in time.
     pub(crate) in_time: Result<(), BookingErrorCode>,
-    /// The error if the approval came late.
+    /// The error if the approval of a payment came late.
     pub(crate) late: BookingErrorCode,
 }
 
@@ -39,27 +41,28 @@ pub(crate) const CREATED: &str = "booking.created";
 const MODIFIED: &str = "booking.modified";
 
 /// The webhook event that reports that a booking has entered a status. None reports that it expired ("Events", 3).
-pub(crate) const fn webhook_of(status: BookingStatus) -> Option<&'static str> {
-    match status {
-        BookingStatus::RequiresAction => Some("booking.requires_action"),
-        BookingStatus::Processing => Some("booking.processing"),
-        BookingStatus::Confirmed => Some("booking.confirmed"),
-        BookingStatus::Failed => Some("booking.failed"),
-        BookingStatus::Cancelled => Some("booking.cancelled"),
-        BookingStatus::Expired => None,
-    }
+pub(crate) fn webhook_of(status: &str) -> Option<Cow<'static, str>> {
+    Some(match status {
+        "requires_action" => "booking.requires_action".into(),
+        "processing" => "booking.processing".into(),
+        CONFIRMED => "booking.confirmed".into(),
+        "failed" => "booking.failed".into(),
+        "cancelled" => "booking.cancelled".into(),
+        "expired" => return None,
+        other => format!("booking.{other}").into(),
+    })
 }
 
 /// The effect of an event: the new state, the webhook event that reports it, and the error if the request is refused.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Transition {
     pub(crate) state: BookingState,
-    pub(crate) webhook: Option<&'static str>,
+    pub(crate) webhook: Option<Cow<'static, str>>,
     pub(crate) denial: Option<ApiError>,
 }
 
 impl Transition {
-    fn to(state: BookingState) -> Self {
+    pub(crate) fn to(state: BookingState) -> Self {
         Self { webhook: webhook_of(state.status()), state, denial: None }
     }
 
@@ -78,7 +81,8 @@ impl Transition {
 
 pub(crate) fn step(state: &BookingState, event: &BookingEvent, now: Timestamp) -> Transition {
     use BookingErrorCode::{PaymentApprovalExpired, PaymentOutcomeUnknown};
-    use BookingState::{Confirmed, Failed, Processing, RequiresAction};
+    use BookingState::{Confirmed, Failed, Processing, Reported, RequiresAction};
+    let is_confirmed = state.status() == CONFIRMED;
     let stay = || Transition::stay(state.clone());
     match (state, event) {
         (RequiresAction(pause), BookingEvent::TimePassed) if pause.is_over(now) => {
@@ -87,7 +91,10 @@ pub(crate) fn step(state: &BookingState, event: &BookingEvent, now: Timestamp) -
                 Ask::Otp { .. } | Ask::Details { .. } => Transition::to(BookingState::Expired),
             }
         }
-        (Processing { until }, BookingEvent::TimePassed) if *until <= now => {
+        (Processing { until, fails: true }, BookingEvent::TimePassed) if *until <= now => {
+            Transition::failed(BookingErrorCode::ProviderError)
+        }
+        (Processing { until, .. }, BookingEvent::TimePassed) if *until <= now => {
             Transition::to(BookingState::CONFIRMED)
         }
         (_, BookingEvent::TimePassed) => stay(),
@@ -97,27 +104,33 @@ pub(crate) fn step(state: &BookingState, event: &BookingEvent, now: Timestamp) -
             let due = step(state, &BookingEvent::TimePassed, now);
             Transition { webhook: due.webhook, ..step(&due.state, event, now) }
         }
-        (RequiresAction(pause), BookingEvent::Continued { answer, payment }) => {
-            continue_paused(pause.clone(), answer, *payment)
+        (RequiresAction(pause), BookingEvent::Continued { answer, outcome }) => {
+            continue_paused(pause.clone(), answer, *outcome)
+        }
+        // Whatever it is that it waits for, an answer is what it was.
+        (Reported { fields, .. }, BookingEvent::Continued { .. })
+            if fields.contains_key("next_action") =>
+        {
+            Transition::to(BookingState::CONFIRMED)
         }
         (
             Failed { error: PaymentApprovalExpired | PaymentOutcomeUnknown },
-            BookingEvent::Continued { answer, payment },
+            BookingEvent::Continued { answer, outcome },
         ) => match answer {
             ContinueRequest::PspResponse(_) => {
-                Transition::stay(Failed { error: payment.late }).denied(ApiError::LATE_ANSWER)
+                Transition::stay(Failed { error: outcome.late }).denied(ApiError::LATE_ANSWER)
             }
             ContinueRequest::PspAbort => stay().denied(ApiError::LATE_ANSWER),
             _ => stay().denied(ApiError::not_paused(state.status())),
         },
         (_, BookingEvent::Continued { .. }) => stay().denied(ApiError::not_paused(state.status())),
 
-        (Confirmed { .. }, BookingEvent::Modify { provider, venue }) => match (provider, venue) {
+        (_, BookingEvent::Modify { provider, venue }) if is_confirmed => match (provider, venue) {
             (Provider::B | Provider::C, _) => stay().denied(ApiError::MODIFY_UNSUPPORTED),
             (Provider::A, Err(refusal)) => stay().denied(refusal.clone()),
-            (Provider::A, Ok(())) => Transition { webhook: Some(MODIFIED), ..stay() },
+            (Provider::A, Ok(())) => Transition { webhook: Some(MODIFIED.into()), ..stay() },
         },
-        (Confirmed { .. }, BookingEvent::Cancel { provider }) => match provider {
+        (_, BookingEvent::Cancel { provider }) if is_confirmed => match provider {
             Provider::A => Transition::to(BookingState::Cancelled),
             Provider::B | Provider::C => Transition::stay(Confirmed {
                 error: Some(BookingErrorCode::CancellationUnsupported),
@@ -133,12 +146,15 @@ pub(crate) fn step(state: &BookingState, event: &BookingEvent, now: Timestamp) -
 fn continue_paused(
     mut pause: PauseState,
     answer: &ContinueRequest,
-    payment: PaymentOutcome,
+    outcome: AnswerOutcome,
 ) -> Transition {
-    let confirmed = || Transition::to(BookingState::CONFIRMED);
+    let answered = || match outcome.in_time {
+        Ok(()) => Transition::to(BookingState::CONFIRMED),
+        Err(error) => Transition::failed(error),
+    };
     let denial = match (&mut pause.ask, answer) {
         (Ask::Otp { code, .. }, ContinueRequest::Otp(given)) if given == code => {
-            return confirmed();
+            return answered();
         }
         (Ask::Otp { attempts_left, .. }, ContinueRequest::Otp(_)) => {
             *attempts_left = attempts_left.saturating_sub(1);
@@ -151,17 +167,14 @@ fn continue_paused(
         (Ask::Details { fields }, ContinueRequest::Details(given)) => {
             let unanswered = ContinueRequest::unanswered(fields, given);
             if unanswered.is_empty() {
-                return confirmed();
+                return answered();
             }
             ApiError::all_invalid(unanswered)
         }
         (Ask::Payment { approval_id, .. }, ContinueRequest::PspResponse(given)) => {
             let approval = json!({"approval_id": approval_id, "status": "approved"});
             if Some(given) == approval.as_object() {
-                return match payment.in_time {
-                    Ok(()) => confirmed(),
-                    Err(error) => Transition::failed(error),
-                };
+                return answered();
             }
             ApiError::MALFORMED_APPROVAL
         }

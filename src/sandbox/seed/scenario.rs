@@ -21,11 +21,15 @@ pub(crate) enum Scenario {
     NoSlots,
     MultiProvider,
     LastTable,
+    ProcessingFails,
+    OtpFails,
+    DetailsFails,
+    Unforeseen,
 }
 
 /// Of each scenario its name, the name of its venues, and what a booking there does.
 #[rustfmt::skip]
-const TABLE: [(Scenario, &str, &str, &str); 16] = [
+const TABLE: [(Scenario, &str, &str, &str); 20] = [
     (Scenario::Confirms, "confirms", "The Sure Thing", "The booking is confirmed immediately."),
     (Scenario::Otp, "otp", "The One-Time Code", "The booking waits for a one-time code, which is in the inbox, and is then confirmed."),
     (Scenario::ConfirmDetails, "confirm_details", "The Further Question", "The booking waits for the details that `next_action` asks for, and is then confirmed."),
@@ -42,6 +46,10 @@ const TABLE: [(Scenario, &str, &str, &str); 16] = [
     (Scenario::NoSlots, "no_slots", "The Empty Diary", "The venue never has a free slot. A booking request for any time fails with `no_availability`."),
     (Scenario::MultiProvider, "multi_provider", "The Two Front Doors", "Providers A and C both serve the venue. A booking that names one of them is confirmed."),
     (Scenario::LastTable, "last_table", "The Last Table", "Each slot holds one booking. The first is confirmed, and the next fails with `slot_taken`."),
+    (Scenario::ProcessingFails, "processing_fails", "The Second Thought", "The booking is processing for 5 seconds, and then fails with `provider_error`."),
+    (Scenario::OtpFails, "otp_fails", "The Code in Vain", "The booking waits for a one-time code, and fails with `provider_error` when the right one comes."),
+    (Scenario::DetailsFails, "details_fails", "The Question in Vain", "The booking waits for the details that `next_action` asks for, and fails with `provider_error` when they come."),
+    (Scenario::Unforeseen, "unforeseen", "The Newcomer", "The booking has a status, an error code, a field and an action that no list has. Any answer confirms it."),
 ];
 
 impl Scenario {

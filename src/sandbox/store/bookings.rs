@@ -5,7 +5,7 @@ use rusqlite::{Result, Row};
 
 use super::tx::{Tx, from_json, json, moment};
 use crate::sandbox::rules::booking::StoredBooking;
-use crate::sandbox::rules::state::BookingStatus;
+use crate::sandbox::rules::state::CONFIRMED;
 use crate::sandbox::rules::transition::{CREATED, Transition, webhook_of};
 use crate::sandbox::wire::booking::BookingDocument;
 
@@ -18,7 +18,7 @@ impl Tx<'_> {
     ) -> Result<String> {
         let document = self.save_booking(booking)?;
         let entered = webhook_of(booking.state.status());
-        let kinds = [CREATED].into_iter().chain(entered);
+        let kinds = [CREATED.into()].into_iter().chain(entered);
         self.record_events(booking, kinds, self.now, url)?;
         Ok(document)
     }
@@ -130,14 +130,14 @@ impl Tx<'_> {
         let state = &booking.state;
         let status = state.status();
         let held_slot = booking.slot_id.as_ref().filter(|_| state.holds_slot());
-        let was_confirmed = matches!(status, BookingStatus::Confirmed | BookingStatus::Cancelled);
+        let was_confirmed = matches!(status, CONFIRMED | "cancelled");
         let document = json(&BookingDocument::of(booking))?;
         let row = (
             booking.number,
             &booking.organization,
             json(booking)?,
             &document,
-            status.to_string(),
+            status,
             booking.created_at.as_millisecond(),
             state.due_at().map(Timestamp::as_millisecond),
             held_slot,

@@ -1,5 +1,6 @@
 //! The tables of webhook events, of their deliveries and the attempts. An event is committed with the change that it reports.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use jiff::{SignedDuration, Timestamp};
@@ -9,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::number::next_number;
+use super::organizations::own;
 use super::tx::{Tx, from_json, json as text, moment};
 use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::delivery::{ABANDONED, DeliveryAttempt, PENDING, after};
@@ -67,7 +69,7 @@ impl Tx<'_> {
     pub(super) fn record_events(
         &self,
         booking: &StoredBooking,
-        kinds: impl IntoIterator<Item = &'static str>,
+        kinds: impl IntoIterator<Item = Cow<'static, str>>,
         at: Timestamp,
         url: Option<&str>,
     ) -> Result<()> {
@@ -215,10 +217,11 @@ impl Tx<'_> {
         event: Option<i64>,
         organization: Option<&str>,
     ) -> Result<Vec<Value>> {
-        let sql = "SELECT d.event, e.kind, e.booking, d.url, d.state, d.next_attempt_at \
+        let sql = "SELECT d.event, e.kind, e.booking, e.organization, d.url, d.state, d.next_attempt_at \
                    FROM deliveries d JOIN events e ON e.number = d.event \
                    WHERE (?1 IS NULL OR d.event = ?1) AND (?2 IS NULL OR e.organization = ?2) \
                    ORDER BY d.event";
+        let names = self.organization_names()?;
         self.all(sql, (event, organization), |row| {
             let event = row.get("event")?;
             let mut attempts: Vec<Map<String, Value>> = self.attempts(event)?;
@@ -233,6 +236,7 @@ impl Tx<'_> {
                 "state": row.get::<_, String>("state")?,
                 "attempts": attempts,
             });
+            own(&mut delivery, row.get_ref("organization")?.as_str()?, &names);
             if let Some(next) = row.get("next_attempt_at")? {
                 delivery["next_attempt_at"] = json!(WireTime(moment(next)?));
             }

@@ -53,7 +53,7 @@ const KIND: Kind = Kind {
     name: "the sandbox's database",
     // "bksb"
     application: 0x626b_7362,
-    version: 25,
+    version: 26,
     schema: include_str!("schema.sql"),
     journal: JournalMode::WriteAhead { synchronous: "NORMAL" },
     tune,

@@ -1,8 +1,10 @@
 //! The tables of organizations' settings, of their venues, and of what they used of their rate limits.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use rusqlite::{Result, Row};
+use serde_json::Value;
 
 use super::number::next_number;
 use super::tx::{Tx, from_json, json, moment};
@@ -76,6 +78,12 @@ impl Tx<'_> {
         let mut added = self.changed_organizations()?;
         added.retain(|it| !Organization::is_built_in(&it.id));
         Ok(added)
+    }
+
+    /// The names of those that have one, by their ids.
+    pub(crate) fn organization_names(&self) -> Result<HashMap<String, String>> {
+        let named = self.changed_organizations()?.into_iter();
+        Ok(named.filter_map(|it| Some((it.id, it.name?))).collect())
     }
 
     pub(crate) fn add_organization(&self, name: Option<&str>) -> Result<Organization> {
@@ -157,6 +165,14 @@ impl Tx<'_> {
         }
         self.sql("SELECT 1 FROM known_venues WHERE organization = ? AND venue_id = ?")?
             .exists([organization, &venue.id])
+    }
+}
+
+/// Adds whose it is to a document of the controls.
+pub(super) fn own(document: &mut Value, organization: &str, names: &HashMap<String, String>) {
+    document["organization"] = organization.into();
+    if let Some(name) = names.get(organization) {
+        document["organization_name"] = name.as_str().into();
     }
 }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::number::next_number;
+use super::organizations::own;
 use super::tx::{Tx, from_json, json};
 use crate::sandbox::rules::session::Session;
 use crate::sandbox::wire::{IdKind, WireTime};
@@ -80,9 +81,14 @@ impl Tx<'_> {
         number: Option<i64>,
         organization: Option<&str>,
     ) -> Result<Vec<Value>> {
-        let sql = "SELECT message FROM messages WHERE (?1 IS NULL OR number = ?1) \
+        let names = self.organization_names()?;
+        let sql = "SELECT message, organization FROM messages WHERE (?1 IS NULL OR number = ?1) \
                    AND (?2 IS NULL OR organization = ?2) ORDER BY number DESC";
-        self.all(sql, (number, organization), |row| from_json(row, "message"))
+        self.all(sql, (number, organization), |row| {
+            let mut message = from_json(row, "message")?;
+            own(&mut message, row.get_ref("organization")?.as_str()?, &names);
+            Ok(message)
+        })
     }
 }
 

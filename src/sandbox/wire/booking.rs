@@ -1,18 +1,20 @@
 //! The booking document, and its summary in events and `open_bookings`.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{IdKind, WireTime};
 use crate::sandbox::rules::booking::{Modification, StoredBooking, StoredCustomer};
-use crate::sandbox::rules::state::{Ask, BookingErrorCode, BookingStatus, PauseState};
+use crate::sandbox::rules::state::{Ask, BookingErrorCode, PauseState};
 use crate::sandbox::seed::Provider;
 
 #[derive(Serialize)]
 pub(crate) struct BookingDocument<'a> {
     id: String,
     object: &'static str,
-    status: BookingStatus,
+    status: &'a str,
     provider: Provider,
     venue_id: &'a str,
     venue_name: &'a str,
@@ -35,6 +37,8 @@ pub(crate) struct BookingDocument<'a> {
     /// Where the sandbox itself lists bookings of all organizations.
     #[serde(skip_serializing_if = "Option::is_none")]
     organization: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    organization_name: Option<&'a str>,
 }
 
 /// The summary of a booking ("Events", 4).
@@ -42,7 +46,7 @@ pub(crate) struct BookingDocument<'a> {
 pub(crate) struct BookingSummary<'a> {
     id: String,
     object: &'static str,
-    status: BookingStatus,
+    status: &'a str,
     provider: Provider,
     #[serde(flatten)]
     outcome: OutcomeFields<'a>,
@@ -59,6 +63,8 @@ struct OutcomeFields<'a> {
     next_action: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_modification: Option<&'a Modification>,
+    #[serde(flatten)]
+    reported: Option<&'a Map<String, Value>>,
 }
 
 impl<'a> BookingDocument<'a> {
@@ -83,11 +89,15 @@ impl<'a> BookingDocument<'a> {
             created_at: WireTime(booking.created_at),
             updated_at: WireTime(booking.updated_at),
             organization: None,
+            organization_name: None,
         }
     }
 
-    pub(crate) fn owned(booking: &'a StoredBooking) -> Self {
-        Self { organization: Some(&booking.organization), ..Self::of(booking) }
+    /// With the organization that it belongs to.
+    pub(crate) fn owned(booking: &'a StoredBooking, names: &'a HashMap<String, String>) -> Self {
+        let organization = Some(booking.organization.as_str());
+        let organization_name = names.get(&booking.organization).map(String::as_str);
+        Self { organization, organization_name, ..Self::of(booking) }
     }
 }
 
@@ -111,6 +121,7 @@ impl<'a> OutcomeFields<'a> {
             error_message: error.map(|it| it.message()),
             next_action: booking.state.pause().map(|it| next_action(it, booking)),
             last_modification: booking.last_modification.as_ref(),
+            reported: booking.state.reported(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::sandbox::http::bookings::{generated_codes, send_code};
@@ -10,13 +11,11 @@ use crate::sandbox::http::reply::{HandlerResult, Reply};
 use crate::sandbox::http::request::Request;
 use crate::sandbox::http::venues::slot_of;
 use crate::sandbox::rules::api_error::ApiError;
-use crate::sandbox::rules::booking::StoredBooking;
+use crate::sandbox::rules::booking::{StoredBooking, StoredCustomer};
 use crate::sandbox::rules::fixtures::{BookingFixture, Fixtures};
 use crate::sandbox::rules::organization::Organization;
-use crate::sandbox::rules::provider_response::pause;
-use crate::sandbox::rules::state::{
-    BookingErrorCode, BookingState, BookingStatus, PROCESSING_TIME,
-};
+use crate::sandbox::rules::provider_response::{pause, processing};
+use crate::sandbox::rules::state::{BookingErrorCode, BookingState, BookingStatus};
 use crate::sandbox::seed::{OfferedSlot, SeedVenue, number_of};
 use crate::sandbox::store::Tx;
 use crate::sandbox::wire::booking::BookingDocument;
@@ -95,7 +94,10 @@ fn booking(
     let at = at.ok_or(("datetime", skipped))?;
     let seating = fixture.seating_preference.as_deref();
     let slot = slot_of(venue, at.timestamp(), seating);
-    let state = state(tx, &fixture, venue, slot.as_ref());
+    let guest = (&fixture.customer, fixture.party_size);
+    let pays = fixture.payment_collection.is_some();
+    let status = (fixture.status, fixture.error_code);
+    let state = state_of(status, venue, slot.as_ref(), pays, guest, tx.now);
     let guest = (fixture.customer, fixture.party_size);
     let placed = StoredBooking::placed(venue, provider, &at, slot, guest, state, tx.now);
     Ok(StoredBooking {
@@ -103,32 +105,28 @@ fn booking(
         organization: organization.to_owned(),
         end_user: fixture.end_user,
         seating: placed.seating.clone().or(fixture.seating_preference),
-        pays_by_vendor: fixture.payment_collection.is_some(),
+        pays_by_vendor: pays,
         ..placed
     })
 }
 
-fn state(
-    tx: &Tx<'_>,
-    fixture: &BookingFixture,
+/// The state of a booking that has this status already.
+pub(super) fn state_of(
+    (status, error): (BookingStatus, Option<BookingErrorCode>),
     venue: &SeedVenue,
     slot: Option<&OfferedSlot>,
+    pays: bool,
+    guest: (&StoredCustomer, u8),
+    now: Timestamp,
 ) -> BookingState {
-    match fixture.status {
-        BookingStatus::RequiresAction => BookingState::RequiresAction(pause(
-            venue,
-            slot,
-            fixture.payment_collection.is_some(),
-            (&fixture.customer, fixture.party_size),
-            generated_codes,
-            tx.now,
-        )),
-        BookingStatus::Processing => BookingState::Processing { until: tx.now + PROCESSING_TIME },
-        BookingStatus::Confirmed => BookingState::Confirmed { error: fixture.error_code },
+    match status {
+        BookingStatus::RequiresAction => {
+            BookingState::RequiresAction(pause(venue, slot, pays, guest, generated_codes, now))
+        }
+        BookingStatus::Processing => processing(venue, now),
+        BookingStatus::Confirmed => BookingState::Confirmed { error },
         BookingStatus::Failed => {
-            let error = fixture.error_code;
-            let error = error.unwrap_or(BookingErrorCode::ProviderError);
-            BookingState::Failed { error }
+            BookingState::Failed { error: error.unwrap_or(BookingErrorCode::ProviderError) }
         }
         BookingStatus::Cancelled => BookingState::Cancelled,
         BookingStatus::Expired => BookingState::Expired,

@@ -5,6 +5,7 @@ mod faults;
 mod fixtures;
 mod organization;
 mod records;
+mod set;
 mod stream;
 
 use std::sync::Arc;
@@ -56,6 +57,7 @@ pub(crate) const CONTROLS: &[Control] = &[
     Control { method: "POST", path: "/sandbox/organizations", work: Work::Write(organization::add, ORGANIZATION) },
     Control { method: "DELETE", path: ORGANIZATION_PATH, work: Work::Write(organization::remove, EVERYTHING) },
     Control { method: "GET", path: "/sandbox/bookings", work: Work::Read(records::bookings) },
+    Control { method: "PUT", path: "/sandbox/bookings/{booking_id}", work: Work::Write(set::set, None) },
     Control { method: "GET", path: "/sandbox/bookings/{booking_id}/events", work: Work::Read(records::events) },
     Control { method: "GET", path: "/sandbox/scenarios", work: Work::Read(records::scenarios) },
     Control { method: "GET", path: "/sandbox/inbox", work: Work::Read(records::inbox) },

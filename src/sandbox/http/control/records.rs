@@ -8,10 +8,12 @@ use serde_json::{Value, json};
 use super::organization_asked;
 use crate::sandbox::http::SandboxService;
 use crate::sandbox::http::exchanges::Filter;
+use crate::sandbox::http::loopback::Own;
 use crate::sandbox::http::reply::{HandlerResult, Reply};
 use crate::sandbox::http::report::Report;
 use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::seed::{Provider, Scenario, SeedVenue, venues};
 use crate::sandbox::store::Tx;
@@ -26,7 +28,9 @@ pub(super) fn reset(tx: &Tx<'_>, _request: &Request) -> HandlerResult {
 pub(super) fn bookings(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let organization = organization_asked(tx, request)?;
     let bookings = tx.bookings(organization.as_deref())?;
-    let documents: Vec<_> = bookings.iter().map(BookingDocument::owned).collect();
+    let names = tx.organization_names()?;
+    let documents = bookings.iter().map(|it| BookingDocument::owned(it, &names));
+    let documents: Vec<_> = documents.collect();
     Reply::ok(&json!({"bookings": documents}))
 }
 
@@ -42,8 +46,15 @@ pub(super) fn events(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 }
 
 pub(super) fn booking(tx: &Tx<'_>, number: i64) -> Result<Option<Value>, ApiError> {
-    let booking = tx.any_booking(number)?;
-    Ok(booking.map(|it| json!(BookingDocument::owned(&it))))
+    let (booking, names) = (tx.any_booking(number)?, tx.organization_names()?);
+    Ok(booking.map(|it| json!(BookingDocument::owned(&it, &names))))
+}
+
+/// The booking that the path names.
+pub(super) fn owned(tx: &Tx<'_>, request: &Request) -> Result<StoredBooking, ApiError> {
+    let number = IdKind::Booking.number(&request.id);
+    let found = number.map(|it| tx.any_booking(it)).transpose()?.flatten();
+    found.ok_or_else(|| ApiError::booking_not_found(&[]))
 }
 
 pub(super) fn inbox(tx: &Tx<'_>, request: &Request) -> HandlerResult {
@@ -113,11 +124,13 @@ pub(super) fn requests(
     service: &Arc<SandboxService>,
     request: &Request,
 ) -> Result<Response, ApiError> {
-    let asked = |tx: &Tx<'_>| organization_asked(tx, request);
-    let organization = service.store.look(asked)?;
+    let asked = |tx: &Tx<'_>| {
+        Ok::<_, ApiError>((organization_asked(tx, request)?, tx.organization_names()?))
+    };
+    let (organization, names) = service.store.look(asked)?;
     let filter = Filter::read(organization, |name| request.query(name))?;
     let kept = service.exchanges.as_ref().map(|it| it.list(&filter));
-    let requests: Vec<_> = kept.iter().flatten().map(|it| it.document()).collect();
+    let requests: Vec<_> = kept.iter().flatten().map(|it| it.document().named(&names)).collect();
     let document = json!({"requests": requests, "kept": kept.is_some()});
     Ok(Reply::ok(&document).into_response())
 }
@@ -129,5 +142,11 @@ pub(super) fn request(
     let number = IdKind::Request.number(&request.id);
     let kept = service.exchanges.as_ref().zip(number);
     let found = kept.and_then(|(log, number)| log.numbered(number));
-    Ok(Reply::ok(&found.ok_or(ApiError::REQUEST_NOT_FOUND)?.document()).into_response())
+    let found = found.ok_or(ApiError::REQUEST_NOT_FOUND)?;
+    let names = service.store.look(|tx| tx.organization_names())?;
+    let own = Own::of(service);
+    let curl = found.curl(|host| own.is_host(host));
+    let mut document = found.document().named(&names);
+    document.curl = curl;
+    Ok(Reply::ok(&document).into_response())
 }

@@ -95,10 +95,11 @@ impl Feed {
             return vec![("reset", json!({}))];
         };
         let mut events = Vec::new();
+        let names = self.service.store.look(|tx| tx.organization_names()).unwrap_or_default();
         for change in changes.iter().filter(|it| it.topic == ChangeTopic::Request) {
             let log = self.service.exchanges.as_ref();
             if let Some(exchange) = log.and_then(|it| it.numbered(change.number)) {
-                events.push(("request", json!(exchange.document())));
+                events.push(("request", json!(exchange.document().named(&names))));
             }
         }
         let states = self.service.store.read(move |tx| {

@@ -1,5 +1,7 @@
 //! One request and its answer.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 
 use axum::body::Bytes;
@@ -48,6 +50,8 @@ pub(crate) struct Exchange {
 pub(crate) struct HttpMessage {
     /// A line for each: `name: value`.
     headers: String,
+    /// Whether a value is not UTF-8, so that each byte of all of them became one character.
+    pub(super) is_latin: bool,
     /// The first 64 KB.
     pub(in super::super) body: Bytes,
     /// How many bytes the whole body has.
@@ -56,14 +60,22 @@ pub(crate) struct HttpMessage {
 
 impl HttpMessage {
     fn of(headers: &HeaderMap) -> Self {
+        let is_latin = headers.values().any(|it| std::str::from_utf8(it.as_bytes()).is_err());
         let mut lines = String::with_capacity(256);
         for (name, value) in headers {
-            let value = String::from_utf8_lossy(value.as_bytes());
-            for part in [name.as_str(), ": ", &value, "\n"] {
+            let latin = || value.as_bytes().iter().copied().map(char::from).collect::<String>();
+            let text = std::str::from_utf8(value.as_bytes());
+            let text = text.ok().filter(|_| !is_latin).map_or_else(|| latin().into(), Cow::from);
+            for part in [name.as_str(), ": ", &text, "\n"] {
                 lines.push_str(part);
             }
         }
-        Self { headers: lines, ..Self::default() }
+        Self { headers: lines, is_latin, ..Self::default() }
+    }
+
+    /// Whether only the beginning of the body is kept.
+    pub(super) fn is_cut(&self) -> bool {
+        self.length > self.body.len()
     }
 
     /// Keeps the beginning of a body: a copy, because a body is a part of a connection's buffer.
@@ -208,16 +220,26 @@ impl Exchange {
             query: self.query().map(|it| secrets.hide(it)),
             status: self.status,
             organization: self.organization(),
+            organization_name: None,
             key: self.key().map(masked),
             idempotency_key: idempotency_key.map(|it| secrets.hide(it)),
             booking_id: self.booking(),
             session_id: self.subject_id(IdKind::Session, "/v1/sessions"),
+            curl: None,
             request: self.request.document(&secrets),
             response: self.response.document(&secrets),
             reason: (!said.is_empty()).then(|| said.join(" ")),
             notes: self.notes(),
             fault: self.fault_kind(),
         }
+    }
+}
+
+impl ExchangeDocument {
+    /// With the name of its organization.
+    pub(in super::super) fn named(self, names: &HashMap<String, String>) -> Self {
+        let name = self.organization.as_ref().and_then(|it| names.get(it).cloned());
+        Self { organization_name: name, ..self }
     }
 }
 
@@ -234,7 +256,9 @@ pub(crate) struct ExchangeDocument {
     /// 0 if a fault closed the connection before anything was sent.
     pub(crate) status: u16,
     #[serde(skip_serializing_if = "Option::is_none")]
-    organization: Option<String>,
+    pub(crate) organization: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) organization_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -243,6 +267,9 @@ pub(crate) struct ExchangeDocument {
     booking_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<String>,
+    /// The request as a command, where it is asked for by its id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) curl: Option<String>,
     pub(crate) request: MessageDocument,
     pub(crate) response: MessageDocument,
     /// What the fault did, and which rule refused the request.
@@ -276,7 +303,7 @@ impl HttpMessage {
             };
             headers.insert(name.to_owned(), value.into());
         }
-        let truncated = self.length > self.body.len();
+        let truncated = self.is_cut();
         let text = std::str::from_utf8(&self.body).or_else(|error| match error.error_len() {
             // A body that is cut may end in the middle of a character.
             None if truncated => std::str::from_utf8(&self.body[..error.valid_up_to()]),

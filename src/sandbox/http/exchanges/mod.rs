@@ -4,6 +4,7 @@
 //! While a request is answered, only what came and went is kept. What it means is worked out when somebody asks,
 //! or before it is deleted.
 
+mod curl;
 mod exchange;
 mod har;
 mod log;

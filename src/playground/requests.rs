@@ -1,10 +1,8 @@
 //! `bookctl sandbox requests`.
 
-pub(crate) mod curl;
-
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::answer::{
     self, AnswerColumn, AnswerList, KEEPS_REQUESTS, add_fields, add_message, cell, server,
@@ -155,19 +153,23 @@ async fn follow(context: &Context, filter: &RequestFilter) -> Result<Exit> {
 }
 
 async fn show(context: &Context, request: &str, as_curl: bool) -> Result<Exit> {
-    let document = if request == LAST {
+    let id = if request == LAST {
         let list = list(context, Call::get("/sandbox/requests?limit=1")).await?;
-        let newest = list.rows().first().map(|it| Document::from((*it).clone()));
+        let newest = list.ids().next().map(str::to_owned);
         newest.ok_or_else(|| Error::usage("the sandbox has received no request yet"))?
     } else {
-        let id = locate_row(context, RecentList::Requests, request)?;
-        let call = Call::get(format!("/sandbox/requests/{}", Call::segment(&id)));
-        context.control(call).await?.document
+        locate_row(context, RecentList::Requests, request)?
     };
-    if as_curl {
-        return curl::print(context, &document);
+    let call = Call::get(format!("/sandbox/requests/{}", Call::segment(&id)));
+    let document = context.control(call).await?.document;
+    if !as_curl {
+        return context.emit(&DocumentView(document, page));
     }
-    context.emit(&DocumentView(document, page))
+    let command = document.str("curl").ok_or_else(|| {
+        Error::usage("the sandbox has kept only a part of the request, or it names another host")
+            .hint(format!("bookctl sandbox requests show {id}"))
+    })?;
+    answer::script(context, command, json!({ "curl": command }).into())
 }
 
 const COLUMNS: &[AnswerColumn] = &[
@@ -234,8 +236,10 @@ fn page(request: &Document) -> Page {
     let call = format!("{method} {path}{query}");
     page.heading(tone(value), status(value), call);
     page.line(said(value));
-    let shown =
-        ["status", "method", "path", "query", "reason", "notes", "fault", "request", "response"];
+    let shown = [
+        "status", "method", "path", "query", "reason", "notes", "fault", "curl", "request",
+        "response",
+    ];
     add_fields(&mut page, value, &shown);
     for part in ["request", "response"] {
         page.line("");

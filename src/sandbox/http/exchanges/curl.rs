@@ -1,0 +1,209 @@
+//! A request as a curl command, which sends the same bytes. It is safe in a POSIX shell and on a terminal: what a terminal
+//! acts on or hides is written in octal.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use super::exchange::Exchange;
+use super::secrets::Secrets;
+use crate::platform::hidden::is_hidden;
+use crate::platform::shell::posix_word;
+
+/// Headers that curl sets.
+const OWN: [&str; 6] =
+    ["host", "content-length", "connection", "accept-encoding", "transfer-encoding", "expect"];
+/// What stands for a masked key in the command.
+const KEY: &str = "\"$BOOKCTL_API_KEY\"";
+
+impl Exchange {
+    /// The command; `None` if the whole body is not kept, or the request names another host than one of the server's.
+    pub(crate) fn curl(&self, is_own_host: impl Fn(&str) -> bool) -> Option<String> {
+        let secrets = Secrets::of(self.request.headers(), &self.target, &self.request.body);
+        let host = self.request.header("host").filter(|it| is_own_host(it))?;
+        if self.request.is_cut() || !self.target.starts_with('/') {
+            return None;
+        }
+        let url = format!("http://{host}{}", percent_encoded(&secrets.hide(&self.target)));
+        let method = match self.method.as_str() {
+            "HEAD" => "--head".to_owned(),
+            method => format!("-X {}", posix_word(method)),
+        };
+        // Otherwise curl would resolve the dots of a path by itself.
+        let as_is = if self.path().contains("/.") { " --path-as-is" } else { "" };
+        let url = shell_word(&url, false);
+        let mut lines = vec![format!("curl --globoff{as_is} {method} {url}")];
+        for (name, value) in self.request.headers().filter(|(name, _)| !OWN.contains(name)) {
+            let header = match secrets.header(name, value) {
+                empty if empty.is_empty() => format!("{name};"),
+                value => format!("{name}: {value}"),
+            };
+            lines.push(format!("-H {}", shell_word(&header, self.request.is_latin)));
+        }
+        if self.request.body.is_empty() {
+            return Some(lines.join(" \\\n  "));
+        }
+        if self.request.header("content-type").is_none() {
+            lines.push("-H content-type:".to_owned());
+        }
+        let text = std::str::from_utf8(&self.request.body).ok().map(|it| secrets.hide(it));
+        let is_plain = |it: &String| it.chars().all(|c| c == '\n' || !is_hidden(c));
+        let mut before = String::new();
+        match text {
+            Some(text) if is_plain(&text) => {
+                lines.push(format!("--data-raw {}", shell_word(&text, false)));
+            }
+            text => {
+                let body = text.as_ref().map_or(&self.request.body[..], |it| it.as_bytes());
+                lines.push("--data-binary @-".to_owned());
+                before = format!("{} |\n  ", printf(body));
+            }
+        }
+        Some(before + &lines.join(" \\\n  "))
+    }
+}
+
+/// A URL in which each byte outside of printable ASCII is percent-encoded, but not the mark of a masked key.
+fn percent_encoded(url: &str) -> String {
+    let mut encoded = String::new();
+    for c in url.chars() {
+        if c.is_ascii_graphic() || c == '…' {
+            encoded.push(c);
+        } else {
+            for byte in c.to_string().bytes() {
+                let _ = write!(encoded, "%{byte:02X}");
+            }
+        }
+    }
+    encoded
+}
+
+/// A text as one word, with variables for masked keys. Of a text in Latin-1 each character is a byte.
+fn shell_word(text: &str, is_latin: bool) -> String {
+    let mut word = String::new();
+    let mut rest = text;
+    loop {
+        let masked = masked_key(rest);
+        let (part, after) = masked.map_or((rest, None), |it| (&rest[..it.start], Some(it.end)));
+        let is_plain = part.chars().all(|c| c == '\n' || !is_hidden(c));
+        if is_plain && (!is_latin || part.is_ascii()) {
+            if !part.is_empty() || text.is_empty() {
+                word.push_str(&posix_word(part));
+            }
+        } else {
+            let latin = || part.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?'));
+            let bytes = if is_latin { latin().collect() } else { part.as_bytes().to_vec() };
+            let _ = write!(word, "\"$({})\"", printf(&bytes));
+        }
+        let Some(after) = after else {
+            return word;
+        };
+        word.push_str(KEY);
+        rest = &rest[after..];
+    }
+}
+
+/// A command that writes these bytes: all but letters, digits, blanks and harmless signs in octal.
+fn printf(bytes: &[u8]) -> String {
+    let (mut format, mut keys) = (String::new(), String::new());
+    let mut rest = bytes;
+    loop {
+        let masked = std::str::from_utf8(rest).ok().and_then(masked_key);
+        let (part, after) = rest.split_at(masked.as_ref().map_or(rest.len(), |it| it.start));
+        for byte in part {
+            if byte.is_ascii_alphanumeric() || b" \"#$&()*+,./:;<=>?@[]^_`{|}~".contains(byte) {
+                format.push(char::from(*byte));
+            } else {
+                let _ = write!(format, "\\{byte:03o}");
+            }
+        }
+        let Some(masked) = masked else {
+            return format!("printf '{format}'{keys}");
+        };
+        format.push_str("%s");
+        keys = format!("{keys} {KEY}");
+        rest = &after[masked.len()..];
+    }
+}
+
+/// Where the first masked key of a text is, such as `sk_live_…dbox`.
+fn masked_key(text: &str) -> Option<Range<usize>> {
+    let is_of_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    text.match_indices('…').find_map(|(at, dots)| {
+        let start = text[..at].rfind("sk_")?;
+        let after = at + dots.len();
+        let end = text[after..].chars().take(4).take_while(|c| is_of_key(*c));
+        let is_key = text[start..at].chars().all(is_of_key);
+        is_key.then(|| start..after + end.count())
+    })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use axum::body::Bytes;
+    use axum::http::{HeaderValue, Request};
+    use std::process::Command;
+
+    /// What a shell makes of the command: standard input of curl, then each argument with a NUL after it.
+    fn run(shell: &str, parts: (&str, &[u8], &[u8])) -> Vec<u8> {
+        let (target, value, body) = parts;
+        let value = HeaderValue::from_bytes(value).unwrap();
+        let request = Request::post(target).header("host", "a:1").header("content-type", "x");
+        let request = request.header("authorization", "Bearer sk_live_sandbox");
+        let request = request.header("x-a", value).body(()).unwrap();
+        let mut exchange = Exchange::of(&request.into_parts().0);
+        exchange.request.keep(&Bytes::copy_from_slice(body));
+        let command = exchange.curl(|host| host == "a:1").unwrap();
+        let seen = |c: char| c == '\n' || !is_hidden(c);
+        assert!(command.chars().all(seen), "{command:?}");
+        let curl = "curl() { case \"$*\" in *@-*) cat;; esac; printf '%s\\0' \"$@\"; }; ";
+        let mut shell = Command::new(shell);
+        shell.args(["-c", &format!("{curl}{command}")]).env("BOOKCTL_API_KEY", "THE KEY");
+        shell.output().unwrap().stdout
+    }
+
+    #[test]
+    fn a_shell_reads_every_byte_as_it_was() {
+        let headers = [b"\t".to_vec(), (32..127).collect(), (128..=255).collect()];
+        let texts =
+            ["\u{202e}a\u{9b}2J", "$(id) `id` 'id' \\ ! %s", "-a", "@a", "", "sk_live_sandbox x"];
+        let bodies = (0..=255).map(|it| vec![b'a', it, it]).chain([(0..=255).collect()]);
+        let bodies = bodies.chain(texts.map(|it| it.as_bytes().to_vec()));
+        let shells = ["sh", "bash", "dash", "zsh"];
+        let installed = |it: &&str| Command::new(it).args(["-c", ":"]).output().is_ok();
+        for shell in shells.into_iter().filter(installed) {
+            for body in bodies.clone().filter(|it| !it.is_empty()) {
+                let came = run(shell, ("/", b"1", &body));
+                let keyed = |it: &str| it.replace("sk_live_sandbox", "THE KEY").into_bytes();
+                let body = std::str::from_utf8(&body).map_or(body.clone(), keyed);
+                let raw = [b"--data-raw\0".as_slice(), &body, b"\0"].concat();
+                assert!(came.starts_with(&body) || came.ends_with(&raw), "{shell}: {body:?}");
+            }
+            for value in headers.iter().cloned().chain(texts.map(|it| it.as_bytes().to_vec())) {
+                let Ok(sent) = HeaderValue::from_bytes(&value) else { continue };
+                let came = run(shell, ("/?a=[1-3]&b={1,2}&c=$(id)'`", sent.as_bytes(), b""));
+                let value = String::from_utf8_lossy(&value).replace("sk_live_sandbox", "THE KEY");
+                let wanted = match value.as_str() {
+                    "" => b"\0x-a;\0".to_vec(),
+                    _ if sent.as_bytes()[0] >= 128 && sent.len() == 128 => {
+                        [b"\0x-a: ", sent.as_bytes(), b"\0"].concat()
+                    }
+                    text => format!("\0x-a: {text}\0").into_bytes(),
+                };
+                let has = |part: &[u8]| came.windows(part.len()).any(|it| it == part);
+                assert!(has(&wanted), "{shell}: {value:?} in {}", String::from_utf8_lossy(&came));
+                assert!(has(b"\0http://a:1/?a=[1-3]&b={1,2}&c=$(id)'`\0") && has(b"--globoff"));
+                assert!(has(b"\0authorization: Bearer THE KEY\0"));
+            }
+        }
+    }
+
+    #[test]
+    fn a_request_to_another_host_or_with_a_cut_body_makes_no_command() {
+        let request = Request::get("/v1/").header("host", "evil.example:1").body(()).unwrap();
+        let mut exchange = Exchange::of(&request.into_parts().0);
+        assert_eq!(exchange.curl(|host| host == "a:1"), None);
+        exchange.request.keep(&Bytes::from(vec![b' '; 65 * 1024]));
+        assert_eq!(exchange.curl(|_| true), None);
+    }
+}
