@@ -76,6 +76,7 @@ fn execute(cli: Cli, environment: Environment) -> Result<Exit> {
 }
 
 async fn run_in_context(mut startup: Startup, needs: Needs, run: ContextRun) -> Result<Exit> {
+    startup.only_reads = needs.only_reads;
     startup.options.accepts_any_key = needs.service == ServiceNeed::OwnSandbox;
     let context = match needs.service {
         ServiceNeed::None => Context::without_need(startup)?,

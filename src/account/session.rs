@@ -37,6 +37,12 @@ pub(crate) enum Command {
     Disconnect(Disconnect),
 }
 
+impl Command {
+    pub(crate) fn only_reads(&self) -> bool {
+        matches!(self, Command::List(_) | Command::Show(_))
+    }
+}
+
 impl Default for Command {
     fn default() -> Self {
         Command::List(session_list::Args::default())

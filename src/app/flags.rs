@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::config::Environment;
-use crate::outcome::Result;
+use crate::outcome::{Error, Result};
 use crate::service::time::duration;
 use crate::terminal::output::{ColorChoice, Filter, Format, Output};
 
@@ -22,6 +22,9 @@ pub(crate) struct Flags {
     /// Filter the JSON document and never prompt
     #[arg(long, global = true, value_name = "EXPR")]
     pub(crate) jq: Option<String>,
+    /// Set the variable $NAME for --jq, repeatable
+    #[arg(long = "arg", global = true, num_args = 2, value_names = ["NAME", "VALUE"], allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<String>,
     /// Fail instead of prompting [env: BOOKCTL_NO_INPUT]
     #[arg(long, global = true)]
     pub(crate) no_input: bool,
@@ -52,7 +55,10 @@ impl Flags {
     /// The output that was asked for. A filter that is none is refused before anything is sent.
     pub(crate) fn output(&self, environment: &Environment) -> Result<Output> {
         let format = match &self.jq {
-            Some(source) => Format::Jq(Filter::parse(source)?),
+            Some(source) => Format::Jq(Filter::parse(source, &self.arguments)?),
+            None if !self.arguments.is_empty() => {
+                return Err(Error::usage("--arg needs --jq").hint("add a filter: --jq EXPR"));
+            }
             None if self.json => Format::Json,
             None => Format::Human,
         };

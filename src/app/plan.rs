@@ -25,6 +25,8 @@ pub(crate) struct Needs {
     pub(crate) service: ServiceNeed,
     /// Whether the command is meant to run until a signal comes.
     pub(crate) is_server: bool,
+    /// Whether the command changes nothing: its `@N` may be a row that another shell at this terminal listed.
+    pub(crate) only_reads: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +43,7 @@ pub(crate) enum ServiceNeed {
 
 impl Needs {
     pub(crate) const fn of(service: ServiceNeed) -> Self {
-        Needs { service, is_server: false }
+        Needs { service, is_server: false, only_reads: false }
     }
 }
 
@@ -64,6 +66,14 @@ impl Plan {
         run: impl AsyncFnOnce(&Context, A) -> Result<Exit> + 'static,
     ) -> Self {
         Plan::context(Needs::of(ServiceNeed::Profile), args, run)
+    }
+
+    /// A command of the profile's service that changes nothing.
+    pub(crate) fn read<A: 'static>(
+        args: A,
+        run: impl AsyncFnOnce(&Context, A) -> Result<Exit> + 'static,
+    ) -> Self {
+        Plan::context(Needs { only_reads: true, ..Needs::of(ServiceNeed::Profile) }, args, run)
     }
 
     pub(crate) fn context<A: 'static>(

@@ -23,6 +23,8 @@ pub(crate) struct Startup {
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_wait: Option<Duration>,
     pub(crate) verbose: bool,
+    /// Whether the command changes nothing: its `@N` may be a row that another shell at this terminal listed.
+    pub(crate) only_reads: bool,
     /// Whether a sandbox of this process has rate limits.
     pub(crate) sandbox_limits: bool,
 }
@@ -60,6 +62,7 @@ impl Startup {
             timeout: flags.timeout,
             max_wait: flags.max_wait,
             verbose: flags.verbose,
+            only_reads: false,
         })
     }
 

@@ -108,12 +108,12 @@ impl Command {
             Command::Profile(group) => {
                 Plan::configuration(group.command.unwrap_or_default(), setup::profile::run)
             }
-            Command::Search(args) => Plan::service(args, booking::search::run),
-            Command::Slots(args) => Plan::service(args, booking::search::list_slots),
+            Command::Search(args) => Plan::read(args, booking::search::run),
+            Command::Slots(args) => Plan::read(args, booking::search::list_slots),
             Command::Book(EagerBook::Book(args)) => Plan::service(*args, booking::book::run),
             Command::Batch(args) => Plan::service(args, booking::batch::run),
-            Command::Show(args) => Plan::service(args, booking::show::run),
-            Command::Watch(args) => Plan::service(args, booking::watch::run),
+            Command::Show(args) => Plan::read(args, booking::show::run),
+            Command::Watch(args) => Plan::read(args, booking::watch::run),
             Command::Continue(args) => Plan::service(args, booking::pause::run),
             Command::Modify(args) => Plan::service(args, booking::change::modify::run),
             Command::Cancel(args) => Plan::service(args, booking::change::cancel::run),
@@ -124,9 +124,12 @@ impl Command {
             Command::Bookings(args) => Plan::service(args, booking::find::run),
             Command::Limits(_) => Plan::service((), account::limits::run),
             Command::Session(group) => {
-                Plan::service(group.command.unwrap_or_default(), account::session::run)
+                let verb = group.command.unwrap_or_default();
+                let only_reads = verb.only_reads();
+                let needs = Needs { only_reads, ..Needs::of(ServiceNeed::Profile) };
+                Plan::context(needs, verb, account::session::run)
             }
-            Command::Card(args) => Plan::service(args, account::card::card),
+            Command::Card(args) => Plan::read(args, account::card::card),
             Command::Api(args) => Plan::service(*args, api::run),
             Command::Status(_) => Plan::service((), status::run),
             Command::Journal(group) => {

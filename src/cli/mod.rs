@@ -90,11 +90,11 @@ fn named<'a>(arguments: &[OsString], whole: &'a clap::Command) -> (&'a clap::Com
     let mut arguments = arguments.iter().skip(1).map(|it| it.to_string_lossy());
     while let Some(argument) = arguments.next() {
         if let Some(flag) = argument.strip_prefix("--") {
-            // The value of a flag is not a command.
-            let takes_the_next = command
-                .get_arguments()
-                .any(|known| known.get_long() == Some(flag) && known.get_action().takes_values());
-            if takes_the_next {
+            // The values of a flag are not a command.
+            let flag = command.get_arguments().find(|known| known.get_long() == Some(flag));
+            let flag = flag.filter(|known| known.get_action().takes_values());
+            let values = flag.map_or(0, |it| it.get_num_args().map_or(1, |it| it.min_values()));
+            for _ in 0..values {
                 arguments.next();
             }
         } else if let Some(next) = command.find_subcommand(argument.as_ref()) {

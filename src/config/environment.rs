@@ -55,7 +55,25 @@ variables! {
     editor = "EDITOR", "editor for payment answers if VISUAL is not set";
 }
 
+/// Variables with secrets. A journal's address may have a password.
+const SECRET: [&str; 4] =
+    ["BOOKCTL_API_KEY", "BOOKCTL_WEBHOOK_SECRET", "BOOKCTL_JOURNAL", "PGPASSWORD"];
+
 impl Environment {
+    /// All variables of this process but bookctl's secrets, also where another variable holds one.
+    pub(crate) fn without_secrets() -> Vec<(String, String)> {
+        let secrets: Vec<String> =
+            SECRET.iter().filter_map(|name| std::env::var(name).ok()).collect();
+        let is_open = |name: &str, value: &str| {
+            !SECRET.contains(&name)
+                && !secrets.iter().any(|secret| !secret.is_empty() && value.contains(secret))
+        };
+        let all = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        all.filter(|(name, value)| is_open(name, value)).collect()
+    }
+
     /// A variable as text. Invalid UTF-8 is replaced, and then matches nothing.
     pub(crate) fn text(value: &Option<OsString>) -> Option<String> {
         Some(value.as_ref()?.to_string_lossy().into_owned())

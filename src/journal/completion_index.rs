@@ -8,9 +8,9 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, params};
 use serde_json::Value as Json;
 
+use super::recent::Viewer;
 use super::recent::rows::{LAST_LIST, RecentList};
 use crate::json::plain;
-use crate::platform::system;
 
 /// The most candidates of a kind. Typing more characters shows others.
 const MOST: u32 = 100;
@@ -50,7 +50,7 @@ impl CompletionIndex {
     pub(crate) fn bookings(&self, prefix: &str) -> Vec<IndexedRow> {
         let bookings = format!(
             "SELECT id AS word, id, status, document FROM bookings
-             WHERE origin = ?1 AND +id >= ?4 AND +id < ?5 ORDER BY created_at DESC LIMIT {LAST_BOOKINGS}"
+             WHERE origin = ?1 AND +id >= ?5 AND +id < ?6 ORDER BY created_at DESC LIMIT {LAST_BOOKINGS}"
         );
         self.rows("", &bookings, prefix)
     }
@@ -59,7 +59,7 @@ impl CompletionIndex {
     pub(crate) fn open_attempts(&self, prefix: &str) -> Vec<IndexedRow> {
         let attempts = format!(
             "SELECT idempotency_key AS word, idempotency_key AS id, request AS document FROM attempts
-             WHERE state = 'unresolved' AND origin = ?1 AND +idempotency_key >= ?4 AND +idempotency_key < ?5
+             WHERE state = 'unresolved' AND origin = ?1 AND +idempotency_key >= ?5 AND +idempotency_key < ?6
              ORDER BY created_at DESC LIMIT {MOST}"
         );
         self.rows("", &attempts, prefix)
@@ -68,7 +68,7 @@ impl CompletionIndex {
     /// The rows of this terminal's last list of venues, then the venues whose ids have this prefix.
     pub(crate) fn venues(&self, prefix: &str) -> Vec<IndexedRow> {
         let venues =
-            words("SELECT id FROM venues WHERE origin = ?1 AND id >= ?4 AND id < ?5 ORDER BY id");
+            words("SELECT id FROM venues WHERE origin = ?1 AND id >= ?5 AND id < ?6 ORDER BY id");
         let query = format!(
             "SELECT word, id, document AS venue FROM ({venues}) JOIN venues USING (id) WHERE origin = ?1"
         );
@@ -78,7 +78,7 @@ impl CompletionIndex {
     /// The rows of this terminal's last list of slots, then the slots whose ids have this prefix, those that were seen last first.
     pub(crate) fn slots(&self, prefix: &str) -> Vec<IndexedRow> {
         let slots = words(
-            "SELECT id FROM slots WHERE origin = ?1 AND id >= ?4 AND id < ?5 ORDER BY seen_at DESC",
+            "SELECT id FROM slots WHERE origin = ?1 AND id >= ?5 AND id < ?6 ORDER BY seen_at DESC",
         );
         let query = format!(
             "SELECT word, words.id, slots.document, venues.document AS venue
@@ -94,8 +94,9 @@ impl CompletionIndex {
             return Vec::new();
         };
         let end = format!("{prefix}\u{10ffff}");
-        let terminal = system::process::terminal();
-        let rows = query.query_map(params![self.origin, kind, terminal, prefix, end], |row| {
+        let Viewer { owner, terminal } = Viewer::of_process();
+        let values = params![self.origin, kind, owner, terminal, prefix, end];
+        let rows = query.query_map(values, |row| {
             // A query has not all of them, and a guest may be deleted.
             let text = |column| row.get::<_, String>(column).ok();
             let json = |column| text(column).and_then(|it| serde_json::from_str(&it).ok());

@@ -34,7 +34,7 @@ impl CodeKind {
 pub(crate) enum Retry {
     /// Nothing failed.
     NotNeeded,
-    /// Nothing was done.
+    /// Nothing was done, or the same again does no harm.
     Yes,
     /// Nothing was done, and the request has to be corrected.
     AfterFix,
@@ -45,6 +45,22 @@ pub(crate) enum Retry {
 }
 
 impl Retry {
+    /// What an exit code alone tells.
+    pub(crate) fn after(exit: Exit) -> Self {
+        use Exit::{
+            ActionNeeded, BadSignature, Config, Declined, Done, Invalid, Network, NotAllowed,
+            NotFound, Processing, Providers, RateLimited, Refused, Service, Unauthorized, Usage,
+        };
+        match exit {
+            Done | Processing | ActionNeeded => Retry::NotNeeded,
+            RateLimited | Providers | Service | Network | Declined => Retry::Yes,
+            Usage | Config | Invalid => Retry::AfterFix,
+            Unauthorized | NotAllowed | NotFound | Refused | BadSignature => Retry::No,
+            // Something may have been done: a failed booking, a part of a batch, a signal, a failure after the booking.
+            _ => Retry::AfterCheck,
+        }
+    }
+
     /// The word in JSON and in docs/errors.md.
     pub(crate) fn word(self) -> Option<&'static str> {
         match self {
@@ -159,7 +175,7 @@ codes! {
     Confirmed = "confirmed", Status, Done, NotNeeded,
         "the venue is expecting this guest",
         "nothing to do";
-    Failed = "failed", Status, Failed, Yes,
+    Failed = "failed", Status, Failed, AfterCheck,
         "the provider or the payment failed",
         "look up error_code with `bookctl explain CODE`, then book again if that is safe";
     Cancelled = "cancelled", Status, Failed, NotNeeded,
@@ -330,6 +346,9 @@ codes! {
     Usage = "usage", Own, Usage, AfterFix,
         "the arguments are invalid, or required input is missing and prompts are off",
         "see `bookctl COMMAND --help`";
+    NotFound = "not_found", Own, NotFound, No,
+        "this computer knows nothing under this name; nothing was sent",
+        "list what it knows with the command in the hint";
     Config = "config", Own, Config, AfterFix,
         "the configuration cannot be used; nothing was sent",
         "fix the problem that the message names";
@@ -375,23 +394,26 @@ codes! {
     OutcomeUnknown = "outcome_unknown", Own, OutcomeUnknown, AfterCheck,
         "a request was sent, and it is unknown whether it succeeded",
         "for a booking request, run `bookctl attempts resume KEY`; for a booking, run `bookctl show ID`";
-    Declined = "declined", Own, Declined, NotNeeded,
+    Declined = "declined", Own, Declined, Yes,
         "declined at a prompt; nothing was sent",
         "run the command again to do it";
     Interrupted = "interrupted", Own, Interrupted, AfterCheck,
         "Ctrl-C or another signal (SIGTERM, SIGHUP, SIGQUIT; on Windows Ctrl-Break or a closed console) ended the command",
         "the message shows what happened so far, and the hint how to continue";
+    PartlyFailed = "partly_failed", Own, PartialBatch, AfterCheck,
+        "part of a batch, a replay or a drill failed; stdout has the result of each part",
+        "look at the parts that failed, each with its own `retry`";
     NoSlot = "no_slot", Own, Refused, AfterFix,
         "the venue has no slot at that time; nothing was booked",
         "book another slot: `bookctl slots VENUE --at TIME` lists them";
     UnknownEvent = "unknown_event", Own, NotFound, No,
         "no listener on this computer received an event with this id from this service",
         "list the received events with `bookctl webhook events list`";
-    Io = "io", Own, Unclassified, AfterFix,
+    Io = "io", Own, Unclassified, AfterCheck,
         "a file or stream on this computer failed",
         "fix the problem that the message names";
 
-    Filter = "filter", Own, Unclassified, AfterFix,
+    Filter = "filter", Own, Unclassified, AfterCheck,
         "the --jq filter failed on the result; the command itself was carried out",
         "fix the filter; --json prints what it was applied to";
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Exit;
-use super::code::{Code, entry};
+use super::code::{Code, CodeKind, Retry, entry};
 use crate::json::Document;
 
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
@@ -73,6 +73,8 @@ pub(crate) struct ErrorReport {
     pub(crate) request: Option<String>,
     pub(crate) retry_after: Option<Duration>,
     pub(crate) idempotency_key: Option<String>,
+    /// How many parts of how many failed.
+    pub(crate) failed_of: Option<(usize, usize)>,
     /// The body of the service's answer, unchanged.
     pub(crate) body: Option<Document>,
 }
@@ -97,6 +99,7 @@ impl Error {
             request: None,
             retry_after: None,
             idempotency_key: None,
+            failed_of: None,
             body: None,
         }))
     }
@@ -109,6 +112,18 @@ impl Error {
     /// The error for unusable arguments, or for missing input when prompts are not possible (2).
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Error::new(Code::Usage, message)
+    }
+
+    /// The error for a name that this computer does not know (6).
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Error::new(Code::NotFound, message)
+    }
+
+    /// The error (18) for `failed` parts of `total`, whose results were printed.
+    pub(crate) fn partly_failed(failed: usize, total: usize, message: impl Into<String>) -> Self {
+        let mut error = Error::new(Code::PartlyFailed, message);
+        error.failed_of = Some((failed, total));
+        error
     }
 
     /// The error for an unusable configuration (3).
@@ -174,6 +189,19 @@ impl Error {
         self
     }
 
+    /// Whether the same command may be run again.
+    pub(crate) fn retry(&self) -> Retry {
+        match (&self.code, self.exit) {
+            (_, Exit::OutcomeUnknown) => Retry::AfterCheck,
+            // Else it would be an unknown outcome.
+            (ErrorCode::Known(code), Exit::Service) if code.entry().kind == CodeKind::Http => {
+                Retry::Yes
+            }
+            (ErrorCode::Known(code), _) => code.entry().retry,
+            (ErrorCode::Other(_), exit) => Retry::after(exit),
+        }
+    }
+
     /// The JSON object that is the last line of stderr under `--json`. Absent fields are left out.
     pub(crate) fn to_json(&self) -> Value {
         let mut error = json!({
@@ -182,6 +210,9 @@ impl Error {
             "cause": self.cause,
             "hint": self.hint,
             "exit_code": self.exit.code(),
+            "retry": self.retry().word(),
+            "failed": self.failed_of.map(|it| it.0),
+            "total": self.failed_of.map(|it| it.1),
             "http_status": self.http_status,
             "request": self.request,
             "retry_after_seconds": self.retry_after.map(|after| after.as_secs()),

@@ -72,10 +72,11 @@ impl Command {
     pub(crate) fn needs(&self) -> Needs {
         match self {
             Command::Serve(_) | Command::Run(_) => {
-                Needs { service: ServiceNeed::OwnSandbox, is_server: true }
+                Needs { is_server: true, ..Needs::of(ServiceNeed::OwnSandbox) }
             }
             Command::Requests(args) => {
-                Needs { service: ServiceNeed::ProfileUnchecked, is_server: args.is_server() }
+                let needs = Needs::of(ServiceNeed::ProfileUnchecked);
+                Needs { is_server: args.is_server(), only_reads: true, ..needs }
             }
             Command::Keys => Needs::of(ServiceNeed::OwnSandbox),
             _ => Needs::of(ServiceNeed::ProfileUnchecked),

@@ -93,6 +93,34 @@ fn the_organizations_open_bookings_are_listed_whoever_made_them_and_no_journal_i
     lost.refuses("bookings --open", 15, "unexpected_answer");
 }
 
+/// A list belongs to the process that started the command: two jobs of one home never see each other's rows.
+#[test]
+fn a_row_belongs_to_the_shell_that_listed_it() {
+    let home = Home::new();
+    let shell = |script: &str| {
+        let mut shell = std::process::Command::new("sh");
+        home.enter(&mut shell);
+        let bookctl = env!("CARGO_BIN_EXE_bookctl");
+        Running::start(shell_of(&mut shell, &script.replace("bookctl", bookctl))).end()
+    };
+    let search = "bookctl search dining --near Sandbox --at 'tomorrow 19:30' -q > /dev/null";
+    let book = "bookctl book @1 --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace' --json";
+    let own = shell(&format!("{search}; {book}; true")).exits(0);
+    assert_eq!(own.json()["status"], "confirmed");
+    for stranger in [format!("{book}; exit $?"), format!("bookctl slots @1 --json; exit $?")] {
+        let error = shell(&stranger).refused(2, "usage");
+        has(&error, "message", "this shell has not listed any venues");
+        has(&error, "hint", "bookctl search");
+    }
+    let last = shell("bookctl cancel @last --yes --json; exit $?").refused(2, "usage");
+    has(&last, "hint", "bookctl bookings");
+}
+
+fn shell_of(shell: &mut std::process::Command, script: &str) -> std::process::Command {
+    shell.args(["-c", script]).stdin(std::process::Stdio::null());
+    std::mem::replace(shell, std::process::Command::new("true"))
+}
+
 /// "`@1`, `@2` stand for the rows of the last list" (command line, Command tree)
 #[test]
 fn a_row_of_the_list_stands_for_its_booking_in_every_command_that_takes_one() {
@@ -101,7 +129,7 @@ fn a_row_of_the_list_stands_for_its_booking_in_every_command_that_takes_one() {
     let paused = home.booked("ven_otp", &[], 10);
     let none_yet = home.refuses("show @1", 2, "usage");
     has(&none_yet, "hint", "bookctl bookings");
-    assert!(text(&none_yet, "message").contains("has no row @1"));
+    assert!(text(&none_yet, "message").contains("has not listed any bookings"));
     let rows = listed(&home, &[]);
     // The newest first.
     assert_eq!(text(&rows[0], "id"), paused);
@@ -157,7 +185,7 @@ fn another_services_bookings_are_not_listed_and_not_forgotten() {
     let id = home.booked("ven_confirms", &[], 0);
     let there = home.with("BOOKCTL_BASE_URL", two.base_url());
     assert_eq!(listed(&there, &[]).len(), 0);
-    forget(&there, &[&id]).refused(6, "usage");
+    forget(&there, &[&id]).refused(6, "not_found");
     let all = forget(&there, &["--before", "2100-01-01", "--yes"]).exits(0);
     assert_eq!(all.json()["forgotten"], 0);
     assert!(journal_holds(&there, "Ada Lovelace"));
@@ -176,7 +204,7 @@ fn a_forgotten_guest_is_nowhere_in_the_file_and_forgetting_twice_is_no_failure()
     assert_eq!(listed(&home, &[]).len(), 0);
     let again = forget(&home, &[&id]).exits(0).says("deleted before");
     assert_eq!(again.json()["forgotten"], 0);
-    forget(&home, &["bk_unknown"]).refused(6, "usage");
+    forget(&home, &["bk_unknown"]).refused(6, "not_found");
 
     // The key still belongs to its request, and its booking is looked at as before.
     home.book("ven_otp", &["--idempotency-key", "dinner-1"]).refused(7, "another_booking");
@@ -198,7 +226,7 @@ fn an_attempt_that_is_not_settled_keeps_its_guest_and_the_way_to_settle_it_is_sa
     let open = home.json("attempts list");
     let guest = &open["attempts"][0]["request"]["customer"];
     assert_eq!(guest["name"], "Ada Lovelace");
-    forget(&home, &[&key]).refused(6, "usage");
+    forget(&home, &[&key]).refused(6, "not_found");
     home.run(["attempts", "resume", &key]).exits(10);
     assert_eq!(statuses(&home), ["requires_action"]);
 }

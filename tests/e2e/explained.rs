@@ -40,14 +40,45 @@ fn one_code_is_explained_in_a_card_and_as_its_row() {
     // An HTTP status is a code too.
     let by_number = home.json("explain 409");
     assert_eq!(by_number["codes"][0]["code"], "http_409");
-    for word in ["waiting", "Overdue"] {
-        let row = &home.json(&format!("explain {word}"))["codes"][0];
-        assert_eq!(row["code"], "requires_action");
-        let status = word.replace("Overdue", "WAITING");
-        home.ok(["bookings", "--status", &status]);
-    }
+    let exit = &home.ok(["explain", "16", "--json"]).json()["codes"][0];
+    holds!(exit, {"code": "16", "kind": "exit code", "exit_code": 16, "retry": "after_check"});
+    has(exit, "meaning", "unknown");
+    let by_help = home.ok(["help", "16"]).stdout;
+    assert_eq!(by_help, home.ok(["explain", "16"]).stdout);
+    holds!(home.json("explain failed")["codes"][0], {"retry": "after_check"});
     let all = home.ok(["explain"]);
     assert_eq!(all.stdout.lines().count(), codes().len(), "{all}");
+}
+
+/// What a list prints can be typed: it is explained, lists what it stands for, and can be waited for.
+#[test]
+fn every_word_of_a_list_is_explained_and_filters() {
+    let home = Home::new();
+    let waits = home.booked("ven_otp", &[], 10);
+    let failed = home.booked("ven_payment_replay_fails", &["--payment", "vendor"], 10);
+    let approved = r#"{"approval_id": "x", "status": "approved"}"#;
+    let approval = home.json(&format!("show {failed}"))["next_action"]["psp_request"].clone();
+    let approved = approved.replace('x', &text(&approval, "approval_id"));
+    home.run(["continue", &failed, "--psp-response", &approved]).exits(16);
+    let listed = |word: &str| {
+        let rows = home.ok(["bookings", "--status", word, "--json"]).json();
+        let rows = rows["bookings"].as_array().unwrap().iter().map(|row| text(row, "id"));
+        rows.collect::<Vec<String>>()
+    };
+    assert_eq!(listed("overdue"), Vec::<String>::new());
+    home.advance("25m");
+    for (word, codes, ids) in [
+        ("waiting", &["requires_action"][..], vec![waits.clone()]),
+        ("Overdue", &["requires_action"], vec![waits]),
+        ("failed, check", &["payment_outcome_unknown", "payment_replay_failed"], vec![failed]),
+    ] {
+        let rows = home.ok(["explain", word, "--json"]).json();
+        let rows = rows["codes"].as_array().unwrap();
+        assert_eq!(rows.iter().map(|row| text(row, "code")).collect::<Vec<_>>(), codes);
+        assert_eq!(listed(word), ids, "{word}");
+        home.run(["watch", "nothing here", "--until", word]).exits(6);
+    }
+    assert_eq!(text(&home.json("explain unresolved")["codes"][0], "code"), "outcome_unknown");
 }
 
 /// `bookctl help <environment|exit-codes|output|outcomes|mapping>` (command line, Command tree)

@@ -28,6 +28,36 @@ fn a_filter_without_end_ends_with_a_word_and_leaves_the_command_alive() {
     }
 }
 
+/// A script's own values reach a filter without being spliced into its text; bookctl's secrets do not.
+#[test]
+fn a_filter_has_the_environment_without_secrets_and_the_arguments_it_was_given() {
+    let home = Home::new()
+        .with("BOOKCTL_API_KEY", "sk_live_sandbox")
+        .with("COPY", "Bearer sk_live_sandbox")
+        .with("ID", "a\"b");
+    for (more, filter, output) in [
+        (&[][..], "$ENV.ID", "a\"b"),
+        (&[], "env.ID", "a\"b"),
+        (&[], "$ENV | [.BOOKCTL_API_KEY, .COPY] | @json", "[null,null]"),
+        (&["--arg", "id", "-$x"], "$id", "-$x"),
+        (&["--arg", "a", "1", "--arg", "b", "2"], "$a + $b", "12"),
+    ] {
+        let arguments = [&["--profile", "sandbox", "status", "--jq", filter], more].concat();
+        assert_eq!(home.ok(arguments).stdout, format!("{output}\n"), "{filter}");
+    }
+    for wrong in
+        [&["--jq", "$nothing"][..], &["--arg", "a", "b"], &["--jq", ".", "--arg", "a-b", "c"]]
+    {
+        home.run(["status"].iter().chain(wrong)).exits(2);
+    }
+    let profile = Home::new().with("ID", "x").with_profile(
+        "shop",
+        "http://127.0.0.1:9",
+        "read.error = '$ENV.ID'",
+    );
+    profile.run(["status", "--profile", "shop"]).exits(3);
+}
+
 #[test]
 #[ignore = "waits for five seconds"]
 fn a_filter_that_takes_no_room_ends_with_its_time() {

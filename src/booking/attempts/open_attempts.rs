@@ -186,7 +186,7 @@ async fn claimed(context: &Context, key: &str, mut attempt: Attempt) -> Result<A
 pub(crate) fn find_attempt(context: &Context, key: &str) -> Result<Attempt> {
     let attempt = context.journal()?.attempt(key)?.ok_or_else(|| {
         let what = format!("no request {} in the journal", key.escape_debug());
-        let error = Error::usage(what).exiting(Exit::NotFound);
+        let error = Error::not_found(what);
         error.hint("list unresolved requests with `bookctl attempts`")
     })?;
     let origin = context.target().address();

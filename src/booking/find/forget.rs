@@ -105,7 +105,7 @@ fn check_made(context: &Context, id: &str) -> Result<()> {
     let shown = visible(id);
     let what = format!("this computer knows no booking {shown} of this service");
     let lists = "to delete a guest by name: bookctl bookings forget --guest TEXT";
-    Err(Error::usage(what).exiting(Exit::NotFound).hint(lists))
+    Err(Error::not_found(what).hint(lists))
 }
 
 /// Forgets every booking of the guests that a text finds.

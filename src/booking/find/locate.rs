@@ -90,12 +90,14 @@ pub(crate) fn locate_row(context: &Context, list: RecentList, argument: &str) ->
     };
     let recent = context.recent()?;
     recent.check_writable()?;
-    if let Some(id) = recent.listed(list, row)? {
+    if let Some(id) = recent.listed(list, row, context.only_reads)? {
         return Ok(id);
     }
+    let has_list = recent.listed(list, 1, context.only_reads)?.is_some();
     let why = match nouns.trim_end_matches('s') {
-        noun if argument == LAST => format!("@last: no {noun} was made or shown here yet"),
-        _ => format!("the last list of {nouns} has no row @{row}"),
+        noun if argument == LAST => format!("@last: no {noun} was made or shown in this shell"),
+        _ if has_list => format!("the last list of {nouns} has no row @{row}"),
+        _ => format!("@{row}: this shell has not listed any {nouns}"),
     };
     Err(Error::usage(why).hint(format!("list {nouns} with `bookctl {command}`")))
 }

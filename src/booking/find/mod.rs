@@ -23,7 +23,7 @@ use crate::service::time::document_time::DocumentTime;
 use crate::service::time::when::Days;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::DocumentView;
-use crate::terminal::view::{AS_REQUESTED, kept_page, open_page};
+use crate::terminal::view::{AS_REQUESTED, is_listed_as, kept_page, open_page};
 
 /// List and search the bookings this computer knows
 ///
@@ -83,16 +83,26 @@ enum BookingsAction {
     Forget(forget::Args),
 }
 
-/// A status by its name, or by the word that a terminal shows.
-fn status() -> impl TypedValueParser<Value = String> {
+/// A status by its name, or by a word that a list shows.
+pub(crate) fn status() -> impl TypedValueParser<Value = String> {
     let waiting = PossibleValue::new("requires_action").alias("waiting");
     let others = ["processing", "confirmed", "failed", "cancelled", "expired"];
-    let all = others.map(PossibleValue::new).into_iter();
+    let words = ["overdue", "failed, check"].map(|it| PossibleValue::new(it).hide(true));
+    let all = others.map(PossibleValue::new).into_iter().chain(words);
     let names = PossibleValuesParser::new(std::iter::once(waiting).chain(all));
     names.map(|name| match name.to_lowercase() {
         name if name == "waiting" => "requires_action".to_owned(),
         name => name,
     })
+}
+
+/// The status in the journal of what a list shows under a word.
+pub(crate) fn recorded_status(word: &str) -> &str {
+    match word {
+        "overdue" => "requires_action",
+        "failed, check" => "failed",
+        status => status,
+    }
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
@@ -110,7 +120,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         phone: args.phone,
         email: args.email,
         venue: args.venue,
-        status: args.status,
+        status: args.status.as_deref().map(|it| recorded_status(it).to_owned()),
         mine: args.mine.then(|| context.maker()),
         ..SearchCriteria::default()
     };
@@ -120,7 +130,16 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let today = || system_zone().to_datetime(context.service_now()).date();
     sought.coming = context.out.is_terminal().then(today);
-    let mut found = context.journal()?.find(&sought, limit)?;
+    // A word of a list is more than a status: all with that status are looked at.
+    let word = args.status.as_deref().filter(|it| recorded_status(it) != *it);
+    let mut found = context.journal()?.find(&sought, limit.filter(|_| word.is_none()))?;
+    if let Some(word) = word {
+        let now = context.service_now();
+        found.kept.retain(|kept| is_listed_as(&kept.booking, word, now));
+        let most = limit.map_or(usize::MAX, |limit| limit as usize);
+        found.more = found.kept.len() > most;
+        found.kept.truncate(most);
+    }
     if let Some(today) = sought.coming {
         found.kept.sort_by_key(|kept| by_visit(kept, today));
     }
@@ -168,7 +187,8 @@ fn by_visit(
 async fn list_open(context: &Context, status: Option<String>, limit: Option<u32>) -> Result<Exit> {
     let mut bookings = open_bookings(context).await?;
     if let Some(status) = status {
-        bookings.retain(|booking| booking.status().as_str() == status);
+        let now = context.service_now();
+        bookings.retain(|booking| is_listed_as(booking, &status, now));
     }
     bookings.truncate(limit.map_or(usize::MAX, |limit| limit as usize));
     let ids = bookings.iter().map(Booking::id);

@@ -6,7 +6,7 @@ use crate::booking::watch::wait::{another, is_not_found, look_up, naming};
 use crate::journal::recent::RecentList;
 use crate::journal::{FoundBookings, KeptBooking, SearchCriteria};
 use crate::outcome::similar::{meant, similar};
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::same_id;
@@ -75,7 +75,7 @@ pub(crate) async fn booking_or_pick(
     let read = if is_new && is_text {
         // Hardly an id, so it is looked for and not sent.
         let what = format!("no booking has the id {}", visible(&id));
-        Some(Err(Error::usage(what).exiting(Exit::NotFound)))
+        Some(Err(Error::not_found(what)))
     } else if can_choose && reads {
         Some(look_up(context, &id).await)
     } else {
@@ -241,7 +241,7 @@ pub(crate) fn take_in_received(context: &Context) -> Result<()> {
             return Ok(());
         }
     };
-    let taken = context.recent()?.listed(RecentList::TakenIn, 1)?;
+    let taken = context.recent()?.listed(RecentList::TakenIn, 1, false)?;
     let taken: i64 = taken.and_then(|number| number.parse().ok()).unwrap_or(0);
     let newest = webhooks.newest()?;
     // A new file of webhooks counts from the beginning.

@@ -2,7 +2,7 @@ pub(crate) mod wait;
 
 use std::time::Duration;
 
-use super::find::pick;
+use super::find::{pick, status};
 use super::finish;
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(value_parser = id)]
     booking: Option<String>,
     /// Stop at this status, repeatable
-    #[arg(long, value_name = "STATUS", value_parser = ["requires_action", "processing", "confirmed", "failed", "cancelled", "expired"])]
+    #[arg(long, value_name = "STATUS", value_parser = status(), ignore_case = true)]
     until: Vec<String>,
 }
 

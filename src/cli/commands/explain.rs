@@ -1,22 +1,23 @@
 use serde_json::{Value, json};
 
 use crate::json::Document;
-use crate::outcome::code::{ALL, CodeEntry, entry};
+use crate::outcome::code::{ALL, CodeEntry, Retry, entry};
 use crate::outcome::similar::did_you_mean;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Output, Page, TableCell, Tone, View};
-use crate::terminal::view::capitalised;
+use crate::terminal::view::{LIST_WORDS, capitalised};
 
-/// Explain a status or an error code, and what to do next
+/// Explain a status, an error code or an exit code
 ///
-/// Shows what it means, whether retrying is safe, and what to do. Without a code, lists all of them.
+/// Shows what it means, whether retrying is safe, and what to do. Without a code, lists all error codes.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl explain payment_outcome_unknown\n  \
-    bookctl explain 429\n  \
+    bookctl explain 'failed, check'\n  \
+    bookctl explain 16\n  \
     bookctl explain --jq '.codes[] | select(.exit_code == 7) | .code'")]
 pub(crate) struct Args {
-    /// A booking status, an error code, or an HTTP status
+    /// Status or word of a list, error code, HTTP status, or exit code
     code: Option<String>,
 }
 
@@ -25,18 +26,19 @@ pub(crate) fn run(out: &Output, args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn explained(code: Option<&str>) -> Result<Explained> {
+pub(super) fn explained(code: Option<&str>) -> Result<Explained> {
     let Some(code) = code else {
-        return Ok(Explained(ALL.iter().collect()));
+        return Ok(ALL.iter().map(Row::from).collect());
     };
-    // A terminal has words of its own.
-    let code = match code.to_lowercase().as_str() {
-        "waiting" | "overdue" => "requires_action",
-        "unresolved" => "outcome_unknown",
-        _ => code,
-    };
-    if let Some(found) = entry(code).or_else(|| entry(&format!("http_{code}"))) {
-        return Ok(Explained(vec![found]));
+    let folded = code.to_lowercase();
+    if let Some((_, codes)) = LIST_WORDS.iter().find(|(word, _)| *word == folded) {
+        return Ok(codes.iter().filter_map(|code| entry(code)).map(Row::from).collect());
+    }
+    if let Some(found) = entry(&folded).or_else(|| entry(&format!("http_{folded}"))) {
+        return Ok([Row::from(found)].into_iter().collect());
+    }
+    if let Some(exit) = Exit::ALL.iter().find(|exit| exit.code().to_string() == folded) {
+        return Ok([Row::from(*exit)].into_iter().collect());
     }
     let list = match code.parse::<u8>() {
         Ok(_) => "see `bookctl help exit-codes`",
@@ -47,50 +49,104 @@ fn explained(code: Option<&str>) -> Result<Explained> {
     Err(Error::usage(format!("unknown code {}", code.escape_debug())).hint(hint))
 }
 
-struct Explained(Vec<&'static CodeEntry>);
+/// A code of the catalog, or an exit code.
+struct Row {
+    code: String,
+    kind: &'static str,
+    meaning: &'static str,
+    /// What to do; of an exit code, what is certain about the booking.
+    next: &'static str,
+    exit: Exit,
+    retry: Retry,
+    for_the_guest: Option<&'static str>,
+    /// The error codes that end with this exit code.
+    error_codes: Vec<&'static str>,
+}
+
+impl From<&CodeEntry> for Row {
+    fn from(entry: &CodeEntry) -> Self {
+        Row {
+            code: entry.name.to_owned(),
+            kind: entry.kind.as_str(),
+            meaning: entry.meaning,
+            next: entry.next,
+            exit: entry.exit,
+            retry: entry.retry,
+            for_the_guest: entry.code.for_the_guest(),
+            error_codes: Vec::new(),
+        }
+    }
+}
+
+impl From<Exit> for Row {
+    fn from(exit: Exit) -> Self {
+        Row {
+            code: exit.code().to_string(),
+            kind: "exit code",
+            meaning: exit.meaning(),
+            next: exit.certainty(),
+            exit,
+            retry: Retry::after(exit),
+            for_the_guest: None,
+            error_codes: ALL.iter().filter(|it| it.exit == exit).map(|it| it.name).collect(),
+        }
+    }
+}
+
+pub(super) struct Explained(Vec<Row>);
+
+impl FromIterator<Row> for Explained {
+    fn from_iter<T: IntoIterator<Item = Row>>(rows: T) -> Self {
+        Explained(rows.into_iter().collect())
+    }
+}
 
 impl View for Explained {
     fn json(&self) -> Document {
-        let codes = self.0.iter().map(|entry| {
-            let mut row = json!({
-                "code": entry.name,
-                "kind": entry.kind.as_str(),
-                "meaning": entry.meaning,
-                "next": entry.next,
-                "exit_code": entry.exit.code(),
+        let codes = self.0.iter().map(|row| {
+            let mut json = json!({
+                "code": row.code,
+                "kind": row.kind,
+                "meaning": row.meaning,
+                "next": row.next,
+                "exit_code": row.exit.code(),
             });
-            if let Some(retry) = entry.retry.word() {
-                row["retry"] = retry.into();
+            if let Some(retry) = row.retry.word() {
+                json["retry"] = retry.into();
             }
-            if let Some(told) = entry.code.for_the_guest() {
-                row["tell_guest"] = told.into();
+            if let Some(text) = row.for_the_guest {
+                json["tell_guest"] = text.into();
             }
-            row
+            if !row.error_codes.is_empty() {
+                json["error_codes"] = json!(row.error_codes);
+            }
+            json
         });
         json!({ "codes": codes.collect::<Vec<Value>>() }).into()
     }
 
     fn draw(&self, page: &mut Page) {
-        if let [entry] = self.0.as_slice() {
-            page.heading(Tone::Strong, entry.name, entry.kind.as_str());
-            page.sentence(format!("{}.", capitalised(entry.meaning)));
-            page.field_if("retry", entry.retry.word());
-            page.field("what to do", entry.next);
-            page.field_if("tell guest", entry.code.for_the_guest());
-            let exit = entry.exit;
-            page.field("exit code", format!("{}: {}", exit.code(), exit.meaning()));
+        if let [row] = self.0.as_slice() {
+            page.heading(Tone::Strong, row.code.as_str(), row.kind);
+            page.sentence(format!("{}.", capitalised(row.meaning)));
+            page.field_if("retry", row.retry.word());
+            let is_exit = row.kind == "exit code";
+            page.field(if is_exit { "the booking" } else { "what to do" }, row.next);
+            page.field_if("tell guest", row.for_the_guest);
+            if is_exit {
+                page.field_if(
+                    "codes",
+                    Some(row.error_codes.join(", ")).filter(|it| !it.is_empty()),
+                );
+            } else {
+                page.field("exit code", format!("{}: {}", row.exit.code(), row.exit.meaning()));
+            }
             return;
         }
-        let rows = self.0.iter().map(|entry| {
-            let exit = entry.exit.code().to_string();
-            let cells = [
-                entry.name,
-                entry.kind.as_str(),
-                &exit,
-                entry.retry.word().unwrap_or_default(),
-                entry.meaning,
-            ];
-            cells.map(TableCell::from).to_vec()
+        let rows = self.0.iter().map(|row| {
+            let exit = row.exit.code().to_string();
+            let retry = row.retry.word().unwrap_or_default();
+            [&row.code, row.kind, &exit, retry, row.meaning].map(TableCell::from).to_vec()
         });
         let headers = vec!["code", "group", "exit", "retry", "meaning"];
         page.table(headers, rows.collect(), vec![]);

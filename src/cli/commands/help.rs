@@ -1,6 +1,7 @@
 use clap::Args as _;
 use serde_json::{Value, json};
 
+use super::explain::explained;
 use crate::app::flags::Flags;
 use crate::config::Environment;
 use crate::json::Document;
@@ -32,6 +33,12 @@ pub(crate) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
         && let Some(topic) = topic(word)
     {
         out.emit_long(&topic)?;
+        return Ok(Exit::Done);
+    }
+    if let [word] = args.words.as_slice()
+        && word.parse::<u16>().is_ok()
+    {
+        out.emit_long(&explained(Some(word))?)?;
         return Ok(Exit::Done);
     }
     root.build();

@@ -1,4 +1,4 @@
-//! What this terminal saw: the rows of the last lists, for `@N`, and the venues and slots of the last searches.
+//! The rows of the last lists, for `@N`, and the venues and slots of the last searches.
 //!
 //! It is always a local file, `recent.db`, wherever the journal is. It may be lost: nothing in it is needed to know what
 //! was booked. So nothing of it is synced, and a file that cannot be used is replaced.
@@ -21,14 +21,28 @@ use crate::platform::{ownership, system};
 pub(crate) struct Recent {
     connection: Connection,
     origin: String,
-    /// The terminal that this process belongs to; empty where that is unknown.
-    terminal: String,
+    viewer: Viewer,
+}
+
+/// Whose lists a process means.
+#[derive(Clone, Debug)]
+pub(crate) struct Viewer {
+    /// The process that started this one, such as a shell; empty where it has ended.
+    pub(crate) owner: String,
+    /// The terminal; empty where there is none, and for a command that may not use the list of another process there.
+    pub(crate) terminal: String,
+}
+
+impl Viewer {
+    pub(crate) fn of_process() -> Self {
+        Viewer { owner: system::process::parent(), terminal: system::process::terminal() }
+    }
 }
 
 const KIND: Kind = Kind {
     name: "the file of recent rows",
     application: 0,
-    version: 21,
+    version: 22,
     schema: SCHEMA,
     journal: JournalMode::Unsynced,
     tune: |_| Ok(()),
@@ -57,10 +71,11 @@ CREATE INDEX slots_seen ON slots (seen_at);
 CREATE TABLE lists (
     origin    TEXT NOT NULL,
     kind      TEXT NOT NULL,
+    owner     TEXT NOT NULL,
     terminal  TEXT NOT NULL,
     ids       TEXT NOT NULL,
     listed_at INTEGER NOT NULL,
-    PRIMARY KEY (origin, kind, terminal)
+    PRIMARY KEY (origin, kind, owner)
 );
 ";
 
@@ -77,7 +92,7 @@ impl Recent {
         Ok(Recent {
             connection: opened.map_err(|why| unusable(&why))?,
             origin,
-            terminal: system::process::terminal(),
+            viewer: Viewer::of_process(),
         })
     }
 
@@ -127,7 +142,7 @@ mod tests {
         let long = "bk_2".repeat(9_999);
         assert!(recent.remember_list(list, [&*long].into_iter()).is_err());
         let again = Recent::open(&path, "o".into()).unwrap();
-        assert_eq!(again.listed(list, 1).unwrap(), None);
+        assert_eq!(again.listed(list, 1, true).unwrap(), None);
     }
 
     #[test]
@@ -150,11 +165,11 @@ mod tests {
         let recent = Recent::open(&path, "o".into()).unwrap();
         recent.remember_one(list, "bk_1").unwrap();
         let again = Recent::open(&path, "o".into()).unwrap();
-        assert_eq!(again.listed(list, 1).unwrap().as_deref(), Some("bk_1"));
+        assert_eq!(again.listed(list, 1, true).unwrap().as_deref(), Some("bk_1"));
         let version = again.connection.pragma_update(None, "user_version", 1);
         version.unwrap();
         drop((recent, again));
         let replaced = Recent::open(&path, "o".into()).unwrap();
-        assert_eq!(replaced.listed(list, 1).unwrap(), None);
+        assert_eq!(replaced.listed(list, 1, true).unwrap(), None);
     }
 }

@@ -11,14 +11,18 @@ use crate::service::documents::venue::Venue;
 /// How long slots are kept after they were seen. By then they are past or taken.
 const KEEP_SLOTS_SECONDS: i64 = 30 * 24 * 3600;
 
-/// How long the list of a terminal is kept. Few terminals stay open for longer, and the newest list of all stays.
+/// How long a list is kept. Few shells stay open for longer.
 const KEEP_LISTS_SECONDS: i64 = 7 * 24 * 3600;
 
-/// The ids in the last list of the kind `?2` at the service `?1`: that of the terminal `?3`, else the newest of all.
+/// The ids in the last list of the kind `?2` at the service `?1`: that of the owner `?3`, else the newest of the terminal
+/// `?4`.
 pub(crate) const LAST_LIST: &str = "(SELECT ids FROM lists WHERE origin = ?1 AND kind = ?2
-     ORDER BY terminal = ?3 AND ?3 <> '' DESC, rowid DESC LIMIT 1)";
+     AND (owner = ?3 AND ?3 <> '' OR terminal = ?4 AND ?4 <> '') ORDER BY owner = ?3 DESC, rowid DESC LIMIT 1)";
 
-/// A list whose rows `@N` names. Each terminal has its own, so that what another one lists moves no `@N` of this one.
+/// Of lists that belong to no process.
+const ANYBODY: &str = "*";
+
+/// A list whose rows `@N` names. Each process that starts commands has its own, so that no other job moves an `@N`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecentList {
     Venues,
@@ -31,7 +35,7 @@ pub(crate) enum RecentList {
     LastVenue,
     Sessions,
     LastSession,
-    /// The number of the last received event whose booking the journal took in. All terminals share it.
+    /// The number of the last received event whose booking the journal took in. All processes share it.
     TakenIn,
     /// Those that a sandbox has answered.
     Requests,
@@ -117,21 +121,21 @@ impl Recent {
     }
 
     fn store(&self, list: RecentList, ids: &str) -> Result<()> {
-        let (kind, terminal) = (list.kind(), self.terminal_of(list));
+        let (kind, owner, terminal) = (list.kind(), self.owner_of(list), &self.viewer.terminal);
         self.write(|connection| {
-            let old = "DELETE FROM lists WHERE origin = ?1 AND kind = ?2 AND (terminal = ?3 OR listed_at < ?4)";
+            let old = "DELETE FROM lists WHERE origin = ?1 AND kind = ?2 AND (owner = ?3 OR listed_at < ?4)";
             let oldest = now() - KEEP_LISTS_SECONDS;
-            connection.execute(old, params![self.origin, kind, terminal, oldest])?;
-            let new = "INSERT INTO lists (origin, kind, terminal, ids, listed_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-            connection.execute(new, params![self.origin, kind, terminal, ids, now()])?;
+            connection.execute(old, params![self.origin, kind, owner, oldest])?;
+            let new = "INSERT INTO lists (origin, kind, owner, terminal, ids, listed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+            connection.execute(new, params![self.origin, kind, owner, terminal, ids, now()])?;
             Ok(())
         })
     }
 
-    fn terminal_of(&self, list: RecentList) -> &str {
+    fn owner_of(&self, list: RecentList) -> &str {
         match list {
-            RecentList::TakenIn => "",
-            _ => &self.terminal,
+            RecentList::TakenIn => ANYBODY,
+            _ => &self.viewer.owner,
         }
     }
 
@@ -178,11 +182,17 @@ impl Recent {
         Ok(found.flatten())
     }
 
-    /// The id in row `position` (from 1) of the last list.
-    pub(crate) fn listed(&self, list: RecentList, position: u32) -> Result<Option<String>> {
-        let query = format!("SELECT value FROM json_each({LAST_LIST}) WHERE key + 1 = ?4");
-        let terminal = self.terminal_of(list);
-        let values = params![self.origin, list.kind(), terminal, position];
+    /// The id in row `position` (from 1) of the last list. `may_borrow`: of any process at this terminal, if the one that
+    /// started this command has none.
+    pub(crate) fn listed(
+        &self,
+        list: RecentList,
+        position: u32,
+        may_borrow: bool,
+    ) -> Result<Option<String>> {
+        let query = format!("SELECT value FROM json_each({LAST_LIST}) WHERE key + 1 = ?5");
+        let terminal = if may_borrow { &self.viewer.terminal } else { "" };
+        let values = params![self.origin, list.kind(), self.owner_of(list), terminal, position];
         Ok(self.texts(&query, values)?.pop())
     }
 }
@@ -190,6 +200,7 @@ impl Recent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::recent::Viewer;
     use serde_json::json;
 
     fn recent() -> (tempfile::TempDir, Recent) {
@@ -209,12 +220,12 @@ mod tests {
         for (list, ids) in lists {
             recent.remember_list(list, ids.iter().copied()).unwrap();
         }
-        let row = |list, position| recent.listed(list, position).unwrap();
+        let row = |list, position| recent.listed(list, position, false).unwrap();
         assert_eq!(row(RecentList::Venues, 1).as_deref(), Some("z"));
         assert_eq!(row(RecentList::Venues, 2), None);
         assert_eq!(row(RecentList::Bookings, 2).as_deref(), Some("bk_2"));
         let other = Recent::open(&folder.path().join("recent.db"), "b".into()).unwrap();
-        assert_eq!(other.listed(RecentList::Venues, 1).unwrap(), None);
+        assert_eq!(other.listed(RecentList::Venues, 1, true).unwrap(), None);
     }
 
     fn slot(id: &str) -> Slot {
@@ -244,50 +255,52 @@ mod tests {
         assert_eq!(old.provider.as_deref(), Some("provider_a"));
         assert_eq!(old.party_size, 3);
         assert!(known("new").is_some() && known("older").is_none());
-        let last = recent.listed(RecentList::LastVenue, 1).unwrap();
+        let last = recent.listed(RecentList::LastVenue, 1, true).unwrap();
         assert_eq!(last.as_deref(), Some("w"));
     }
 
     #[test]
-    fn a_list_of_another_terminal_moves_no_row_and_a_new_terminal_has_the_newest_list() {
+    fn a_list_belongs_to_its_owner_and_a_read_may_borrow_that_of_its_terminal() {
         let (folder, _) = recent();
         let path = folder.path().join("recent.db");
-        let at = |terminal: &str| {
+        let of = |owner: &str, terminal: &str| {
             let mut recent = Recent::open(&path, "a".into()).unwrap();
-            recent.terminal = terminal.to_owned();
+            recent.viewer = Viewer { owner: owner.to_owned(), terminal: terminal.to_owned() };
             recent
         };
         let kind = RecentList::Bookings;
-        let row = |terminal: &str, position| at(terminal).listed(kind, position).unwrap();
-        let list = |terminal: &str, ids: &[&str]| {
-            let ids = ids.iter().copied();
-            at(terminal).remember_list(kind, ids).unwrap();
-        };
-        list("1", &["lovelace"]);
-        list("2", &["byron", "hopper"]);
-        assert_eq!(row("1", 1).as_deref(), Some("lovelace"));
-        assert_eq!(row("1", 2), None, "rows of two lists are never mixed");
-        assert_eq!(row("2", 1).as_deref(), Some("byron"));
-        assert_eq!(row("3", 2).as_deref(), Some("hopper"));
-        at("1").remember_one(kind, "lovelace").unwrap();
-        assert_eq!(row("3", 1).as_deref(), Some("lovelace"));
-        list("2", &[]);
-        assert_eq!(row("2", 1), None, "an empty list is a list");
-        let age = |days: u32| {
-            let age = format!("UPDATE lists SET listed_at = listed_at - {days} * 86400");
-            at("1").write(|it| it.execute_batch(&age)).unwrap();
-        };
-        age(6);
-        list("2", &["newer"]);
-        assert_eq!(row("1", 1).as_deref(), Some("lovelace"));
-        age(2);
-        list("2", &["newest"]);
-        let forgotten = row("1", 1);
-        assert_eq!(forgotten.as_deref(), Some("newest"));
-        for terminal in ["1", "2"] {
-            at(terminal).remember_one(RecentList::TakenIn, terminal).unwrap();
+        for (owner, terminal, ids) in [
+            ("shell 1", "tty 1", &["lovelace"][..]),
+            ("shell 2", "tty 2", &["byron", "hopper"]),
+            ("job 3", "", &["turing"]),
+            ("", "", &["orphan"]),
+        ] {
+            of(owner, terminal).remember_list(kind, ids.iter().copied()).unwrap();
         }
-        let taken_in = at("1").listed(RecentList::TakenIn, 1).unwrap();
-        assert_eq!(taken_in.as_deref(), Some("2"), "which no terminal shows");
+        for (owner, terminal, row, own, borrowed) in [
+            ("shell 1", "tty 1", 1, Some("lovelace"), Some("lovelace")),
+            ("shell 1", "tty 1", 2, None, None),
+            ("shell 1", "tty 2", 1, Some("lovelace"), Some("lovelace")),
+            ("xargs 4", "tty 2", 2, None, Some("hopper")),
+            ("job 3", "", 1, Some("turing"), Some("turing")),
+            ("job 4", "", 1, None, None),
+            ("", "", 1, None, None),
+        ] {
+            let found = |may_borrow| of(owner, terminal).listed(kind, row, may_borrow).unwrap();
+            assert_eq!(found(false).as_deref(), own, "{owner}");
+            assert_eq!(found(true).as_deref(), borrowed, "{owner}");
+        }
+        of("shell 2", "tty 2").remember_list(kind, [].into_iter()).unwrap();
+        let empty = of("shell 2", "tty 2").listed(kind, 1, true).unwrap();
+        assert_eq!(empty, None, "an empty list is a list");
+        let age = "UPDATE lists SET listed_at = listed_at - 8 * 86400";
+        of("job 3", "").write(|it| it.execute_batch(age)).unwrap();
+        of("job 5", "").remember_one(kind, "newest").unwrap();
+        assert_eq!(of("shell 1", "tty 1").listed(kind, 1, true).unwrap(), None);
+        for owner in ["1", "2"] {
+            of(owner, owner).remember_one(RecentList::TakenIn, owner).unwrap();
+        }
+        let taken_in = of("1", "1").listed(RecentList::TakenIn, 1, false).unwrap();
+        assert_eq!(taken_in.as_deref(), Some("2"), "which belongs to no process");
     }
 }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 const NO_EXPRESSION: &str = "is not a jq expression";
 /// The most bytes that a filter may output.
 const LONGEST_TEXT: usize = 64 * 1024 * 1024;
-/// Functions that would read the environment (which holds secrets) or the streams, or end the process.
+/// Functions that would read the whole environment (which holds secrets) or the streams, or end the process.
 const KEPT_AWAY: &str = "env input inputs halt halt_error debug debug_empty stderr stderr_empty";
 /// Functions that jq has and jaq lacks or names differently.
 const FORMATS: &str = r#"
@@ -27,17 +27,26 @@ def @tsv: [_cells(_replaced("\\"; "\\\\") | _replaced("\t"; "\\t") | _replaced("
 def @html: tostring | escape_html | _replaced("&apos;"; "&#39;");
 "#;
 
+/// Variables with their `$`, each with its value as JSON.
+pub(super) type Variables = [(String, String)];
+
 type Compiled = jaq_core::compile::Filter<Native<JustLut<Val>>>;
 
-/// Compiles an expression with the definitions of jq and these. The error says why it does not compile.
-pub(super) fn compile(source: &str) -> Result<Compiled, String> {
+/// `env`, for an expression that may see the environment.
+const ENV: &str = "def env: $ENV;";
+
+/// Compiles an expression with the definitions of jq and these, and the names of variables, such as `$ENV`. The error says
+/// why it does not compile.
+pub(super) fn compile(source: &str, variables: &Variables) -> Result<Compiled, String> {
     let kept = |name: &str| !KEPT_AWAY.split(' ').any(|it| it == name);
-    let formats = jaq_core::load::parse(FORMATS, |parser| parser.defs()).unwrap_or_default();
+    let parsed = |text| jaq_core::load::parse(text, |parser| parser.defs()).unwrap_or_default();
+    let has_env = variables.iter().any(|(name, _)| name == "$ENV");
     let defs = jaq_core::defs()
         .chain(jaq_std::defs())
         .chain(jaq_json::defs())
-        .chain(formats)
-        .filter(|def| kept(def.name));
+        .chain(parsed(FORMATS))
+        .filter(|def| kept(def.name))
+        .chain(has_env.then(|| parsed(ENV)).into_iter().flatten());
     let funs = jaq_core::funs()
         .chain(jaq_std::funs())
         .chain(jaq_json::funs())
@@ -46,7 +55,8 @@ pub(super) fn compile(source: &str) -> Result<Compiled, String> {
     let file = File { code: source, path: () };
     let modules = Loader::new(defs).load(&arena, file);
     let modules = modules.map_err(|_| NO_EXPRESSION.to_owned())?;
-    let compiler = Compiler::default().with_funs(funs);
+    let names = variables.iter().map(|(name, _)| name.as_str());
+    let compiler = Compiler::default().with_funs(funs).with_global_vars(names);
     compiler.compile(modules).map_err(|errors| {
         let unknown = errors.first().and_then(|(_, errors)| errors.first());
         unknown.map_or(NO_EXPRESSION.to_owned(), |(name, _)| {
@@ -56,11 +66,15 @@ pub(super) fn compile(source: &str) -> Result<Compiled, String> {
 }
 
 /// The filter's outputs as JSON, one per line.
-pub(super) fn evaluate(source: &str, input: &str) -> Result<String, String> {
-    let filter = compile(source)?;
-    let input =
-        jaq_json::read::parse_single(input.as_bytes()).map_err(|error| error.to_string())?;
-    let context = Ctx::<JustLut<Val>>::new(&filter.lut, Vars::new([]));
+pub(super) fn evaluate(source: &str, variables: &Variables, input: &str) -> Result<String, String> {
+    let filter = compile(source, variables)?;
+    let parse = |text: &str| {
+        jaq_json::read::parse_single(text.as_bytes()).map_err(|error| error.to_string())
+    };
+    let input = parse(input)?;
+    let values = variables.iter().map(|(_, value)| parse(value));
+    let values = values.collect::<Result<Vec<Val>, String>>()?;
+    let context = Ctx::<JustLut<Val>>::new(&filter.lut, Vars::new(values));
     let mut lines = String::new();
     for output in filter.id.run((context, input)) {
         let output = output.map_err(|exception| match exception.get_err() {
@@ -85,7 +99,7 @@ mod tests {
     use super::*;
 
     fn lines(source: &str) -> Result<String, String> {
-        evaluate(source, r#"{"id": "bk_1", "n": 1, "list": [{"b": 1, "a": 2}]}"#)
+        evaluate(source, &[], r#"{"id": "bk_1", "n": 1, "list": [{"b": 1, "a": 2}]}"#)
     }
 
     /// One output that is a string, without its quotes; any other as JSON.

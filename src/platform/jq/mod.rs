@@ -32,6 +32,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 #[serde(transparent)]
 pub(crate) struct Expression {
     source: String,
+    /// Variables with their `$`, each with its value as JSON.
+    #[serde(skip)]
+    variables: Vec<(String, String)>,
 }
 
 /// Why an expression has no result.
@@ -52,21 +55,31 @@ impl fmt::Display for FilterError {
 
 impl Expression {
     pub(crate) fn compile(source: &str) -> Result<Self, String> {
+        Expression::with_variables(source, Vec::new())
+    }
+
+    /// An expression that may use these variables, each with its `$` and its value as JSON.
+    pub(crate) fn with_variables(
+        source: &str,
+        variables: Vec<(String, String)>,
+    ) -> Result<Self, String> {
         if source.len() > LONGEST {
             return Err(format!("is longer than {} KB", LONGEST / 1024));
         }
-        let (text, source) = (source.to_owned(), source.to_owned());
-        let compiled = on_its_thread(move || compile(&text).map(drop));
+        let expression = Expression { source: source.to_owned(), variables };
+        let Expression { source, variables } = expression.clone();
+        let compiled = on_its_thread(move || compile(&source, &variables).map(drop));
         compiled.map_err(|why| why.to_string())?;
-        Ok(Expression { source })
+        Ok(expression)
     }
 
     /// Evaluates the expression on a JSON text. Returns its outputs as JSON, one per line.
     pub(crate) fn run(&self, document: &str) -> Result<String, FilterError> {
         signals::watch();
-        let (source, document) = (self.source.clone(), document.to_owned());
+        let Expression { source, variables } = self.clone();
+        let document = document.to_owned();
         on_its_thread(move || {
-            let outputs = evaluate(&source, &document);
+            let outputs = evaluate(&source, &variables, &document);
             outputs.map_err(|why| format!("failed: {why}"))
         })
     }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use rustix::process::{
-    Pid, Resource, Rlimit, Signal, getpgrp, getrlimit, getsid, getuid, kill_current_process_group,
-    kill_process, setrlimit,
+    Pid, Resource, Rlimit, Signal, getpgrp, getppid, getrlimit, getsid, getuid,
+    kill_current_process_group, kill_process, setrlimit,
 };
 use rustix::system::uname;
 use rustix::termios::tcgetpgrp;
@@ -68,6 +68,22 @@ fn is_in_the_foreground() -> bool {
 /// Suspends the process group, as Ctrl-Z does, if a shell could continue it. Returns when it continues.
 pub(crate) fn suspend() -> io::Result<()> {
     Ok(kill_current_process_group(Signal::TSTP)?)
+}
+
+/// The process that started this one, by its number and, on Linux, its start, because numbers are used again. Empty where
+/// that process has ended: all that it left behind have the system's first process for a parent.
+pub(crate) fn parent() -> String {
+    let Some(parent) = getppid().map(Pid::as_raw_pid) else {
+        return String::new();
+    };
+    let session = getsid(None).map(Pid::as_raw_pid);
+    if parent == 1 && session != Ok(1) {
+        return String::new();
+    }
+    let stat = std::fs::read_to_string(format!("/proc/{parent}/stat")).unwrap_or_default();
+    // The name in parentheses may hold anything. The start is the 22nd field, and the name the second.
+    let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
+    format!("{parent} {}", fields.split(' ').nth(19).unwrap_or_default())
 }
 
 /// What tells the terminals of a user apart: the session of this process, which a shell starts in each terminal. Empty

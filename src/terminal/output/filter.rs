@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::json;
 use super::visible::visible_rows;
+use crate::config::Environment;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::jq::{Expression, FilterError};
 
@@ -13,8 +14,29 @@ use crate::platform::jq::{Expression, FilterError};
 pub(crate) struct Filter(Expression);
 
 impl Filter {
-    pub(crate) fn parse(source: &str) -> Result<Self> {
-        let expression = Expression::compile(source).map_err(|why| {
+    /// A filter with `$ENV`, `env` and the variables of `--arg`, names and values in turn.
+    pub(crate) fn parse(source: &str, arguments: &[String]) -> Result<Self> {
+        // To read the environment costs a script that does not ask for it.
+        let environment = if source.contains("ENV") || source.contains("env") {
+            Environment::without_secrets()
+        } else {
+            Vec::new()
+        };
+        let environment = environment.into_iter().map(|(name, value)| (name, Value::from(value)));
+        let environment = Value::Object(environment.collect()).to_string();
+        let mut variables = vec![("$ENV".to_owned(), environment)];
+        for pair in arguments.chunks_exact(2) {
+            let name = pair[0].trim_start_matches('$');
+            let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            if name.is_empty() || name == "ENV" || !name.chars().all(is_letter) {
+                let what = format!("--arg {}: not a name for a variable", pair[0].escape_debug());
+                return Err(
+                    Error::usage(what).hint("use letters, digits and _, e.g. --arg id bk_1")
+                );
+            }
+            variables.push((format!("${name}"), Value::from(pair[1].as_str()).to_string()));
+        }
+        let expression = Expression::with_variables(source, variables).map_err(|why| {
             Error::usage(format!("--jq {source}: {why}")).hint("use a jq expression, e.g. --jq .id")
         })?;
         Ok(Filter(expression))
@@ -50,8 +72,8 @@ mod tests {
 
     #[test]
     fn an_expression_that_is_none_is_refused_before_anything_is_sent() {
-        for source in ["}", ".id |", "nonsense", "env", "$ENV.HOME", "halt", "input"] {
-            assert_eq!(Filter::parse(source).err().unwrap().exit, Exit::Usage, "{source}");
+        for source in ["}", ".id |", "nonsense", "$id", "halt", "input"] {
+            assert_eq!(Filter::parse(source, &[]).err().unwrap().exit, Exit::Usage, "{source}");
         }
     }
 

@@ -298,6 +298,8 @@ impl Output {
         // Declining is a choice and not an error.
         if error.code == Code::Declined {
             page.line(&error.message);
+        } else if error.code == Code::PartlyFailed {
+            page.labelled(Tone::Warn, "warning:", &error.message);
         } else {
             page.labelled(Tone::Bad, "error:", &error.message);
         }

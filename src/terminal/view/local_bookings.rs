@@ -48,13 +48,7 @@ impl BookingRow {
     /// The status of `booking`, and what is known of it, with a star at what was only requested. `now` is the service's time.
     fn of(booking: &Booking, known: &Booking, now: Timestamp) -> Self {
         let status = booking.status();
-        let is_overdue = booking.waits_until().is_some_and(|until| until <= now);
-        let (mut tone, mut word) = (tone_of(&status), status.word());
-        if is_overdue {
-            (tone, word) = (Tone::Bad, "overdue");
-        } else if status == Status::Failed && booking.may_stand() {
-            (tone, word) = (Tone::Warn, "failed, check");
-        }
+        let (tone, word) = tone_and_word(booking, &status, now);
         let party = known.value().get("party_size").map(plain);
         let marked = |field, text: Option<String>| text.map(|text| text + known.mark(field));
         let venue = known.venue_name();
@@ -84,6 +78,30 @@ impl BookingRow {
             self.venue.into(),
             self.id.into(),
         ]
+    }
+}
+
+/// The words of lists that are no status of the service, and the codes that explain them.
+pub(crate) const LIST_WORDS: [(&str, &[&str]); 4] = [
+    ("waiting", &["requires_action"]),
+    ("overdue", &["requires_action"]),
+    ("failed, check", &["payment_outcome_unknown", "payment_replay_failed"]),
+    ("unresolved", &["outcome_unknown"]),
+];
+
+/// Whether a list shows this word as the booking's status, or the word is the status.
+pub(crate) fn is_listed_as(booking: &Booking, word: &str, now: Timestamp) -> bool {
+    let status = booking.status();
+    status.as_str() == word || tone_and_word(booking, &status, now).1 == word
+}
+
+fn tone_and_word<'a>(booking: &Booking, status: &'a Status, now: Timestamp) -> (Tone, &'a str) {
+    if booking.waits_until().is_some_and(|until| until <= now) {
+        (Tone::Bad, "overdue")
+    } else if *status == Status::Failed && booking.may_stand() {
+        (Tone::Warn, "failed, check")
+    } else {
+        (tone_of(status), status.word())
     }
 }
 

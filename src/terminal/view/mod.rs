@@ -14,7 +14,9 @@ mod venue_list;
 
 pub(crate) use booking::{AS_REQUESTED, BookingView};
 pub(crate) use fields::{Fields, field_word};
-pub(crate) use local_bookings::{BookingRow, bookings_page, kept_page, open_page, row_lines};
+pub(crate) use local_bookings::{
+    BookingRow, LIST_WORDS, bookings_page, is_listed_as, kept_page, open_page, row_lines,
+};
 pub(crate) use next_step::restriction;
 pub(crate) use pause::asked_fields;
 pub(crate) use request::RequestView;

@@ -88,8 +88,15 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     } else if report.failed > 0 && booking.is_none() {
         context.out.note("The sample bookings do not exist at the service. If your handler reads them, pass --booking ID.");
     }
-    let is_done = report.failed == 0 && state_checked == args.state_url.is_some();
-    Ok(if is_done { Exit::Done } else { Exit::PartialBatch })
+    if report.failed == 0 && state_checked == args.state_url.is_some() {
+        return Ok(Exit::Done);
+    }
+    let (failed, total) = (report.failed, report.passed + report.failed);
+    let why = match failed {
+        0 => "the handler's state could not be checked".to_owned(),
+        failed => format!("{failed} of {total} checks failed"),
+    };
+    Err(Error::partly_failed(failed, total, why))
 }
 
 /// Runs the checks. If even a valid event gets no response, that is the error (15).

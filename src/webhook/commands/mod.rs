@@ -54,7 +54,11 @@ impl Command {
             | Command::Drill(drill::Args { booking: None, .. }) => ServiceNeed::None,
             _ => ServiceNeed::ProfileUnchecked,
         };
-        Needs { is_server: matches!(self, Command::Listen(_)), ..Needs::of(service) }
+        let only_reads = match self {
+            Command::Events(args) => !matches!(args.action, Some(Events::Replay(_))),
+            _ => false,
+        };
+        Needs { is_server: matches!(self, Command::Listen(_)), only_reads, ..Needs::of(service) }
     }
 }
 

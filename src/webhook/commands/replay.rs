@@ -103,10 +103,13 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         store.end_attempt(row.number, delivery.attempt, reaction, None).await?;
     }
     drop(progress);
-    let are_delivered = events.iter().all(|it| it.delivered);
-    let is_empty = events.is_empty();
-    context.out.emit_list(&Replayed { events }, is_empty, "No events found.")?;
-    Ok(if are_delivered { Exit::Done } else { Exit::PartialBatch })
+    let (failed, total) = (events.iter().filter(|it| !it.delivered).count(), events.len());
+    context.out.emit_list(&Replayed { events }, total == 0, "No events found.")?;
+    if failed > 0 {
+        let why = format!("{failed} of {total} events were not delivered");
+        return Err(Error::partly_failed(failed, total, why));
+    }
+    Ok(Exit::Done)
 }
 
 #[derive(Serialize)]
