@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::faults::{SLOT_TIME, confirmed, creating};
-use crate::harness::{GUEST, Home, Output, Reply, Scripted, Served, has, text};
+use crate::harness::{GUEST, Home, Output, Reply, Running, Scripted, Served, has, text};
 
 fn listed(home: &Home, more: &[&str]) -> Vec<Value> {
     let output = home.ok(["bookings", "--json"].iter().chain(more));
