@@ -10,7 +10,9 @@ use super::Journal;
 use super::protocol::Attempt;
 use super::runs::{Actor, Outcome, Run, State};
 use super::wish::RecordedRequest;
-use crate::outcome::{Error, Result};
+use crate::json::plain;
+use crate::outcome::{Code, Error, Result};
+use crate::platform::shell;
 use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, SqlRow, Value, values};
 
 fn attempt(row: &SqlRow) -> SqlResult<Attempt> {
@@ -248,6 +250,28 @@ fn write_run(
         &run.error_code,
     ];
     statements.later(&write, row).map(drop)
+}
+
+/// The error (7) for an attempt that a person gave up: only a person who names its key sends it again.
+pub(crate) fn abandoned(attempt: &Attempt) -> Error {
+    let asked = attempt.asked();
+    let text = |pointer: &str| Some(plain(asked.pointer(pointer)?));
+    let flag = |(name, pointer): (&str, &str)| Some(shell::flag(name, &text(pointer)?));
+    let flags = [
+        ("--at", "/datetime"),
+        ("--party", "/party_size"),
+        ("--name", "/customer/name"),
+        ("--email", "/customer/email"),
+        ("--phone", "/customer/phone"),
+        ("--end-user", "/end_user"),
+    ];
+    let mut words: Vec<String> = flags.into_iter().filter_map(flag).collect();
+    words.extend(text("/payment_collection").map(|_| "--payment vendor".to_owned()));
+    words.push(shell::flag("--idempotency-key", &attempt.idempotency_key));
+    let book = shell::command("book", &text("/venue_id").unwrap_or_default(), &words.join(" "));
+    Error::new(Code::Abandoned, "the request was abandoned; nothing was sent")
+        .hint(format!("to book it all the same: {book}"))
+        .idempotency_key(&attempt.idempotency_key)
 }
 
 /// The error for an attempt of another organization. That organization has idempotency keys of its own, so sending the

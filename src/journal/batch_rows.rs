@@ -69,13 +69,24 @@ impl Journal {
         })
     }
 
-    /// Adds the rows of a batch that starts. The results of rows that it had before stay until there are new ones.
-    pub(crate) fn begin_batch(&self, batch: &str, row_keys: &[&str]) -> Result<()> {
+    /// Adds the rows of a batch that starts, and removes those that are `over`. The results of rows that it had before stay until
+    /// there are new ones.
+    pub(crate) fn begin_batch(
+        &self,
+        batch: &str,
+        row_keys: &[&str],
+        over: &[String],
+    ) -> Result<()> {
+        const REMOVE: &str =
+            "DELETE FROM batch_rows WHERE origin = ?1 AND batch = ?2 AND row_key = ?3";
         const ADD: &str = "INSERT INTO batch_rows (origin, batch, row_key, seen_at)
             VALUES (?1, ?2, ?3, ?4) ON CONFLICT (origin, batch, row_key) DO ";
         let (row, whole) = (format!("{ADD} NOTHING"), format!("{ADD} UPDATE SET exit_code = NULL"));
         let now = Timestamp::now().to_string();
         self.write(|statements, scope| {
+            for key in over {
+                statements.later(REMOVE, values![&scope.origin, batch, key])?;
+            }
             for key in row_keys {
                 statements.later(&row, values![&scope.origin, batch, *key, &now])?;
             }

@@ -33,7 +33,7 @@ mod wish;
 /// The version of the tables, in the file and in a shared journal.
 const VERSION: i64 = 27;
 
-pub(crate) use attempts::another_account;
+pub(crate) use attempts::{abandoned, another_account};
 pub(crate) use batch_rows::{BatchRecord, RowLine};
 pub(crate) use bookings::{KeptBooking, StatusObservation};
 pub(crate) use claim::{Claim, LONGEST_LEASE};
@@ -54,7 +54,7 @@ pub(crate) use search::{FoundBookings, SearchCriteria};
 pub(crate) use store::Journal;
 pub(crate) use summary::Summary;
 pub(crate) use team::prepare;
-pub(crate) use wish::{is_same_but_time, is_same_time};
+pub(crate) use wish::{is_same_but_time, is_same_time, words};
 
 #[cfg(test)]
 mod tests;

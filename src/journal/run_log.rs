@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::attempts::{OPEN, another_account, hold, save, several};
+use super::attempts::{OPEN, abandoned, another_account, hold, save, several};
 use super::judgement::TryResult;
 use super::limits::{self, Admission, RateLimitWindow, ServiceClock};
 use super::protocol::{Attempt, End, Forbidden, begin, end};
@@ -78,14 +78,16 @@ pub(crate) struct Intent<'a> {
     /// Whether the booking may be made although an open attempt under another key is for the same: the caller chose a new
     /// key, or a person wants to.
     pub(crate) may_be_second: bool,
+    /// Whether the attempt is sent even if a person has abandoned it: the caller names its key.
+    pub(crate) reopens: bool,
     /// The name of the rate limit that the request counts towards, and the service's clock.
     pub(crate) counted_in: Option<(&'a str, ServiceClock<'a>)>,
 }
 
 impl Journal {
     /// Records a new run of the attempt under `key`, synced. The attempt is open from here on, until its runs prove
-    /// otherwise. Where the key was used for another request or at another service (`another_booking`, 7), or another
-    /// organization's API key may have booked with it (`config`, 3), nothing is recorded.
+    /// otherwise. Where the key was used for another request or at another service (`another_booking`, 7), was
+    /// abandoned (7), or another organization's API key may have booked with it (`config`, 3), nothing is recorded.
     pub(crate) fn record_begin(&self, intent: &Intent<'_>) -> Result<BeginOutcome> {
         let token = Uuid::now_v7().to_string();
         let is_shared = self.is_shared();
@@ -128,6 +130,11 @@ impl Intent<'_> {
         token: &str,
     ) -> SqlResult<Result<BeginOutcome>> {
         let known = hold(statements, self.key)?;
+        if let Some(known) = known.as_ref().filter(|it| it.state == State::Abandoned)
+            && !self.reopens
+        {
+            return Ok(Err(abandoned(known)));
+        }
         let window = match self.counted_in {
             Some((limit, _)) => limits::find(statements, scope, limit, limits::FOR_UPDATE)?,
             None => None,

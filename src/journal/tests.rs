@@ -51,6 +51,7 @@ impl Journal {
             request,
             asked: None,
             may_be_second: true,
+            reopens: true,
             counted_in: None,
         })
     }

@@ -77,7 +77,7 @@ pub(crate) fn is_same_but_time(one: &Json, other: &Json) -> bool {
 }
 
 /// A name without case and accents, its words in one order: people also write `Lovelace, Ada`.
-pub(super) fn words(name: &str) -> String {
+pub(crate) fn words(name: &str) -> String {
     let folded = fold(name);
     let words = folded.split(|it: char| it.is_whitespace() || matches!(it, ',' | '.'));
     let mut words: Vec<&str> = words.filter(|it| !it.is_empty()).collect();

@@ -46,11 +46,6 @@ pub(crate) async fn read_text(source: Source, most: u64) -> io::Result<String> {
     text(read_bytes(source, most).await?)
 }
 
-/// The same with the byte order mark of UTF-8, if there is one.
-pub(crate) async fn read_marked_text(source: Source, most: u64) -> io::Result<String> {
-    decoded(read_bytes(source, most).await?)
-}
-
 /// The bytes of a source. A thread of its own reads them, so that Ctrl-C ends the command while a pipe is silent.
 pub(crate) async fn read_bytes(source: Source, most: u64) -> io::Result<Vec<u8>> {
     let read = tokio::task::spawn_blocking(move || bounded(source.open()?, most));

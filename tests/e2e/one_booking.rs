@@ -134,25 +134,50 @@ fn a_booking_that_another_key_has_already_settles_nothing() {
     assert_eq!(text(&open[0], "idempotency_key"), "second");
 }
 
-/// A refusal that carries the very booking, or says that the key's request is still in progress, proves nothing.
+/// "an answer proves that nothing was booked if it carries a code of something else", or if nobody else has the key. A refusal that
+/// carries the very booking proves nothing.
 #[test]
-fn a_refusal_that_shows_the_booking_or_speaks_of_progress_is_not_certain() {
+fn conflict_proves_what_the_key_and_its_code_allow() {
     #[rustfmt::skip]
     let cases = [
-        (409, json!({"error": "exists already", "booking": asked("bk_1")})),
-        (422, json!({"error": "duplicate", "details": {"existing": asked("bk_1")}})),
-        (409, json!({"error": "a request with this idempotency key is in progress"})),
-        (409, json!({"error": "conflict", "error_code": "idempotency_request_in_progress"})),
-        (409, json!({"error": "conflict", "error_code": "request_already_in_flight"})),
-        (409, json!({"error": "exists", "booking": {"id": "bk_1", "status": "confirmed"}})),
-        (409, json!({"error": "duplicate", "booking_id": "bk_1"})),
-        (400, json!({"error": "booking already exists for this idempotency key"})),
+        (409, json!({"error": "exists already", "booking": asked("bk_1")}), 16, 16, 16),
+        (422, json!({"error": "duplicate", "details": {"existing": asked("bk_1")}}), 16, 16, 16),
+        (409, json!({"error": "exists", "booking": {"id": "bk_1", "status": "confirmed"}}), 16, 16, 16),
+        (423, json!({"error": "resource is locked by another request"}), 16, 16, 16),
+        (407, json!({"error": "proxy authentication required"}), 16, 16, 16),
+        (409, json!({"error": "a request with this idempotency key is in progress"}), 7, 16, 16),
+        (409, json!({"error": "conflict", "error_code": "idempotency_request_in_progress"}), 7, 16, 16),
+        (409, json!({"error": {"code": "keyInUse", "message": "try later"}}), 7, 16, 16),
+        (409, json!({"status": 409, "error": "Conflict"}), 7, 16, 16),
+        (409, json!({"error": "could not acquire it"}), 7, 7, 16),
+        (422, json!({"error": "idempotency_key_reuse"}), 7, 16, 16),
+        (409, json!({"error": "conflict", "error_code": "slot_taken"}), 7, 7, 7),
+        (422, json!({"error": "no table"}), 7, 7, 7),
     ];
-    for (status, body) in cases {
+    for (status, body, own, row, given) in cases {
+        let what = format!("{status} {body}");
         let server = creating(move |_| Reply::json(status, &body));
         let home = home(&server);
-        book(&home, &[]).refused(16, "outcome_unknown");
-        assert_eq!(open(&home).len(), 1);
+        let left = |home: &Home, code: i32| {
+            assert_eq!(open(home).len(), usize::from(code == 16), "{what}");
+        };
+        book(&home, &[]).exits(own);
+        left(&home, own);
+        let elsewhere = self::home(&server);
+        let asked = elsewhere.folder().join("rows.jsonl");
+        let request = json!({
+            "venue_id": "ven_1", "datetime": SLOT_TIME, "party_size": 2, "customer": {"name": "Ada Lovelace"},
+        });
+        std::fs::write(&asked, request.to_string()).unwrap();
+        let batch = elsewhere.run(["batch", asked.to_str().unwrap(), "--json"]);
+        assert!(batch.stdout.contains(&format!("\"exit_code\":{row},")), "{what}: {batch}");
+        left(&elsewhere, row);
+        let third = self::home(&server);
+        let ended = book(&third, &["--idempotency-key", "k"]).exits(given);
+        left(&third, given);
+        if own == 7 && given == 16 {
+            ended.says("read.error=EXPRESSION");
+        }
     }
     let unfinished = json!({"error": "conflict", "open_bookings": [asked("bk_1")]});
     let server = creating(move |_| Reply::json(409, &unfinished));

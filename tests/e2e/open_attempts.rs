@@ -306,7 +306,7 @@ fn an_abandoned_request_is_not_sent_again() {
     home.run(book(&[])).exits(16);
     home.ok(["attempts", "abandon", "k"]);
     let sent = server.creates().len();
-    let error = home.refuses("attempts resume k", 7, "usage");
+    let error = home.refuses("attempts resume k", 7, "abandoned");
     has(&error, "message", "abandoned");
     assert_eq!(server.creates().len(), sent);
 }

@@ -7,7 +7,7 @@ use crate::app::Context;
 use crate::app::in_flight::{abandon_command, resume_command};
 use crate::booking::book::{create, duplicates};
 use crate::booking::{finish, watch::wait};
-use crate::journal::{Attempt, Claim, KeyOrigin, LiveBooking, State, another_account};
+use crate::journal::{Attempt, Claim, KeyOrigin, LiveBooking, State, abandoned, another_account};
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
@@ -127,6 +127,9 @@ pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
 
 /// Refuses to send what is no longer open (7), or was changed in the journal (3). Who abandoned a request may have booked anew.
 fn refuse_closed(attempt: &Attempt) -> Result<()> {
+    if attempt.state == State::Abandoned {
+        return Err(abandoned(attempt));
+    }
     if attempt.state != State::Unresolved {
         let state = attempt.state.as_str();
         let what = format!("the request is {state}; only an unresolved request is sent again");

@@ -1,17 +1,23 @@
-//! Idempotency keys of a batch's rows. The same batch has the same keys on every machine, so it can be started again
-//! anywhere without booking twice.
+//! Idempotency keys of a batch's rows. A row is a visit: whichever file names it, in whatever notation and on whatever computer,
+//! it has the same key, so that it is booked once.
 
 use std::collections::HashMap;
+use std::hash::Hash;
+
+use serde_json::Value;
 
 use super::rows::{BatchRow, ranges};
+use crate::journal::words;
+use crate::json::plain;
 use crate::outcome::{Error, Result};
 use crate::platform::crypto::{Digest, sha256};
-use crate::service::documents::request::canonical;
+use crate::service::time::document_time::DocumentTime;
 
 #[derive(Debug)]
 pub(crate) struct KeyedRow {
     pub(crate) row: BatchRow,
-    seed: Digest,
+    /// The key that the row names, or the one that is made of its visit.
+    pub(crate) first: String,
 }
 
 /// An attempt under a later key of a row counts as that of somebody else.
@@ -23,43 +29,53 @@ impl KeyedRow {
         (0..=MOST_RETRIES).map(|retry| self.key(retry))
     }
 
-    /// The key of the row's `retry`-th new try, from 0. If the row names a key, that is key 0.
+    /// The key of the row's `retry`-th new try, from 0.
     pub(crate) fn key(&self, retry: u32) -> String {
-        match (&self.row.idempotency_key, retry) {
-            (Some(own), 0) => own.clone(),
-            _ => {
-                let digest = digest(&[&self.seed, &retry.to_be_bytes()]);
-                format!("batch-{}", hex::encode(&digest[..16]))
-            }
-        }
+        later_key(&self.first, retry)
     }
 }
 
-/// Derives the keys of each row from the batch (its name, else the `text` of its file), the row's content and its position among
-/// equal rows. In the `embedded` sandbox they differ, so that a rehearsal there does not count as the real batch.
-pub(crate) fn keyed(
-    rows: Vec<BatchRow>,
-    name: Option<&str>,
-    text: &str,
-    embedded: bool,
-) -> Vec<KeyedRow> {
-    let mut batch = match name {
-        Some(name) => digest(&[b"name", name.as_bytes()]),
-        None => digest(&[b"content", &sha256([text.as_bytes()])]),
-    };
-    if embedded {
-        batch = digest(&[b"embedded sandbox", &batch]);
+/// The key of the `retry`-th new try of the row with this first key.
+pub(crate) fn later_key(first: &str, retry: u32) -> String {
+    match retry {
+        0 => first.to_owned(),
+        _ => key_of(&digest(&[first.as_bytes(), &retry.to_be_bytes()])),
     }
+}
+
+fn key_of(digest: &Digest) -> String {
+    format!("batch-{}", hex::encode(&digest[..16]))
+}
+
+/// Derives the key of each row from the `service`, the batch's name if it has one, the row's visit and its position among equal
+/// rows.
+pub(crate) fn keyed(rows: Vec<BatchRow>, name: Option<&str>, service: &str) -> Vec<KeyedRow> {
     let mut seen: HashMap<Digest, u64> = HashMap::new();
     let keyed = rows.into_iter().map(|row| {
-        let own = row.idempotency_key.as_deref().unwrap_or_default();
-        let content = digest(&[canonical(&row.body).as_bytes(), own.as_bytes()]);
-        let occurrence = seen.entry(content).or_default();
-        let seed = digest(&[&batch, &content, &occurrence.to_be_bytes()]);
+        if let Some(first) = row.idempotency_key.clone() {
+            return KeyedRow { row, first };
+        }
+        let visit = visit(&row.body);
+        let occurrence = seen.entry(visit).or_default();
+        let name = name.unwrap_or_default().as_bytes();
+        let all = digest(&[service.as_bytes(), name, &visit, &occurrence.to_be_bytes()]);
         *occurrence += 1;
-        KeyedRow { row, seed }
+        KeyedRow { row, first: key_of(&all) }
     });
     keyed.collect()
+}
+
+/// What makes a row the visit that it is: venue, moment, party, guest, end user and payment. How to reach the guest does not.
+fn visit(body: &Value) -> Digest {
+    let text = |pointer: &str| body.pointer(pointer).map(plain).unwrap_or_default();
+    let time = DocumentTime::of(body, "datetime");
+    let instant = time.and_then(|it| it.instant).map(|it| it.to_string());
+    let local = || time.and_then(|it| it.local).map(|it| it.to_string());
+    let moment = instant.or_else(local).unwrap_or_default();
+    let guest = words(&text("/customer/name"));
+    let others = ["/venue_id", "/party_size", "/end_user", "/payment_collection"].map(text);
+    let parts = others.iter().chain([&moment, &guest]);
+    digest(&parts.map(String::as_bytes).collect::<Vec<_>>())
 }
 
 /// A digest of length-prefixed parts, so that moving a byte from one part to the next changes it.
@@ -70,15 +86,15 @@ fn digest(parts: &[&[u8]]) -> Digest {
 }
 
 /// Refuses (2) two rows that name the same key, because a key belongs to one booking, and, unless they are meant, rows without a
-/// key that ask for the same booking.
+/// key that ask for the same visit.
 pub(crate) fn refuse_twins(rows: &[BatchRow], equal_rows_are_meant: bool) -> Result<()> {
-    if let [twins, ..] = twins(rows, |row| row.idempotency_key.clone()).as_slice() {
+    if let [twins, ..] = find_duplicates(rows, |row| row.idempotency_key.clone()).as_slice() {
         let what = format!("rows {twins} use the same idempotency_key; nothing was sent");
         let hint = "a key can be used for one booking only: give each row its own key, or none";
         return Err(Error::usage(what).hint(hint));
     }
-    let without_key = |row: &BatchRow| row.idempotency_key.is_none().then(|| canonical(&row.body));
-    let equal = twins(rows, without_key);
+    let without_key = |row: &BatchRow| row.idempotency_key.is_none().then(|| visit(&row.body));
+    let equal = find_duplicates(rows, without_key);
     if equal_rows_are_meant || equal.is_empty() {
         return Ok(());
     }
@@ -89,10 +105,13 @@ pub(crate) fn refuse_twins(rows: &[BatchRow], equal_rows_are_meant: bool) -> Res
 }
 
 /// The numbers of the rows for which something is the same, as people write them.
-fn twins(rows: &[BatchRow], of: impl Fn(&BatchRow) -> Option<String>) -> Vec<String> {
-    let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
+fn find_duplicates<T: Eq + Hash>(
+    rows: &[BatchRow],
+    property: impl Fn(&BatchRow) -> Option<T>,
+) -> Vec<String> {
+    let mut alike: HashMap<T, Vec<usize>> = HashMap::new();
     for row in rows {
-        if let Some(it) = of(row) {
+        if let Some(it) = property(row) {
             alike.entry(it).or_default().push(row.number);
         }
     }
@@ -103,46 +122,61 @@ fn twins(rows: &[BatchRow], of: impl Fn(&BatchRow) -> Option<String>) -> Vec<Str
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use serde_json::json;
 
     use super::*;
 
-    fn rows() -> Vec<BatchRow> {
-        let row = |number, party| BatchRow {
-            number,
-            body: json!({"party_size": party}),
-            idempotency_key: None,
-        };
-        vec![row(1, 2), row(2, 3), row(3, 2)]
+    fn row(number: usize, change: &[(&str, Value)]) -> BatchRow {
+        let mut body = json!({
+            "venue_id": "v", "datetime": "2026-12-01T19:30:00Z", "party_size": 2,
+            "customer": {"name": "Ada Lovelace"},
+        });
+        for (field, value) in change {
+            body[field] = value.clone();
+        }
+        BatchRow { number, body, idempotency_key: None }
     }
 
-    fn keys(rows: Vec<BatchRow>, batch: &str) -> Vec<String> {
-        let rows = keyed(rows, Some(batch), "", false);
-        rows.iter().map(|row| row.key(0)).collect()
-    }
-
-    #[test]
-    fn each_row_of_each_batch_has_a_key_of_its_own_and_their_order_does_not_matter() {
-        let first = keys(rows(), "friday");
-        assert_eq!(first[0], "batch-2c91ddc93869eb8f8d9c332afb2b6ebc");
-        assert_eq!(first.iter().collect::<HashSet<_>>().len(), 3);
-        let mut turned = rows();
-        turned.rotate_left(1);
-        let turned: HashSet<_> = keys(turned, "friday").into_iter().collect();
-        assert_eq!(turned, first.iter().cloned().collect());
-        let monday = keys(rows(), "monday");
-        assert!(monday.iter().all(|key| !first.contains(key)));
-        let tried = &keyed(rows(), Some("friday"), "", true)[0];
-        assert_ne!(tried.key(0), first[0], "a rehearsal in the sandbox");
+    fn key(change: &[(&str, Value)]) -> String {
+        keyed(vec![row(1, change)], Some("friday"), "https://a.example")[0].key(0)
     }
 
     #[test]
-    fn a_row_that_names_its_key_has_it_and_a_new_one_for_a_retry() {
-        let mut rows = rows();
-        rows[0].idempotency_key = Some("own".into());
-        let keyed = &keyed(rows, None, "x", false)[0];
+    fn key_is_made_of_the_visit_and_of_nothing_else() {
+        let first = key(&[]);
+        assert_eq!(first, "batch-");
+        for (field, value) in [
+            ("datetime", json!("2026-12-01T20:30:00+01:00")),
+            ("datetime", json!(1_796_153_400)),
+            ("availability_id", json!("slot_1")),
+            ("provider", json!("provider_a")),
+            ("customer", json!({"name": "LOVELACE, Ada", "email": "ada@example.com"})),
+        ] {
+            assert_eq!(key(&[(field, value.clone())]), first, "{field} {value}");
+        }
+        for (field, value) in [
+            ("datetime", json!("2026-12-01T20:30:00Z")),
+            ("venue_id", json!("w")),
+            ("party_size", json!(3)),
+            ("customer", json!({"name": "Eve Lovelace"})),
+            ("end_user", json!("u")),
+            ("payment_collection", json!("vendor_external")),
+        ] {
+            assert_ne!(key(&[(field, value.clone())]), first, "{field} {value}");
+        }
+        let twice = || vec![row(1, &[]), row(2, &[])];
+        let at = |name, service| keyed(twice(), name, service).remove(0).first;
+        let twins = keyed(twice(), Some("friday"), "https://a.example");
+        assert!(twins[0].first == first && twins[1].first != first);
+        let others = [at(None, "https://a.example"), at(Some("friday"), "https://b.example")];
+        assert!(!others.contains(&first) && others[0] != others[1]);
+    }
+
+    #[test]
+    fn row_that_names_its_key_has_it_and_new_ones_for_retries() {
+        let mut own = row(1, &[]);
+        own.idempotency_key = Some("own".into());
+        let keyed = &keyed(vec![own], None, "x")[0];
         assert_eq!(keyed.key(0), "own");
         assert!(keyed.key(1).starts_with("batch-") && keyed.key(1) != keyed.key(2));
     }

@@ -1,6 +1,7 @@
 //! `batch`: makes many bookings, and writes one line for each.
 
 pub(crate) mod keys;
+pub(crate) mod replaced;
 pub(crate) mod request;
 pub(crate) mod rows;
 pub(crate) mod run;
@@ -14,19 +15,21 @@ use crate::app::Context;
 use crate::booking::arguments::{JournalFlags, Wait};
 use crate::booking::attempts::open_attempts;
 use crate::booking::finish::request_view;
-use crate::config::Target;
+use crate::journal::RowLine;
 use crate::json::{Document, plain};
 use crate::outcome::{Error, Exit, Result};
-use crate::platform::input::{Source, read_marked_text, without_mark};
+use crate::platform::input::{Source, read_text};
 use crate::platform::shell;
 use crate::service::client::{BookingRequest, create_call};
+use crate::service::documents::booking::Status;
 use crate::service::time::document_time::as_text;
 use crate::service::time::text::{human, local};
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone, View as _, cut};
 use crate::terminal::view::tone_of;
 use keys::KeyedRow;
+use replaced::Replaced;
 use request::with_slot;
-use run::{BatchRun, RowResult};
+use run::BatchRun;
 
 /// The largest batch that is read, in bytes. It is read as a whole, so that a mistake in the last row is found before
 /// the first is sent.
@@ -51,7 +54,7 @@ pub(crate) struct Args {
     /// File of rows; `-` reads standard input
     #[arg(value_name = "FILE", value_parser = Source::parse)]
     rows: Source,
-    /// Name the batch [default: the file's content]
+    /// Book under this name, on purpose again
     #[arg(long)]
     name: Option<String>,
     #[command(flatten)]
@@ -81,46 +84,47 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let from = args.rows.clone();
     let name = args.name.as_deref();
-    if from == Source::Stdin && name.is_none() {
-        return Err(Error::usage("a batch from standard input needs a name")
-            .hint("pass --name NAME; with the same name you can continue the batch later"));
-    }
     // An unset variable in a script would make one batch of all its batches.
     if name.is_some_and(|name| name.trim().is_empty()) {
-        return Err(Error::usage("--name is blank")
-            .hint("pass a name, or leave out --name to identify the batch by its content"));
+        return Err(Error::usage("--name is blank").hint("pass a name, or leave out --name"));
     }
     let file_name = from.name();
-    // With a mark, because the keys of the rows come from the whole text.
-    let marked = read(from).await?;
+    let text = read(from).await?;
     let local_times = context.adapter().local_times;
-    let rows = rows::read_rows(&file_name, without_mark(&marked), local_times)?;
+    let rows = rows::read_rows(&file_name, &text, local_times)?;
     keys::refuse_twins(&rows, args.equal_rows || args.results)?;
-    let embedded = matches!(context.target(), Target::Embedded { .. });
-    let rows = keys::keyed(rows, name, &marked, embedded);
+    let rows = keys::keyed(rows, name, &context.target().address());
     if args.dry_run {
         return show_requests(context, &rows).await;
     }
     args.journal.apply(context)?;
     let digits = rows.len().to_string().len();
-    let emit = |result: &RowResult<'_>| {
-        let line = DocumentView(result_document(result), |_| result_page(result, digits));
-        context.out.emit_line(&line)
+    let emit = |keyed: &KeyedRow, line: &RowLine| {
+        let document = result_document(keyed, line);
+        let page = |_: &Document| result_page(context, keyed, line, digits);
+        context.out.emit_line(&DocumentView(document, page))
     };
+    let batch = batch_id(&args);
+    let record = context.journal()?.batch(&batch)?;
     if args.results {
-        let mut exit = Exit::Done;
-        for row in &rows {
-            let result = run::known_result(context, row)?;
-            if result.exit() != Exit::Done {
-                exit = Exit::PartialBatch;
-            }
-            emit(&result)?;
+        let mut is_done = true;
+        for keyed in &rows {
+            let line = run::known_line(context, &record, keyed)?;
+            is_done &= line.exit == Exit::Done;
+            emit(keyed, &line)?;
         }
-        return Ok(exit);
+        let exit = record.exit.filter(|exit| *exit != Exit::Done).unwrap_or(Exit::PartialBatch);
+        return Ok(if is_done { Exit::Done } else { exit });
     }
     context.before_change()?;
     let mine: HashSet<String> = rows.iter().flat_map(KeyedRow::keys).collect();
     open_attempts::warn_of_open_attempts(context, &mine).await?;
+    let replaced = match (&args.rows, name) {
+        // Nothing says that two texts are one batch.
+        (Source::Stdin, None) => Replaced::default(),
+        _ => Replaced::find(context, &record, &rows)?,
+    };
+    replaced.warn_of_removed(context, &rows)?;
     let run = BatchRun {
         context,
         rows: &rows,
@@ -128,16 +132,29 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         retry_failed: args.retry_failed,
         equal_rows: args.equal_rows,
         again: again(context, &args),
+        batch: &batch,
+        replaced,
     };
     run.ask_about_same_guests(&mine, args.yes).await?;
-    let exit = run.run(emit).await?;
-    if exit == Exit::PartialBatch && name.is_none() {
-        context.out.note(
-            "A changed file is another batch, which books all of its rows. To correct rows that were rejected, put them alone into a \
-             new file; for rows whose result is unknown, run this file again.",
-        );
+    let journal = context.journal()?;
+    let first: Vec<&str> = rows.iter().map(|keyed| keyed.first.as_str()).collect();
+    journal.begin_batch(&batch, &first, &run.replaced.over)?;
+    let ended = run.run(emit).await;
+    let exit = ended.as_ref().map_or_else(|error| error.exit, |exit| *exit);
+    let _ = journal.end_batch(&batch, exit);
+    ended
+}
+
+/// What the journal calls a batch: its name, or the path of its file.
+fn batch_id(args: &Args) -> String {
+    match (&args.name, &args.rows) {
+        (Some(name), _) => format!("name {name}"),
+        (None, Source::Stdin) => "file -".to_owned(),
+        (None, Source::File(path)) => {
+            let whole = path.canonicalize().unwrap_or_else(|_| path.clone());
+            format!("file {}", whole.display())
+        }
     }
-    Ok(exit)
 }
 
 /// How to continue the batch: the command that starts it again.
@@ -160,7 +177,7 @@ fn again(context: &Context, args: &Args) -> String {
 
 async fn read(from: Source) -> Result<String> {
     let name = from.name();
-    read_marked_text(from, LARGEST).await.map_err(|error| {
+    read_text(from, LARGEST).await.map_err(|error| {
         let is_encoding = error.kind() == ErrorKind::InvalidData;
         let error = Error::unreadable(&name, error);
         if is_encoding {
@@ -197,28 +214,34 @@ async fn show_requests(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The result line of a row for a script. The booking is the service's own text, byte for byte.
-fn result_document(result: &RowResult<'_>) -> Document {
-    let (name, outcome) = match &result.outcome {
-        Ok(booking) => ("booking", booking.document.clone()),
-        Err(error) => ("error", error.to_json()["error"].take().into()),
-    };
-    let key = result.keyed.key(result.retry);
-    Document::object(&[
-        ("row", &json!(result.keyed.row.number).into()),
-        ("idempotency_key", &json!(key).into()),
-        ("exit_code", &json!(result.exit().code()).into()),
-        (name, &outcome),
-    ])
+/// The result line of a row for a script.
+fn result_document(keyed: &KeyedRow, line: &RowLine) -> Document {
+    let (number, key) = (json!(keyed.row.number).into(), json!(line.idempotency_key).into());
+    let (exit, hint) = (json!(line.exit.code()).into(), json!(ONLY_WITH_A_KEY).into());
+    let mut members = vec![("row", &number), ("idempotency_key", &key), ("exit_code", &exit)];
+    members.extend(line.booking.as_ref().map(|booking| ("booking", booking)));
+    members.extend(line.error.as_ref().map(|error| ("error", error)));
+    members.extend(is_cancelled(line).then_some(("hint", &hint)));
+    Document::object(&members)
+}
+
+const ONLY_WITH_A_KEY: &str = "to book it again, give the row an idempotency_key";
+
+fn is_cancelled(line: &RowLine) -> bool {
+    let status = line.booking.as_ref().and_then(|it| it.str("status"));
+    line.error.is_none() && status.is_some_and(|it| Status::parse(it) == Status::Cancelled)
 }
 
 /// The result line of a row for a person. `digits` is the width of the row numbers.
-fn result_page(result: &RowResult<'_>, digits: usize) -> Page {
-    let number = TableCell::from(result.keyed.row.number.to_string());
-    let guest = result.keyed.row.guest();
+fn result_page(context: &Context, keyed: &KeyedRow, line: &RowLine, digits: usize) -> Page {
+    let number = TableCell::from(keyed.row.number.to_string());
+    let guest = keyed.row.guest();
     let guest = TableCell::from(guest.as_str()).in_short(Some(cut(&guest, GUEST)));
-    let (state, rest) = match &result.outcome {
-        Ok(booking) => {
+    let text = |field| line.error.as_ref().and_then(|it| it.str(field)).unwrap_or_default();
+    let booking = line.booking.clone().filter(|_| line.error.is_none());
+    let booking = booking.and_then(|it| context.adapter().booking(it, true).ok());
+    let (state, rest) = match booking.map(|it| it.item) {
+        Some(booking) => {
             let field = |name: &str| booking.value().get(name);
             let status = booking.status();
             let venue = booking.str("venue_name").or(booking.str("venue_id"));
@@ -229,18 +252,16 @@ fn result_page(result: &RowResult<'_>, digits: usize) -> Page {
                 "" => local(&time),
                 code => Some(code.to_owned()),
             };
-            let rest = vec![
+            let mut rest = vec![
                 TableCell::from(booking.id()),
                 TableCell::from(error_code).in_short(Some(String::new())),
                 TableCell::from(human(&time)).in_short(short),
                 TableCell::from(venue.unwrap_or_default()).in_short(Some(String::new())),
             ];
+            rest.extend(is_cancelled(line).then(|| TableCell::from(ONLY_WITH_A_KEY)));
             (TableCell::toned(status.as_str(), tone_of(&status)), rest)
         }
-        Err(error) => {
-            let code = TableCell::toned(error.code.to_string(), Tone::Bad);
-            (code, vec![TableCell::from(error.message.as_str())])
-        }
+        None => (TableCell::toned(text("code"), Tone::Bad), vec![TableCell::from(text("message"))]),
     };
     let mut cells = vec![(number, digits), (state, 15), (guest, GUEST)];
     cells.extend(rest.into_iter().map(|cell| (cell, 0)));

@@ -3,33 +3,37 @@
 use serde_json::{Map, Value};
 
 use super::keys::KeyedRow;
+use super::rows::BatchRow;
 use crate::app::Context;
+use crate::booking::book::create::attempt_request;
 use crate::booking::book::offer::{known_zone, offered, slot_time};
 use crate::booking::find::locate::LocatedVenue;
-use crate::journal::{Attempt, is_same_time};
+use crate::journal::{Attempt, State, is_same_time};
 use crate::json::plain;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::client::BookingRequest;
 use crate::service::time::document_time::DocumentTime;
 use crate::service::time::when::When;
 
-/// The request to send for a row under one of its keys. The same request is sent again, whatever the venue offers by then. A
-/// row is refused (7) if the venue has no slot at its time.
+/// The request to send for a row. One that was sent `before` is sent again as it was, whatever the venue offers by then. A row is
+/// refused (7) if the venue has no slot at its time.
 pub(crate) async fn row_request(
     context: &Context,
     keyed: &KeyedRow,
-    key: &str,
+    before: Option<&Attempt>,
 ) -> Result<BookingRequest> {
     let row = &keyed.row.body;
-    let known = context.journal()?.attempt(key)?;
-    let asked = match known.filter(|it| is_of_row(it, keyed, key)) {
+    let asked = match before {
+        Some(attempt) if attempt.state == State::Unresolved && attempt.request.is_intact() => {
+            return Ok(attempt_request(attempt).of_row());
+        }
         Some(attempt) => as_found(row, attempt.asked()),
         None => with_slot(context, row).await?,
     };
     Ok(BookingRequest::new(context.adapter(), asked, &Map::new())?.of_row())
 }
 
-/// Whether an attempt under this key of a row asks for the row. A key that the row does not name is made of its content.
+/// Whether an attempt under this key of a row asks for the row. A key that the row does not name is made of its visit.
 pub(crate) fn is_of_row(attempt: &Attempt, keyed: &KeyedRow, key: &str) -> bool {
     let (asked, row) = (attempt.asked(), &keyed.row.body);
     let venue = |of: &Value| of.get("venue_id").map(plain);
@@ -38,7 +42,12 @@ pub(crate) fn is_of_row(attempt: &Attempt, keyed: &KeyedRow, key: &str) -> bool 
         || attempt.request.asks_for(row)
         || is_same_time(time(asked), time(row))
             && venue(asked) == venue(row)
-            && attempt.request.asks_for(&as_found(row, asked).into())
+            && asks_same(attempt, &keyed.row)
+}
+
+/// Whether the request of an attempt is the one that a row makes, beside what was found for it.
+pub(crate) fn asks_same(attempt: &Attempt, row: &BatchRow) -> bool {
+    attempt.request.asks_for(&as_found(&row.body, attempt.asked()).into())
 }
 
 /// A row with what was found for it when it was sent before.

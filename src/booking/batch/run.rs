@@ -1,11 +1,12 @@
 //! Books many rows at the pace that the service's rate limits allow, each row once, even if the batch is started again
-//! or on another machine.
+//! or on another computer.
 
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
 use super::keys::KeyedRow;
-use super::request::{is_of_row, row_request};
+use super::replaced::Replaced;
+use super::request::{asks_same, is_of_row, row_request};
 use super::rows::ranges;
 use crate::app::Context;
 use crate::app::in_flight::{BatchProgress, resume_command, show_command};
@@ -14,7 +15,10 @@ use crate::booking::book::{duplicates, review};
 use crate::booking::compare;
 use crate::booking::watch::wait;
 use crate::journal::recent::RecentSlot;
-use crate::journal::{Attempt, Claim, KeyOrigin, LONGEST_LEASE, LiveBooking, State};
+use crate::journal::{
+    Attempt, BatchRecord, Claim, KeyOrigin, LONGEST_LEASE, LiveBooking, RowLine, State, abandoned,
+    guest_marks,
+};
 use crate::json::plain;
 use crate::outcome::code::exit_for_refusal;
 use crate::outcome::{Code, Error, ErrorCode, Exit, Result};
@@ -28,7 +32,7 @@ const UNKNOWN_IN_A_ROW: u32 = 3;
 /// How often is looked whether another machine has done its row.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
-/// What came of a row, under the key of its `retry`-th new try.
+/// What a row ends with, under the key of its `retry`-th new try.
 pub(crate) struct RowResult<'a> {
     pub(crate) keyed: &'a KeyedRow,
     pub(crate) retry: u32,
@@ -41,6 +45,22 @@ impl RowResult<'_> {
         match &self.outcome {
             Ok(booking) => booking.exit(),
             Err(error) => error.exit,
+        }
+    }
+
+    /// What is printed. The booking is the service's own text, byte for byte.
+    pub(crate) fn line(&self) -> RowLine {
+        let (booking, error) = match &self.outcome {
+            Ok(booking) => (Some(booking.document.clone()), None),
+            // The row has this booking, and did not get the one that it asks for.
+            Err(error) if error.code == Code::AlreadyBooked => (error.body.clone(), Some(error)),
+            Err(error) => (None, Some(error)),
+        };
+        RowLine {
+            idempotency_key: self.keyed.key(self.retry),
+            exit: self.exit(),
+            booking,
+            error: error.map(|error| error.to_json()["error"].take().into()),
         }
     }
 }
@@ -56,6 +76,9 @@ pub(crate) struct BatchRun<'a> {
     pub(crate) equal_rows: bool,
     /// How to continue a batch that stopped.
     pub(crate) again: String,
+    /// The batch in the journal: its name, or the path of its file.
+    pub(crate) batch: &'a str,
+    pub(crate) replaced: Replaced,
 }
 
 impl BatchRun<'_> {
@@ -64,7 +87,10 @@ impl BatchRun<'_> {
     /// A row that an earlier run booked is not sent again; it is read only if its booking had not ended. A problem that
     /// would refuse every row ends the batch, and so do several unknown outcomes in a row and results that nobody reads.
     /// The same batch can then be started again. The exit code is 18 if a row did not end confirmed.
-    pub(crate) async fn run(&self, emit: impl Fn(&RowResult<'_>) -> Result<bool>) -> Result<Exit> {
+    pub(crate) async fn run(
+        &self,
+        emit: impl Fn(&KeyedRow, &RowLine) -> Result<bool>,
+    ) -> Result<Exit> {
         use Exit::{Config, Network, NotAllowed, RateLimited, Unauthorized, Unclassified};
         let out = &self.context.out;
         self.context.wait_for_rate_limits();
@@ -105,7 +131,11 @@ impl BatchRun<'_> {
             }
             // If the first row fails with an error that every row would get, that error is the whole result.
             if !ends_here || done > 1 {
-                let read = emit(&result);
+                let line = result.line();
+                // A result that cannot be stored is printed all the same.
+                let journal = self.context.journal();
+                let _ = journal.and_then(|it| it.end_row(self.batch, &keyed.first, &line));
+                let read = emit(keyed, &line);
                 if done < total && !matches!(read, Ok(true)) {
                     // Whoever started the batch has probably gone: it does not continue unseen.
                     let closed = || Error::new(Code::Io, "the output was closed");
@@ -165,7 +195,8 @@ impl BatchRun<'_> {
             let in_batch = earlier.add(context, keyed.row.number, row);
             let in_batch = in_batch.filter(|_| !self.equal_rows);
             let other = booked.for_guest_of(context, row, is_own).or(in_batch)?;
-            if !self.retry_failed && has_booking(keyed) {
+            let is_booked = !self.retry_failed && has_booking(keyed);
+            if is_booked || self.replaced.is_corrected(context, &keyed.row) {
                 return None;
             }
             Some((keyed.row.number, other))
@@ -221,9 +252,9 @@ impl BatchRun<'_> {
             let Claim::Others { seconds } = journal.claim(&key, LONGEST_LEASE)? else {
                 return Ok(Some(keyed));
             };
-            // A row with a result needs no claim: its machine may have died before it released its own.
+            // A row with a result needs no claim: its computer may have died before it released its own.
             let attempt = journal.attempt(&key)?;
-            if attempt.is_some_and(|it| it.state == State::Resolved) {
+            if attempt.is_some_and(|it| matches!(it.state, State::Resolved | State::Abandoned)) {
                 return Ok(Some(keyed));
             }
             left.push_back(keyed);
@@ -248,7 +279,10 @@ impl BatchRun<'_> {
     }
 
     async fn book<'r>(&self, keyed: &'r KeyedRow) -> RowResult<'r> {
-        let mut retry = 0;
+        let mut retry = match last_try(self.context, keyed) {
+            Ok(retry) => retry,
+            Err(error) => return RowResult { keyed, retry: 0, outcome: Err(error) },
+        };
         loop {
             if let Some(outcome) = self.book_under(keyed, retry).await.transpose() {
                 return RowResult { keyed, retry, outcome };
@@ -257,11 +291,25 @@ impl BatchRun<'_> {
         }
     }
 
-    /// Books a row under one of its keys, unless an earlier run or another machine has. `None` if the row's next key counts.
+    /// Books a row under one of its keys, unless an earlier run or another computer has. `None` if the row's next key counts.
     async fn book_under(&self, keyed: &KeyedRow, retry: u32) -> Result<Option<Booking>> {
         let (context, key) = (self.context, keyed.key(retry));
         let journal = context.journal()?;
         let attempt = own_attempt(context, keyed, &key)?.filter(|it| journal.owns(it));
+        match &attempt {
+            Some(attempt) if attempt.state == State::Abandoned => return Err(abandoned(attempt)),
+            // What was refused is corrected, and a key is never used for another request.
+            Some(attempt) if attempt.state == State::Refused && !asks_same(attempt, &keyed.row) => {
+                return Ok(None);
+            }
+            Some(attempt) => self.warn_of_another_contact(attempt, keyed),
+            None if retry == 0 && keyed.row.idempotency_key.is_none() => {
+                if let Some(booking) = self.replaced.booking_of(context, &keyed.row).await? {
+                    return Ok(Some(booking));
+                }
+            }
+            None => {}
+        }
         // The runners of a shared batch do not ask again what one of them was told.
         if self.is_shared()
             && !self.retry_failed
@@ -270,33 +318,28 @@ impl BatchRun<'_> {
         {
             return Err(refusal.idempotency_key(&key));
         }
-        let settled = attempt.filter(|attempt| attempt.state == State::Resolved);
-        let (first, existed_before) = match settled.and_then(|attempt| attempt.booking_id) {
-            Some(id) => {
-                if journal.attempt(&keyed.key(retry + 1))?.is_some() {
-                    return Ok(None);
-                }
-                match journal.ended(&id)? {
-                    Some(booking) => (booking, true),
-                    None => (wait::read_booking(context, &id).await?, true),
-                }
-            }
+        let settled = attempt.as_ref().filter(|attempt| attempt.state == State::Resolved);
+        let (first, existed_before) = match settled.and_then(|it| it.booking_id.as_deref()) {
+            Some(id) => match journal.ended(id)? {
+                Some(booking) => (booking, true),
+                None => (wait::read_booking(context, id).await?, true),
+            },
             None => {
-                let created = self.send(keyed, &key).await?;
+                let created = self.send(keyed, &key, attempt.as_ref()).await?;
                 (created.booking, created.existed_before)
             }
         };
-        self.check(&key, &first, &first)?;
-        // A card that the venue may hold would be charged twice.
-        let is_over = first.status() == Status::Failed && first.exit() != Exit::OutcomeUnknown;
-        if existed_before && self.retry_failed && is_over {
+        check(context, &key, &first, &first)?;
+        // A card that the venue may hold would be charged twice, and who cancelled does not want it again.
+        let is_over = matches!(first.status(), Status::Failed | Status::Expired);
+        if existed_before && self.retry_failed && is_over && !first.may_stand() {
             return Ok(None);
         }
         let booking = match self.wait {
             Some(longest) => wait::wait_while_processing(context, first.clone(), longest).await?,
             None => first.clone(),
         };
-        self.check(&key, &first, &booking)?;
+        check(context, &key, &first, &booking)?;
         if existed_before || self.wait.is_some() {
             // If what was read cannot be stored, it is shown all the same.
             let _ = journal.update(&booking);
@@ -304,21 +347,25 @@ impl BatchRun<'_> {
         Ok(Some(booking))
     }
 
-    /// Refuses (16) a booking that is not the one that the row asked for: its guest may have none.
-    fn check(&self, key: &str, first: &Booking, booking: &Booking) -> Result<()> {
-        let Some(difference) = compare::difference_when_new(self.context, first, booking) else {
-            return Ok(());
-        };
-        let id = booking.id();
-        let what = format!("booking {id} is not the one that was asked for: {difference}");
-        let mut error = Error::new(Code::OutcomeUnknown, what);
-        error.body = Some(booking.document.clone());
-        let hint = format!("see the booking: {}", show_command(id));
-        Err(error.hint(hint).idempotency_key(key))
+    /// Warns that a row was sent with another email or phone: that makes no other visit of it.
+    fn warn_of_another_contact(&self, attempt: &Attempt, keyed: &KeyedRow) {
+        let (before, now) = (guest_marks(attempt.asked()), guest_marks(&keyed.row.body));
+        let is_new = now.iter().any(|mark| !before.contains(mark));
+        if attempt.request.is_intact() && is_new {
+            self.context.out.warn(&format!(
+                "row {} was sent with another email or phone, which bookctl does not change",
+                keyed.row.number
+            ));
+        }
     }
 
-    async fn send(&self, keyed: &KeyedRow, key: &str) -> Result<CreatedBooking> {
-        let request = row_request(self.context, keyed, key).await?;
+    async fn send(
+        &self,
+        keyed: &KeyedRow,
+        key: &str,
+        before: Option<&Attempt>,
+    ) -> Result<CreatedBooking> {
+        let request = row_request(self.context, keyed, before).await?;
         let slot = request.asked.get("availability_id").map(plain);
         let seen = slot.and_then(|id| self.context.known_slot(&id));
         let costs = |it: RecentSlot| review::costs(self.context, &it.slot, it.party_size);
@@ -333,6 +380,19 @@ impl BatchRun<'_> {
         let origin = KeyOrigin::SameRequestOnly { may_be_second };
         create_booking(self.context, key, origin, request).await
     }
+}
+
+/// Refuses (16) a booking that is not the one that the row asked for: its guest may have none.
+fn check(context: &Context, key: &str, first: &Booking, booking: &Booking) -> Result<()> {
+    let Some(difference) = compare::difference_when_new(context, first, booking) else {
+        return Ok(());
+    };
+    let id = booking.id();
+    let what = format!("booking {id} is not the one that was asked for: {difference}");
+    let mut error = Error::new(Code::OutcomeUnknown, what);
+    error.body = Some(booking.document.clone());
+    let hint = format!("see the booking: {}", show_command(id));
+    Err(error.hint(hint).idempotency_key(key))
 }
 
 /// The attempt under a key of a row, if it is for this row. Another one is refused by the journal when the row is sent.
@@ -355,19 +415,34 @@ fn refusal(attempt: &Attempt) -> Option<Error> {
     Some(error)
 }
 
-/// The result of a row as far as the journal knows it, under the last of its keys that was used. Nothing is sent.
-pub(crate) fn known_result<'a>(context: &Context, keyed: &'a KeyedRow) -> Result<RowResult<'a>> {
-    let sent = |retry| own_attempt(context, keyed, &keyed.key(retry));
+/// The number of the last of a row's keys that was sent, or 0.
+fn last_try(context: &Context, keyed: &KeyedRow) -> Result<u32> {
     let mut retry = 0;
-    while sent(retry + 1)?.is_some() {
+    while own_attempt(context, keyed, &keyed.key(retry + 1))?.is_some() {
         retry += 1;
     }
-    let not_sent = || Error::new(Code::Unsent, "no request has been sent for this row");
-    let outcome = match sent(retry)? {
-        Some(attempt) => booked_by(context, &attempt)?,
-        None => Err(not_sent()),
+    Ok(retry)
+}
+
+/// The result of a row as it was printed; of one that was not, what the journal knows. Nothing is sent.
+pub(crate) fn known_line(
+    context: &Context,
+    record: &BatchRecord,
+    keyed: &KeyedRow,
+) -> Result<RowLine> {
+    if let Some(Some(line)) = record.rows.get(&keyed.first) {
+        return Ok(line.clone());
+    }
+    let retry = last_try(context, keyed)?;
+    let unsent = || Error::new(Code::Unsent, "no request has been sent for this row");
+    let outcome = match own_attempt(context, keyed, &keyed.key(retry))? {
+        Some(attempt) => booked_by(context, &attempt)?.and_then(|booking| {
+            check(context, &attempt.idempotency_key, &booking, &booking)?;
+            Ok(booking)
+        }),
+        None => Err(unsent()),
     };
-    Ok(RowResult { keyed, retry, outcome })
+    Ok(RowResult { keyed, retry, outcome }.line())
 }
 
 /// The booking that an attempt made, as the journal keeps it, or why there is none.
@@ -381,6 +456,7 @@ fn booked_by(context: &Context, attempt: &Attempt) -> Result<Result<Booking>> {
         },
         (State::Refused, _) => refusal(attempt)
             .unwrap_or_else(|| Error::new(Code::Network, "the service was not reached")),
+        (State::Abandoned, _) => abandoned(attempt),
         _ => Error::new(Code::OutcomeUnknown, "the outcome is unknown: a booking may exist")
             .hint(format!("check it: {}", resume_command(key))),
     };

@@ -21,6 +21,7 @@ use crate::journal::{
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
+use crate::service::client::refusal::KeySender;
 use crate::service::client::{Answer, BookingRequest, Call};
 use crate::service::documents::booking::Booking;
 use crate::service::time::document_time::DocumentTime;
@@ -73,6 +74,7 @@ pub(crate) async fn create_booking(
         key,
         origin,
         asked: request.asked.clone(),
+        reopens: origin == KeyOrigin::Caller && !request.is_row,
         call: request.call(key),
         known_booking: None,
         left_open: false,
@@ -86,7 +88,8 @@ pub(crate) async fn create_booking(
         context.in_flight.replace(InFlight::creating(key));
         let progress = context.requesting("sending the booking request");
         let shows_it = |body: &Document| sender.is_shown_in(body);
-        let (sent, in_doubt) = client.send_create(&sender.call, &shows_it).await;
+        let key_sender = sender.key_sender(earlier);
+        let (sent, in_doubt) = client.send_create(&sender.call, key_sender, &shows_it).await;
         drop(progress);
         context.observe_rate_limit(&sender.call);
         let tries = PriorTries { earlier, in_doubt };
@@ -108,8 +111,17 @@ pub(crate) async fn create_booking(
             context.in_flight.take();
         }
         // The end is recorded before the wait, so an interrupt adds no doubt.
+        let is_open_conflict = failure.is_open_conflict();
         let waited = context.pause_for_rate_limit(failure, &sender.call, left);
-        max_wait = waited.await.map_err(|error| sender.stopped(error))?;
+        max_wait = waited.await.map_err(|error| {
+            let error = sender.stopped(error);
+            if !is_open_conflict {
+                return error;
+            }
+            let set = context.adapter().set_command("read.error=EXPRESSION");
+            let first = error.hint.clone().unwrap_or_default();
+            error.hint(format!("{first}; if the service means that nothing was booked: {set}"))
+        })?;
     }
 }
 
@@ -131,12 +143,24 @@ struct Sending<'a> {
     asked: Value,
     /// The id of the booking that an earlier run of this attempt made.
     known_booking: Option<String>,
+    /// Whether a person named the key just now, who may send again what was abandoned.
+    reopens: bool,
     /// Whether the last run left the attempt open: that run or another one of the attempt may have booked.
     left_open: bool,
     began: Instant,
 }
 
 impl Sending<'_> {
+    /// Who may have sent the key before, as far as that is not certainly nobody.
+    fn key_sender(&self, earlier: Earlier) -> KeySender {
+        match self.origin {
+            _ if earlier != Earlier::Nothing => KeySender::Others,
+            KeyOrigin::Generated { .. } => KeySender::Own,
+            KeyOrigin::SameRequestOnly { .. } => KeySender::Row,
+            KeyOrigin::Caller => KeySender::Others,
+        }
+    }
+
     fn body(&self) -> &Value {
         self.call.body.as_ref().unwrap_or(&Value::Null)
     }
@@ -188,6 +212,7 @@ impl Sending<'_> {
                 request: self.body(),
                 asked: self.asked_otherwise(),
                 may_be_second: self.origin.may_be_second(),
+                reopens: self.reopens,
                 counted_in,
             })?;
             match begun {

@@ -44,7 +44,7 @@ pub(crate) fn repeated(
         }
     }
     // Where nothing was booked, the command begins anew.
-    let may_have_booked = matches!(attempt.state, State::Unresolved | State::Resolved);
+    let may_have_booked = attempt.state != State::Refused;
     let is_same = may_have_booked && attempt.request.is_intact() && before == request.asked;
     Ok(is_same.then(|| attempt_request(&attempt)))
 }
@@ -144,7 +144,7 @@ impl Booked {
 }
 
 /// The day of a request at its venue, and the zone by which that is counted.
-fn day_at(
+pub(crate) fn day_at(
     context: &Context,
     venue: &str,
     asked: &Value,
@@ -179,7 +179,7 @@ fn with_its_time(live: LiveBooking) -> Option<(String, DocumentTime, LiveBooking
     Some((live.venue(), live.time()?, live))
 }
 
-fn venue_of(asked: &Value) -> String {
+pub(crate) fn venue_of(asked: &Value) -> String {
     asked.get("venue_id").map(plain).unwrap_or_default()
 }
 

@@ -79,6 +79,7 @@ fn an_open_attempt_blocks_the_same_wish_under_another_key_in_the_transaction_tha
             request,
             asked: None,
             may_be_second,
+            reopens: false,
             counted_in: None,
         });
         match begun.unwrap() {

@@ -10,6 +10,7 @@ use super::call::{Call, fields_of, with_fields, written};
 use super::draft::Draft;
 use super::failure::Failure;
 use super::http_client::Client;
+use super::refusal::KeySender;
 use super::retry;
 use crate::json::Document;
 use crate::outcome::Result;
@@ -123,6 +124,8 @@ pub(crate) struct BookingRequest {
     pub(crate) body: Value,
     /// `None` where it was sent before.
     draft: Option<Draft>,
+    /// Whether it is a row of a batch.
+    pub(crate) is_row: bool,
 }
 
 impl BookingRequest {
@@ -137,16 +140,18 @@ impl BookingRequest {
             draft: Some(Draft::new(adapter, WriteKind::Create)),
             asked: with_fields(Value::Object(asked), fields)?,
             body: with_fields(body, fields)?,
+            is_row: false,
         })
     }
 
     /// A request that was sent before, and is to be sent again as it was, whatever the profile says now.
     pub(crate) fn sent_before(body: Value, asked: Value) -> Self {
-        BookingRequest { asked, body, draft: None }
+        BookingRequest { asked, body, draft: None, is_row: false }
     }
 
     /// The request of a batch's row, whose fields have no flags.
     pub(crate) fn of_row(mut self) -> Self {
+        self.is_row = true;
         if let Some(draft) = &mut self.draft {
             draft.is_row = true;
         }
@@ -305,10 +310,12 @@ impl Client {
     }
 
     /// Sends a booking request, at most three times, always with the same key. Returns the result of the last try, and whether
-    /// a failed one may have booked. `shows_it` is whether the body of a refusal shows the requested booking all the same.
+    /// a failed one may have booked. `sender` is who else may have sent the key, and `shows_it` whether the body of a refusal shows
+    /// the requested booking all the same.
     pub(crate) async fn send_create(
         &self,
         call: &Call,
+        sender: KeySender,
         shows_it: &dyn Fn(&Document) -> bool,
     ) -> (Result<Answer, Failure>, bool) {
         let mut in_doubt = false;
@@ -321,6 +328,7 @@ impl Client {
             };
             if let Failure::Refused(refusal) = &mut failure {
                 refusal.shows_the_booking = shows_it(&refusal.body);
+                refusal.judge_conflict(if in_doubt { KeySender::Others } else { sender });
             }
             in_doubt |= failure.may_have_been_carried_out();
             match retry::after_create(&failure, tried) {

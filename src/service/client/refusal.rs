@@ -14,8 +14,20 @@ use crate::service::mapping::read::objects_within;
 use crate::service::mapping::resource::flattened;
 use crate::service::mapping::{Shape, around};
 
-/// Statuses of requests that a proxy gave up, or wants to be repeated: the service may have carried them out.
-pub(crate) const GIVEN_UP_ON_THE_WAY: [u16; 3] = [408, 425, 499];
+/// Statuses of something in between, of a request that is given up, and of one that is to be repeated: the service may have
+/// carried the request out.
+pub(crate) const PROVES_NOTHING: [u16; 5] = [407, 408, 423, 425, 499];
+
+/// Who may have sent the key of a booking request, and so what a conflict about that key proves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeySender {
+    /// This run alone.
+    Own,
+    /// Each computer that has the row of the batch.
+    Row,
+    /// Anybody: the caller chose it, or an earlier run or try of the attempt may have booked.
+    Others,
+}
 
 /// How many values of a body are listed.
 const UNSAID_SHOWN: usize = 12;
@@ -31,6 +43,8 @@ pub(crate) struct Refusal {
     /// The body in the contract's shape, where the profile has an expression that reads it.
     translated: Option<Document>,
     pub(crate) shows_the_booking: bool,
+    /// Whether it may be about another request with the key, which may still book.
+    pub(crate) is_open_conflict: bool,
     pub(crate) instead: Option<String>,
     /// How a refused key was sent, for a person.
     pub(crate) key_sent: Option<String>,
@@ -49,6 +63,7 @@ impl Refusal {
             body,
             translated: None,
             shows_the_booking: false,
+            is_open_conflict: false,
             instead: None,
             key_sent: None,
         }
@@ -70,15 +85,15 @@ impl Refusal {
     }
 
     /// Each of the service's refusals is a document with `error` (spec, Errors); a 5xx proves that nothing was done only with a
-    /// documented code. One that shows the booking that was asked for, or is about the key, proves nothing.
+    /// documented code. One that shows the booking that was asked for, or may be about another request with the key, proves nothing.
     pub(crate) fn proves_nothing_was_done(&self) -> bool {
-        if self.shows_the_booking || self.is_about_the_key() {
+        if self.shows_the_booking || self.is_open_conflict {
             return false;
         }
         let code = self.code.as_deref();
         match self.status {
             500.. => code.is_some_and(code::says_nothing_was_done),
-            status if GIVEN_UP_ON_THE_WAY.contains(&status) => false,
+            status if PROVES_NOTHING.contains(&status) => false,
             _ => match self.said().value().get("error") {
                 Some(Value::String(_)) => true,
                 Some(Value::Object(error)) => {
@@ -91,20 +106,37 @@ impl Refusal {
         }
     }
 
-    /// Whether it is about an earlier request with the key. A documented code says what else it is about.
-    fn is_about_the_key(&self) -> bool {
-        const UNDER_WAY: &str = "in progress|in flight|still processing|already processing|being processed|being handled";
-        const USED: &str = "already|exist|used|outstanding|concurren|executing";
-        let has = |text: &str, words: &str| words.split('|').any(|words| text.contains(words));
-        if self.code.as_deref().and_then(code::entry).is_some() {
-            return false;
-        }
-        let texts = texts(self.said().value(), &["error", "message", "detail"]);
-        texts.chain(self.code.as_deref()).any(|text| {
-            let text = text.to_lowercase().replace(['_', '-'], " ");
-            let is_used = text.contains("idempoten") && has(&text, USED);
-            is_used || text == "duplicate" || has(&text, UNDER_WAY)
-        })
+    /// Whether a booking request that got this may be repeated in a moment: another request with the key may be under way.
+    pub(crate) fn may_pass(&self) -> bool {
+        let is_passing = self.status >= 500 || matches!(self.status, 409 | 423 | 425);
+        (is_passing || self.is_open_conflict) && !self.proves_nothing_was_done()
+    }
+
+    /// Notes what a conflict proves under a key that `sender` may have sent. A code that is not about the request's own key or
+    /// progress says what else is in conflict.
+    pub(crate) fn judge_conflict(&mut self, sender: KeySender) {
+        const ABOUT_THE_KEY: [&str; 6] =
+            ["idempot", "duplicate", "concurren", "lock", "progress", "pending"];
+        let texts = texts(self.said().value(), &["error", "message", "detail"]).map(in_words);
+        let texts: Vec<String> = texts.chain(self.code.as_deref().map(in_words)).collect();
+        let has =
+            |words: &[&str], text: &String| words.iter().any(|it| text.contains(&format!(" {it}")));
+        let is_conflict = self.status == 409
+            || (400..500).contains(&self.status) && texts.iter().any(|it| has(&["idempot"], it));
+        let code = self.code.as_deref().map(in_words);
+        let is_of_the_key = |code: &String| has(&ABOUT_THE_KEY, code) || has(&["in use"], code);
+        let speaks = || {
+            const OF_THE_REQUEST: [&str; 4] = ["idempot", "duplicate", "in progress", "pending"];
+            let is_bare = !texts.is_empty() && texts.iter().all(|it| it.trim() == "conflict");
+            is_bare || texts.iter().any(|it| has(&OF_THE_REQUEST, it))
+        };
+        self.is_open_conflict = is_conflict
+            && match (sender, &code) {
+                (_, Some(code)) if !is_of_the_key(code) => false,
+                (KeySender::Own, _) => false,
+                (KeySender::Row, code) => code.is_some() || speaks(),
+                (KeySender::Others, _) => true,
+            };
     }
 
     /// One sentence that says what was refused and why: the service's own words, and further fields of the body.
@@ -193,6 +225,20 @@ fn code_in(said: &Document) -> Option<String> {
     let known = || said.str("error").filter(is_known);
     let code = code.or_else(|| inner("code")).or_else(known);
     code.map(str::to_owned)
+}
+
+/// A text in small letters, with a blank before each of its words: `keyInUse`, `KEY_IN_USE` and "key in use" are alike.
+fn in_words(text: &str) -> String {
+    let mut words = String::from(" ");
+    let mut before = ' ';
+    for letter in text.chars() {
+        if letter.is_uppercase() && before.is_lowercase() {
+            words.push(' ');
+        }
+        words.extend(letter.to_lowercase().map(|it| if it.is_alphanumeric() { it } else { ' ' }));
+        before = letter;
+    }
+    words
 }
 
 /// Whether `said` contains a text, not as a part of longer words.

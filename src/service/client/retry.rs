@@ -14,8 +14,7 @@ pub(crate) fn after_create(failure: &Failure, tried: u32) -> Option<Duration> {
         Failure::NotReached { timed_out, .. } => !timed_out,
         Failure::NoAnswer(_) | Failure::TimedOut(_) | Failure::Unusable(_) => true,
         Failure::Unreadable { status, .. } => *status >= 500 || (200..300).contains(status),
-        // A 4xx that proves nothing comes from a proxy, which would answer the same again.
-        Failure::Refused(refusal) => refusal.status >= 500 && !refusal.proves_nothing_was_done(),
+        Failure::Refused(refusal) => refusal.may_pass(),
         _ => false,
     };
     next(passing, tried)

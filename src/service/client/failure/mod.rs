@@ -93,6 +93,11 @@ impl Failure {
         matches!(self, Failure::Refused(refusal) if refusal.proves_nothing_was_done())
     }
 
+    /// Whether another request with the key may still book.
+    pub(crate) fn is_open_conflict(&self) -> bool {
+        matches!(self, Failure::Refused(refusal) if refusal.is_open_conflict)
+    }
+
     /// Whether the request may have been carried out although no answer says so: always, unless the opposite is certain.
     pub(crate) fn may_have_been_carried_out(&self) -> bool {
         !self.sent_nothing() && !self.is_certain_refusal()

@@ -1,7 +1,7 @@
 use super::*;
 use crate::arbitrary;
 use crate::service::client::rate_limit::RATE_LIMIT_WINDOW;
-use crate::service::client::refusal::GIVEN_UP_ON_THE_WAY;
+use crate::service::client::refusal::PROVES_NOTHING;
 use crate::service::documents::rows;
 use proptest::prelude::*;
 use reqwest::header::{HeaderMap, HeaderValue};
@@ -38,7 +38,7 @@ fn a_4xx_on_a_write_is_certain_only_where_it_carries_one_of_the_services_documen
         }
         assert!(!certain(page(status)), "{status}");
     }
-    for status in GIVEN_UP_ON_THE_WAY {
+    for status in PROVES_NOTHING {
         assert!(!certain(refused(status, json!({"error": "no"}))), "{status}");
     }
     assert!(refused(429, json!({"error": "rate_limited"})).may_be_waited_out(&create()));

@@ -1,0 +1,166 @@
+//! Rows that an earlier start of the batch sent, and that its file has no longer: some were corrected, and others removed.
+
+use std::collections::HashSet;
+
+use jiff::civil::Date;
+
+use super::keys::{KeyedRow, later_key};
+use super::rows::BatchRow;
+use crate::app::Context;
+use crate::app::in_flight::{resume_command, show_command};
+use crate::booking::book::duplicates::{day_at, venue_of};
+use crate::booking::watch::wait;
+use crate::journal::{Attempt, BatchRecord, State, guest_marks, is_same_time, words};
+use crate::json::plain;
+use crate::outcome::{Code, Error, Result};
+use crate::platform::shell;
+use crate::service::documents::booking::Booking;
+use crate::service::time::document_time::{DocumentTime, time_text};
+
+/// The last attempts of the rows that are gone, which may have made a booking for a time to come.
+#[derive(Default)]
+pub(crate) struct Replaced {
+    attempts: Vec<Attempt>,
+    /// The first keys of the other rows that are gone.
+    pub(crate) over: Vec<String>,
+}
+
+impl Replaced {
+    pub(crate) fn find(context: &Context, record: &BatchRecord, rows: &[KeyedRow]) -> Result<Self> {
+        let present: HashSet<&str> = rows.iter().map(|keyed| keyed.first.as_str()).collect();
+        let (journal, now) = (context.journal()?, context.now()?);
+        let mut replaced = Replaced::default();
+        for first in record.rows.keys().filter(|first| !present.contains(first.as_str())) {
+            let (mut last, mut retry) = (None, 0);
+            while let Some(attempt) = journal.attempt(&later_key(first, retry))? {
+                (last, retry) = (Some(attempt), retry + 1);
+            }
+            let is_to_come = |attempt: &Attempt| {
+                let time = DocumentTime::of(attempt.asked(), "datetime");
+                let is_open = matches!(attempt.state, State::Unresolved | State::Resolved);
+                is_open && time.and_then(|it| it.instant).is_none_or(|it| it > now)
+            };
+            match last.filter(is_to_come) {
+                Some(attempt) => replaced.attempts.push(attempt),
+                None => replaced.over.push(first.clone()),
+            }
+        }
+        replaced.attempts.sort_by(|one, other| one.created_at.cmp(&other.created_at));
+        Ok(replaced)
+    }
+
+    /// What a row that was not sent yet was before it was corrected.
+    fn before<'a>(
+        &'a self,
+        context: &Context,
+        row: &BatchRow,
+    ) -> impl Iterator<Item = &'a Attempt> {
+        let seat = seat(context, row);
+        self.attempts.iter().filter(move |attempt| {
+            let before = BatchRow { body: attempt.asked().clone(), ..row.clone() };
+            seat.is_some() && self::seat(context, &before) == seat && is_same_guest(&before, row)
+        })
+    }
+
+    pub(crate) fn is_corrected(&self, context: &Context, row: &BatchRow) -> bool {
+        self.before(context, row).next().is_some()
+    }
+
+    /// The booking of a corrected row, if it is by now as the row asks. `None` if nothing stands against sending the row; an error
+    /// if its booking stands as it was (7), or may exist (16).
+    pub(crate) async fn booking_of(
+        &self,
+        context: &Context,
+        row: &BatchRow,
+    ) -> Result<Option<Booking>> {
+        for attempt in self.before(context, row) {
+            let Some(id) = attempt.booking_id.as_ref().filter(|_| attempt.state == State::Resolved)
+            else {
+                let what = "what this row was before is still unresolved; nothing was sent";
+                let key = &attempt.idempotency_key;
+                let hint = format!("check it: {}", resume_command(key));
+                let error = Error::new(Code::OutcomeUnknown, what).hint(hint);
+                return Err(error.idempotency_key(key));
+            };
+            let booking = wait::read_booking(context, id).await?;
+            let _ = context.journal()?.update(&booking);
+            if !booking.may_stand() {
+                continue;
+            }
+            let flags = changes(attempt, &booking, row);
+            if flags.as_ref().is_some_and(Vec::is_empty) {
+                return Ok(Some(booking));
+            }
+            let what = "the row was booked before it was corrected; nothing was sent";
+            let mut error = Error::new(Code::AlreadyBooked, format!("{what}: {id} stands"));
+            error.body = Some(booking.document.clone());
+            return Err(error.hint(match flags {
+                Some(flags) => {
+                    format!("change it: {}", shell::command("modify", id, &flags.join(" ")))
+                }
+                None => format!("see it: {}", show_command(id)),
+            }));
+        }
+        Ok(None)
+    }
+
+    /// Names the bookings of rows that were removed, which stay booked. No guest's name reaches a script's log.
+    pub(crate) fn warn_of_removed(&self, context: &Context, rows: &[KeyedRow]) -> Result<()> {
+        let corrected: HashSet<&str> = rows
+            .iter()
+            .flat_map(|keyed| self.before(context, &keyed.row))
+            .map(|attempt| attempt.idempotency_key.as_str())
+            .collect();
+        for attempt in &self.attempts {
+            let Some(id) = &attempt.booking_id else { continue };
+            let kept = context.journal()?.kept(id)?;
+            if corrected.contains(attempt.idempotency_key.as_str())
+                || !kept.is_some_and(|it| it.booking.may_stand())
+            {
+                continue;
+            }
+            let (venue, time) = (venue_of(attempt.asked()), attempt.asked().get("datetime"));
+            let time = time.map(time_text).unwrap_or_default();
+            let cancel = shell::command("cancel", id, "");
+            context.out.warn(&format!(
+                "no row is left for booking {id} ({venue}, {time}), which stands; to cancel it: {cancel}"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Venue, day and guest.
+fn seat(context: &Context, row: &BatchRow) -> Option<(String, Option<Date>, String)> {
+    let venue = venue_of(&row.body);
+    let (_, day) = day_at(context, &venue, &row.body)?;
+    Some((venue, day, words(&row.guest())))
+}
+
+/// Whether two rows with one name are for one person: not both the phone and the email are others.
+fn is_same_guest(before: &BatchRow, row: &BatchRow) -> bool {
+    let differs = |field: &str| {
+        let mark = |row: &BatchRow| {
+            let value = row.body.pointer("/customer")?.get(field)?;
+            guest_marks(&serde_json::json!({"customer": { field: value }})).pop()
+        };
+        mark(before).zip(mark(row)).is_some_and(|(before, now)| before != now)
+    };
+    !(differs("phone") && differs("email"))
+}
+
+/// The flags of `modify` that make a booking what a row asks for: none if it is that. `None` if `modify` cannot.
+fn changes(attempt: &Attempt, booking: &Booking, row: &BatchRow) -> Option<Vec<String>> {
+    let asked = |field: &str| row.body.get(field).map(plain);
+    let is_fixed = |field: &&str| asked(field) == attempt.asked().get(*field).map(plain);
+    if !["end_user", "payment_collection"].iter().all(is_fixed) {
+        return None;
+    }
+    let time = |of| DocumentTime::of(of, "datetime");
+    let is_same_time = is_same_time(time(booking.value()), time(&row.body));
+    let is_same_party = booking.value().get("party_size").map(plain) == asked("party_size");
+    let at = asked("datetime").filter(|_| !is_same_time);
+    let party = asked("party_size").filter(|_| !is_same_party);
+    let flags = [("--at", at), ("--party", party)];
+    Some(flags.into_iter().filter_map(|(name, to)| Some(shell::flag(name, &to?))).collect())
+}
