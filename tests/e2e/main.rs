@@ -94,6 +94,7 @@ mod unix {
     pub(crate) mod ownership;
     pub(crate) mod packaging;
     pub(crate) mod page;
+    pub(crate) mod page_diagram;
     pub(crate) mod page_setup;
     pub(crate) mod page_stream;
     pub(crate) mod paged;

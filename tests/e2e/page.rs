@@ -106,7 +106,8 @@ fn in_a_browser_bookings_appear_and_are_answered_and_expire() {
 
     let asked = book(&served, "ven_confirm_details", "Ada Lovelace", &json!({}));
     opened(&page, &served, &page_of(&asked));
-    page.click("form input");
+    page.press("Answer…");
+    page.click("dialog input");
     page.keys("window");
     for _ in 1..asked["next_action"]["fields"].as_array().unwrap().len() {
         page.keys(&format!("{TAB}yes"));
@@ -138,16 +139,16 @@ fn in_a_browser_a_refused_delivery_is_inspected_and_sent_again() {
         }
     });
     opened(&page, &served, "#webhook");
-    page.until(HANG, "document.querySelector('select').value === 'org_sandbox'");
+    page.shows("org_sandbox");
     page.click("input[type=url]");
     page.keys(&format!("{}{ENTER}", app.base_url()));
     page.shows("Events go to");
     page.press("Make a test booking");
     page.shows("is made");
     page.click("nav a[href='#deliveries']");
-    page.until(HANG, "document.querySelectorAll('main li a').length === 2");
+    page.until(HANG, "document.querySelectorAll('main tbody tr').length === 2");
     page.shows("last: 503");
-    page.run("[...document.querySelectorAll('main li a')].find((it) => it.innerText.includes('last: 503')).click()", &[]);
+    page.run("[...document.querySelectorAll('main tr')].find((it) => it.innerText.includes('last: 503')).querySelector('a').click()", &[]);
     page.shows("the app is being deployed");
     page.press("Resend");
     page.until(HANG, "document.querySelector('main b').textContent === 'delivered'");

@@ -26,7 +26,7 @@ fn in_a_browser_a_fault_is_put_on_webhooks_and_an_added_organization_has_keys_at
     let Some(page) = Browser::start() else { return };
     let served = Served::start();
     opened(&page, &served, "#faults");
-    page.until(HANG, "document.querySelector('select').value === 'POST /v1/bookings'");
+    page.until(HANG, "document.querySelector('main select').value === 'POST /v1/bookings'");
     choose(&page, "Request", "webhook");
     for kind in ["delay", "drop", "duplicate", "reorder"] {
         choose(&page, "Fault", kind);
@@ -64,7 +64,7 @@ fn in_a_browser_the_page_goes_on_after_a_restart_and_shows_what_other_processes_
         opened(browser, &served, "");
         browser.shows("2 of 2");
         home.booked("ven_confirms", &[], 0);
-        browser.until(SOON, "document.querySelectorAll('main li').length === 3");
+        browser.until(SOON, "document.querySelectorAll('main tbody tr').length === 3");
     }
     assert_eq!(served.terminate(), Some(0));
     if let Some(browser) = &browser {
@@ -76,6 +76,6 @@ fn in_a_browser_the_page_goes_on_after_a_restart_and_shows_what_other_processes_
     resumed.until("event: reset");
     if let Some(browser) = &browser {
         browser.until(HANG, "document.getElementById('connection').textContent === 'live'");
-        browser.until(SOON, "document.querySelectorAll('main li').length === 4");
+        browser.until(SOON, "document.querySelectorAll('main tbody tr').length === 4");
     }
 }

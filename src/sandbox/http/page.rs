@@ -26,6 +26,8 @@ const STYLE: &str = include_str!("../page/style.css");
 const SCRIPT: &str = concat!(
     include_str!("../page/base.js"),
     include_str!("../page/state.js"),
+    include_str!("../page/table.js"),
+    include_str!("../page/diagram.js"),
     include_str!("../page/bookings.js"),
     include_str!("../page/requests.js"),
     include_str!("../page/webhooks.js"),

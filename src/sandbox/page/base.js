@@ -1,8 +1,6 @@
 // Elements, times and calls. Text from outside becomes a text node and nothing else.
 
-/** An element with attributes (functions listen to events) and children. */
-function el(name, attributes = {}, ...children) {
-  const element = document.createElement(name);
+function fillElement(element, attributes, children) {
   for (const [key, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;
     if (typeof value === 'function') element.addEventListener(key, value);
@@ -13,38 +11,46 @@ function el(name, attributes = {}, ...children) {
   return element;
 }
 
-const count = (number, noun) => `${number} ${noun}${number === 1 ? '' : 's'}`;
+/** An element with attributes (functions listen to events) and children. */
+const el = (name, attributes = {}, ...children) => fillElement(document.createElement(name), attributes, children);
+const svg = (name, attributes = {}, ...children) => fillElement(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
 
-/** A length of time: `21 min 5 s`. */
+const count = (number, noun) => `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
+
+/** A length of time, its two largest units: `21 min 5 s`. */
 function duration(seconds) {
-  let rest = seconds;
-  const shown = [['d', 86400], ['h', 3600], ['min', 60], ['s', 1]].map(([unit, size]) => {
+  let rest = Math.round(seconds);
+  const parts = [['d', 86400], ['h', 3600], ['min', 60], ['s', 1]].map(([unit, size]) => {
     const whole = Math.floor(rest / size);
     rest %= size;
     return whole && `${whole} ${unit}`;
   });
-  return shown.filter(Boolean).join(' ') || '0 s';
+  return parts.filter(Boolean).slice(0, 2).join(' ') || '0 s';
 }
 
 const button = (text, click, more = {}) => el('button', { type: 'button', click, ...more }, text);
+const field = (name, control) => el('label', { class: 'field' }, name, control);
+const spaced = (word) => String(word).replaceAll('_', ' ');
 
 /** A list of names and values; rows without a value are left out. */
-function fields(rows) {
-  const shown = rows.filter(([, value]) => value !== undefined && value !== null && value !== '');
-  return el('dl', {}, shown.map(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
+function facts(rows) {
+  const present = rows.filter(([, value]) => value !== undefined && value !== null && value !== '');
+  return el('dl', {}, present.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
 }
 
-const twoDigits = (number) => String(number).padStart(2, '0');
+const clockText = (date) => [date.getHours(), date.getMinutes(), date.getSeconds()].map((it) => String(it).padStart(2, '0')).join(':');
+const utcText = (date) => `${date.toISOString().slice(0, 23).replace('T', ' ')} UTC`;
 
 /** A moment in the reader's zone, with UTC on hover. */
+function timeText(text) {
+  const date = new Date(text);
+  const day = date.toLocaleDateString(undefined, { day: 'numeric', month: 'short' });
+  return Math.abs(date.getTime() - Date.now()) > 12 * 3600 * 1000 ? `${day}, ${clockText(date)}` : clockText(date);
+}
 function time(text) {
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) return String(text ?? '');
-  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map(twoDigits).join(':');
-  const day = date.toLocaleDateString(undefined, { weekday: 'short', day: 'numeric', month: 'short' });
-  const isFarther = Math.abs(date.getTime() - Date.now()) > 12 * 3600 * 1000;
-  const shown = isFarther ? `${day}, ${clock}` : clock;
-  return el('time', { datetime: date.toISOString(), title: date.toISOString().replace('T', ' ').replace('Z', ' UTC') }, shown);
+  return el('time', { datetime: date.toISOString(), title: utcText(date) }, timeText(text));
 }
 
 /** The time at the venue, as the booking has it, with UTC on hover. */
@@ -53,8 +59,7 @@ function venueTime(text) {
   if (Number.isNaN(date.getTime())) return String(text ?? '');
   const [, day, clock] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)/.exec(text) ?? [];
   const weekday = new Date(`${day}T12:00:00Z`).toLocaleDateString(undefined, { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' });
-  const local = `${date.toLocaleString()} here, ${date.toISOString().replace('T', ' ').replace('.000Z', ' UTC')}`;
-  return el('time', { datetime: date.toISOString(), title: local }, `${weekday}, ${clock}`);
+  return el('time', { datetime: date.toISOString(), title: `${date.toLocaleString()} here, ${utcText(date)}` }, `${weekday}, ${clock}`);
 }
 
 /** JSON laid out, other text as it came. */
@@ -86,7 +91,8 @@ async function copy(text) {
   }
 }
 
-const copyButton = (text, label = 'Copy', more = {}) => button(label, () => copy(typeof text === 'function' ? text() : text), more);
+/** Copies a text, or what a function returns or promises. */
+const copyButton = (text, label = 'Copy', more = {}) => button(label, act(async () => copy(typeof text === 'function' ? await text() : text)), more);
 
 /** A shell word. */
 const word = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${String(text).replaceAll("'", "'\\''")}'`);
@@ -96,6 +102,7 @@ async function call(method, path, body, key) {
   const headers = {};
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   if (key) headers.Authorization = `Bearer ${key}`;
+  if (path === '/v1/bookings') headers['Idempotency-Key'] = crypto.randomUUID();
   const response = await fetch(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
   const text = await response.text();
   let document;
@@ -106,7 +113,7 @@ async function call(method, path, body, key) {
   }
   if (!response.ok) {
     const why = document.fields ? Object.entries(document.fields).map(([name, it]) => `${name} ${it}`).join('; ') : document.error ?? document.error_message;
-    throw Object.assign(new Error(why ?? `The answer was ${response.status}.`), { status: response.status });
+    throw Object.assign(new Error(why ?? `The response was ${response.status}.`), { status: response.status });
   }
   return document;
 }
@@ -122,5 +129,20 @@ function act(work, done) {
       say(error.message);
     }
   };
+}
+
+/** Shows a form in front of the page; `work` gets its values. */
+function openDialog(title, controls, action, work, done) {
+  const dialog = document.getElementById('dialog');
+  const values = () => Object.fromEntries(Object.entries(controls).map(([name, control]) => [name, control.value]));
+  const submit = async (event) => {
+    event.preventDefault();
+    dialog.close();
+    await act(() => work(values()), done)();
+  };
+  dialog.replaceChildren(el('form', { class: 'stack', submit }, el('h3', { id: 'dialog-title' }, title),
+    Object.entries(controls).map(([name, control]) => field(spaced(name), control)),
+    el('div', { class: 'row' }, button('Back', () => dialog.close()), el('button', { class: 'main' }, action))));
+  dialog.showModal();
 }
 

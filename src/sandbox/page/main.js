@@ -1,10 +1,10 @@
-// Sections and the address: `#bookings/bk_1` is one booking.
+// Sections and the address: `#bookings/bk_1` is one booking. The header: filters, and what is unusual.
 
 const sections = {
-  report: ['Report', reportView],
-  bookings: ['Bookings', bookingsView, bookingView], requests: ['Requests', requestsView, requestView], messages: ['Messages', messagesView],
-  deliveries: ['Deliveries', deliveriesView, deliveryView], webhook: ['Webhook', webhookView], clock: ['Clock', clockView], faults: ['Faults', faultsView],
-  venues: ['Venues', venuesView], keys: ['Keys', keysView],
+  bookings: ['Bookings', bookingsView, bookingView, () => state.bookings], requests: ['Requests', requestsView, requestView, () => state.requests],
+  messages: ['Messages', messagesView, null, () => state.messages], deliveries: ['Deliveries', deliveriesView, deliveryView, () => state.deliveries],
+  report: ['Report', reportView], venues: ['Venues', venuesView], clock: ['Clock', clockView], faults: ['Faults', faultsView],
+  webhook: ['Webhook', webhookView], keys: ['Keys', keysView],
 };
 
 let view = null;
@@ -28,7 +28,50 @@ function show() {
   }
 }
 
-document.getElementById('sections').append(...Object.entries(sections).map(([name, [title]]) => el('li', {}, el('a', { href: `#${name}` }, title))));
+/** What differs from a sandbox that was just started. */
+function unusual() {
+  const notes = [];
+  const clock = (id) => {
+    const { ahead, isFrozen } = clockOf(id);
+    return [Math.abs(ahead) > 1 && `${ahead < 0 ? '−' : '+'}${duration(Math.abs(ahead))}`, isFrozen && 'frozen'].filter(Boolean).join(', ');
+  };
+  const ids = filter.organization ? [filter.organization] : [undefined, ...(state.clock?.organizations ?? []).map((it) => it.id)];
+  const clocks = [...new Set(ids.map(clock).filter(Boolean))];
+  if (clocks.length > 0) notes.push({ href: '#clock', tone: 'warn', text: clocks.length === 1 ? `Clock ${clocks[0]}` : `${clocks.length} clocks moved` });
+  const faults = state.faults.filter(isOwned);
+  if (faults.length > 0) notes.push({ href: '#faults', tone: 'bad', text: count(faults.length, 'fault') });
+  const urls = [...new Set([...state.organizations.values()].filter((it) => it.webhook_url && (!filter.organization || it.id === filter.organization)).map((it) => it.webhook_url))];
+  if (urls.length > 0) notes.push({ href: '#webhook', tone: 'busy', text: urls.length === 1 ? `Events go to ${urls[0].replace(/^https?:\/\//, '').slice(0, 40)}` : `Events go to ${urls.length} URLs` });
+  return notes;
+}
+
+const search = document.getElementById('search');
+const organization = document.getElementById('organization');
+function drawFrame() {
+  keyed(document.getElementById('unusual'), unusual(), (it) => it.href + it.text, (it) => el('li', {}, el('a', { href: it.href, class: it.tone }, it.text)));
+  if (document.activeElement !== search) search.value = filter.search;
+  const ids = new Set([...state.organizations.keys(), filter.organization].filter(Boolean));
+  const options = ['', ...[...ids].sort((a, b) => (b === 'org_sandbox') - (a === 'org_sandbox'))].map((id) => ({ id, name: id === '' ? 'All organizations' : nameOf(id) }));
+  keyed(organization, options, (it) => `${it.id} ${it.name}`, (it) => el('option', { value: it.id }, it.name));
+  organization.value = filter.organization;
+  for (const [name, [, , , items]] of Object.entries(sections)) {
+    if (!items) continue;
+    const own = filter.organization ? [...items().values()].filter(isOwned).length : items().size;
+    document.querySelector(`nav a[href='#${name}'] span`).textContent = own > 0 ? own.toLocaleString('en') : '';
+  }
+}
+
+search.addEventListener('input', () => setFilter({ search: search.value.trim() }));
+organization.addEventListener('change', () => setFilter({ organization: organization.value }));
+document.getElementById('filter').addEventListener('submit', (event) => event.preventDefault());
+document.addEventListener('keydown', (event) => {
+  if (event.key !== '/' || event.target.matches('input, select, textarea')) return;
+  event.preventDefault();
+  search.focus();
+});
+document.getElementById('sections').append(...Object.entries(sections).map(([name, [title]]) => el('li', { class: name === 'report' && 'apart' },
+  el('a', { href: `#${name}` }, title, ' ', el('span', {})))));
+window.addEventListener('popstate', () => { readFilter(); changed(); });
 window.addEventListener('hashchange', () => {
   if (location.hash === '#main') return;
   show();
@@ -39,6 +82,12 @@ document.querySelector('.skip').addEventListener('click', (event) => {
   event.preventDefault();
   document.getElementById('main').focus();
 });
+readFilter();
+listeners.add(drawFrame);
+drawFrame();
 show();
 follow();
-readControls();
+call('GET', '/openapi.json').then(({ components }) => {
+  const schema = components.schemas.BookingErrorCode;
+  state.errorCodes = schema?.enum ?? schema?.examples ?? [];
+}, () => {});

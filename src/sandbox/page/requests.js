@@ -1,46 +1,42 @@
-// Requests: what the service was asked, and its responses.
+// Requests: what the service was sent, and its responses.
 
-function requestRow(it) {
-  const tone = it.status >= 400 || it.status === 0 ? 'bad' : 'good';
-  return el('li', {}, el('a', { class: 'item', href: `#requests/${it.id}` },
-    el('span', {}, el('b', { class: tone }, it.status === 0 ? 'no response' : String(it.status)), ' ', time(it.at)),
-    el('span', {}, el('b', {}, it.method), ` ${it.path}`, el('span', { class: 'quiet' }, ` · ${it.duration_ms} ms`, it.fault ? ` · fault: ${it.fault}` : ''),
-      it.reason ? el('span', { class: 'quiet' }, ` · ${it.reason}`) : '', it.notes.length ? el('span', { class: 'warn' }, ` · ${count(it.notes.length, 'note')}`) : '')));
+const guests = new WeakMap();
+/** The guest that a request names, or whose booking it is about. */
+function guestOfRequest(it) {
+  const known = guestOf(it.booking_id);
+  if (known) return known;
+  if (!guests.has(it)) {
+    let name;
+    try {
+      name = JSON.parse(it.request.body).customer.name;
+    } catch {
+      // A request without a guest.
+    }
+    guests.set(it, typeof name === 'string' ? name : undefined);
+  }
+  return guests.get(it);
 }
+
+const requestText = (it) => [it.id, it.method, it.path, it.status, `${String(it.status)[0]}xx`, it.booking_id, it.session_id, guestOfRequest(it), it.reason, it.fault, it.idempotency_key,
+  it.request.body, it.response.body].join(' ');
 
 function requestsView() {
-  const path = el('input', { type: 'search', input: () => changed() });
-  const status = el('select', { change: () => changed() },
-    ['', '2', '4', '5', '0'].map((it) => el('option', { value: it }, { '': 'any status', 0: 'no response' }[it] ?? `${it}xx`)));
-  const rows = windowed('Requests', 'No requests yet.', (it) => it.id, requestRow);
+  const rows = table('Requests', [
+    ['Time', 'w-s line', (it) => time(it.at)],
+    ['Request', 'lead', (it) => [el('span', { class: 'mono quiet' }, it.method, ' '), opener('requests', it.id, it.path),
+      (it.reason || it.fault) && el('span', { class: 'quiet sub', title: it.reason }, it.fault ? `fault: ${spaced(it.fault)}. ` : '', it.reason ?? ''),
+      it.notes.length > 0 && el('span', { class: 'quiet sub warn toned' }, it.notes[0])]],
+    ['Status', 'w-s state', (it) => statusWord(it.status)],
+    ['ms', 'w-xs line end ms', (it) => it.duration_ms.toFixed(1)],
+    ['Guest or booking', 'w-l', (it) => el('span', { dir: 'auto' }, guestOfRequest(it) ?? it.booking_id ?? '')],
+    organizationColumn,
+  ], (it) => it.id, emptyState('No requests yet', 'Each request of your program appears here, with what the service responded and why.',
+    bookButton('Send a request', 'confirms', { class: 'main' }), copyButton(() => bookingCommand('ven_confirms', 'provider_a'), 'Copy curl'),
+    copyButton(() => exportLines(keyOf(chosen()), chosen()), 'Copy export lines')));
   return {
-    node: [el('h2', {}, 'Requests'),
-      el('div', { class: 'row' }, el('label', { class: 'grow' }, 'Search', path), el('label', {}, 'Status', status)), rows.parts],
-    update() {
-      const wanted = path.value.trim().toLowerCase();
-      rows.update(newest(state.requests).filter((it) => (!status.value || String(it.status)[0] === status.value)
-        && (!wanted || `${it.id} ${it.method} ${it.path} ${it.status} ${it.booking_id} ${it.reason} ${it.request.body} ${it.response.body}`.toLowerCase().includes(wanted))), state.requests.size);
-    },
+    node: [heading('Requests', ''), rows.node],
+    update: () => rows.update(filtered(newest(state.requests), requestText), state.requests.size),
   };
-}
-
-/** The request as a curl command. The key is masked in the log, so the command names the variable that holds it. */
-function curl(it) {
-  // A key that was refused, wherever it came, is not the one that is set for the sandbox.
-  const key = it.status === 401 ? '$REFUSED_KEY' : '$BOOKCTL_API_KEY';
-  const keyed = (text) => word(text).replace(/sk_[\w-]*…[\w-]{0,4}/g, () => `'"${key}"'`);
-  const lines = [`curl -i -X ${it.method} ${keyed(location.origin + it.path + (it.query ? `?${it.query}` : ''))}`];
-  const own = ['host', 'content-length', 'connection', 'accept-encoding', 'user-agent', 'accept', 'origin', 'referer'];
-  for (const [name, value] of Object.entries(it.request.headers)) {
-    if (own.includes(name) || name.startsWith('sec-')) continue;
-    if (String(value).includes('…')) lines.push(`-H "${name}: ${String(value).includes(' ') ? `${value.split(' ')[0]} ` : ''}${key}"`);
-    else lines.push(`-H ${word(`${name}: ${value}`)}`);
-  }
-  if (it.request.encoding === 'base64') {
-    lines[0] = `printf %s ${word(it.request.body)} | base64 -d | ${lines[0]}`;
-    lines.push('--data-binary @-');
-  } else if (it.request.body) lines.push(`--data-binary ${keyed(it.request.body)}`);
-  return lines.join(' \\\n  ');
 }
 
 const headerLines = (headers) => Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`).join('\n');
@@ -48,32 +44,33 @@ const headerLines = (headers) => Object.entries(headers ?? {}).map(([name, value
 /** Headers and body of one direction. */
 function message(title, it) {
   if (!it) return null;
-  return el('section', {}, el('h3', {}, title), el('details', {}, el('summary', {}, 'Headers'), block(headerLines(it.headers))),
-    it.encoding === 'base64' ? el('p', { class: 'quiet' }, 'The body is not text. As Base64:') : '', it.body ? block(laidOut(it.body)) : el('p', { class: 'quiet' }, 'No body'), it.truncated ? el('p', { class: 'warn' }, 'The rest was not kept.') : '');
+  return el('section', { class: 'card pad stack' }, el('h3', {}, title), el('details', {}, el('summary', {}, 'Headers'), block(headerLines(it.headers))),
+    it.encoding === 'base64' && el('p', { class: 'quiet' }, 'The body is not text. As Base64:'), it.body ? block(laidOut(it.body)) : el('p', { class: 'quiet' }, 'No body'),
+    it.truncated && el('p', { class: 'warn toned' }, 'The log has only the beginning.'));
 }
 
 function requestView(id) {
   const box = el('div', {});
-  let shown;
-  return {
-    node: [el('p', {}, el('a', { href: '#requests' }, 'All requests')), el('h2', {}, `Request ${id}`), box],
-    update() {
-      const it = state.requests.get(id);
-      if (it && it === shown) return;
-      shown = it;
-      if (!it) {
-        box.replaceChildren(absent('This request is not in the log, which keeps the last 1,000.'));
-        return;
-      }
-      box.replaceChildren(
-        el('p', {}, el('b', {}, `${it.method} ${it.path}`), it.query ? `?${it.query}` : '', ' returned ', el('b', { class: it.status >= 400 ? 'bad' : 'good' }, String(it.status)), ` in ${it.duration_ms} ms, `, time(it.at)),
-        it.reason ? el('div', { class: 'box' }, el('h3', {}, 'Why'), el('p', {}, it.reason)) : '',
-        it.notes.length ? el('div', { class: 'box' }, el('h3', {}, 'Notes'), el('ul', {}, it.notes.map((note) => el('li', {}, note)))) : '',
-        fields([['booking', it.booking_id && link('bookings', it.booking_id)], ['session', it.session_id], ['key', it.key], ['organization', it.organization],
-          ['idempotency key', it.idempotency_key], ['fault', it.fault]]),
-        el('div', { class: 'row' }, copyButton(() => curl(it), 'Copy as curl')),
-        message('Request', it.request), message('Response', it.response));
-    },
+  let drawn;
+  const update = () => {
+    const it = state.requests.get(id);
+    if (it && it === drawn) return;
+    drawn = it;
+    if (!it) {
+      box.replaceChildren(state.isLoaded ? heading('There is no such request', 'The log has the last 1,000 requests.') : 'Loading…');
+      return;
+    }
+    const curl = async () => (await call('GET', `/sandbox/requests/${encodeURIComponent(id)}`)).curl;
+    box.replaceChildren(el('div', { class: 'stack' },
+      el('div', { class: 'head' }, statusWord(it.status), el('h2', {}, `${it.method} ${it.path}`), el('div', { class: 'row' }, copyButton(curl, 'Copy as curl')),
+        it.query && el('p', {}, `?${it.query}`)),
+      it.reason && el('div', { class: 'card pad' }, el('h3', {}, 'Why'), el('p', {}, it.reason)),
+      it.notes.length > 0 && el('div', { class: 'card pad' }, el('h3', {}, 'Notes'), el('ul', { class: 'stack' }, it.notes.map((note) => el('li', {}, note)))),
+      el('div', { class: 'card pad' }, facts([['Time', time(it.at)], ['Took', `${it.duration_ms} ms`], ['Booking', it.booking_id && link('bookings', it.booking_id, guestOf(it.booking_id) ?? it.booking_id)],
+        ['Session', it.session_id], ['Key', it.key && el('span', { class: 'mono' }, it.key)], ['Organization', nameOf(it.organization)],
+        ['Idempotency key', it.idempotency_key && el('span', { class: 'mono' }, it.idempotency_key)], ['Fault', it.fault && spaced(it.fault)], ['Request', el('span', { class: 'mono' }, id)]])),
+      el('div', { class: 'sides' }, message('Request', it.request), message('Response', it.response))));
   };
+  return { node: [el('a', { class: 'crumb', href: '#requests' }, '← Requests'), box], update };
 }
 

@@ -1,26 +1,36 @@
 // The clock, faults, venues and keys.
 
 function clockView() {
-  const now = el('p', { class: 'code' });
+  const now = el('p', { class: 'clock' });
+  const day = el('p', {});
   const ahead = el('p', { class: 'quiet' });
   const extra = el('div', { class: 'row' });
-  const send = (body) => act(() => call('POST', '/sandbox/clock', body), 'The clock is set. Everything that was due has happened.');
+  const own = el('div', {});
+  const send = (body) => act(() => call('POST', scoped('/sandbox/clock'), body), 'The clock is set. Everything that was due has happened.');
+  const clocks = table('Clocks', [
+    ['Organization', 'lead', (it) => el('span', { dir: 'auto' }, nameOf(it.id))], ['Now', 'w-l line', (it) => time(it.now)],
+    ['Ahead', 'w-l line', (it) => `${duration(clockOf(it.id).ahead)}${it.frozen ? ', frozen' : ''}`],
+  ], (it) => it.id, el('div', {}));
   const draw = () => {
-    const date = state.clock?.frozen ? new Date(state.clock.now) : sandboxNow();
-    now.replaceChildren(el('time', { datetime: date.toISOString(), title: `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC` }, date.toLocaleString()));
+    const { now: date } = clockOf(chosen());
+    now.replaceChildren(el('time', { datetime: date.toISOString(), title: utcText(date) }, clockText(date)));
+    day.textContent = date.toLocaleDateString(undefined, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
   };
   const timer = setInterval(draw, 1000);
   return {
-    node: [el('h2', {}, 'Clock'), now, ahead,
-      el('div', { class: 'row' }, [['+30 s', '30s'], ['+5 min', '5m'], ['+20 min', '20m']].map(([label, by]) => button(label, send({ advance: by })))), extra],
+    node: [heading('Clock', 'What is due by then happens before the next response: codes expire, bookings are confirmed, deliveries are retried.'),
+      el('div', { class: 'card pad stack' }, el('div', {}, now, day, ahead),
+        el('div', { class: 'row' }, [['+30 s', '30s'], ['+5 min', '5m'], ['+20 min', '20m']].map(([label, by]) => button(label, send({ advance: by })))), extra), own],
     update() {
       if (!state.clock) return;
       draw();
-      const offset = state.clock.offset_seconds;
-      ahead.textContent = `${duration(Math.abs(offset))} ${offset < 0 ? 'behind' : 'ahead of'} real time`;
-      const offered = [['next', 'To the next change or delivery', true], ['freeze', 'Freeze', !state.clock.frozen], ['resume', 'Resume', state.clock.frozen]]
-        .filter(([name, , isUseful]) => isUseful && offers('POST', '/sandbox/clock', name));
-      keyed(extra, offered, (it) => it[0], ([name, label]) => button(label, send({ [name]: true })));
+      const { ahead: offset, isFrozen } = clockOf(chosen());
+      ahead.textContent = `${duration(Math.abs(offset))} ${offset < 0 ? 'behind' : 'ahead of'} real time${isFrozen ? ', frozen' : ''}`;
+      keyed(extra, [['next', 'To the next change or delivery'], isFrozen ? ['resume', 'Resume'] : ['freeze', 'Freeze']], (it) => it[0],
+        ([name, label]) => button(label, send({ [name]: true })));
+      const list = filtered((state.clock.organizations ?? []).map((it) => ({ ...it, organization: it.id })), (it) => it.id);
+      own.replaceChildren(list.length > 1 ? clocks.node : '');
+      clocks.update(list, list.length);
     },
     close: () => clearInterval(timer),
   };
@@ -39,15 +49,22 @@ const faultKinds = {
   truncate: ['truncates the response after bytes', 'after_bytes', '20'], garbage: ['responds with a page that is not JSON'],
 };
 
+/** What a fault does, how often, and to which requests of those that it is on. */
+function faultText(it) {
+  const [what, name] = (it.on === 'webhook' ? webhookFaults : faultKinds)[it.kind] ?? [it.kind];
+  return `${what}${name && it[name] !== undefined ? `: ${it[name]}` : ''}${it.after ? ', after the request is handled' : ''}`;
+}
+const faultOften = (it) => [it.times === 'always' ? 'always' : it.times !== undefined && `${it.times} more`, it.rate !== undefined && `rate ${it.rate}, seed ${it.seed}`,
+  it.from !== undefined && `from the ${it.from}. on`, it.match && JSON.stringify(it.match)].filter(Boolean).join(', ');
+
 function faultsView() {
   const on = el('select', {});
-  const amount = el('input', { type: 'number', min: '0' });
-  const amountLabel = el('label', {}, 'Value', amount);
+  const amount = el('input', { type: 'number', min: '0', class: 'short' });
+  const amountLabel = field('Value', amount);
   const kind = el('select', { change: () => showAmount() });
   const kinds = () => (on.value === 'webhook' ? webhookFaults : faultKinds);
-  const times = el('input', { type: 'number', min: '1', value: '1', size: '4' });
-  const rate = el('input', { type: 'number', min: '0.01', max: '1', step: '0.01', size: '4' });
-  const only = el('select', {});
+  const times = el('input', { type: 'number', min: '1', value: '1', class: 'short' });
+  const rate = el('input', { type: 'number', min: '0.01', max: '1', step: '0.01', class: 'short' });
   const showAmount = () => {
     const [, name, value] = kinds()[kind.value];
     amountLabel.hidden = !name;
@@ -61,63 +78,70 @@ function faultsView() {
   showKinds();
   call('GET', '/openapi.json').then(({ paths }) => on.replaceChildren(el('option', { value: 'webhook' }, 'delivery of a webhook'), ...Object.entries(paths).flatMap(([path, operations]) => Object.keys(operations)
     .filter((it) => ['get', 'post', 'put', 'delete', 'patch'].includes(it)).map((it) => el('option', { selected: `${it} ${path}` === 'post /v1/bookings' }, `${it.toUpperCase()} ${path}`))))).then(showKinds, () => {});
+  const only = () => (filter.organization ? { organization: filter.organization } : {});
   const add = act(() => {
     const [, name] = kinds()[kind.value];
     // A share of the requests fails for as long as the fault is there.
     const often = rate.value ? { rate: Number(rate.value) } : { times: Number(times.value) };
-    return call('POST', '/sandbox/faults', { on: on.value, kind: kind.value, ...often, ...(only.value ? { organization: only.value } : {}), ...(name ? { [name]: Number(amount.value) } : {}) });
+    return call('POST', '/sandbox/faults', { on: on.value, kind: kind.value, ...often, ...only(), ...(name ? { [name]: Number(amount.value) } : {}) });
   }, 'The next requests meet the fault.');
-  const presets = el('div', { class: 'row' });
-  const list = el('ul', { class: 'list', 'aria-label': 'Faults' });
-  const none = el('p', { class: 'quiet' });
+  const preset = (name, label = spaced(name)) => button(label, act(() => call('POST', '/sandbox/faults', { preset: name, ...only() }), `The fault ${spaced(name)} is added.`), { title: `Adds the preset ${name}` });
+  const presets = ['flaky', 'slow', 'down', 'rate_limited'];
+  const rows = table('Faults', [
+    ['On', 'w-xl', (it) => el('span', { class: 'mono' }, it.on)], ['What it does', 'lead', faultText], ['How often', 'w-l', faultOften],
+    ['Organization', 'w-m line', (it) => el('span', { dir: 'auto' }, it.organization ? nameOf(it.organization) : 'all')],
+    ['Remove', 'w-s state', (it) => button('Remove', act(() => call('DELETE', `/sandbox/faults/${it.id}`), 'The fault is removed.'), { class: 'little', 'aria-label': `Remove the fault of ${it.on}` })],
+  ], (it) => it.id, emptyState('No faults', 'Every request gets the service\'s own response. Add what goes wrong in production.', preset('flaky', 'Make one request in five fail')));
   return {
-    node: [el('h2', {}, 'Faults'), presets, el('form', { class: 'row', submit: add }, el('label', {}, 'Request', on), el('label', {}, 'Fault', kind), amountLabel,
-      el('label', {}, 'Times', times), el('label', {}, 'or rate', rate), el('label', {}, 'Organization', only), el('button', { class: 'main' }, 'Add')), none, list,
-    el('div', { class: 'row' }, button('Remove all', act(() => call('DELETE', '/sandbox/faults'), 'All faults are removed.')))],
-    update() {
-      none.textContent = state.faults.length ? '' : absent('No faults.');
-      keyed(only, ['', ...state.organizations.keys()], (it) => it, (it) => el('option', { value: it }, it || 'all'));
-      const names = offers('POST', '/sandbox/faults', 'preset') ? ['flaky', 'slow', 'down', 'rate_limited'] : [];
-      keyed(presets, names, (it) => it, (it) => button(it.replaceAll('_', ' '), act(() => call('POST', '/sandbox/faults', { preset: it }), `The fault ${it.replaceAll('_', ' ')} is added.`)));
-      keyed(list, state.faults, (it) => it.id, (it) => {
-        const [what, name] = (it.on === 'webhook' ? webhookFaults : faultKinds)[it.kind] ?? [it.kind];
-        const value = name && it[name] !== undefined ? `: ${it[name]}` : '';
-        const remove = offers('DELETE', '/sandbox/faults/{id}') && button('Remove', act(() => call('DELETE', `/sandbox/faults/${it.id}`), 'The fault is removed.'),
-          { 'aria-label': `Remove the fault of ${it.on}` });
-        const limits = [it.times === 'always' ? 'always' : `${it.times} more`, it.rate !== undefined && `rate ${it.rate}, seed ${it.seed}`, it.organization].filter(Boolean);
-        return el('li', {}, remove, ' ', el('b', {}, it.on), ` ${what}${value}`, el('span', { class: 'quiet' }, ` · ${limits.join(' · ')}`));
-      });
-    },
+    node: [heading('Faults', '', button('Remove all', act(() => call('DELETE', scoped('/sandbox/faults')), 'All faults are removed.'))),
+      el('div', { class: 'card pad stack' }, el('div', { class: 'row' }, el('h3', {}, 'Presets'), presets.map((it) => preset(it))),
+        el('form', { class: 'fields', submit: add }, field('Request', on), field('Fault', kind), amountLabel, field('Times', times), field('or rate', rate), el('button', { class: 'main' }, 'Add'))),
+      rows.node],
+    update: () => rows.update(filtered(state.faults, (it) => `${it.on} ${it.kind} ${faultText(it)}`), state.faults.length),
   };
 }
 
 /** The command that books at a venue. */
-function bookingCommand(venue, isPayment) {
-  return [`curl -i ${location.origin}/v1/bookings`, `-H 'Authorization: Bearer ${keyOf('org_sandbox') ?? 'KEY'}'`, "-H 'Content-Type: application/json'",
-    `-H 'Idempotency-Key: ${crypto.randomUUID()}'`, `-d ${word(JSON.stringify(bookingRequest(venue.venue_id, venue.providers[0], isPayment)))}`].join(' \\\n  ');
+function bookingCommand(venue, provider, isPayment) {
+  return [`curl -i ${location.origin}/v1/bookings`, `-H ${word(`Authorization: Bearer ${keyOf(chosen()) ?? 'KEY'}`)}`, "-H 'Content-Type: application/json'",
+    `-H 'Idempotency-Key: ${crypto.randomUUID()}'`, `-d ${word(JSON.stringify(bookingRequest(venue, provider, isPayment)))}`].join(' \\\n  ');
 }
 
 function venuesView() {
-  const list = el('ul', { class: 'list', 'aria-label': 'Scenarios' });
-  const copyFor = (venue, it) => copyButton(() => bookingCommand(venue, it.payment), 'Copy curl', { 'aria-label': `Copy curl for ${venue.venue_id}` });
-  call('GET', '/sandbox/scenarios').then(({ scenarios }) => list.replaceChildren(...scenarios.map((it) => el('li', {},
-    el('b', {}, it.name), el('p', {}, it.description.replaceAll('`', '')),
-    it.venues.map((venue) => el('div', { class: 'row' }, el('code', {}, venue.venue_id), el('span', { class: 'quiet' }, venue.providers.join(', ')),
-      copyFor(venue, it), button('Book', act(() => book(bookingRequest(venue.venue_id, venue.providers[0], it.payment), keyOf('org_sandbox')),
-        (made) => `Booking ${made.id} has status ${made.status}.`), { 'aria-label': `Book at ${venue.venue_id}` })))))),
-  (error) => say(error.message));
-  return { node: [el('h2', {}, 'Venues'), el('p', {}, 'Each venue of the city "Sandbox" has one outcome. Book there, and it happens.'), list], update() {} };
+  const outcome = (it, venue) => el('div', { class: 'venue' }, el('code', {}, venue.venue_id),
+    button('Book', act(() => book(bookingRequest(venue.venue_id, venue.providers[0], it.payment)), (made) => `Booking ${made.id} has status ${made.status}.`), { class: 'little', 'aria-label': `Book at ${venue.venue_id}` }),
+    copyButton(() => bookingCommand(venue.venue_id, venue.providers[0], it.payment), 'Copy curl', { class: 'little', 'aria-label': `Copy curl for ${venue.venue_id}` }));
+  const rows = table('Scenarios', [
+    ['Outcome', 'w-l', (it) => el('strong', {}, spaced(it.name))], ['What a booking does', 'lead', (it) => it.description.replaceAll('`', '')],
+    ['Venues', 'w-xl full', (it) => it.venues.map((venue) => outcome(it, venue))],
+  ], (it) => it.name, el('div', {}));
+  let scenarios = [];
+  let owner;
+  return {
+    node: [heading('Venues', 'Each venue of the city "Sandbox" has one outcome. Book there, and it happens.'), rows.node],
+    update() {
+      if (owner !== filter.organization) {
+        owner = filter.organization;
+        call('GET', scoped('/sandbox/scenarios')).then((it) => { scenarios = it.scenarios; changed(); }, (error) => say(error.message));
+      }
+      rows.update(filtered(scenarios, (it) => `${it.name} ${it.description} ${it.venues.map((venue) => `${venue.venue_id} ${venue.name} ${venue.providers}`)}`), scenarios.length);
+    },
+  };
 }
 
+const exportLines = (key, organization) => [['BOOKCTL_BASE_URL', location.origin], ['BOOKCTL_API_KEY', key], ['BOOKCTL_WEBHOOK_SECRET', state.organizations.get(organization)?.webhook_secret]]
+  .filter(([, value]) => value).map(([name, value]) => `export ${name}=${word(value)}`).join('\n');
+
 function keysView() {
-  const list = el('ul', { class: 'list', 'aria-label': 'Keys' });
-  const exports = (key, organization) => [['BOOKCTL_BASE_URL', location.origin], ['BOOKCTL_API_KEY', key], ['BOOKCTL_WEBHOOK_SECRET', state.organizations.get(organization)?.webhook_secret]]
-    .filter(([, value]) => value).map(([name, value]) => `export ${name}=${word(value)}`).join('\n');
+  const rows = table('Keys', [
+    ['Key', 'lead', (it) => el('code', {}, it.key)], ['Kind', 'w-xs line', (it) => it.kind], ['For', '', (it) => it.purpose], organizationColumn,
+    ['Copy', 'w-xl full', (it) => el('div', { class: 'row little' }, copyButton(it.key, 'Copy', { 'aria-label': `Copy ${it.key}` }),
+      copyButton(() => exportLines(it.key, it.organization), 'Copy export lines', { 'aria-label': `Copy export lines for ${it.key}` }))],
+  ], (it) => it.key, el('div', {}));
+  const add = act(() => call('POST', '/sandbox/organizations', {}), (it) => `Organization ${it.id} is added.`);
   return {
-    node: [el('h2', {}, 'Keys'), list],
-    update: () => keyed(list, state.keys, (it) => it.key, (it) => el('li', {}, el('div', { class: 'row' }, el('code', {}, it.key),
-      copyButton(it.key, 'Copy', { 'aria-label': `Copy ${it.key}` }), copyButton(() => exports(it.key, it.organization), 'Copy export lines', { 'aria-label': `Copy export lines for ${it.key}` })),
-    el('p', {}, it.purpose, el('span', { class: 'quiet' }, ` · ${it.organization} · ${it.kind}`)))),
+    node: [heading('Keys', 'An organization of its own for each test keeps parallel tests apart.', button('Add an organization', add)), rows.node],
+    update: () => rows.update(filtered(state.keys, (it) => `${it.key} ${it.kind} ${it.purpose}`), state.keys.length),
   };
 }
 

@@ -2,11 +2,44 @@
 
 const state = {
   bookings: new Map(), requests: new Map(), messages: new Map(), deliveries: new Map(),
-  faults: [], organizations: new Map(), clock: null, clockRead: 0, keys: [], controls: {}, isLoaded: false,
+  faults: [], organizations: new Map(), clock: null, clockRead: 0, keys: [], errorCodes: [], isLoaded: false,
 };
 
-/** What is said where there is nothing. Before the first answers, nobody knows that. */
-const absent = (text) => (state.isLoaded ? text : 'Loading…');
+/** What every section is filtered by. It stands in the address, so that it outlasts going back and reloading. */
+const filter = { search: '', organization: '' };
+function readFilter() {
+  const query = new URLSearchParams(location.search);
+  filter.search = query.get('search') ?? '';
+  filter.organization = query.get('organization') ?? '';
+}
+function setFilter(change) {
+  Object.assign(filter, change);
+  const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value)).toString();
+  history.replaceState(null, '', `${location.pathname}${query && `?${query}`}${location.hash}`);
+  changed();
+}
+
+/** A control's path for the chosen organization, or for all. */
+const scoped = (path) => (filter.organization ? `${path}?organization=${encodeURIComponent(filter.organization)}` : path);
+const chosen = () => filter.organization || 'org_sandbox';
+const nameOf = (organization) => state.organizations.get(organization)?.name ?? organization ?? '';
+const ownerOf = (it) => it.organization ?? state.bookings.get(it.booking_id)?.organization;
+
+/** Whether it belongs to the chosen organization, or to none. */
+const isOwned = (it) => !filter.organization || [undefined, filter.organization].includes(ownerOf(it));
+
+const texts = new WeakMap();
+/** Those of a list that the filter lets through. `text` returns what the search looks at. */
+function filtered(items, text) {
+  const words = filter.search.toLowerCase().split(/\s+/).filter(Boolean);
+  return items.filter((it) => {
+    if (!isOwned(it) || words.length === 0) return isOwned(it);
+    const owner = ownerOf(it);
+    if (!texts.has(it)) texts.set(it, text(it).toLowerCase());
+    const all = `${texts.get(it)} ${owner} ${nameOf(owner)}`.toLowerCase();
+    return words.every((word) => all.includes(word));
+  });
+}
 
 const listeners = new Set();
 let isDrawing = false;
@@ -80,11 +113,13 @@ function follow() {
   const source = new EventSource('/sandbox/stream');
   source.onopen = () => {
     connection.textContent = 'live';
+    connection.className = 'good';
     load();
   };
   source.onerror = () => {
     connection.textContent = 'not connected; trying again';
-    // The browser gives up after an answer that is no stream.
+    connection.className = 'bad';
+    // The browser gives up after a response that is no stream.
     if (source.readyState === EventSource.CLOSED) setTimeout(follow, 1000);
   };
   for (const name of Object.keys(events)) {
@@ -103,25 +138,6 @@ function follow() {
   });
 }
 
-/** What the sandbox offers beyond what every sandbox has, by its own description. */
-async function readControls() {
-  try {
-    state.controls = await call('GET', '/sandbox/openapi.json');
-    changed();
-  } catch {
-    // A sandbox without a description. What it may not have is not shown.
-  }
-}
-
-/** Whether a control exists and, if a field is named, takes it. */
-function offers(method, path, field) {
-  const operation = state.controls.paths?.[path]?.[method.toLowerCase()];
-  if (!operation || !field) return Boolean(operation);
-  const body = JSON.stringify(operation.requestBody ?? {});
-  const named = [...body.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => JSON.stringify(state.controls.components.schemas[name]));
-  return [body, ...named].some((it) => it.includes(`"${field}"`));
-}
-
 /** A key with which the page makes the service's own calls. */
 function keyOf(organization) {
   const usable = state.keys.filter((it) => it.organization === organization && it.scopes.includes('bookings:write'));
@@ -130,8 +146,24 @@ function keyOf(organization) {
 
 const newest = (map) => [...map.values()].reverse();
 
-/** The sandbox's clock at this moment. */
-function sandboxNow() {
-  return state.clock ? new Date(new Date(state.clock.now).getTime() + Date.now() - state.clockRead) : new Date();
+/** The clock of an organization: its time at this moment, by how many seconds it is ahead, and whether it stands still. */
+function clockOf(organization) {
+  const own = state.clock?.organizations?.find((it) => it.id === organization) ?? state.clock;
+  if (!own) return { now: new Date(), ahead: 0, isFrozen: false };
+  const isFrozen = Boolean(own.frozen);
+  const passed = isFrozen ? 0 : Date.now() - state.clockRead;
+  const now = new Date(new Date(own.now).getTime() + passed);
+  return { now, ahead: own.offset_seconds ?? Math.round((now.getTime() - Date.now()) / 1000), isFrozen };
 }
 
+/** A booking request for tomorrow evening by the organization's clock. */
+function bookingRequest(venue, provider, isPayment) {
+  const day = new Date(clockOf(chosen()).now.getTime() + 24 * 3600 * 1000).toISOString().slice(0, 10);
+  return { venue_id: venue, provider, datetime: `${day}T19:30:00Z`, party_size: 2, customer: { name: 'Ada Lovelace', phone: '+442079460000' },
+    ...(isPayment ? { payment_collection: 'vendor_external' } : {}) };
+}
+
+const book = (request) => call('POST', '/v1/bookings', request, keyOf(chosen()));
+/** A button that books at a scenario's venue of provider A. */
+const bookButton = (label, scenario, more) => button(label,
+  act(() => book(bookingRequest(`ven_${scenario}`, 'provider_a')), (it) => `Booking ${it.id} has status ${it.status}.`), more);
