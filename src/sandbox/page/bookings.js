@@ -161,8 +161,10 @@ function bookingView(id) {
   let drawnBooking;
   let drawnWith;
   let bookingEvents = [];
-  const readEvents = () => call('GET', `/sandbox/bookings/${encodeURIComponent(id)}/events`)
-    .then((it) => { bookingEvents = it.events; changed(); }, () => {});
+  let eventsOf;
+  // What is drawn waits for them: a diagram that is drawn twice has other buttons under the pointer.
+  const readEvents = (booking) => call('GET', `/sandbox/bookings/${encodeURIComponent(id)}/events`)
+    .then((it) => { bookingEvents = it.events; }, () => {}).then(() => { eventsOf = booking; changed(); });
   const update = () => {
     const booking = state.bookings.get(id);
     opened.hidden = !booking;
@@ -173,7 +175,7 @@ function bookingView(id) {
     const code = newest(state.messages).find((it) => it.booking_id === id)?.code;
     if (booking !== drawnBooking) {
       drawnBooking = booking;
-      readEvents();
+      readEvents(booking);
       top.replaceChildren(el('div', { class: 'head' }, stateWord(booking.status), el('h2', { dir: 'auto' }, booking.customer?.name ?? id),
         el('p', {}, el('span', { dir: 'auto' }, booking.venue_name), ' · ', venueTime(booking.datetime), ` · ${count(booking.party_size, 'guest')}`)));
       situation.replaceChildren(situationOf(booking) ?? '');
@@ -184,7 +186,8 @@ function bookingView(id) {
       if (about.firstChild) replaceKeepingFocus(about.firstChild, fresh);
       else about.append(fresh);
     }
-    const version = [code, canvas.clientWidth, bookingEvents.length, booking.status, booking.updated_at, keyOf(booking.organization)].join();
+    if (eventsOf !== booking) return;
+    const version = [code, canvas.clientWidth, booking.status, booking.updated_at, keyOf(booking.organization)].join();
     if (version !== drawnWith && canvas.clientWidth > 0) {
       drawnWith = version;
       drawDiagram(canvas, pathOf(booking, bookingEvents), choicesOf(booking, code));

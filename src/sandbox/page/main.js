@@ -23,8 +23,10 @@ function show() {
   view.update();
   document.title = `${id ?? title} · bookctl sandbox`;
   for (const it of document.querySelectorAll('nav a')) {
-    if (it.hash === `#${section}`) it.setAttribute('aria-current', 'page');
-    else it.removeAttribute('aria-current');
+    if (it.hash === `#${section}`) {
+      it.setAttribute('aria-current', 'page');
+      it.scrollIntoView({ block: 'nearest', inline: 'center' });
+    } else it.removeAttribute('aria-current');
   }
 }
 
@@ -33,7 +35,8 @@ function unusual() {
   const notes = [];
   const clock = (id) => {
     const { ahead, isFrozen } = clockOf(id);
-    return [Math.abs(ahead) > 1 && `${ahead < 0 ? '−' : '+'}${duration(Math.abs(ahead))}`, isFrozen && 'frozen'].filter(Boolean).join(', ');
+    const far = Math.abs(ahead) < 60 ? Math.abs(ahead) : Math.round(Math.abs(ahead) / 60) * 60;
+    return [far > 1 && `${ahead < 0 ? '−' : '+'}${duration(far)}`, isFrozen && 'frozen'].filter(Boolean).join(', ');
   };
   const ids = filter.organization ? [filter.organization] : [undefined, ...(state.clock?.organizations ?? []).map((it) => it.id)];
   const clocks = [...new Set(ids.map(clock).filter(Boolean))];

@@ -60,7 +60,11 @@ function requestView(id) {
       box.replaceChildren(state.isLoaded ? heading('There is no such request', 'The log has the last 1,000 requests.') : 'Loading…');
       return;
     }
-    const curl = async () => (await call('GET', `/sandbox/requests/${encodeURIComponent(id)}`)).curl;
+    const curl = async () => {
+      const { curl: command } = await call('GET', `/sandbox/requests/${encodeURIComponent(id)}`);
+      if (!command) throw new Error('The log has only a part of this request, so there is no command for it.');
+      return command;
+    };
     box.replaceChildren(el('div', { class: 'stack' },
       el('div', { class: 'head' }, statusWord(it.status), el('h2', {}, `${it.method} ${it.path}`), el('div', { class: 'row' }, copyButton(curl, 'Copy as curl')),
         it.query && el('p', {}, `?${it.query}`)),

@@ -23,10 +23,9 @@ function setFilter(change) {
 const scoped = (path) => (filter.organization ? `${path}?organization=${encodeURIComponent(filter.organization)}` : path);
 const chosen = () => filter.organization || 'org_sandbox';
 const nameOf = (organization) => state.organizations.get(organization)?.name ?? organization ?? '';
-const ownerOf = (it) => it.organization ?? state.bookings.get(it.booking_id)?.organization;
 
 /** Whether it belongs to the chosen organization, or to none. */
-const isOwned = (it) => !filter.organization || [undefined, filter.organization].includes(ownerOf(it));
+const isOwned = (it) => !filter.organization || [undefined, filter.organization].includes(it.organization);
 
 const texts = new WeakMap();
 /** Those of a list that the filter lets through. `text` returns what the search looks at. */
@@ -34,9 +33,8 @@ function filtered(items, text) {
   const words = filter.search.toLowerCase().split(/\s+/).filter(Boolean);
   return items.filter((it) => {
     if (!isOwned(it) || words.length === 0) return isOwned(it);
-    const owner = ownerOf(it);
     if (!texts.has(it)) texts.set(it, text(it).toLowerCase());
-    const all = `${texts.get(it)} ${owner} ${nameOf(owner)}`.toLowerCase();
+    const all = `${texts.get(it)} ${it.organization} ${nameOf(it.organization)}`.toLowerCase();
     return words.every((word) => all.includes(word));
   });
 }

@@ -73,7 +73,7 @@ function table(label, columns, id, empty) {
 const link = (section, id, text = id) => el('a', { href: `#${section}/${id}` }, text);
 /** The link of a row, which opens it wherever it is clicked. */
 const opener = (section, id, text) => el('a', { class: 'open', href: `#${section}/${id}`, dir: 'auto' }, text);
-const organizationColumn = ['Organization', 'w-m line', (it) => el('span', { class: 'quiet', title: ownerOf(it), dir: 'auto' }, nameOf(ownerOf(it)))];
+const organizationColumn = ['Organization', 'w-m line', (it) => el('span', { class: 'quiet', title: it.organization, dir: 'auto' }, nameOf(it.organization))];
 const guestOf = (booking) => state.bookings.get(booking)?.customer?.name;
 /** The title of a section, with what stands beside it. */
 const heading = (title, text, ...beside) => el('div', { class: 'head' }, el('h2', {}, title), beside.length > 0 && el('div', { class: 'row' }, beside), text && el('p', {}, text));

@@ -46,7 +46,7 @@ function deliveryView(id) {
     const resend = button('Resend', act(() => call('POST', `${path}/resend`, {}), 'The event was sent again.'), { class: 'main', id: 'resend' });
     const fresh = el('div', { class: 'stack' },
       el('div', { class: 'head' }, stateWord(it.state), el('h2', {}, it.type), el('div', { class: 'row' }, resend), el('p', {}, `to ${it.url}`, it.next_attempt_at && [', next attempt ', time(it.next_attempt_at)])),
-      el('div', { class: 'card pad' }, facts([['Booking', link('bookings', it.booking_id, guestOf(it.booking_id) ?? it.booking_id)], ['Organization', nameOf(ownerOf(it))], ['Event', el('span', { class: 'mono' }, id)]])),
+      el('div', { class: 'card pad' }, facts([['Booking', link('bookings', it.booking_id, guestOf(it.booking_id) ?? it.booking_id)], ['Organization', nameOf(it.organization)], ['Event', el('span', { class: 'mono' }, id)]])),
       it.attempts.length === 0 && el('div', { class: 'card pad stack' }, el('h3', {}, 'Event'), block(laidOut(it.body))),
       it.attempts.slice().reverse().map((attempt) => el('section', { class: 'stack' },
         el('div', { class: 'row' }, el('h3', {}, `Attempt ${attempt.number}: ${attempt.status ?? attempt.error}`), el('span', { class: 'quiet' }, time(attempt.at), `, ${attempt.latency_ms} ms`)),
