@@ -74,6 +74,40 @@ fn in_a_browser_the_diagram_takes_a_booking_through_its_states() {
 
 #[test]
 #[ignore = "needs a browser"]
+fn in_a_browser_a_booking_expires_fails_with_a_code_and_has_its_curl() {
+    let Some(page) = Browser::start() else { return };
+    let served = Served::start();
+    let booking = book(&served, "ven_otp", "Ada Lovelace", &json!({}));
+    open_booking(&page, &served, &booking, "requires_action");
+    page.press("Expire");
+    wait_for_state(&page, "expired");
+    let booking = book(&served, "ven_processing", "Grace Hopper", &json!({}));
+    open_booking(&page, &served, &booking, "processing");
+    page.press("Fail…");
+    page.run("document.querySelector('dialog input').value = 'kitchen_fire'", &[]);
+    page.press("Fail");
+    wait_for_state(&page, "failed");
+    page.shows("kitchen_fire");
+    let other = control(
+        &served,
+        "PUT",
+        &format!("/sandbox/bookings/{}", text(&booking, "id")),
+        &json!({"status": "no_show"}),
+    );
+    assert_eq!(other["status"], "no_show");
+    wait_for_state(&page, "no_show");
+
+    page.run("navigator.clipboard.writeText = async (it) => { window.copied = it }", &[]);
+    page.click(".timeline a[href^='#requests/']");
+    page.press("Copy as curl");
+    page.until(HANG, "window.copied");
+    let id = read(&page, "location.hash.split('/')[1]");
+    let request = control(&served, "GET", &format!("/sandbox/requests/{id}"), &json!({}));
+    assert_eq!(read(&page, "window.copied"), text(&request, "curl"));
+}
+
+#[test]
+#[ignore = "needs a browser"]
 fn in_a_browser_filters_stay_and_a_row_keeps_its_focus() {
     let Some(page) = Browser::start() else { return };
     let served = Served::unlimited();
