@@ -77,11 +77,7 @@ fn execute(cli: Cli, environment: Environment) -> Result<Exit> {
 
 async fn run_in_context(mut startup: Startup, needs: Needs, run: ContextRun) -> Result<Exit> {
     startup.only_reads = needs.only_reads;
-    startup.options.accepts_any_key = needs.service == ServiceNeed::OwnSandbox;
-    let context = match needs.service {
-        ServiceNeed::None => Context::without_need(startup)?,
-        _ => Context::new(startup)?,
-    };
+    let context = Context::new(startup, needs.service)?;
     let checked = async {
         if needs.service == ServiceNeed::Profile {
             context.refuse_sandbox().await?;

@@ -13,11 +13,11 @@ use jiff::SignedDuration;
 
 use crate::app::Startup;
 use crate::app::in_flight::{BatchProgress, InFlight};
-use crate::config::{BaseUrl, Service, Target};
+use crate::config::{BaseUrl, Service, ServiceNeed, Target};
 use crate::journal::Journal;
 use crate::journal::recent::Recent;
 use crate::outcome::{Code, Error, Result};
-use crate::sandbox::{LIVE_KEY, OpenError, Sandbox, is_of_another_version};
+use crate::sandbox::{LIVE_KEY, OpenError, Sandbox};
 use crate::secrets::{Item, KeySource, Secret, Vault};
 use crate::service::client::{Answer, Call, Client, Connection, Trace};
 use crate::service::documents::certainty::Certainty;
@@ -28,6 +28,9 @@ use crate::webhook::Webhooks;
 
 /// The time limit of one request, including its answer, without `--timeout`.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Who named no service reads it: a note, and after a write a line that `--quiet` does not hide.
+const UNNAMED_SANDBOX: &str = "sandbox: nothing is really booked";
 
 /// A [`Startup`] whose service is chosen.
 pub(crate) struct Context {
@@ -68,15 +71,11 @@ impl Deref for Context {
 
 impl Context {
     /// A context for the service that flags, environment and configuration choose.
-    pub(crate) fn new(setup: Startup) -> Result<Self> {
-        let target = setup.target()?;
-        Ok(Context::with_target(setup, target))
-    }
-
-    /// Like [`Context::new`], for a command that can do without a service: one that `--no-sandbox` refuses is not opened.
-    pub(crate) fn without_need(mut setup: Startup) -> Result<Self> {
-        setup.options.no_sandbox |= setup.target().is_err();
-        let target = setup.target_or_none()?;
+    pub(crate) fn new(mut setup: Startup, needs: ServiceNeed) -> Result<Self> {
+        // A service that is refused is not opened.
+        setup.options.no_sandbox |=
+            needs == ServiceNeed::None && setup.target(ServiceNeed::Profile).is_err();
+        let target = setup.target(needs)?;
         Ok(Context::with_target(setup, target))
     }
 
@@ -151,7 +150,7 @@ impl Context {
             Target::Embedded { key, by_default, .. } => {
                 let base = self.serve_embedded()?;
                 if *by_default {
-                    self.out.note("sandbox: nothing is really booked");
+                    self.out.note(UNNAMED_SANDBOX);
                 }
                 let key = key.clone();
                 let key = key.unwrap_or_else(|| Secret::new(LIVE_KEY.to_owned()));
@@ -282,6 +281,9 @@ impl Context {
     /// Refuses a change if the profile is read-only, and names the service before anything is changed.
     pub(crate) fn before_change(&self) -> Result<()> {
         let Some(service) = self.target.service() else {
+            if self.out.quiet && matches!(self.target, Target::Embedded { by_default: true, .. }) {
+                Output::trace(UNNAMED_SANDBOX);
+            }
             return Ok(());
         };
         if service.read_only {
@@ -303,14 +305,6 @@ impl Context {
     pub(crate) fn received(&self) -> Result<Option<Webhooks>> {
         let exists = self.paths.webhooks.exists();
         exists.then(|| self.webhooks()).transpose()
-    }
-
-    /// The file of the sandbox, if another version of bookctl made it.
-    pub(crate) fn sandbox_of_another_version(&self) -> Option<&std::path::Path> {
-        match &self.target {
-            Target::Embedded { database, .. } if is_of_another_version(database) => Some(database),
-            _ => None,
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 
 use crate::app::{Context, Startup};
+pub(crate) use crate::config::ServiceNeed;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::Output;
 
@@ -27,18 +28,6 @@ pub(crate) struct Needs {
     pub(crate) is_server: bool,
     /// Whether the command changes nothing: its `@N` may be a row that another shell at this terminal listed.
     pub(crate) only_reads: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ServiceNeed {
-    /// The profile's service. Under `--no-sandbox` it is checked first.
-    Profile,
-    /// The profile's service. The command refuses a sandbox itself where that matters.
-    ProfileUnchecked,
-    /// A sandbox of its own, so that a key in the environment does not apply.
-    OwnSandbox,
-    /// None. The command uses only this machine, and works even if the service is refused.
-    None,
 }
 
 impl Needs {

@@ -5,9 +5,10 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 
 use crate::app::flags::Flags;
-use crate::config::{Environment, Paths, Target, TargetOptions, resolve};
+use crate::config::{Environment, Paths, ServiceNeed, Target, TargetOptions, resolve};
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::lock_wait::LockWaitSettings;
+use crate::platform::ownership;
 use crate::terminal::output::{Output, Terminals, View};
 use crate::terminal::prompt::Prompter;
 
@@ -47,14 +48,20 @@ impl Startup {
         let refusal = reasons.find_map(|(stands, reason)| stands.then_some(reason));
         let style = out.stderr_style();
         let prompter = Prompter::new(refusal, !style.live, style.color);
+        let paths = Paths::find(&environment)?;
+        for file in [&paths.config_file, &paths.secrets] {
+            if matches!(ownership::refuse_writable(file), Ok(true)) {
+                let file = file.display();
+                out.warn(&format!("others may write {file}: its file system keeps no permissions"));
+            }
+        }
         Ok(Startup {
             out,
             prompter,
-            paths: Paths::find(&environment)?,
+            paths,
             options: TargetOptions {
                 profile: flags.profile.clone(),
                 no_sandbox: flags.no_sandbox || Environment::on(&environment.no_sandbox),
-                ..TargetOptions::default()
             },
             sandbox_limits: !flags.no_limits && !Environment::on(&environment.sandbox_no_limits),
             environment,
@@ -71,14 +78,8 @@ impl Startup {
         self.out.emit(view).map(|()| Exit::Done)
     }
 
-    pub(crate) fn target(&self) -> Result<Target> {
-        resolve(&self.options, &self.environment, &self.paths)
-    }
-
-    /// Like [`Startup::target`], for a command that can do without a service.
-    pub(crate) fn target_or_none(&self) -> Result<Target> {
-        let options = TargetOptions { service_optional: true, ..self.options.clone() };
-        resolve(&options, &self.environment, &self.paths)
+    pub(crate) fn target(&self, needs: ServiceNeed) -> Result<Target> {
+        resolve(needs, &self.options, &self.environment, &self.paths)
     }
 
     pub(crate) fn named_profile(&self) -> Option<String> {

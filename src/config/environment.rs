@@ -18,7 +18,8 @@ macro_rules! variables {
             pub(crate) fn read(lookup: impl Fn(&str) -> Option<OsString>) -> Self {
                 let set = |name| lookup(name).filter(|value| !value.is_empty());
                 let mut environment = Environment { $($field: set($name),)* };
-                // An empty pager is none, and not the usual one.
+                // An empty pager is none, and an empty journal the local file.
+                environment.journal = lookup("BOOKCTL_JOURNAL");
                 environment.bookctl_pager = lookup("BOOKCTL_PAGER");
                 environment.pager = lookup("PAGER");
                 environment
@@ -32,7 +33,7 @@ variables! {
     base_url = "BOOKCTL_BASE_URL", "address of the service, instead of the profile's";
     api_key = "BOOKCTL_API_KEY", "API key for that address or profile";
     webhook_secret = "BOOKCTL_WEBHOOK_SECRET", "secret that signs webhooks";
-    journal = "BOOKCTL_JOURNAL", "postgresql:// URL of the journal that a team shares, instead of the profile's";
+    journal = "BOOKCTL_JOURNAL", "postgresql:// URL of the journal that a team shares, instead of the profile's; empty for the local file";
     no_input = "BOOKCTL_NO_INPUT", "never prompt; fail if something required is missing";
     home = "BOOKCTL_HOME", "folder for config.toml, journal.db, recent.db and sandbox.db, instead of the platform's folders";
     accessible = "BOOKCTL_ACCESSIBLE", "numbered prompts without redrawing, for screen readers";

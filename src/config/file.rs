@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::base_url::BaseUrl;
 use crate::outcome::{Code, Error, Result};
-use crate::platform::private_file;
+use crate::platform::{ownership, private_file};
 use crate::secrets::{register_if_key, register_secret};
 use crate::service::mapping::Adapter;
 use crate::service::time::retention::Retention;
@@ -72,6 +72,7 @@ pub(crate) struct Profile {
 impl ConfigFile {
     /// Reads the file. A missing file counts as empty.
     pub(crate) fn read(path: &Path) -> Result<Self> {
+        ownership::refuse_writable(path)?;
         match private_file::read(path) {
             Ok(text) => Self::parse(path, &text.unwrap_or_default()),
             Err(error) => {

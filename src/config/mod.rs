@@ -14,4 +14,6 @@ pub(crate) use environment::Environment;
 pub(crate) use file::{ConfigFile, Profile, SANDBOX_PROFILE};
 pub(crate) use paths::Paths;
 pub(crate) use setting::{Assignment, setting};
-pub(crate) use target::{Service, SharedJournal, Target, TargetOptions, journal_address, resolve};
+pub(crate) use target::{
+    Service, ServiceNeed, SharedJournal, Target, TargetOptions, journal_address, resolve,
+};

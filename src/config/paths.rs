@@ -36,6 +36,7 @@ impl Paths {
     pub(crate) fn find(environment: &Environment) -> Result<Self> {
         if let Some(home) = &environment.home {
             let home = Path::new(home);
+            refuse_relative("BOOKCTL_HOME", home, home)?;
             return Ok(Paths::in_folders(home, home, home));
         }
         let folders = ProjectDirs::from("", "", "bookctl").ok_or_else(|| {
@@ -44,6 +45,10 @@ impl Paths {
         })?;
         let data = folders.data_local_dir();
         let state = folders.state_dir().unwrap_or(data);
+        let home = BaseDirs::new().map(|it| it.home_dir().to_owned()).unwrap_or_default();
+        for folder in [folders.config_dir(), state, data] {
+            refuse_relative("HOME", &home, folder)?;
+        }
         Ok(Paths::in_folders(folders.config_dir(), state, data))
     }
 
@@ -57,4 +62,15 @@ impl Paths {
             sandbox: data.join("sandbox.db"),
         }
     }
+}
+
+/// Refuses a folder that would be another one in each working folder: what was booked from one of them is not known in the next.
+fn refuse_relative(variable: &str, value: &Path, folder: &Path) -> Result<()> {
+    if folder.is_absolute() {
+        return Ok(());
+    }
+    let tilde = if value.starts_with("~") { ": only a shell expands `~`" } else { "" };
+    let value = value.display();
+    Err(Error::config(format!("{variable} is {value}, which is not an absolute path{tilde}"))
+        .hint(format!("set {variable} to the whole path of a folder, such as /home/ada/bookctl")))
 }

@@ -7,6 +7,7 @@ use super::file::{ConfigFile, Profile, SANDBOX_PROFILE};
 use super::{Environment, Paths};
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::Address;
+use crate::platform::shell;
 use crate::secrets::{Account, Secret};
 use crate::service::mapping::Adapter;
 use crate::service::time::retention::Retention;
@@ -16,10 +17,21 @@ use crate::service::time::retention::Retention;
 pub(crate) struct TargetOptions {
     pub(crate) profile: Option<String>,
     pub(crate) no_sandbox: bool,
-    /// Whether the command works without a service: its target is then the sandbox, which it must not open.
-    pub(crate) service_optional: bool,
-    /// Whether the command accepts a key that is not for a particular service, because it needs no key.
-    pub(crate) accepts_any_key: bool,
+}
+
+/// What a command needs of the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServiceNeed {
+    /// Nothing: it works even if the service is refused. Its target is then the sandbox, which it must not open.
+    None,
+    /// A sandbox of its own, so that a key in the environment does not apply.
+    OwnSandbox,
+    /// The sandbox that the profile points to.
+    Sandbox,
+    /// The profile's service. The command refuses a sandbox itself where that matters.
+    ProfileUnchecked,
+    /// The profile's service. Under `--no-sandbox` it is checked first.
+    Profile,
 }
 
 #[derive(Clone, Debug)]
@@ -153,6 +165,7 @@ impl Target {
 
 /// Decides which service to use. A flag overrides the environment, which overrides the file.
 pub(crate) fn resolve(
+    needs: ServiceNeed,
     options: &TargetOptions,
     environment: &Environment,
     paths: &Paths,
@@ -171,13 +184,26 @@ pub(crate) fn resolve(
 
     // A default profile in the file counts as a service that the user chose.
     let is_for_nobody = env_key.is_some() && env_url.is_none() && name.is_none();
-    if is_for_nobody && !options.service_optional && !options.accepts_any_key {
+    if is_for_nobody && !matches!(needs, ServiceNeed::None | ServiceNeed::OwnSandbox) {
         return Err(Error::config(
             "BOOKCTL_API_KEY is set, but neither BOOKCTL_BASE_URL nor a profile names its service",
         )
         .hint(
             "set BOOKCTL_BASE_URL or BOOKCTL_PROFILE; for the sandbox, BOOKCTL_PROFILE=sandbox",
         ));
+    }
+
+    let first = file.profiles.keys().next();
+    if let Some(first) = first.filter(|_| name.is_none() && env_url.is_none())
+        && matches!(needs, ServiceNeed::Profile | ServiceNeed::ProfileUnchecked)
+    {
+        let known: Vec<&str> = file.profiles.keys().map(String::as_str).collect();
+        let what = format!("no profile is chosen, and there are profiles: {}", known.join(", "));
+        let first = shell::word(first);
+        return Err(Error::config(what).hint(format!(
+            "choose one with `bookctl profile use {first}`, or the sandbox with `bookctl profile use sandbox`; for one \
+             command, --profile {first} or --profile sandbox"
+        )));
     }
 
     let profile = match name.as_deref() {
@@ -197,7 +223,7 @@ pub(crate) fn resolve(
     // A key that the environment sets together with an address is only for that address.
     let key_origin = env_url.map(|url| url.origin());
     let Some(base_url) = base_url else {
-        if no_sandbox && !options.service_optional {
+        if no_sandbox && needs != ServiceNeed::None {
             return Err(Error::config(
                 "no service is selected, and --no-sandbox or BOOKCTL_NO_SANDBOX turns the sandbox off",
             )
@@ -236,6 +262,9 @@ fn journal(
     profile: Option<&(&str, Profile)>,
 ) -> Result<Option<SharedJournal>> {
     if let Some(url) = Environment::text(&environment.journal) {
+        if url.is_empty() {
+            return Ok(None);
+        }
         return Ok(Some(SharedJournal {
             address: Address::parse(&url, "BOOKCTL_JOURNAL")?,
             stored_for: None,
@@ -267,7 +296,7 @@ mod tests {
         });
         let options =
             TargetOptions { profile: flag.map(str::to_owned), ..TargetOptions::default() };
-        resolve(&options, &environment, &Paths::find(&environment).unwrap())
+        resolve(ServiceNeed::Profile, &options, &environment, &Paths::find(&environment).unwrap())
     }
 
     fn remote(target: Result<Target>) -> Service {

@@ -206,7 +206,29 @@ pub(super) fn store(
         seen.key,
         seen.created_at,
     ];
+    statements.later(
+        "INSERT INTO sightings (origin, booking_id, number, status, facts, seen_at)
+         SELECT ?1, ?2, 1 + coalesce((SELECT max(number) FROM sightings WHERE origin = ?1 AND booking_id = ?2), 0), ?3, ?4, ?5
+         WHERE NOT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2 AND status = ?3 AND document = ?6)",
+        values![seen.origin, booking.id(), status.as_str(), facts(&document), seen.seen_at, &document],
+    )?;
     statements.later(&write, row).map(drop)
+}
+
+/// What a booking's story needs of its stored document. It says nothing of the guest.
+fn facts(document: &str) -> String {
+    const FACTS: [&str; 7] = [
+        "error_code",
+        "error_message",
+        "datetime",
+        "party_size",
+        "seating_preference",
+        "created_at",
+        "updated_at",
+    ];
+    let document: Map<String, Json> = serde_json::from_str(document).unwrap_or_default();
+    let facts = document.into_iter().filter(|(name, _)| FACTS.contains(&name.as_str()));
+    Json::Object(facts.collect()).to_string()
 }
 
 /// The document of a booking as it is stored: a service may repeat the code or the key that it was sent.
@@ -353,7 +375,7 @@ impl Journal {
         })
     }
 
-    /// The states in which a booking was seen, oldest first. Triggers of the schema record them.
+    /// The states in which a booking was seen, oldest first.
     pub(crate) fn sightings(&self, booking_id: &str) -> Result<Vec<StatusObservation>> {
         self.read(|statements, scope| {
             let query =

@@ -47,11 +47,17 @@ pub(super) fn purge(statements: &dyn SqlExecutor, scope: &Scope) -> SqlResult<us
     let ended = scope.retention_ended().to_string();
     let row = values![&scope.origin, &ended, &now, AT_ONCE];
     let attempts = statements.later(&strip_attempts("FOR UPDATE SKIP LOCKED"), row)?;
+    let oldest = format!(
+        "SELECT id FROM bookings WHERE {UNTIL} AND forgotten_at IS NULL ORDER BY created_at LIMIT ?4 FOR UPDATE SKIP LOCKED"
+    );
+    let facts = format!(
+        "UPDATE sightings SET facts = '{{}}' WHERE origin = ?1 AND ?3 <> '' AND booking_id IN ({oldest})"
+    );
+    statements.later(&facts, row)?;
     let bookings = format!(
         "UPDATE bookings SET forgotten_at = ?3, document = '', terms = NULL, changes = NULL, visit = NULL, guest = NULL,
                 email = NULL, phone = NULL, venue = NULL, folded_id = NULL
-         WHERE origin = ?1 AND id IN (SELECT id FROM bookings WHERE {UNTIL} AND forgotten_at IS NULL
-                                      ORDER BY created_at LIMIT ?4 FOR UPDATE SKIP LOCKED)"
+         WHERE origin = ?1 AND id IN ({oldest})"
     );
     let results = batch_rows::strip(statements, "seen_at <= ?2", values![&scope.origin, &ended])?;
     Ok(attempts + results + statements.later(&bookings, row)?)
@@ -91,14 +97,15 @@ impl Journal {
 
     /// Deletes the oldest guests at this service. Returns whether there were any. Must be followed by `rewrite_file`.
     pub(crate) fn forget_next(&self, until: Timestamp) -> Result<bool> {
-        let delete = format!(
-            "DELETE FROM bookings WHERE origin = ?1 AND id IN
-             (SELECT id FROM bookings WHERE {UNTIL} ORDER BY created_at LIMIT ?3)"
-        );
+        let oldest =
+            format!("(SELECT id FROM bookings WHERE {UNTIL} ORDER BY created_at LIMIT ?3)");
+        let delete = format!("DELETE FROM bookings WHERE origin = ?1 AND id IN {oldest}");
+        let story = format!("DELETE FROM sightings WHERE origin = ?1 AND booking_id IN {oldest}");
         self.write(|statements, scope| {
             let (origin, until, now) = (&scope.origin, &until.to_string(), Timestamp::now());
             let row = values![origin, until, now.to_string(), AT_ONCE];
             let stripped = statements.execute(&strip_attempts(""), row)?;
+            statements.execute(&story, values![origin, until, AT_ONCE])?;
             let deleted = statements.execute(&delete, values![origin, until, AT_ONCE])?;
             batch_rows::strip(statements, "seen_at <= ?2", values![origin, until])?;
             Ok(stripped + deleted > 0)
@@ -113,6 +120,8 @@ impl Journal {
         self.write(|statements, scope| {
             let now = Timestamp::now().to_string();
             let stripped = statements.execute(&strip, values![&scope.origin, id, now])?;
+            let story = "DELETE FROM sightings WHERE origin = ?1 AND booking_id = ?2";
+            statements.execute(story, values![&scope.origin, id])?;
             let delete = "DELETE FROM bookings WHERE origin = ?1 AND id = ?2";
             let deleted = statements.execute(delete, values![&scope.origin, id])?;
             batch_rows::strip(statements, "booking_id = ?2", values![&scope.origin, id])?;

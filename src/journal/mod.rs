@@ -20,6 +20,7 @@ pub(crate) mod recent;
 mod recover;
 mod run_log;
 mod runs;
+mod schema;
 mod scope;
 mod search;
 mod searched;
@@ -29,9 +30,6 @@ mod team;
 #[cfg(test)]
 mod team_model;
 mod wish;
-
-/// The version of the tables, in the file and in a shared journal.
-const VERSION: i64 = 27;
 
 pub(crate) use attempts::{abandoned, another_account};
 pub(crate) use batch_rows::{BatchRecord, RowLine};

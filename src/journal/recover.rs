@@ -1,7 +1,7 @@
 //! Replaces a journal that cannot be used. The old file is set aside, never deleted, and its readable rows are taken over.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -10,7 +10,7 @@ use rusqlite::{Connection, params_from_iter};
 
 use super::Journal;
 use super::scope::Scope;
-use super::store::{KIND, into_error};
+use super::store::{KIND, PAGE_SIZE, into_error};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::ownership::COMPANIONS;
 use crate::platform::private_file::{self, beside};
@@ -18,7 +18,7 @@ use crate::platform::sql::SqlFailure;
 use crate::platform::sqlite;
 use crate::platform::system::files::RENAMES_OPEN_FILES;
 
-/// The tables that are taken over, with all columns that both files have: a journal of another version may have others.
+/// The tables that are taken over, with all columns that both files have.
 const TAKEN_OVER: [&str; 5] = ["attempts", "runs", "sightings", "bookings", "batch_rows"];
 
 #[derive(Debug, Default, PartialEq)]
@@ -31,9 +31,9 @@ pub(crate) struct TakenOver {
     pub(crate) lost_bookings: Vec<String>,
 }
 
-/// Replaces the journal at `path` if it is damaged or was written by another version. Returns the new name of the old one, and
-/// what was copied into the new one; `None` if there was nothing to replace. A journal that is locked or not
-/// readable is left alone, with an error. The new file takes its place in one step, complete. A process that is killed before
+/// Replaces the journal at `path` if it is damaged. Returns the new name of the old one, and
+/// what was copied into the new one; `None` if there was nothing to replace. A journal that is locked, not
+/// readable or of a newer version is left alone, with an error. The new file takes its place in one step, complete. A process that is killed before
 /// has changed nothing, and of several at once one does it.
 pub(crate) fn recover(path: &Path) -> Result<Option<(PathBuf, TakenOver)>> {
     if !path.exists() || is_sound(path)? {
@@ -51,7 +51,7 @@ pub(crate) fn recover(path: &Path) -> Result<Option<(PathBuf, TakenOver)>> {
     let new = beside(path, ".new");
     // An attempt that began before the new journal is in its place would be lost.
     let old = hold(path)?;
-    let taken = take_over(old.as_ref(), &new)?;
+    let taken = take_over(path, old.as_ref(), &new)?;
     private_file::sync(&new).map_err(cannot)?;
     // Where an open file cannot be renamed, it is closed before, and others could write now. They prevent the renaming, or
     // are noticed after it.
@@ -89,18 +89,24 @@ const LOST_BOOKINGS: &str = "SELECT booking_id FROM attempts WHERE state = 'reso
     ORDER BY created_at";
 
 /// Makes a journal at `new` from the readable rows of the old one.
-fn take_over(old: Option<&Connection>, new: &Path) -> Result<TakenOver> {
+fn take_over(path: &Path, old: Option<&Connection>, new: &Path) -> Result<TakenOver> {
     let cannot = |why: SqlFailure| into_error(new, &why);
     let journal = Journal::make(new).map_err(cannot)?;
     let mut taken = TakenOver::default();
-    if let (Some(old), Some((connection, _))) = (old, journal.file()) {
-        for table in TAKEN_OVER {
-            let copied = copy_table(old, connection, table);
-            let rows = copied.map_err(|error| cannot(error.into()))?;
-            if table == "attempts" {
-                taken.attempts = rows;
+    if let Some((connection, _)) = journal.file() {
+        let is_readable =
+            |old: &&Connection| columns_of(old, "attempts", "").is_ok_and(|it| !it.is_empty());
+        match old.filter(is_readable) {
+            Some(old) => {
+                for table in TAKEN_OVER {
+                    copy_table(old, connection, table).map_err(|why| cannot(why.into()))?;
+                }
             }
+            None => take_over_headless(path, connection, new).map_err(cannot)?,
         }
+        let count = "SELECT count(*) FROM attempts";
+        let count = connection.query_row(count, [], |row| row.get::<_, u32>(0));
+        taken.attempts = count.map_err(|why| cannot(why.into()))? as usize;
     }
     let texts = |query: &str| -> Result<Vec<String>> {
         let rows = journal.read(|statements, _| statements.query(query, &[]))?;
@@ -111,6 +117,45 @@ fn take_over(old: Option<&Connection>, new: &Path) -> Result<TakenOver> {
     taken.lost_bookings = texts(LOST_BOOKINGS)?;
     Ok(taken)
 }
+
+/// Takes over the tables of a journal whose beginning is lost, from private copies that begin as a new journal does: with its
+/// first bytes, or with its first page, which says where each table is, also after `VACUUM`.
+fn take_over_headless(path: &Path, into: &Connection, new: &Path) -> Result<(), SqlFailure> {
+    if !path.is_file() {
+        return Ok(());
+    }
+    let page = PAGE_SIZE as usize;
+    let head = || -> io::Result<Vec<u8>> {
+        let mut head = vec![0; page];
+        fs::File::open(new)?.read_exact(&mut head)?;
+        // The number of pages is then taken from the file's size, and not from the header.
+        head[24] ^= 1;
+        Ok(head)
+    };
+    let fresh = head()?;
+    into.execute_batch("VACUUM")?;
+    let vacuumed = head()?;
+    let copy = beside(path, ".copy");
+    let mut left = TAKEN_OVER.to_vec();
+    for head in [&fresh[..MAGIC], &fresh, &vacuumed] {
+        sqlite::remove(&copy)?;
+        fs::copy(path, &copy)?;
+        fs::OpenOptions::new().write(true).open(&copy)?.write_all(head)?;
+        let old = sqlite::connect(&copy, &KIND)?;
+        left.retain(|table| {
+            let check = format!("PRAGMA quick_check({table})");
+            let verdict = old.query_row(&check, [], |row| row.get::<_, String>(0));
+            let is_there = verdict.is_ok_and(|verdict| verdict == "ok");
+            !is_there || copy_table(&old, into, table).is_err()
+        });
+        drop(old);
+        sqlite::remove(&copy)?;
+    }
+    Ok(())
+}
+
+/// The bytes by which SQLite knows its files.
+const MAGIC: usize = 16;
 
 fn copy_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Result<usize> {
     let (columns, rows) = readable(old, table, &columns_of(new, table, "")?);
@@ -145,7 +190,7 @@ fn set_aside(path: &Path) -> io::Result<PathBuf> {
     Ok(kept)
 }
 
-/// Whether the journal can be opened, has a known version, and every page is intact. Fails if that cannot be determined.
+/// Whether the journal can be opened, and every page is intact. Fails if that cannot be determined.
 fn is_sound(path: &Path) -> Result<bool> {
     if !path.is_file() {
         return Ok(false);
@@ -160,7 +205,9 @@ fn is_sound(path: &Path) -> Result<bool> {
         Ok(verdict == "ok")
     };
     match check() {
-        Err(why) if !why.is_permanent() => Err(into_error(path, &why)),
+        Err(why) if !why.is_permanent() || matches!(why, SqlFailure::OtherVersion { .. }) => {
+            Err(into_error(path, &why))
+        }
         checked => Ok(checked.unwrap_or(false)),
     }
 }
@@ -228,7 +275,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let writer = open(&path, "o");
-        writer.execute("PRAGMA user_version = 99; BEGIN IMMEDIATE");
+        writer.execute("CREATE TABLE added (id); BEGIN IMMEDIATE");
         recover(&path).unwrap_err();
         writer.execute("ROLLBACK");
         assert!(recover(&path).unwrap().is_some());
@@ -253,7 +300,7 @@ mod tests {
         for lost in ["", "DELETE FROM runs"] {
             let journal = open("one");
             journal.execute(lost);
-            journal.execute("PRAGMA user_version = 99");
+            journal.execute("CREATE TABLE added (id)");
             drop(journal);
             recover(&path).unwrap();
             let journal = open("two");
@@ -286,7 +333,7 @@ mod tests {
             let text = String::from_utf8_lossy(page);
             text.contains("\"bk_150\"") && text.contains("nnn")
         };
-        bytes.chunks_mut(4096).find(page).unwrap().fill(0);
+        bytes.chunks_mut(PAGE_SIZE as usize).find(page).unwrap().fill(0);
         fs::write(&path, bytes).unwrap();
         let (_, taken) = recover(&path).unwrap().unwrap();
         assert_eq!((taken.attempts, taken.lost.len()), (100, 0));
@@ -294,6 +341,49 @@ mod tests {
         assert!(lost.contains(&"bk_150".to_owned()) && lost.len() < 20, "{lost:?}");
         let journal = open(&path, "o");
         assert_eq!(journal.booking_ids(200).unwrap().len() + lost.len(), 100);
+    }
+
+    /// The first page, too, and its first bytes; of a journal that was rewritten, too.
+    #[test]
+    fn a_lost_page_loses_no_row_of_another_page_nor_a_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        for rewritten in [false, true] {
+            let journal = open(&path, "o");
+            for number in 100..160 {
+                let key = format!("key_{number}");
+                let run = journal.run(&key, &json!({"venue_id": "v".repeat(300)}));
+                let made = json!({"id": format!("bk_{number}"), "status": "confirmed", "note": "n".repeat(300)});
+                let made = Booking::from_document(made.into()).unwrap();
+                journal.end_booked(&run, &made, 201).unwrap();
+            }
+            if rewritten {
+                journal.rewrite().unwrap();
+            }
+            drop(journal);
+            let whole = fs::read(&path).unwrap();
+            let size = PAGE_SIZE as usize;
+            let pages = whole.len() / size;
+            assert!(pages > 20, "{pages}");
+            let lost = (0..pages).map(|page| page * size..(page + 1) * size).chain([0..MAGIC]);
+            for lost in lost {
+                let mut bytes = whole.clone();
+                bytes[lost.clone()].fill(0);
+                fs::write(&path, &bytes).unwrap();
+                let taken = recover(&path).unwrap().map(|it| it.1).unwrap_or_default();
+                let journal = open(&path, "o");
+                let found = journal.attempts().unwrap().into_iter().map(|it| it.idempotency_key);
+                let keys: std::collections::BTreeSet<_> = found.chain(taken.lost.clone()).collect();
+                assert_eq!(keys.len(), 60, "{lost:?}");
+                let bookings = journal.booking_ids(200).unwrap().len();
+                // Of an attempt that is lost, the booking may be as well.
+                assert!(bookings + taken.lost_bookings.len() + taken.lost.len() >= 60, "{lost:?}");
+                let is_first = lost.start == 0;
+                assert!(!is_first || taken.attempts == 60 && bookings == 60, "{lost:?}: {taken:?}");
+                drop(journal);
+                fs::remove_file(&path).unwrap();
+            }
+        }
     }
 
     #[cfg(unix)]
@@ -318,7 +408,7 @@ mod tests {
         for key in 0..200 {
             journal.run(&key.to_string(), &json!({}));
         }
-        journal.execute("PRAGMA user_version = 99");
+        journal.execute("CREATE TABLE added (id)");
         drop(journal);
         let recoveries = std::thread::scope(|scope| {
             let all: Vec<_> = (0..4).map(|_| scope.spawn(|| recover(&path).unwrap())).collect();

@@ -1,5 +1,8 @@
 -- The tables of the journal, in a file and in PostgreSQL: `team.rs` writes the types as PostgreSQL names them.
 -- Times are RFC 3339 in UTC, unless they are numbers.
+--
+-- This is version 1, which stays as it is: what later versions add is in `MIGRATIONS`. The indexes come last, because that
+-- is the order in which `VACUUM` writes them: every journal of a version has the same first page but for its header.
 
 -- What was to be booked. A request in the service's own shape has what was asked for in the contract's shape in `asked`:
 -- answers are compared with it, and its hash tells whether a later request under the same key asks for the same.
@@ -23,10 +26,6 @@ CREATE TABLE attempts (
     -- When the guest was deleted.
     forgotten_at    TEXT
 ) WITHOUT ROWID;
-CREATE INDEX attempts_unresolved ON attempts (created_at) WHERE state = 'unresolved';
-CREATE INDEX attempts_with_guest ON attempts (origin, created_at)
-    WHERE state IN ('resolved', 'refused', 'abandoned') AND forgotten_at IS NULL;
-CREATE INDEX attempts_of_booking ON attempts (origin, booking_id) WHERE booking_id IS NOT NULL;
 
 -- Each time that an attempt was sent.
 CREATE TABLE runs (
@@ -57,24 +56,6 @@ CREATE TABLE claims (
     until           INTEGER NOT NULL
 ) WITHOUT ROWID;
 
--- The rows of each batch, and the result of each as it was printed: a booking, an error, or both. The row without a key is the
--- batch itself, with its exit code.
-CREATE TABLE batch_rows (
-    origin          TEXT NOT NULL,
-    -- Its name, or the path of its file.
-    batch           TEXT NOT NULL,
-    row_key         TEXT NOT NULL,
-    -- The last key that the row was sent under.
-    idempotency_key TEXT,
-    exit_code       INTEGER,
-    booking_id      TEXT,
-    booking         TEXT,
-    error           TEXT,
-    seen_at         TEXT NOT NULL,
-    PRIMARY KEY (origin, batch, row_key)
-) WITHOUT ROWID;
-CREATE INDEX batch_rows_with_guest ON batch_rows (origin, seen_at) WHERE exit_code IS NOT NULL;
-
 -- Bookings as they were last seen.
 CREATE TABLE bookings (
     origin          TEXT NOT NULL,
@@ -99,9 +80,6 @@ CREATE TABLE bookings (
     folded_id       TEXT,
     PRIMARY KEY (origin, id)
 ) WITHOUT ROWID;
-CREATE INDEX bookings_created ON bookings (origin, created_at, id);
-CREATE INDEX bookings_with_guest ON bookings (origin, created_at) WHERE forgotten_at IS NULL;
-CREATE INDEX bookings_of_status ON bookings (origin, status, created_at, id);
 
 -- What is left of the rate limits of a service, which all API keys of an organization share. `resets_at` is in milliseconds
 -- of the service's clock, which is `ahead` of ours.
@@ -116,8 +94,7 @@ CREATE TABLE limits (
     PRIMARY KEY (origin, bucket)
 ) WITHOUT ROWID;
 
--- Each state in which a booking was seen, for its story. Triggers keep it, so that no command can forget to, and delete it
--- together with the guest.
+-- Each state in which a booking was seen, for its story.
 CREATE TABLE sightings (
     origin     TEXT NOT NULL,
     booking_id TEXT NOT NULL,
@@ -127,3 +104,11 @@ CREATE TABLE sightings (
     seen_at    TEXT NOT NULL,
     PRIMARY KEY (origin, booking_id, number)
 ) WITHOUT ROWID;
+
+CREATE INDEX attempts_unresolved ON attempts (created_at) WHERE state = 'unresolved';
+CREATE INDEX attempts_with_guest ON attempts (origin, created_at)
+    WHERE state IN ('resolved', 'refused', 'abandoned') AND forgotten_at IS NULL;
+CREATE INDEX attempts_of_booking ON attempts (origin, booking_id) WHERE booking_id IS NOT NULL;
+CREATE INDEX bookings_created ON bookings (origin, created_at, id);
+CREATE INDEX bookings_with_guest ON bookings (origin, created_at) WHERE forgotten_at IS NULL;
+CREATE INDEX bookings_of_status ON bookings (origin, status, created_at, id);

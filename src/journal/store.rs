@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::limits::{RateLimitWindow, store_observed};
 use super::scope::Scope;
-use super::{VERSION, team};
+use super::{schema, team};
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::Database;
 use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult};
@@ -35,11 +35,18 @@ enum Backend {
 pub(super) const KIND: Kind = Kind {
     name: "the journal",
     application: 0,
-    version: VERSION,
-    schema: concat!(include_str!("schema.sql"), include_str!("file.sql")),
+    version: schema::VERSION,
+    schema: concat!(
+        include_str!("version.sql"),
+        include_str!("schema.sql"),
+        include_str!("file.sql")
+    ),
+    migrate: Some(schema::migrate_file),
     journal: JournalMode::Durable,
     tune,
 };
+
+pub(super) const PAGE_SIZE: u32 = 8_192;
 
 /// What is deleted or replaced is overwritten: a guest who is forgotten is not left in a free page. Copies that a page
 /// split leaves behind are another matter: see `rewrite`.
@@ -48,6 +55,8 @@ fn tune(connection: &Connection) -> rusqlite::Result<()> {
         let document: Option<String> = call.get(0)?;
         Ok(document.map(|document| without_guest(&document)))
     })?;
+    // All tables' names and columns stand in the first page, so that a journal that lost it can be read with another's.
+    connection.pragma_update(None, "page_size", PAGE_SIZE)?;
     connection.pragma_update(None, "secure_delete", true)
 }
 
@@ -76,6 +85,7 @@ impl Journal {
     /// Like `open`, but returns the reason why the journal cannot be used.
     pub(super) fn try_open(path: &Path, scope: Scope) -> Result<Self, SqlFailure> {
         let connection = sqlite::open(path, &KIND)?;
+        schema::check_tables(&connection)?;
         private_file::close_folder_of(path);
         Ok(Journal::in_file(connection, path, scope))
     }
@@ -129,10 +139,7 @@ impl Journal {
                 };
                 write().map_err(|why: SqlFailure| into_error(path, &why))
             }
-            Backend::Team(database) => {
-                let written = database.transaction(&work);
-                written.map_err(|why| team::error(database, &why))
-            }
+            Backend::Team(database) => on_team(database, || database.transaction(&work)),
         }
     }
 
@@ -145,8 +152,7 @@ impl Journal {
                 work(connection, &self.scope).map_err(|why| into_error(path, &why))
             }
             Backend::Team(database) => {
-                let found = database.read(&|statements| work(statements, &self.scope));
-                found.map_err(|why| team::error(database, &why))
+                on_team(database, || database.read(&|statements| work(statements, &self.scope)))
             }
         }
     }
@@ -181,6 +187,15 @@ impl Journal {
     }
 }
 
+/// Runs `work`, once more if the tables had to be brought to this version first.
+fn on_team<T>(database: &Database, work: impl Fn() -> SqlResult<T>) -> Result<T> {
+    let outcome = match work() {
+        Err(SqlFailure::Older) => team::migrate(database).and_then(|()| work()),
+        outcome => outcome,
+    };
+    outcome.map_err(|why| team::error(database, &why))
+}
+
 /// Refuses a journal that has another name, as a backup with hard links gives it: what is booked under one name would
 /// not be known under the other once one of them is replaced, and each name has a rollback file of its own.
 #[cfg(unix)]
@@ -203,12 +218,22 @@ fn refuse_second_name(_: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The error of a journal that only a newer bookctl understands.
+pub(super) fn newer_version(what: String, written_by: Option<&str>) -> Error {
+    let version = written_by.unwrap_or("the version that wrote it");
+    Error::journal(what).hint(format!("install bookctl {version} or newer; nothing was changed"))
+}
+
 pub(super) fn into_error(path: &Path, failure: &SqlFailure) -> Error {
+    let what = format!("{} {} {failure}", KIND.name, path.display());
     let hint = match failure {
         SqlFailure::Unreachable(_) | SqlFailure::ReadOnly => {
             "bookctl does not book without a journal: make it and its folder writable, or set BOOKCTL_HOME to a writable folder"
         }
-        SqlFailure::Damaged | SqlFailure::OtherVersion { .. } => {
+        SqlFailure::OtherVersion { written_by, .. } => {
+            return newer_version(what, written_by.as_deref());
+        }
+        SqlFailure::Damaged | SqlFailure::Tables(_) => {
             "start a new journal with `bookctl journal recover`; it keeps the old file"
         }
         SqlFailure::Empty | SqlFailure::Foreign => {
@@ -222,7 +247,7 @@ pub(super) fn into_error(path: &Path, failure: &SqlFailure) -> Error {
         SqlFailure::Held => "check which other bookctl is running, then try again",
         _ => "check the file and its folder",
     };
-    Error::journal(format!("{} {} {failure}", KIND.name, path.display())).hint(hint)
+    Error::journal(what).hint(hint)
 }
 
 #[cfg(test)]
@@ -230,22 +255,59 @@ mod tests {
     mod trouble;
 
     use super::*;
+    use crate::journal::recover;
     use crate::journal::tests::{at, open};
 
+    /// Of a newer version, which says from which version on it can be read.
     #[test]
-    fn a_journal_of_another_version_is_not_touched() {
+    fn a_newer_journal_is_used_unless_it_says_that_it_cannot_be() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
-        for version in [VERSION - 1, VERSION + 1] {
-            let journal = open(&path, "o");
-            let connection = journal.file().unwrap().0;
-            let set = |version| connection.pragma_update(None, "user_version", version);
-            set(version).unwrap();
-            let error = Journal::open(&path, at("o")).err().unwrap();
-            assert!(error.message.contains("another version"), "{error:?}");
-            assert!(error.hint.as_deref().unwrap().contains("journal recover"));
-            set(VERSION).unwrap();
+        let newer = "ALTER TABLE attempts ADD COLUMN later TEXT; CREATE TABLE more (id); PRAGMA user_version = 99;
+             UPDATE bookctl_journal SET version = 99, written_by = '9.9.9'";
+        open(&path, "o").execute(newer);
+        open(&path, "o").run("k", &serde_json::json!({}));
+        assert!(recover(&path).unwrap().is_none());
+        let journal = open(&path, "o");
+        for (change, version) in [
+            ("UPDATE bookctl_journal SET readable_from = 99", "install bookctl 9.9.9 or newer"),
+            ("UPDATE bookctl_journal SET version = 98", "the version that wrote it"),
+        ] {
+            journal.execute(change);
+            let before = fs::read(&path).unwrap();
+            for error in [Journal::open(&path, at("o")).err(), recover(&path).err()] {
+                let error = error.unwrap();
+                assert!(error.message.contains("another version of bookctl ("), "{error:?}");
+                assert!(error.hint.as_deref().unwrap().contains(version), "{error:?}");
+            }
+            assert!(fs::read(&path).unwrap() == before);
         }
+    }
+
+    #[test]
+    fn a_journal_with_tables_triggers_or_views_of_others_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        for (add, remove) in [
+            (
+                "CREATE TRIGGER t AFTER INSERT ON attempts BEGIN DELETE FROM attempts; END",
+                "DROP TRIGGER t",
+            ),
+            ("CREATE VIEW v AS SELECT * FROM attempts", "DROP VIEW v"),
+            ("CREATE TABLE t (id)", "DROP TABLE t"),
+            ("ALTER TABLE runs ADD COLUMN c TEXT", "ALTER TABLE runs DROP COLUMN c"),
+            (
+                "ALTER TABLE runs DROP COLUMN error_code",
+                "ALTER TABLE runs ADD COLUMN error_code TEXT",
+            ),
+        ] {
+            let journal = open(&path, "o");
+            journal.execute(add);
+            let error = Journal::open(&path, at("o")).err().unwrap();
+            assert!(error.message.contains("are not those"), "{add}: {error:?}");
+            journal.execute(remove);
+        }
+        open(&path, "o").run("k", &serde_json::json!({}));
     }
 
     #[cfg(unix)]

@@ -2,13 +2,17 @@
 
 use serde::Serialize;
 
-use super::{Journal, VERSION};
+use super::Journal;
+use super::schema::VERSION;
 use crate::outcome::Result;
 use crate::platform::sql::SqlFailure;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Summary {
     pub(crate) version: i64,
+    /// Where a shared journal's tables are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) schema: Option<String>,
     pub(crate) attempts: i64,
     pub(crate) bookings: i64,
     pub(crate) open_attempts: i64,
@@ -24,17 +28,23 @@ impl Journal {
     /// Fails where no change could be written: a shared journal's server may be a standby, or this user may only read.
     pub(crate) fn takes_changes(&self) -> Result<()> {
         self.write(|statements, _| {
-            let change = "INSERT INTO attempts SELECT * FROM attempts WHERE 1 = 0";
+            let change = "UPDATE attempts SET state = state WHERE 1 = 0";
             statements.execute(change, &[]).map(drop)
         })
     }
 
     pub(crate) fn summary(&self) -> Result<Summary> {
         self.read(|statements, _| {
+            let schema = "SELECT current_schema()::text";
+            let schema = match self.is_shared() {
+                true => statements.first(schema, &[])?,
+                false => None,
+            };
             let row = statements.first(COUNT, &[])?;
             let row = row.ok_or(SqlFailure::Unreadable)?;
             Ok(Summary {
                 version: VERSION,
+                schema: schema.map(|row| row.at(0)).transpose()?,
                 attempts: row.get("attempts")?,
                 bookings: row.get("bookings")?,
                 open_attempts: row.get("open_attempts")?,

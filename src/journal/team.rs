@@ -1,21 +1,20 @@
 //! A journal that a team shares: its tables, and what is said of a database that cannot be used.
 
-use super::VERSION;
+use super::schema::{self, FIND_VERSION};
+use super::store::newer_version;
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::{Database, Guard};
-use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, values};
+use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult};
 
 /// What has to hold of a database before it is used as a journal: its tables are those that this bookctl knows.
 pub(super) const GUARD: Guard = Guard {
     query: FIND_VERSION,
     check: |found| match found {
-        VERSION => Ok(()),
-        0 => Err(SqlFailure::NotPrepared),
-        found => Err(other_version(found)),
+        Some(row) if schema::is_current(row)? => Ok(()),
+        Some(row) if row.get("version") != Ok(0) => Err(SqlFailure::Older),
+        _ => Err(SqlFailure::NotPrepared),
     },
 };
-
-const FIND_VERSION: &str = "SELECT version FROM bookctl_journal";
 
 /// Prepares the database: makes the tables, in one transaction under a lock, so that of several processes at once one does it.
 /// Not every server has the extension of the searches' index, and not every user may add it: a search then reads all bookings.
@@ -40,41 +39,81 @@ pub(crate) struct Prepared {
     pub(crate) not_indexed: Option<String>,
 }
 
+/// Makes the tables, or brings them to this version. Returns whether there were none.
 fn make_tables(statements: &dyn SqlExecutor) -> SqlResult<bool> {
-    let make = "CREATE TABLE IF NOT EXISTS bookctl_journal (one BIGINT PRIMARY KEY CHECK (one = 1), version BIGINT NOT NULL)";
-    let fill =
-        "INSERT INTO bookctl_journal (one, version) VALUES (1, 0) ON CONFLICT (one) DO NOTHING";
     statements.execute("SET LOCAL statement_timeout = 0", &[])?;
     statements.execute("SET LOCAL lock_timeout = 0", &[])?;
-    statements.execute(make, &[])?;
-    statements.execute(fill, &[])?;
-    let row = statements.first(&format!("{FIND_VERSION} FOR UPDATE"), &[])?;
-    match row.map_or(Ok(0), |row| row.at(0))? {
-        VERSION => return Ok(false),
-        0 => {}
-        found => return Err(other_version(found)),
+    refuse_second(statements)?;
+    let run = |script: &str| -> SqlResult<()> {
+        let mut all = script.trim_end().split_terminator(";\n");
+        all.try_for_each(|it| statements.execute(it, &[]).map(drop))
+    };
+    let unreleased = "SELECT to_regprocedure('booking_seen()') IS NOT NULL AS unreleased";
+    let unreleased: bool = statements.first(unreleased, &[])?.map_or(Ok(false), |it| it.at(0))?;
+    if unreleased {
+        run(WITHOUT_TRIGGERS)?;
     }
-    // Times are RFC 3339 in UTC, which sort as text under the collation "C".
-    let tables = include_str!("schema.sql")
+    run(&dialect(include_str!("version.sql")))?;
+    let row = statements.first(&format!("{FIND_VERSION} FOR UPDATE"), &[])?;
+    let row = row.ok_or(SqlFailure::Unreadable)?;
+    let found = row.get("version")?;
+    if found > 0 && schema::is_current(&row)? {
+        return Ok(false);
+    }
+    if found == 0 {
+        run(&dialect(include_str!("schema.sql")))?;
+        let others = include_str!("team.sql").split("\n\n");
+        others.map(|it| statements.execute(it, &[])).collect::<SqlResult<Vec<_>>>()?;
+    }
+    schema::migrate(statements, found, &dialect)?;
+    Ok(found == 0)
+}
+
+/// Refuses to make a journal in front of the one that this user finds already: it would be empty.
+fn refuse_second(statements: &dyn SqlExecutor) -> SqlResult<()> {
+    let find = "SELECT nspname AS there, coalesce(current_schema(), '') AS here FROM pg_class
+        JOIN pg_namespace ON pg_namespace.oid = relnamespace
+        WHERE pg_class.oid = to_regclass('bookctl_journal') AND has_table_privilege(pg_class.oid, 'SELECT')";
+    let Some(found) = statements.first(find, &[])? else {
+        return Ok(());
+    };
+    let (there, here): (String, String) = (found.get("there")?, found.get("here")?);
+    if there == here { Ok(()) } else { Err(SqlFailure::Second { there, here }) }
+}
+
+/// Times are RFC 3339 in UTC, which sort as text under the collation "C".
+fn dialect(tables: &str) -> String {
+    tables
         .replace(" TEXT", " TEXT COLLATE \"C\"")
         .replace(" INTEGER", " BIGINT")
-        .replace(" WITHOUT ROWID", "");
-    let others = include_str!("team.sql").split("\n\n");
-    for statement in tables.trim_end().split_terminator(";\n").chain(others) {
-        statements.execute(statement, &[])?;
+        .replace(" WITHOUT ROWID", "")
+}
+
+/// Brings tables of builds before the first release to version 1.
+const WITHOUT_TRIGGERS: &str = "DROP FUNCTION booking_seen() CASCADE;
+DROP FUNCTION booking_forgotten() CASCADE;
+DROP FUNCTION booking_facts(TEXT);
+ALTER TABLE bookctl_journal ADD COLUMN written_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE bookctl_journal ADD COLUMN readable_from BIGINT NOT NULL DEFAULT 0;
+UPDATE bookctl_journal SET version = 1;
+";
+
+/// Brings the tables of an older version to this one. The user may have no right to, but their owner has.
+pub(super) fn migrate(database: &Database) -> SqlResult<()> {
+    database.is_guarded.set(false);
+    let migrated = database.transaction(&|statements| make_tables(statements).map(drop));
+    database.is_guarded.set(true);
+    match migrated {
+        Err(SqlFailure::NotAllowed(_)) => Err(SqlFailure::Older),
+        migrated => migrated,
     }
-    statements.execute("UPDATE bookctl_journal SET version = ?1", values![VERSION])?;
-    Ok(true)
 }
 
 const INDEX: &str = "CREATE INDEX IF NOT EXISTS bookings_search ON bookings USING gin
     (guest gin_trgm_ops, email gin_trgm_ops, phone gin_trgm_ops, venue gin_trgm_ops, folded_id gin_trgm_ops)";
 
-fn other_version(found: i64) -> SqlFailure {
-    SqlFailure::OtherVersion { found, known: VERSION }
-}
-
 pub(super) fn error(database: &Database, failure: &SqlFailure) -> Error {
+    let what = format!("the journal at {} {failure}", database.address);
     let hint = match failure {
         SqlFailure::Unconnected(_)
         | SqlFailure::Lost(_)
@@ -92,10 +131,16 @@ pub(super) fn error(database: &Database, failure: &SqlFailure) -> Error {
         SqlFailure::NotPrepared => {
             "prepare it once, as a user who may create tables: `bookctl journal init`"
         }
-        SqlFailure::OtherVersion { .. } => {
-            "use the bookctl that prepared it, or prepare another database with `bookctl journal init`"
+        SqlFailure::OtherVersion { written_by, .. } => {
+            return newer_version(what, written_by.as_deref());
+        }
+        SqlFailure::Second { .. } => {
+            "use it as it is; for a journal of its own, the user needs a search_path without that schema, or no right to read it"
+        }
+        SqlFailure::Older => {
+            "bring it to this version, as the user who owns its tables: `bookctl journal init`; older bookctls go on using it"
         }
         _ => "see the state of the journal with `bookctl journal status`",
     };
-    Error::journal(format!("the journal at {} {failure}", database.address)).hint(hint)
+    Error::journal(what).hint(hint)
 }

@@ -7,7 +7,8 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::system::files::{RIGHT_OWNERS, other_owner};
+use super::shell;
+use super::system::files::{self, RIGHT_OWNERS, other_owner};
 use crate::outcome::{Code, Error, Result};
 
 /// The suffixes of the files that SQLite keeps next to a database.
@@ -45,6 +46,24 @@ pub(crate) fn refuse_others(path: &Path) -> Result<()> {
         let what = format!("cannot read {}", path.display());
         Error::caused(Code::Config, what, error)
     })
+}
+
+/// Refuses a file of settings that others may write, as ssh does: it says where keys are sent. `true` where the file system
+/// keeps no modes, so that nobody can say who may.
+pub(crate) fn refuse_writable(path: &Path) -> Result<bool> {
+    if !files::is_writable_by_others(path) {
+        return Ok(false);
+    }
+    let probe = beside(path, ".probe");
+    let keeps_modes =
+        files::create_new(&probe, None).is_err() || !files::is_writable_by_others(&probe);
+    let _ = fs::remove_file(&probe);
+    if !keeps_modes {
+        return Ok(true);
+    }
+    let what = format!("other users may write {}; bookctl does not use it", path.display());
+    let command = shell::word(&path.display().to_string());
+    Err(Error::config(what).hint(format!("look at what it says, then run: chmod go-w {command}")))
 }
 
 fn check_name(path: &Path) -> io::Result<()> {

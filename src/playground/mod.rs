@@ -75,11 +75,11 @@ impl Command {
                 Needs { is_server: true, ..Needs::of(ServiceNeed::OwnSandbox) }
             }
             Command::Requests(args) => {
-                let needs = Needs::of(ServiceNeed::ProfileUnchecked);
+                let needs = Needs::of(ServiceNeed::Sandbox);
                 Needs { is_server: args.is_server(), only_reads: true, ..needs }
             }
             Command::Keys => Needs::of(ServiceNeed::OwnSandbox),
-            _ => Needs::of(ServiceNeed::ProfileUnchecked),
+            _ => Needs::of(ServiceNeed::Sandbox),
         }
     }
 }

@@ -3,14 +3,13 @@ use serde_json::json;
 use crate::app::Context;
 use crate::booking::confirmation::Confirmation;
 use crate::json::Document;
-use crate::outcome::{Error, Exit, Result};
-use crate::platform::sqlite;
+use crate::outcome::{Exit, Result};
 use crate::service::client::Call;
 use crate::terminal::output::{DocumentView, Page};
 
 /// Delete all bookings, messages and settings
 ///
-/// Also resets the clock, and replaces the file of another version of bookctl. Asks first on a terminal, but not in a script.
+/// Also resets the clock. Asks first on a terminal, but not in a script.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox reset\n  \
@@ -22,22 +21,15 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let unreadable = context.sandbox_of_another_version();
     if !args.yes && context.prompter.interactive() {
         // Fails if this is not a sandbox, so that nobody is asked about a real service.
-        if unreadable.is_none() {
-            context.control(Call::get("/sandbox/clock")).await?;
-        }
+        context.control(Call::get("/sandbox/clock")).await?;
         let confirmation = Confirmation::new(
             "resetting the sandbox",
             "Delete all bookings, text messages and settings of the sandbox?",
             "the sandbox was not reset",
         );
         confirmation.ask(&context.prompter).await?;
-    }
-    if let Some(file) = unreadable {
-        let failed = |error| Error::io(format!("cannot delete {}", file.display()), error);
-        sqlite::remove(file).map_err(failed)?;
     }
     let answer = context.control(Call::post("/sandbox/reset", json!({}))).await?;
     // The reset restores all rate limits and deletes all bookings, those of unknown result too. If that cannot be stored, the next answers correct it.

@@ -47,7 +47,7 @@ pub(crate) async fn start(
     logs: bool,
 ) -> Result<Starting> {
     let options = Options { limits: context.sandbox_limits, ..options };
-    let sandbox = Sandbox::open(options)?;
+    let sandbox = context.open_sandbox(options)?;
     if let Some(file) = files.fixtures {
         let file = FixtureFile::read(file).await?;
         let loaded = sandbox.load(file.document.clone()).await;

@@ -25,7 +25,7 @@ use http::report::judge;
 pub(crate) use http::{BODY_LIMIT, ExchangeDocument, HarFile, OnRequest};
 pub(crate) use rules::access::LIVE_KEY;
 use rules::organization::Organization;
-pub(crate) use store::{OpenError, is_of_another_version};
+pub(crate) use store::{OpenError, set_aside};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Options {

@@ -24,6 +24,7 @@ impl SecretsFile {
             return Ok(None);
         }
         ownership::refuse_others(&self.0)?;
+        ownership::refuse_writable(&self.0)?;
         refuse_if_others_can_read(&self.0)?;
         let text = private_file::read(&self.0).map_err(|error| self.not_read(error))?;
         let text = Zeroizing::new(text.unwrap_or_default());

@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use crate::harness::{Home, Reply, SOON, Scripted, Served, free_port, has, holds, words};
+use crate::harness::{
+    Home, Reply, Running, SOON, Scripted, Served, free_port, has, holds, text, words,
+};
 
 /// "A key in the environment with neither a base URL nor a profile named is refused (3), so that a script that
 /// lost its configuration never books in the sandbox by mistake" (command line, Command tree)
@@ -30,6 +32,131 @@ fn a_key_goes_to_the_profile_that_was_chosen_as_the_default_one() {
     home.ok(["profile", "use", "sandbox"]);
     home.book("ven_confirms", &[]).exits(0);
     assert_eq!(served.bookings().len(), 1);
+}
+
+/// "Where profiles exist and none is chosen, a command that needs a service ends with 3 and names both ways on" (command line)
+#[test]
+fn profiles_without_a_choice_are_refused_with_both_ways_on() {
+    let served = Served::start();
+    let home =
+        Home::new().configured(&format!("[profiles.live]\nbase_url = '{}'\n", served.base_url()));
+    for command in [
+        "show bk_1",
+        "cancel bk_1 --yes",
+        "search dining --near soho --at 'tomorrow 19:30'",
+        "status",
+    ] {
+        let error = home.refuses(command, 3, "config");
+        has(&error, "message", "live");
+        has(&error, "hint", "--profile live");
+        has(&error, "hint", "--profile sandbox");
+    }
+    home.book("ven_confirms", &["-q"]).refused(3, "config");
+    assert!(served.bookings().is_empty() && !home.path().join("sandbox.db").exists());
+    home.run(words("sandbox keys")).exits(0);
+    home.book("ven_confirms", &["--profile", "sandbox"]).exits(0);
+}
+
+/// "after a write that line stands under `-q` too, unless the sandbox was named … A card and a pipe's rows of a sandbox's booking
+/// have `service  sandbox`" (command line)
+#[test]
+fn a_booking_of_an_unnamed_sandbox_says_so_in_quiet() {
+    const LINE: &str = "sandbox: nothing is really booked";
+    let named = |home: Home| home.with("BOOKCTL_PROFILE", "sandbox");
+    let used = Home::new();
+    used.ok(["profile", "use", "sandbox"]);
+    for (home, is_named) in [(Home::new(), false), (named(Home::new()), true), (used, true)] {
+        for flags in [&["-q"][..], &[]] {
+            let arguments =
+                ["book", "ven_confirms", "--at", "tomorrow 19:30", "--party", "2", "--name"];
+            let name = if flags.is_empty() { "Ada Lovelace" } else { "Grace Hopper" };
+            let output = home.run(arguments.iter().chain(&[name]).chain(flags)).exits(0);
+            assert_eq!(output.stderr.matches(LINE).count(), usize::from(!is_named), "{output}");
+            assert!(output.stdout.contains("service\tsandbox\n"), "{output}");
+            let show = home.run(["show", "@last", "-q"]).exits(0);
+            assert!(
+                !show.stderr.contains(LINE) && show.stdout.contains("service\tsandbox\n"),
+                "{show}"
+            );
+        }
+    }
+    let served = Served::start();
+    served
+        .home()
+        .run([
+            "book",
+            "ven_confirms",
+            "--at",
+            "tomorrow 19:30",
+            "--party",
+            "2",
+            "--name",
+            "Ada Lovelace",
+        ])
+        .exits(0)
+        .prints("service\tsandbox\n");
+}
+
+/// "`BOOKCTL_HOME` (… absolute, or 3)" (command line, Environment)
+#[test]
+fn a_home_that_is_not_absolute_is_refused() {
+    for (name, value) in
+        [("BOOKCTL_HOME", "state"), ("BOOKCTL_HOME", "~/x"), ("HOME", "home"), ("HOME", "~")]
+    {
+        let home = Home::new();
+        let mut command = home.command(["book", "ven_confirms", "--json"]);
+        command.env_remove("BOOKCTL_HOME").env(name, value);
+        let error = Running::start(command).end().refused(3, "config");
+        has(&error, "message", name);
+        has(&error, "message", if value.starts_with('~') { "`~`" } else { value });
+        assert_eq!(std::fs::read_dir(home.folder()).unwrap().count(), 0, "{name}={value}");
+    }
+}
+
+/// As in ssh: who writes it decides where keys are sent.
+#[test]
+fn settings_that_others_may_write_are_refused_with_the_chmod() {
+    use std::os::unix::fs::PermissionsExt;
+    let server = Scripted::start(|_| Reply::json(200, &json!({"name": "sink"})));
+    let key = ("BOOKCTL_API_KEY", "sk_live_x");
+    let home = Home::new().with_profile("live", server.base_url(), "").with(key.0, key.1);
+    let file = home.path().join("config.toml");
+    let set = |file: &std::path::Path, mode| {
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for mode in [0o666, 0o602] {
+        set(&file, mode);
+        for command in ["status --profile live", "profile list", "show bk_1"] {
+            let error = home.refuses(command, 3, "config");
+            has(&error, "message", "config.toml");
+            has(&error, "hint", "chmod go-w ");
+        }
+        let report = home.run(["doctor", "--json"]).exits(3).json();
+        assert!(text(&report["checks"][0], "fix").contains("chmod"), "{report}");
+    }
+    assert!(server.requests().is_empty());
+    // One's own group alone may.
+    set(&file, 0o664);
+    home.ok(["profile", "list"]);
+    let secrets = home.path().join("secrets.toml");
+    std::fs::write(&secrets, "").unwrap();
+    set(&secrets, 0o602);
+    let home = home.with(key.0, "");
+    has(&home.refuses("status --profile live", 3, "config"), "hint", "chmod");
+}
+
+/// "`BOOKCTL_JOURNAL` (…; set and empty: the local file, also against the profile's)" (command line, Environment)
+#[test]
+fn an_empty_journal_variable_is_the_local_file_against_the_profile() {
+    let served = Served::start();
+    let more = "journal = 'postgresql://bookings@127.0.0.1:1/bookctl'\n";
+    let home = Home::new().with_profile("live", served.base_url(), more);
+    let home = home.with("BOOKCTL_API_KEY", "sk_live_sandbox").with("BOOKCTL_PROFILE", "live");
+    home.book("ven_confirms", &[]).refused(3, "journal");
+    let home = home.with("BOOKCTL_JOURNAL", "");
+    home.book("ven_confirms", &[]).exits(0);
+    assert_eq!(served.bookings().len(), 1);
+    assert_eq!(home.json("journal status")["kind"], "file");
 }
 
 /// What is all on this machine works where a service is refused, or none is named.

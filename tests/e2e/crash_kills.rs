@@ -215,16 +215,15 @@ fn recovering_a_journal_may_be_killed_at_any_system_call_and_forgets_no_intent()
     let prepare = |served: &Served, number: usize| {
         let (home, intent) = (served.home(), Intent::number(number));
         leave_open(&home, &intent);
-        // Of a newer version.
-        let newer = rusqlite::Connection::open(home.path().join("journal.db")).unwrap();
-        newer.pragma_update(None, "user_version", 99).unwrap();
+        let foreign = rusqlite::Connection::open(home.path().join("journal.db")).unwrap();
+        foreign.execute_batch("CREATE TABLE added (id)").unwrap();
         Scene::new(home, RECOVER, intent)
     };
     let kept = |served: &Served, scene: &Scene, _: &Output| {
         recover(&scene.home);
         settles_the_open_one(served, scene)
     };
-    let what = "kills of a recovery of another version's journal";
+    let what = "kills of a recovery of a journal with foreign tables";
     kill_each(what, 19, prepare, kept, &[Kept::Open]);
 }
 

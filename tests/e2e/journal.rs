@@ -1,9 +1,12 @@
 //! The disk that misbehaves: without a journal nothing is sent, and no file is lost.
 
 use std::fs;
+use std::path::Path;
+
+use rusqlite::Connection;
 
 use crate::faults::{booking, confirmed, creating};
-use crate::harness::{Home, Reply, text};
+use crate::harness::{Home, Reply, has, text};
 
 /// "No journal, no POST." (design); exit 3: "the configuration, a profile, the keyring or the journal cannot be used"
 #[test]
@@ -37,4 +40,60 @@ fn a_damaged_journal_stops_creates_and_is_left_as_it_is() {
     home.run(booking(&[])).refused(3, "journal");
     assert!(server.creates().is_empty());
     assert_eq!(fs::read_to_string(&journal).unwrap(), damaged);
+}
+
+/// Version 27 is what builds before the first release wrote.
+#[test]
+fn a_journal_of_every_version_is_read_and_written() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/journals");
+    let dumps: Vec<_> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    let newest = dumps.len() as i64 - 1;
+    for dump in dumps {
+        let home = Home::new();
+        fs::create_dir_all(home.path()).unwrap();
+        let journal = Connection::open(home.path().join("journal.db")).unwrap();
+        journal.execute_batch(&fs::read_to_string(&dump).unwrap()).unwrap();
+        assert_eq!(home.list("bookings").len(), 1, "{}", dump.display());
+        assert_eq!(home.json("journal recover")["recovered"], false);
+        home.booked("ven_otp", &[], 10);
+        home.ok(["attempts", "resume", "order-2"]);
+        assert_eq!(home.list("attempts --all").len(), 3);
+        assert_eq!(home.json("journal status")["version"], newest);
+        let written: String = journal
+            .query_row(
+                "SELECT written_by FROM bookctl_journal WHERE version = ?1",
+                [newest],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(written, env!("CARGO_PKG_VERSION"));
+    }
+}
+
+#[test]
+fn a_journal_of_a_newer_version_is_refused_and_not_replaced() {
+    let home = Home::new();
+    home.booked("ven_confirms", &[], 0);
+    let file = home.path().join("journal.db");
+    let newer = "UPDATE bookctl_journal SET version = 99, written_by = '9.9.9', readable_from = 99; PRAGMA user_version = 99";
+    Connection::open(&file).unwrap().execute_batch(newer).unwrap();
+    let before = fs::read(&file).unwrap();
+    for command in [
+        "book ven_otp --at 'tomorrow 19:30' --party 2 --name Ada",
+        "bookings",
+        "attempts",
+        "journal recover",
+    ] {
+        let error = home.refuses(command, 3, "journal");
+        has(&error, "message", "another version of bookctl (9.9.9");
+        has(&error, "hint", "install bookctl 9.9.9 or newer");
+    }
+    assert!(fs::read(&file).unwrap() == before);
+    assert!(
+        fs::read_dir(home.path()).unwrap().all(|it| !it
+            .unwrap()
+            .path()
+            .to_string_lossy()
+            .contains("broken"))
+    );
 }

@@ -31,9 +31,26 @@ fn without_a_journal_that_takes_the_intent_nothing_is_sent_and_the_reason_is_tol
     said("has no tables of bookctl yet", "bookctl journal init");
     home.ok(["journal", "init"]).prints("is prepared");
     home.ok(["journal", "init"]).prints("prepared already");
-    postgres.sql("bookctl", "UPDATE bookctl_journal SET version = version + 99");
-    said("another version of bookctl", "another database");
-    postgres.sql("bookctl", "UPDATE bookctl_journal SET version = version - 99");
+    let set =
+        |what: &str| drop(postgres.sql("bookctl", &format!("UPDATE bookctl_journal SET {what}")));
+    set("version = version + 99, written_by = '9.9.9', readable_from = 99");
+    said("another version of bookctl (9.9.9", "install bookctl 9.9.9");
+    set("readable_from = 1");
+    home.ok(["bookings"]);
+    // An older one is brought to this version by whoever may, and by `init`.
+    let older = "DROP TABLE batch_rows; UPDATE bookctl_journal SET version = 1";
+    postgres.sql("bookctl", older);
+    home.ok(["bookings"]);
+    assert_eq!(home.json("journal status")["version"], 2);
+    postgres.sql("bookctl", older);
+    postgres.sql("bookctl", "CREATE ROLE member LOGIN; GRANT SELECT, UPDATE, INSERT, DELETE ON ALL TABLES IN SCHEMA public TO member");
+    let member = sharing(served.home(), &postgres.url().replace("owner@", "member@"), "member");
+    let error = member.book("ven_confirms", &[]).refused(3, "journal");
+    has(&error, "message", "older version");
+    has(&error, "hint", "journal init");
+    home.ok(["journal", "init"]);
+    postgres.sql("bookctl", "GRANT SELECT ON ALL TABLES IN SCHEMA public TO member");
+    member.ok(["bookings"]);
     postgres.sql("bookctl", "ALTER DATABASE bookctl SET default_transaction_read_only = on");
     said("rejects changes", "primary");
     // Support may read there; the doctor says that nothing is booked.
@@ -51,6 +68,23 @@ fn without_a_journal_that_takes_the_intent_nothing_is_sent_and_the_reason_is_tol
     has(&error, "message", &folder);
     has(&error, "message", "cannot be reached");
     assert!(served.bookings().is_empty());
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_journal_is_used_in_its_own_schema_and_never_hidden() {
+    let Some(team) = Team::new() else { return };
+    let home = team.machine("ada");
+    home.booked("ven_confirms", &[], 0);
+    home.ok(["journal", "init"]).prints("in schema public");
+    team.sql("CREATE SCHEMA owner; CREATE TABLE owner.bookings (x INT); CREATE TABLE owner.attempts (x INT)");
+    let error = home.refuses("journal init", 3, "journal");
+    has(&error, "message", "in schema public already");
+    has(&error, "message", "from schema owner");
+    assert_eq!(listed(&home, &["bookings"]).len(), 1);
+    home.booked("ven_otp", &[], 10);
+    let status = home.json("journal status");
+    assert_eq!((&status["schema"], &status["bookings"]), (&"public".into(), &2.into()));
 }
 
 #[test]

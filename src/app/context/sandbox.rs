@@ -34,7 +34,7 @@ impl Context {
             keeps_requests: false,
             ..sandbox::Options::new(Some(database.clone()))
         };
-        let sandbox = Sandbox::open(options)?;
+        let sandbox = self.open_sandbox(options)?;
         let mut skew = sandbox.now()?.duration_since(Timestamp::now());
         // Two readings of the same clock differ by the time between them.
         if skew.abs() < SignedDuration::from_secs(1) {
@@ -45,6 +45,25 @@ impl Context {
             base: OnceCell::new(),
             skew,
         }))
+    }
+
+    /// Opens the sandbox. The default file holds nothing that must last: one of another version is set aside, and a new one begins.
+    pub(crate) fn open_sandbox(&self, options: sandbox::Options) -> Result<Sandbox> {
+        let default = &self.paths.sandbox;
+        match Sandbox::open(options.clone()) {
+            Err(why) if why.is_other_version() && options.database.as_ref() == Some(default) => {
+                let failed =
+                    |error| Error::io(format!("cannot rename {}", default.display()), error);
+                if let Some(aside) = sandbox::set_aside(default).map_err(failed)? {
+                    let aside = aside.display();
+                    self.out.note(&format!(
+                        "the sandbox is of another version of bookctl: it begins anew, and the old one is kept as {aside}"
+                    ));
+                }
+                Ok(Sandbox::open(options)?)
+            }
+            opened => Ok(opened?),
+        }
     }
 
     /// Serves the sandbox on a port of its own until the command ends, once. Returns its base URL.

@@ -109,6 +109,7 @@ fn init(context: &Context) -> Result<Exit> {
         place: shared.address.to_string(),
         made: prepared.is_new,
         version: summary.version,
+        schema: summary.schema.unwrap_or_default(),
         search_not_indexed: prepared.not_indexed,
     })
 }
@@ -142,6 +143,7 @@ impl Draw for StatusView {
         };
         page.field("kind", self.kind);
         page.field("version", summary.version.to_string());
+        page.field_if("schema", summary.schema.as_deref());
         page.field("attempts", summary.attempts.to_string());
         page.field("bookings", summary.bookings.to_string());
         let oldest = summary.oldest_open_at.as_ref();
@@ -199,6 +201,7 @@ struct InitView {
     place: String,
     made: bool,
     version: i64,
+    schema: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     search_not_indexed: Option<String>,
 }
@@ -206,8 +209,8 @@ struct InitView {
 impl Draw for InitView {
     fn draw(&self, page: &mut Page) {
         let already = if self.made { "" } else { " already" };
-        let place = &self.place;
-        page.line(format!("The journal at {place} is prepared{already}."));
+        let (place, schema) = (&self.place, &self.schema);
+        page.line(format!("The journal at {place} is prepared{already}, in schema {schema}."));
         if let Some(why) = &self.search_not_indexed {
             page.line(format!("Searches have no index, because the server {why}."));
         }

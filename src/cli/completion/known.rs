@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::command_line::CommandLine;
 use crate::config::{
-    ConfigFile, Environment, Paths, SANDBOX_PROFILE, Target, TargetOptions, resolve,
+    ConfigFile, Environment, Paths, SANDBOX_PROFILE, ServiceNeed, Target, TargetOptions, resolve,
 };
 use crate::journal::{CompletionIndex, IndexedRow};
 use crate::platform::ownership;
@@ -55,7 +55,8 @@ impl Known {
 
     fn service(&self) -> Option<(Paths, Target)> {
         let paths = Paths::find(&self.environment).ok()?;
-        let target = resolve(&self.options, &self.environment, &paths).ok()?;
+        let target =
+            resolve(ServiceNeed::Sandbox, &self.options, &self.environment, &paths).ok()?;
         Some((paths, target))
     }
 

@@ -44,6 +44,7 @@ const KIND: Kind = Kind {
     application: 0,
     version: 22,
     schema: SCHEMA,
+    migrate: None,
     journal: JournalMode::Unsynced,
     tune: |_| Ok(()),
 };

@@ -36,6 +36,8 @@ pub(crate) struct Database {
     pub(crate) address: Address,
     config: Config,
     pub(crate) guard: Option<Guard>,
+    /// Whether the guard is asked.
+    pub(crate) is_guarded: Flag<bool>,
     driver: Handle,
     /// Ends the thread when it is dropped.
     _stop: oneshot::Sender<()>,
@@ -69,6 +71,7 @@ impl Database {
             config: config(&address, &login),
             address,
             guard: None,
+            is_guarded: Flag::new(true),
             driver,
             _stop: stop,
             is_patient: false,

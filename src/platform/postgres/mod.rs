@@ -7,7 +7,7 @@ mod session;
 pub(crate) use address::Address;
 pub(crate) use connection::Database;
 
-use super::sql::SqlFailure;
+use super::sql::{SqlResult, SqlRow};
 
 pub(crate) struct Login {
     pub(crate) user: String,
@@ -17,7 +17,7 @@ pub(crate) struct Login {
 /// What has to hold of a database before it is used. It is asked together with the first statement of a connection.
 #[derive(Clone, Copy)]
 pub(crate) struct Guard {
-    /// A query for one number.
+    /// A query for one row.
     pub(crate) query: &'static str,
-    pub(crate) check: fn(i64) -> Result<(), SqlFailure>,
+    pub(crate) check: fn(Option<&SqlRow>) -> SqlResult<()>,
 }

@@ -25,6 +25,11 @@ SET LOCAL statement_timeout = '60s';
 SET LOCAL idle_in_transaction_session_timeout = '20s';
 SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 
+/// A guarded database is used in the schema in which its guard's table is, whatever else the role finds through its path.
+/// For the transaction alone: a pooler gives the next one another connection.
+const PIN: &str = "SELECT set_config('search_path', quote_ident(nspname), true) FROM pg_class
+JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass('bookctl_journal')";
+
 impl Database {
     /// Runs `work` in one transaction, and returns when it is committed on the server's disk. `work` may be run several times:
     /// where another transaction was in the way, and where a commit's answer was lost. Whether that commit was done is not
@@ -107,24 +112,35 @@ impl<'a> PostgresSession<'a> {
     /// Sends requests in one go, behind what is waiting and what has to come first, and returns what came back for them.
     fn send(&self, requests: Vec<SessionRequest>) -> SqlResult<Vec<StatementResult>> {
         let mut all = Vec::new();
-        if self.is_transaction && !self.has_begun.replace(true) {
+        let guard = self.database.guard;
+        // What a guarded read sends at once is a transaction as well.
+        let is_read = !self.is_transaction && guard.is_some();
+        if is_read {
+            all.push(SessionRequest::Command("BEGIN"));
+        } else if self.is_transaction && !self.has_begun.replace(true) {
             all.push(SessionRequest::Command(BEGIN));
         }
-        let guard = self.database.guard;
-        let guard = guard.filter(|_| !self.connection.is_checked.get());
+        if guard.is_some() && !all.is_empty() {
+            all.push(SessionRequest::Command(PIN));
+        }
+        let is_needed = self.database.is_guarded.get() && !self.connection.is_checked.get();
+        let guard = guard.filter(|_| is_needed);
         let guard_at = all.len();
         all.extend(guard.map(|guard| statement(guard.query, &[])));
         all.append(&mut self.waiting.borrow_mut());
         let own_at = all.len();
+        let own_count = requests.len();
         all.extend(requests);
+        all.extend(is_read.then_some(SessionRequest::Command("ROLLBACK")));
         let client = Arc::clone(&self.connection.client);
         let mut replies = self.database.wait(pipelined(client, all))?;
         if let Some(guard) = guard {
-            let found = rows(&replies[guard_at])?.first().map(|row| row.at(0));
-            (guard.check)(found.unwrap_or(Ok(0))?)?;
+            (guard.check)(rows(&replies[guard_at])?.first())?;
             self.connection.is_checked.set(true);
         }
-        Ok(replies.split_off(own_at))
+        let mut own = replies.split_off(own_at);
+        own.truncate(own_count);
+        Ok(own)
     }
 }
 

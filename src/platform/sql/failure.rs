@@ -21,7 +21,11 @@ pub(crate) enum SqlFailure {
     OtherVersion {
         found: i64,
         known: i64,
+        /// The bookctl that wrote it, if that is known.
+        written_by: Option<String>,
     },
+    /// Its tables are of an older version, and have to be brought to this one first.
+    Older,
     /// Another process held the lock for too long, or a signal ended the wait.
     Held,
     Full,
@@ -42,6 +46,11 @@ pub(crate) enum SqlFailure {
     /// No answer came in time, or another transaction held a row for too long.
     Late,
     NotPrepared,
+    /// Its tables would be made in a second schema.
+    Second {
+        there: String,
+        here: String,
+    },
     Unreadable,
     Other(String),
 }
@@ -71,10 +80,14 @@ impl fmt::Display for SqlFailure {
             SqlFailure::Damaged => f.write_str("is damaged"),
             SqlFailure::Empty => f.write_str("is empty: it was truncated, or its log was removed"),
             SqlFailure::Foreign => f.write_str("is a database of another program"),
-            SqlFailure::OtherVersion { found, known } => write!(
-                f,
-                "was made by another version of bookctl (its tables have version {found}, and this one needs {known})"
-            ),
+            SqlFailure::OtherVersion { found, known, written_by } => {
+                let by = written_by.as_ref().map(|it| format!("{it}; ")).unwrap_or_default();
+                write!(
+                    f,
+                    "was made by another version of bookctl ({by}its tables have version {found}, and this one reads {known})"
+                )
+            }
+            SqlFailure::Older => f.write_str("was made by an older version of bookctl"),
             SqlFailure::Held => write!(f, "is in use by another process (waited {waited} s)"),
             SqlFailure::Full => f.write_str("cannot be written: the disk is full"),
             SqlFailure::Moved => f.write_str("was moved or replaced while this command used it"),
@@ -85,6 +98,10 @@ impl fmt::Display for SqlFailure {
             SqlFailure::Standby => f.write_str("rejects changes: it is a standby, or read-only"),
             SqlFailure::Conflict => f.write_str("was changed by others again and again"),
             SqlFailure::Late => write!(f, "did not respond in time (waited {waited} s)"),
+            SqlFailure::Second { there, here } => write!(
+                f,
+                "is in schema {there} already, and new tables would hide it from schema {here}"
+            ),
             SqlFailure::NotPrepared => f.write_str("has no tables of bookctl yet"),
             SqlFailure::Unreadable => {
                 f.write_str("cannot be used: a column does not hold what is expected there")

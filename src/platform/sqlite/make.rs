@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, TransactionBehavior};
 
 use super::{JournalMode, Kind, connect, switch_journal};
 use crate::platform::ownership::COMPANIONS;
@@ -100,17 +100,35 @@ fn remove_one(path: &Path) -> io::Result<()> {
     }
 }
 
-fn create_schema(connection: &mut Connection, kind: &Kind) -> rusqlite::Result<()> {
+fn create_schema(connection: &mut Connection, kind: &Kind) -> Result<(), SqlFailure> {
     let transaction = connection.transaction()?;
     transaction.pragma_update(None, "application_id", kind.application)?;
-    transaction.execute_batch(kind.schema)?;
-    transaction.pragma_update(None, "user_version", kind.version)?;
-    transaction.commit()
+    make_tables(&transaction, kind)?;
+    Ok(transaction.commit()?)
+}
+
+/// Makes the tables of the kind's version in an empty database.
+pub(crate) fn make_tables(connection: &Connection, kind: &Kind) -> Result<(), SqlFailure> {
+    connection.execute_batch(kind.schema)?;
+    kind.migrate.map_or(Ok(()), |migrate| migrate(connection, 0))?;
+    Ok(connection.pragma_update(None, "user_version", kind.version)?)
 }
 
 pub(super) fn check_schema(connection: &mut Connection, kind: &Kind) -> Result<(), SqlFailure> {
     // One snapshot: another process may replace the file's content in between.
-    let connection = connection.transaction()?;
+    let checked = check_version(&*connection.transaction()?, kind);
+    let (Err(SqlFailure::OtherVersion { .. }), Some(migrate)) = (&checked, kind.migrate) else {
+        return checked;
+    };
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have done it meanwhile.
+    if let Err(SqlFailure::OtherVersion { found, .. }) = check_version(&transaction, kind) {
+        migrate(&transaction, found)?;
+    }
+    Ok(transaction.commit()?)
+}
+
+fn check_version(connection: &Connection, kind: &Kind) -> Result<(), SqlFailure> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, found) = (pragma("application_id")?, pragma("user_version")?);
     let has_tables = "SELECT EXISTS (SELECT 1 FROM sqlite_schema)";
@@ -121,7 +139,7 @@ pub(super) fn check_schema(connection: &mut Connection, kind: &Kind) -> Result<(
     } else if application != kind.application || found == 0 {
         Err(SqlFailure::Foreign)
     } else if found != known {
-        Err(SqlFailure::OtherVersion { found, known })
+        Err(SqlFailure::OtherVersion { found, known, written_by: None })
     } else {
         Ok(())
     }

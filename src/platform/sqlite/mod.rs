@@ -11,11 +11,11 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-pub(crate) use make::{build, remove};
+pub(crate) use make::{build, make_tables, remove};
 
 use crate::platform::lock_wait::LockWait;
 use crate::platform::private_file::beside;
-use crate::platform::sql::SqlFailure;
+use crate::platform::sql::{SqlFailure, SqlResult};
 
 /// How a file survives a crash, and which promise a commit makes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,9 +54,11 @@ pub(crate) struct Kind {
     pub(crate) name: &'static str,
     /// The `application_id` of such files; 0 if the kind has none.
     pub(crate) application: i64,
-    /// The `user_version` of such files. A file of another version is refused.
+    /// The `user_version` of such files.
     pub(crate) version: i64,
     pub(crate) schema: &'static str,
+    /// Brings a new file, of version 0, or one of another version to this one. Without it, another version is refused.
+    pub(crate) migrate: Option<fn(&Connection, i64) -> SqlResult<()>>,
     pub(crate) journal: JournalMode,
     /// Sets the options of a connection, and the page size of a new file.
     pub(crate) tune: fn(&Connection) -> rusqlite::Result<()>,
@@ -94,6 +96,15 @@ pub(crate) fn connect(path: &Path, kind: &Kind) -> rusqlite::Result<Connection> 
     let mut connection = Connection::open_with_flags(path, flags)?;
     // Before any pragma: several processes may be here at once.
     connection.busy_handler(Some(LockWait::handler(waited_for(path, kind))))?;
+    // None of our files has triggers or views. Those that somebody added would run with each statement.
+    for (option, on) in [
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+    ] {
+        connection.set_db_config(option, on)?;
+    }
     Ok(connection)
 }
 

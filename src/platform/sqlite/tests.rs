@@ -10,6 +10,7 @@ fn kind(journal: JournalMode) -> Kind {
         application: 7,
         version: 1,
         schema: "CREATE TABLE songs (title TEXT);",
+        migrate: None,
         journal,
         tune: |_| Ok(()),
     }

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::Path;
 
 use rustix::fs::{Access, OFlags, access};
-use rustix::process::geteuid;
+use rustix::process::{getegid, geteuid};
 
 const OWNERS_ALONE: u32 = 0o600;
 
@@ -47,6 +47,15 @@ pub(crate) fn is_read_only(folder: &Path) -> bool {
 
 pub(crate) fn is_open_to_others(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| found.mode() & 0o077 != 0)
+}
+
+/// Whether others may write a file; a group that is one's own alone is none.
+pub(crate) fn is_writable_by_others(path: &Path) -> bool {
+    let own_group = getegid().as_raw();
+    let is_open = |found: Metadata| {
+        found.mode() & 0o002 != 0 || found.mode() & 0o020 != 0 && found.gid() != own_group
+    };
+    fs::metadata(path).is_ok_and(is_open)
 }
 
 /// The command that removes the access of others. `path` is quoted for the shell.

@@ -67,6 +67,11 @@ pub(crate) fn is_open_to_others(path: &Path) -> bool {
     access_list::is_open_to_others(path).unwrap_or(false)
 }
 
+/// The access list of a folder of ours lets nobody else write; files of others are refused by their owner.
+pub(crate) fn is_writable_by_others(_: &Path) -> bool {
+    false
+}
+
 pub(crate) fn closing_command(path: &str) -> String {
     format!(r#"icacls {path} /inheritance:r /grant:r "${{env:USERNAME}}:F""#)
 }

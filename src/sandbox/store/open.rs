@@ -1,10 +1,13 @@
 //! Opens the database. Several processes may do so at once, even to create it.
 
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
+use crate::platform::ownership::COMPANIONS;
+use crate::platform::private_file;
 use crate::platform::sql::SqlFailure;
 use crate::platform::sqlite::{self, JournalMode, Kind};
 
@@ -15,6 +18,10 @@ pub(crate) struct OpenError {
 }
 
 impl OpenError {
+    pub(crate) fn is_other_version(&self) -> bool {
+        matches!(self.failure, SqlFailure::OtherVersion { .. })
+    }
+
     pub(crate) fn hint(&self) -> String {
         let path = self.path.display();
         match self.failure {
@@ -26,7 +33,7 @@ impl OpenError {
                 "restore a copy, or delete {path} and {path}-wal to start with an empty sandbox"
             ),
             SqlFailure::OtherVersion { .. } => {
-                format!("start with an empty sandbox: `bookctl sandbox reset`, or delete {path}")
+                format!("name another file, or delete {path}")
             }
             SqlFailure::Damaged | SqlFailure::Foreign => {
                 format!(
@@ -55,6 +62,7 @@ const KIND: Kind = Kind {
     application: 0x626b_7362,
     version: 26,
     schema: include_str!("schema.sql"),
+    migrate: None,
     journal: JournalMode::WriteAhead { synchronous: "NORMAL" },
     tune,
 };
@@ -63,8 +71,22 @@ const STATEMENTS: usize = 64;
 /// The size of the page cache, in kilobytes below zero: the process stays below 40 MB.
 const CACHE: i64 = -20_480;
 
-pub(crate) fn is_of_another_version(path: &Path) -> bool {
-    path.exists() && matches!(sqlite::open(path, &KIND), Err(SqlFailure::OtherVersion { .. }))
+/// Sets a file of another version aside, so that a new one takes its place. Returns its new name; `None` if another process did
+/// it, or it is of this version.
+pub(crate) fn set_aside(path: &Path) -> io::Result<Option<PathBuf>> {
+    let _alone = private_file::lock(path)?;
+    let Err(SqlFailure::OtherVersion { found, .. }) = sqlite::open(path, &KIND) else {
+        return Ok(None);
+    };
+    let aside = private_file::beside(path, &format!(".version-{found}"));
+    sqlite::remove(&aside)?;
+    for suffix in [""].iter().chain(&COMPANIONS) {
+        let (from, to) = (private_file::beside(path, suffix), private_file::beside(&aside, suffix));
+        if from.exists() {
+            private_file::rename(&from, &to)?;
+        }
+    }
+    Ok(Some(aside))
 }
 
 pub(super) fn connect(database: Option<&Path>) -> Result<Connection, OpenError> {
@@ -165,8 +187,9 @@ mod tests {
             assert!(
                 matches!(failure(&other), SqlFailure::OtherVersion { found, .. } if found == version)
             );
-            assert!(is_of_another_version(&other));
             assert!(fs::read(&other).unwrap() == before);
+            let aside = set_aside(&other).unwrap().unwrap();
+            assert!(fs::read(aside).unwrap() == before && set_aside(&other).unwrap().is_none());
         }
 
         let empty = home.path().join("empty.db");

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::forget_secrets::forget_secrets;
 use crate::app::Startup;
 use crate::config::{
-    ConfigFile, Environment, SANDBOX_PROFILE, SharedJournal, Target, journal_address,
+    ConfigFile, Environment, SANDBOX_PROFILE, ServiceNeed, SharedJournal, Target, journal_address,
 };
 use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Item, Secret, Vault, look_up};
@@ -45,7 +45,7 @@ pub(crate) async fn run(setup: Startup, command: Command) -> Result<Exit> {
 }
 
 async fn logout(setup: &Startup) -> Result<Exit> {
-    let account = match setup.target()? {
+    let account = match setup.target(ServiceNeed::Profile)? {
         Target::Remote(service) => service.account(),
         Target::Embedded { .. } => None,
     };
@@ -103,7 +103,7 @@ async fn status(setup: &Startup) -> Result<Exit> {
 
 /// What commands use now. Without a service, the key in the environment alone.
 async fn current(setup: &Startup, vault: &Vault) -> Result<ProfileSecrets> {
-    let mut row = match setup.target() {
+    let mut row = match setup.target(ServiceNeed::Profile) {
         Ok(Target::Embedded { key, .. }) => {
             let mut row = ProfileSecrets::of(Some(SANDBOX_PROFILE), Some(SANDBOX_PROFILE));
             row.take_key(ENVIRONMENT, key.as_ref());
@@ -124,7 +124,7 @@ async fn current(setup: &Startup, vault: &Vault) -> Result<ProfileSecrets> {
         },
         Err(refused) => {
             // A broken configuration is an error.
-            setup.target_or_none()?;
+            setup.target(ServiceNeed::None)?;
             let mut row = ProfileSecrets::of(None, None);
             let key = Environment::text(&setup.environment.api_key).map(Secret::new);
             row.take_key(ENVIRONMENT, key.as_ref());

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::learn::{LearnOptions, look};
 use crate::app::shared_journal::database;
 use crate::app::{Context, Startup};
-use crate::config::{ConfigFile, SANDBOX_PROFILE, SharedJournal};
+use crate::config::{ConfigFile, SANDBOX_PROFILE, ServiceNeed, SharedJournal};
 use crate::journal::{Journal, Scope};
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::shell::word;
@@ -39,7 +39,7 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
         return probe(setup, args.near).await;
     }
     let vault = Vault::new(setup.paths.secrets.clone());
-    let target = match setup.target() {
+    let target = match setup.target(ServiceNeed::Profile) {
         Ok(target) => target,
         Err(error) => {
             let fix = broken_configuration(&setup, &error);
@@ -64,7 +64,7 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
 
 /// What the service sends, read as `profile learn --check` reads it. Writes nothing.
 async fn probe(setup: Startup, near: Option<String>) -> Result<Exit> {
-    let mut context = Context::new(setup)?;
+    let mut context = Context::new(setup, ServiceNeed::Profile)?;
     let options = LearnOptions { near, vertical: "dining".to_owned(), is_check: true, asks: false };
     let report = {
         let _progress = context.out.progress("reading");
@@ -98,7 +98,10 @@ fn configuration(setup: &Startup, profile: Option<&str>) -> Check {
 /// How to repair a configuration that selects no service.
 fn broken_configuration(setup: &Startup, error: &Error) -> String {
     let file = &setup.paths.config_file;
-    if ConfigFile::read(file).is_err() && ownership::check(file).is_ok() {
+    if ConfigFile::read(file).is_err()
+        && ownership::check(file).is_ok()
+        && ownership::refuse_writable(file).is_ok()
+    {
         let editor = if cfg!(windows) { "notepad" } else { "${EDITOR:-vi}" };
         return format!("{editor} {}", word(&file.display().to_string()));
     }

@@ -4,7 +4,7 @@ use super::change::known;
 use crate::app::input::read_file;
 use crate::app::{Context, Startup};
 use crate::booking::confirmation::Confirmation;
-use crate::config::edit;
+use crate::config::{ServiceNeed, edit};
 use crate::json::parsed;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::{private_file, shell};
@@ -63,7 +63,7 @@ pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
     let recorded = recorded(&args).await?;
     setup.options.profile = Some(args.name.clone());
     let config_file = setup.paths.config_file.clone();
-    let mut context = Context::new(setup)?;
+    let mut context = Context::new(setup, ServiceNeed::Profile)?;
     if !args.yes && !args.check {
         let address = context.target().address();
         let question = format!("Send at most {MOST_CALLS} reads to {address}?");

@@ -56,6 +56,8 @@ impl View for BookingView {
         page.heading(tone, state, self.booking.id());
         self.state(page, fields);
         self.visit(page, fields);
+        // A booking of the sandbox must not pass for one that a venue knows of.
+        page.field_if("service", (self.certainty == Certainty::Contract).then_some("sandbox"));
         self.terms(page, fields);
         self.since(page, fields);
         self.changes(page, fields);

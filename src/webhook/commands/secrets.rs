@@ -7,7 +7,7 @@ use crate::app::input::read_stdin;
 use crate::config::{Environment, Target};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::ownership;
-use crate::sandbox::{Options, Sandbox};
+use crate::sandbox::Options;
 use crate::secrets::Secret;
 use crate::service::client::{Call, Failure};
 use crate::terminal::prompt::Question;
@@ -86,17 +86,17 @@ pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Resu
 async fn sandbox_secret(context: &Context) -> Result<Option<Secret>> {
     match context.target() {
         _ if context.options.no_sandbox => Ok(None),
-        Target::Embedded { database, .. } => embedded_secret(database),
+        Target::Embedded { database, .. } => embedded_secret(context, database),
         Target::Remote(service) if service.base_url.is_loopback() => served_secret(context).await,
         Target::Remote(_) => Ok(None),
     }
 }
 
 /// The sandbox's secret. Nothing is sent to it, so that it need not be served.
-fn embedded_secret(database: &Path) -> Result<Option<Secret>> {
+fn embedded_secret(context: &Context, database: &Path) -> Result<Option<Secret>> {
     ownership::refuse_others(database)?;
     let options = Options::new(Some(database.to_owned()));
-    let secret = Sandbox::open(options)?.webhook_secret()?;
+    let secret = context.open_sandbox(options)?.webhook_secret()?;
     Ok(Secret::typed(&secret))
 }
 

@@ -66,6 +66,7 @@ const KIND: Kind = Kind {
     application: 0,
     version: 21,
     schema: SCHEMA,
+    migrate: None,
     journal: JournalMode::WriteAhead { synchronous: "FULL" },
     tune: |_| Ok(()),
 };

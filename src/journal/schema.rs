@@ -1,0 +1,96 @@
+//! The version of the tables, in a file and in PostgreSQL. Every bookctl reads what an older one wrote, and brings it to its
+//! own version in the transaction that opens it. An older one goes on using it unless it would misread it.
+
+use std::collections::BTreeSet;
+
+use rusqlite::Connection;
+
+use super::store::KIND;
+use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, SqlRow, values};
+use crate::platform::sqlite;
+
+/// What each version after the first adds to the tables of `schema.sql`: statements that end in `;` and a line end. Never
+/// change a released one.
+const MIGRATIONS: &[&str] = &[include_str!("batch_rows.sql")];
+
+pub(super) const VERSION: i64 = 1 + MIGRATIONS.len() as i64;
+
+/// The oldest version whose bookctl can use tables of this one. It stays while migrations only add columns that may be
+/// empty, indexes and tables.
+const READABLE_FROM: i64 = 1;
+
+/// What builds before the first release called the tables of version 1. They had triggers.
+const UNRELEASED: i64 = 27;
+
+pub(super) const FIND_VERSION: &str =
+    "SELECT version, written_by, readable_from FROM bookctl_journal";
+
+/// Whether the tables have this version. Those of a newer one may be used as they are, if that says so.
+pub(super) fn is_current(row: &SqlRow) -> SqlResult<bool> {
+    let (found, readable_from): (i64, i64) = (row.get("version")?, row.get("readable_from")?);
+    if found > VERSION && readable_from > VERSION {
+        let written_by = row.get("written_by")?;
+        return Err(SqlFailure::OtherVersion { found, known: VERSION, written_by });
+    }
+    Ok(found >= VERSION)
+}
+
+/// Brings tables of version `found` to this one. `dialect` writes a statement as the database understands it.
+pub(super) fn migrate(
+    statements: &dyn SqlExecutor,
+    found: i64,
+    dialect: &dyn Fn(&str) -> String,
+) -> SqlResult<()> {
+    let known = usize::try_from(found - 1).unwrap_or_default();
+    for migration in MIGRATIONS.iter().skip(known) {
+        for statement in migration.trim_end().split_terminator(";\n") {
+            statements.execute(&dialect(statement), &[])?;
+        }
+    }
+    let mark = "UPDATE bookctl_journal SET version = ?1, written_by = ?2, readable_from = ?3";
+    let row = values![VERSION, env!("CARGO_PKG_VERSION"), READABLE_FROM];
+    statements.execute(mark, row).map(drop)
+}
+
+/// [`migrate`] for a file, which holds its version in its header as well.
+pub(super) fn migrate_file(file: &Connection, mut found: i64) -> SqlResult<()> {
+    if found == UNRELEASED && file.query("PRAGMA table_info(bookctl_journal)", &[])?.is_empty() {
+        file.execute_batch(
+            "DROP TRIGGER booking_first_seen; DROP TRIGGER booking_seen; DROP TRIGGER guest_forgotten;
+             DROP TRIGGER booking_forgotten; DROP VIEW next_sightings;",
+        )?;
+        file.execute_batch(include_str!("version.sql"))?;
+        found = 1;
+    }
+    if found > VERSION {
+        let row = file.query(FIND_VERSION, &[]).unwrap_or_default().pop();
+        let row = row.filter(|row| row.get("version") == Ok(found));
+        let unknown = SqlFailure::OtherVersion { found, known: VERSION, written_by: None };
+        return is_current(&row.ok_or(unknown)?).map(drop);
+    }
+    migrate(file, found, &str::to_owned)?;
+    Ok(file.pragma_update(None, "user_version", VERSION)?)
+}
+
+/// Refuses a file whose tables are not those that bookctl makes, or that would do something by itself. A newer version's may
+/// have more.
+pub(super) fn check_tables(file: &Connection) -> SqlResult<()> {
+    let own = Connection::open_in_memory()?;
+    sqlite::make_tables(&own, &KIND)?;
+    let (own, found) = (tables(&own)?, tables(file)?);
+    let is_newer =
+        file.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))? > VERSION;
+    let acts = found.iter().any(|it| it.starts_with("trigger ") || it.starts_with("view "));
+    if acts || !own.is_subset(&found) || !is_newer && own != found {
+        return Err(SqlFailure::Tables("its tables are not those that bookctl makes".to_owned()));
+    }
+    Ok(())
+}
+
+/// The columns of a file's tables, its triggers and its views.
+fn tables(file: &Connection) -> SqlResult<BTreeSet<String>> {
+    let all = "SELECT item.type || ' ' || item.name || coalesce('.' || field.name || ' ' || field.type || field.pk, '') AS part
+               FROM sqlite_schema AS item LEFT JOIN pragma_table_info(iif(item.type = 'table', item.name, NULL)) AS field
+               WHERE item.type <> 'index' AND item.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+    file.query(all, &[])?.iter().map(|row| row.get("part")).collect()
+}
