@@ -8,7 +8,7 @@ use super::Journal;
 use super::bookings::is_forgotten;
 use crate::json::Document;
 use crate::outcome::{Exit, Result};
-use crate::platform::sql::{SqlExecutor, SqlResult, SqlRow, Value, values};
+use crate::platform::sql::{SqlResult, SqlRow, values};
 use crate::secrets::redact_document;
 
 /// What is printed of a row beside its number.
@@ -123,17 +123,4 @@ impl Journal {
             statements.later(end, values![&scope.origin, batch, WHOLE, code]).map(drop)
         })
     }
-}
-
-/// Deletes the results that meet a condition, with the guests in them. Which rows a batch had stays.
-pub(super) fn strip(
-    statements: &dyn SqlExecutor,
-    condition: &str,
-    values: &[Value<'_>],
-) -> SqlResult<usize> {
-    let strip = format!(
-        "UPDATE batch_rows SET exit_code = NULL, booking_id = NULL, booking = NULL, error = NULL
-         WHERE origin = ?1 AND exit_code IS NOT NULL AND {condition}"
-    );
-    statements.later(&strip, values)
 }

@@ -8,10 +8,10 @@ use std::fs;
 
 use jiff::Timestamp;
 
+use super::Journal;
 use super::scope::Scope;
-use super::{Journal, batch_rows};
 use crate::outcome::Result;
-use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, values};
+use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, Value, values};
 
 /// How many guests a transaction deletes at most, so that nobody waits long for it. More than one request ever adds.
 const AT_ONCE: u32 = 1000;
@@ -59,7 +59,7 @@ pub(super) fn purge(statements: &dyn SqlExecutor, scope: &Scope) -> SqlResult<us
                 email = NULL, phone = NULL, venue = NULL, folded_id = NULL
          WHERE origin = ?1 AND id IN ({oldest})"
     );
-    let results = batch_rows::strip(statements, "seen_at <= ?2", values![&scope.origin, &ended])?;
+    let results = strip_results(statements, "seen_at <= ?2", values![&scope.origin, &ended])?;
     Ok(attempts + results + statements.later(&bookings, row)?)
 }
 
@@ -68,6 +68,19 @@ fn strip_attempts(lock: &str) -> String {
         "UPDATE attempts SET {WITHOUT_GUEST} WHERE idempotency_key IN
          (SELECT idempotency_key FROM attempts WHERE {UNTIL} AND {CONCLUDED} ORDER BY created_at LIMIT ?4 {lock})"
     )
+}
+
+/// Deletes the results that meet a condition, with the guests in them. Which rows a batch had stays.
+fn strip_results(
+    statements: &dyn SqlExecutor,
+    condition: &str,
+    values: &[Value<'_>],
+) -> SqlResult<usize> {
+    let strip = format!(
+        "UPDATE batch_rows SET exit_code = NULL, booking_id = NULL, booking = NULL, error = NULL
+         WHERE origin = ?1 AND exit_code IS NOT NULL AND {condition}"
+    );
+    statements.later(&strip, values)
 }
 
 impl Journal {
@@ -107,7 +120,7 @@ impl Journal {
             let stripped = statements.execute(&strip_attempts(""), row)?;
             statements.execute(&story, values![origin, until, AT_ONCE])?;
             let deleted = statements.execute(&delete, values![origin, until, AT_ONCE])?;
-            batch_rows::strip(statements, "seen_at <= ?2", values![origin, until])?;
+            strip_results(statements, "seen_at <= ?2", values![origin, until])?;
             Ok(stripped + deleted > 0)
         })
     }
@@ -124,7 +137,7 @@ impl Journal {
             statements.execute(story, values![&scope.origin, id])?;
             let delete = "DELETE FROM bookings WHERE origin = ?1 AND id = ?2";
             let deleted = statements.execute(delete, values![&scope.origin, id])?;
-            batch_rows::strip(statements, "booking_id = ?2", values![&scope.origin, id])?;
+            strip_results(statements, "booking_id = ?2", values![&scope.origin, id])?;
             Ok(Forgotten { count: u32::from(stripped + deleted > 0), unresolved: 0 })
         })
     }

@@ -28,7 +28,8 @@ impl EndSignals {
             (Exit::HungUp, SignalKind::hangup()),
             (Exit::Quit, SignalKind::quit()),
         ];
-        let can_be_ignored = |exit| matches!(exit, Exit::HungUp | Exit::Quit);
+        // A shell's job in the background has SIGINT ignored: Ctrl-C is not meant for it.
+        let can_be_ignored = |exit| exit != Exit::Terminated;
         let heard = kinds.into_iter();
         let heard = heard.filter(|(exit, kind)| !(can_be_ignored(*exit) && is_ignored(*kind)));
         let listeners = heard.map(|(exit, kind)| Ok((exit, listener(kind)?)));

@@ -2,11 +2,15 @@
 //! (command line, Interactive)
 
 use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::harness::{Ended, GUEST, Home, Key, Reply, Scripted, Served, Terminal, for_guest};
+use crate::faults::{asked, booking, creating, home};
+use crate::harness::{
+    Ended, GUEST, HANG, Home, Key, Reply, Running, Scripted, Served, Terminal, for_guest,
+};
 
 /// The questions of the walk, and what is typed at each.
 const WALK: [(&str, &str); 10] = [
@@ -44,6 +48,29 @@ fn ctrl_c_at_every_question_before_the_create_changes_nothing_and_restores_the_t
         assert!(ended.screen.contains("nothing was changed"), "{text}:\n{}", ended.screen);
     }
     assert!(Served::of(&home).bookings().is_empty());
+}
+
+/// A shell without job control starts its background jobs so.
+#[test]
+fn job_with_sigint_ignored_is_not_interrupted() {
+    let (sent, arrived) = channel();
+    let (go_on, held) = channel::<()>();
+    let server = creating(move |_| {
+        sent.send(()).unwrap();
+        held.recv_timeout(HANG).unwrap();
+        Reply::json(201, &asked("bk_1"))
+    });
+    let home = home(&server);
+    let mut shell = Command::new("sh");
+    home.enter(&mut shell);
+    shell.args(["-c", "trap '' INT; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_bookctl")]);
+    shell.args(booking(&[]));
+    let running = Running::start(shell);
+    arrived.recv_timeout(HANG).unwrap();
+    let id = running.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    go_on.send(()).unwrap();
+    running.ends(0);
 }
 
 #[test]

@@ -102,21 +102,6 @@ fn a_row_whose_key_brings_back_another_booking_is_not_booked_and_says_so_again()
     assert_eq!(served.bookings().len(), 1);
 }
 
-#[test]
-fn a_row_whose_moment_is_spelled_otherwise_is_the_same_row() {
-    let served = Served::start();
-    let home = served.home();
-    for (name, datetime) in [("a", "2031-12-01T19:30:00Z"), ("b", "2031-12-01T20:30:00+01:00")] {
-        let row = json!({
-            "venue_id": "ven_confirms", "datetime": datetime, "party_size": 2, "customer": {"name": "Ada Lovelace"},
-        });
-        let file = home.folder().join(name);
-        std::fs::write(&file, format!("{row}\n")).unwrap();
-        home.ok(["batch", file.to_str().unwrap(), "--name", "one"]);
-    }
-    assert_eq!(served.bookings().len(), 1);
-}
-
 /// A script that went away is not there to be told; whoever looks at stderr is.
 #[test]
 fn a_booking_that_nobody_reads_is_named_on_stderr() {

@@ -3,20 +3,25 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use crate::app::Context;
 use crate::app::in_flight::{abandon_command, resume_command};
 use crate::booking::book::{create, duplicates};
 use crate::booking::{finish, watch::wait};
-use crate::journal::{Attempt, Claim, KeyOrigin, LiveBooking, State, abandoned, another_account};
+use crate::journal::{
+    Attempt, Claim, KeyOrigin, LiveBooking, Outcome, State, abandoned, another_account,
+};
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::platform::pace;
+use crate::platform::{pace, system};
+use crate::service::client::retry::TRIES;
 use crate::service::documents::booking::Booking;
 use crate::service::time::document_time::time_text;
 use crate::terminal::output::View as _;
 use crate::terminal::prompt::Question;
 
-/// Longer than a request and its answer take. Another machine may resume the attempt after it.
+/// Longer than a request and its response take. Another computer may resume the attempt after it.
 const LEASE: Duration = Duration::from_secs(60);
 
 /// How often a machine looks what came of an attempt that another one resumes.
@@ -39,9 +44,12 @@ pub(crate) async fn warn_of_open_attempts(
     let mut attempts = journal.open_attempts_here()?;
     attempts.retain(|attempt| !mine.contains(&attempt.idempotency_key));
     let can_ask = context.prompter.interactive();
+    let (sending, attempts): (Vec<_>, Vec<_>) =
+        attempts.into_iter().partition(|attempt| is_being_sent(context, attempt));
     let is_asked = |attempt: &Attempt| can_ask && journal.owns(attempt);
     let (asked, mut open): (Vec<_>, Vec<_>) = attempts.into_iter().partition(is_asked);
     warn_of(context, &open);
+    open.extend(sending);
     let mut booked = Vec::new();
     for attempt in asked {
         warn_of(context, std::slice::from_ref(&attempt));
@@ -62,7 +70,26 @@ pub(crate) async fn warn_of_open_attempts(
     Ok(EarlierAttempts { open, booked })
 }
 
-/// Warns of attempts in doubt, the oldest first, in one line.
+/// Whether each run that may have booked is one of a live process of this computer, within the time that its tries may take.
+fn is_being_sent(context: &Context, attempt: &Attempt) -> bool {
+    let (Ok(journal), Ok(client)) = (context.journal(), context.client()) else {
+        return false;
+    };
+    let host = &journal.scope.maker.host;
+    let longest = client.connection.timeout.saturating_mul(TRIES);
+    let mut runs = attempt.runs.iter().filter(|run| run.outcome.may_have_booked());
+    runs.all(|run| {
+        let is_ours = run.maker.as_ref().is_some_and(|maker| maker.host == *host);
+        let began: Option<Timestamp> = run.started_at.parse().ok();
+        let age = began.map(|began| Timestamp::now().duration_since(began).unsigned_abs());
+        run.outcome == Outcome::UnderWay
+            && is_ours
+            && age.is_some_and(|age| age <= longest)
+            && run.process.is_some_and(system::process::is_alive)
+    })
+}
+
+/// Warns of attempts in doubt, the oldest first, in one line. A script's log has no name of a guest of other commands.
 fn warn_of(context: &Context, attempts: &[Attempt]) {
     let Some(newest) = attempts.last() else {
         return;
@@ -71,7 +98,7 @@ fn warn_of(context: &Context, attempts: &[Attempt]) {
     let parts = [
         asked.get("venue_id").map(plain),
         asked.get("datetime").map(time_text),
-        asked.pointer("/customer/name").map(plain),
+        asked.pointer("/customer/name").filter(|_| context.prompter.interactive()).map(plain),
     ];
     let described = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let resume = resume_command(&newest.idempotency_key);

@@ -12,7 +12,7 @@ use std::io::ErrorKind;
 use serde_json::json;
 
 use crate::app::Context;
-use crate::booking::arguments::{JournalFlags, Wait};
+use crate::booking::arguments::{JournalFlags, Wait, Zone};
 use crate::booking::attempts::open_attempts;
 use crate::booking::finish::request_view;
 use crate::journal::RowLine;
@@ -45,7 +45,7 @@ const GUEST: usize = 18;
 #[command(after_help = "Examples:\n  \
     bookctl batch friday.csv\n  \
     bookctl batch friday.csv --results\n  \
-    export-rows | bookctl batch - --name friday --json\n\n\
+    export-rows | bookctl batch - --json\n\n\
     A row as a JSON line; CSV has the same names as columns, e.g. customer.name:\n  \
     {\"venue_id\": \"ven_confirms\", \"datetime\": \"2030-12-01T19:30:00Z\", \"party_size\": 2, \
     \"customer\": {\"name\": \"Ada Lovelace\"}}\n  \
@@ -57,6 +57,11 @@ pub(crate) struct Args {
     /// Book under this name, on purpose again
     #[arg(long)]
     name: Option<String>,
+    #[command(flatten)]
+    zone: Zone,
+    /// Leave out these columns
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    ignore_columns: Vec<String>,
     #[command(flatten)]
     wait: Wait,
     /// Retry rows whose booking failed in an earlier run
@@ -90,8 +95,9 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let file_name = from.name();
     let text = read(from).await?;
-    let local_times = context.adapter().local_times;
-    let rows = rows::read_rows(&file_name, &text, local_times)?;
+    let mut rows = rows::read_rows(&file_name, &text, &args.ignore_columns)?;
+    context.wait_for_rate_limits();
+    request::set_moments(context, &mut rows, args.zone.tz.as_ref()).await?;
     keys::refuse_twins(&rows, args.equal_rows || args.results)?;
     let rows = keys::keyed(rows, name, &context.target().address());
     if args.dry_run {
@@ -165,6 +171,10 @@ fn again(context: &Context, args: &Args) -> String {
     };
     let mut words = vec!["bookctl batch".to_owned(), from];
     words.extend(args.name.as_ref().map(|name| shell::flag("--name", name)));
+    let zone = args.zone.tz.as_ref().and_then(|zone| zone.iana_name());
+    words.extend(zone.map(|zone| shell::flag("--tz", zone)));
+    let ignored = Some(args.ignore_columns.join(",")).filter(|it| !it.is_empty());
+    words.extend(ignored.map(|ignored| shell::flag("--ignore-columns", &ignored)));
     let wait = args.wait.longest;
     words.extend(wait.map(|wait| format!("--wait={}s", wait.as_secs())));
     words.extend(args.retry_failed.then(|| "--retry-failed".to_owned()));

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use jiff::civil::Date;
+use serde_json::{Value, json};
 
 use super::keys::{KeyedRow, later_key};
 use super::rows::BatchRow;
@@ -20,7 +21,7 @@ use crate::service::time::document_time::{DocumentTime, time_text};
 /// The last attempts of the rows that are gone, which may have made a booking for a time to come.
 #[derive(Default)]
 pub(crate) struct Replaced {
-    attempts: Vec<Attempt>,
+    attempts: Vec<(Seat, Attempt)>,
     /// The first keys of the other rows that are gone.
     pub(crate) over: Vec<String>,
 }
@@ -40,30 +41,30 @@ impl Replaced {
                 let is_open = matches!(attempt.state, State::Unresolved | State::Resolved);
                 is_open && time.and_then(|it| it.instant).is_none_or(|it| it > now)
             };
-            match last.filter(is_to_come) {
+            let last = last.filter(is_to_come);
+            match last.and_then(|it| Some((seat(context, it.asked())?, it))) {
                 Some(attempt) => replaced.attempts.push(attempt),
                 None => replaced.over.push(first.clone()),
             }
         }
-        replaced.attempts.sort_by(|one, other| one.created_at.cmp(&other.created_at));
+        replaced.attempts.sort_by(|one, other| one.1.created_at.cmp(&other.1.created_at));
         Ok(replaced)
     }
 
     /// What a row that was not sent yet was before it was corrected.
-    fn before<'a>(
-        &'a self,
-        context: &Context,
-        row: &BatchRow,
-    ) -> impl Iterator<Item = &'a Attempt> {
-        let seat = seat(context, row);
-        self.attempts.iter().filter(move |attempt| {
-            let before = BatchRow { body: attempt.asked().clone(), ..row.clone() };
-            seat.is_some() && self::seat(context, &before) == seat && is_same_guest(&before, row)
-        })
+    fn before(&self, context: &Context, row: &BatchRow) -> Vec<&Attempt> {
+        if self.attempts.is_empty() {
+            return Vec::new();
+        }
+        let seat = seat(context, &row.body);
+        let attempts = self.attempts.iter().filter(|(before, attempt)| {
+            Some(before) == seat.as_ref() && is_same_guest(attempt.asked(), &row.body)
+        });
+        attempts.map(|it| &it.1).collect()
     }
 
     pub(crate) fn is_corrected(&self, context: &Context, row: &BatchRow) -> bool {
-        self.before(context, row).next().is_some()
+        !self.before(context, row).is_empty()
     }
 
     /// The booking of a corrected row, if it is by now as the row asks. `None` if nothing stands against sending the row; an error
@@ -106,12 +107,14 @@ impl Replaced {
 
     /// Names the bookings of rows that were removed, which stay booked. No guest's name reaches a script's log.
     pub(crate) fn warn_of_removed(&self, context: &Context, rows: &[KeyedRow]) -> Result<()> {
-        let corrected: HashSet<&str> = rows
-            .iter()
-            .flat_map(|keyed| self.before(context, &keyed.row))
-            .map(|attempt| attempt.idempotency_key.as_str())
-            .collect();
-        for attempt in &self.attempts {
+        let mut corrected = HashSet::new();
+        for keyed in rows {
+            let before = self.before(context, &keyed.row);
+            if !before.is_empty() && context.journal()?.attempt(&keyed.first)?.is_none() {
+                corrected.extend(before.iter().map(|it| it.idempotency_key.as_str()));
+            }
+        }
+        for (_, attempt) in &self.attempts {
             let Some(id) = &attempt.booking_id else { continue };
             let kept = context.journal()?.kept(id)?;
             if corrected.contains(attempt.idempotency_key.as_str())
@@ -131,20 +134,24 @@ impl Replaced {
 }
 
 /// Venue, day and guest.
-fn seat(context: &Context, row: &BatchRow) -> Option<(String, Option<Date>, String)> {
-    let venue = venue_of(&row.body);
-    let (_, day) = day_at(context, &venue, &row.body)?;
-    Some((venue, day, words(&row.guest())))
+type Seat = (String, Option<Date>, String);
+
+fn seat(context: &Context, asked: &Value) -> Option<Seat> {
+    let venue = venue_of(asked);
+    let (_, day) = day_at(context, &venue, asked)?;
+    // Without its guest, as after it was deleted, a request is nobody's.
+    let name = asked.pointer("/customer/name").map(plain)?;
+    Some((venue, day, words(&name)))
 }
 
-/// Whether two rows with one name are for one person: not both the phone and the email are others.
-fn is_same_guest(before: &BatchRow, row: &BatchRow) -> bool {
+/// Whether two requests with one name are for one person: not both the phone and the email are others.
+fn is_same_guest(before: &Value, now: &Value) -> bool {
     let differs = |field: &str| {
-        let mark = |row: &BatchRow| {
-            let value = row.body.pointer("/customer")?.get(field)?;
-            guest_marks(&serde_json::json!({"customer": { field: value }})).pop()
+        let mark = |asked: &Value| {
+            let value = asked.pointer("/customer")?.get(field)?;
+            guest_marks(&json!({"customer": { field: value }})).pop()
         };
-        mark(before).zip(mark(row)).is_some_and(|(before, now)| before != now)
+        mark(before).zip(mark(now)).is_some_and(|(before, now)| before != now)
     };
     !(differs("phone") && differs("email"))
 }

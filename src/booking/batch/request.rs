@@ -1,19 +1,76 @@
 //! The request of a row: with the slot at its time, which is looked up as `book` does, or as it was sent before.
 
+use std::collections::HashMap;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::keys::KeyedRow;
 use super::rows::BatchRow;
 use crate::app::Context;
 use crate::booking::book::create::attempt_request;
-use crate::booking::book::offer::{known_zone, offered, slot_time};
+use crate::booking::book::duplicates::venue_of;
+use crate::booking::book::offer::{known_zone, offered, resolve, slot_time, unknown_zone};
 use crate::booking::find::locate::LocatedVenue;
 use crate::journal::{Attempt, State, is_same_time};
 use crate::json::plain;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::client::BookingRequest;
 use crate::service::time::document_time::DocumentTime;
-use crate::service::time::when::When;
+use crate::service::time::when::{Moment, When};
+
+/// Gives each time without an offset the moment that it means: on the venue's clock, which a search or the venue's slots show, else
+/// on that of `zone`. Where neither is known, nothing is sent (2), because the row's key is made of the moment.
+pub(super) async fn set_moments(
+    context: &Context,
+    rows: &mut [BatchRow],
+    zone: Option<&TimeZone>,
+) -> Result<()> {
+    let mut shown: HashMap<(String, Date), TimeZone> = HashMap::new();
+    for row in rows {
+        let time = row.body.get("datetime");
+        if time.and_then(DocumentTime::read).is_some_and(|it| it.instant.is_some()) {
+            continue;
+        }
+        let of_row = |mut error: Error| {
+            error.message = format!("row {}: {}", row.number, error.message);
+            error
+        };
+        let when = When::parse(&time.map(plain).unwrap_or_default());
+        let when = when.map_err(|why| of_row(Error::usage(why)))?;
+        let venue = LocatedVenue::of_id(context, venue_of(&row.body));
+        let known = known_zone(venue.remembered.as_ref(), zone);
+        let has_slot = row.body.get("availability_id").is_some();
+        let is_local = context.adapter().local_times || has_slot && known.is_none();
+        let Some(wall) = when.wall().filter(|_| !is_local) else {
+            // The service's own times are the venue's, too, and those of its slots may be.
+            if time.and_then(DocumentTime::read).is_none() {
+                let wall = when.wall().map(|it| it.to_string());
+                row.body["datetime"] = wall.or_else(|| when.exact().map(Moment::wire)).into();
+            }
+            continue;
+        };
+        let known = match known.or_else(|| shown.get(&(venue.id.clone(), wall.date())).cloned()) {
+            Some(zone) => zone,
+            None => {
+                let party = row.body.get("party_size").and_then(Value::as_u64).unwrap_or(1);
+                let provider = row.body.get("provider").and_then(Value::as_str);
+                let party = u32::try_from(party).unwrap_or(u32::MAX);
+                let offer = offered(context, &venue, &when, None, party, provider).await;
+                let offer = offer.map_err(of_row)?;
+                if offer.is_assumed {
+                    return Err(of_row(unknown_zone()));
+                }
+                let zone = TimeZone::fixed(offer.wanted.zoned.offset());
+                shown.entry((venue.id.clone(), wall.date())).or_insert(zone).clone()
+            }
+        };
+        let moment = resolve(&when, context.now()?, &known).map_err(of_row)?;
+        row.body["datetime"] = moment.wire().into();
+    }
+    Ok(())
+}
 
 /// The request to send for a row. One that was sent `before` is sent again as it was, whatever the venue offers by then. A row is
 /// refused (7) if the venue has no slot at its time.

@@ -133,10 +133,12 @@ impl Booked {
                 "money may have moved for this guest's failed booking that day; check with the venue first"
             }
         };
+        // The phone may be another guest's, too: a script's log has no name.
+        let name = Some(text("/customer/name")).filter(|_| context.prompter.interactive());
+        let name = name.map(|name| format!(", {name}")).unwrap_or_default();
         Some(format!(
-            "{what}: {}, {}, {}, party {}",
+            "{what}: {}{name}, {}, party {}",
             other.booking.id(),
-            text("/customer/name"),
             other.field("/datetime").map(time_text).unwrap_or_default(),
             text("/party_size"),
         ))

@@ -8,9 +8,10 @@ use std::process::{Command, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use rustix::io::Errno;
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getpgrp, getppid, getrlimit, getsid, getuid,
-    kill_current_process_group, kill_process, setrlimit,
+    kill_current_process_group, kill_process, setrlimit, test_kill_process,
 };
 use rustix::system::uname;
 use rustix::termios::tcgetpgrp;
@@ -84,6 +85,12 @@ pub(crate) fn parent() -> String {
     // The name in parentheses may hold anything. The start is the 22nd field, and the name the second.
     let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
     format!("{parent} {}", fields.split(' ').nth(19).unwrap_or_default())
+}
+
+/// Whether a process with this number runs on this computer, whoever's it is.
+pub(crate) fn is_alive(process: u32) -> bool {
+    let process = i32::try_from(process).ok().and_then(Pid::from_raw);
+    process.is_some_and(|it| test_kill_process(it) != Err(Errno::SRCH))
 }
 
 /// What tells the terminals of a user apart: the session of this process, which a shell starts in each terminal. Empty

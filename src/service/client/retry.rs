@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::failure::Failure;
 
 /// The most tries of a read, and of a booking request in one run. All tries have the same idempotency key.
-const TRIES: u32 = 3;
+pub(crate) const TRIES: u32 = 3;
 
 /// The pause before the same request is sent again, after try number `tried` (from 1) of a booking request. Temporary
 /// failures are retried, which the key makes safe (spec, Limits 7); not an address that timed out: the person has waited.

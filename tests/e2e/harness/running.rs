@@ -19,6 +19,19 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(mut command: Command) -> Self {
+        // A test that runs in the background has SIGINT ignored, which its programs would inherit. A handler is not inherited.
+        #[cfg(unix)]
+        static HANDLED: std::sync::Once = std::sync::Once::new();
+        #[cfg(unix)]
+        HANDLED.call_once(|| {
+            let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+            let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+            let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+            if ignored.is_some_and(|mask| mask & 2 != 0) {
+                let handled = std::sync::Arc::default();
+                signal_hook::flag::register(signal_hook::consts::SIGINT, handled).unwrap();
+            }
+        });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let line = format!("{command:?}");
         let secrets = ["BOOKCTL_API_KEY", "BOOKCTL_WEBHOOK_SECRET"];

@@ -2,30 +2,67 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::json::plain;
 use crate::outcome::{Error, Result};
 use crate::service::client::VENDOR_PAYMENT;
-use crate::service::client::call::fields_of;
 use crate::service::time::document_time::DocumentTime;
+use crate::service::time::when::When;
 use crate::terminal::output::cut;
 
 /// The most mistakes that are written out. The others are counted.
 const MOST_SHOWN: usize = 20;
 
-/// The fields whose values are checked, and what each must be. A row must have the first ones.
-const FORMS: [(&str, &str); 7] = [
-    ("venue_id", "an id"),
-    ("datetime", "a time with an offset, e.g. 2026-12-01T19:30:00+01:00"),
-    ("party_size", "a whole number from 1"),
-    ("customer.name", "text"),
-    ("availability_id", "an id"),
-    ("payment_collection", VENDOR_PAYMENT),
-    ("idempotency_key", "1 to 255 ASCII characters without spaces"),
+/// A field of a row: its name, as a column and in a JSON line, and what its value must be.
+struct Field {
+    name: &'static str,
+    is_required: bool,
+    form: &'static str,
+    is_valid: fn(&Value) -> bool,
+}
+
+/// In the order in which they are sent.
+const FIELDS: [Field; 12] = [
+    Field::required("venue_id", "an id", is_id),
+    Field::optional("provider", "text", Value::is_string),
+    Field::required(
+        "datetime",
+        "a time, e.g. 2026-12-01 19:30 or 2026-12-01T19:30:00+01:00",
+        is_time,
+    ),
+    Field::optional("availability_id", "an id", is_id),
+    Field::required("party_size", "a whole number from 1", is_party),
+    Field::required("customer.name", "text", Value::is_string),
+    Field::optional("customer.email", "text", Value::is_string),
+    Field::optional("customer.phone", "a phone number as text, e.g. +442079460018", is_phone),
+    Field::optional("end_user", "text", Value::is_string),
+    Field::optional("webhook_url", "text", Value::is_string),
+    Field::optional("payment_collection", VENDOR_PAYMENT, |it| it == VENDOR_PAYMENT),
+    Field::optional(OWN_KEY, "1 to 255 ASCII characters without spaces", is_own_key),
 ];
-const REQUIRED: usize = 4;
+const OWN_KEY: &str = "idempotency_key";
+
+impl Field {
+    const fn required(
+        name: &'static str,
+        form: &'static str,
+        is_valid: fn(&Value) -> bool,
+    ) -> Self {
+        Field { name, is_required: true, form, is_valid }
+    }
+
+    const fn optional(
+        name: &'static str,
+        form: &'static str,
+        is_valid: fn(&Value) -> bool,
+    ) -> Self {
+        Field { name, is_required: false, form, is_valid }
+    }
+}
 
 /// The characters that may separate columns: the one that the header has most of does, and of several the last.
 const SEPARATORS: [u8; 3] = [b';', b'\t', b','];
@@ -46,32 +83,8 @@ impl BatchRow {
     }
 }
 
-/// A row as it stands in the file, and without its key the request. A field that is missing is `null`.
-#[derive(Default, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields, expecting = "an object")]
-struct RowFields {
-    venue_id: Value,
-    provider: Option<String>,
-    datetime: Value,
-    #[serde(skip_serializing_if = "is_blank")]
-    availability_id: Value,
-    party_size: Value,
-    customer: RowCustomer,
-    end_user: Option<String>,
-    webhook_url: Option<String>,
-    #[serde(skip_serializing_if = "is_blank")]
-    payment_collection: Value,
-    #[serde(skip_serializing)]
-    idempotency_key: Value,
-}
-
-#[derive(Default, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields, expecting = "an object")]
-struct RowCustomer {
-    name: Value,
-    email: Option<String>,
-    phone: Option<String>,
-}
+/// The values of a row by the names of their fields, in the order of the file.
+type Cells = Vec<(String, Value)>;
 
 /// What is wrong, as a script gets it: a `message` and, where they are known, the `field`, its `value`, the `row` and its `line`.
 /// A mistake without a row is one of the header.
@@ -91,17 +104,20 @@ fn told(mistake: &Mistake) -> String {
     }
 }
 
-/// Reads every row of a text without a byte order mark. The name of its file, or else its first character, says whether it is
-/// CSV. `local_times` is whether times without an offset are the venue's own; the time of a slot may be one anyway. A file without
-/// a row is refused (2), and so is one with mistakes, with all of them.
-pub(crate) fn read_rows(name: &str, text: &str, local_times: bool) -> Result<Vec<BatchRow>> {
+/// Reads every row of a text without a byte order mark, without the columns that are `ignored`. The name of its file, or else its
+/// first character, says whether it is CSV. A file without a row is refused (2), and so is one with mistakes, with all of them.
+pub(crate) fn read_rows(name: &str, text: &str, ignored: &[String]) -> Result<Vec<BatchRow>> {
     let name = name.to_ascii_lowercase();
     let mut ends = [".jsonl", ".ndjson", ".json"].into_iter();
     let is_json = ends.any(|end| name.ends_with(end));
     let read = if is_json || !name.ends_with(".csv") && text.trim_start().starts_with(['{', '[']) {
+        if text.trim_start().starts_with('[') {
+            let what = "the batch is a JSON array, not JSON lines; nothing was sent";
+            return Err(Error::usage(what).hint("write one object a line: jq -c '.[]' FILE"));
+        }
         json_lines(text)
     } else {
-        csv_lines(text)?
+        csv_lines(text, ignored)?
     };
     if read.is_empty() {
         return Err(Error::usage("the batch has no rows; nothing was sent")
@@ -109,8 +125,8 @@ pub(crate) fn read_rows(name: &str, text: &str, local_times: bool) -> Result<Vec
     }
     let (mut rows, mut mistakes) = (Vec::new(), Vec::new());
     for ((line, fields), number) in read.into_iter().zip(1..) {
-        let fields = fields.map_err(|mistake| vec![mistake]);
-        match fields.and_then(|fields| checked(&fields, number, local_times)) {
+        let cells = fields.and_then(|cells| named(cells, ignored, "field"));
+        match cells.map_err(|mistake| vec![mistake]).and_then(|cells| checked(&cells, number)) {
             Ok(row) => rows.push(row),
             Err(wrong) => mistakes.extend(wrong.into_iter().map(|mut mistake| {
                 mistake.insert("row".to_owned(), number.into());
@@ -126,7 +142,7 @@ pub(crate) fn read_rows(name: &str, text: &str, local_times: bool) -> Result<Vec
 }
 
 /// The rows as they were read, with their lines, counted from 1.
-type Lines = Vec<(usize, Result<RowFields, Mistake>)>;
+type Lines = Vec<(usize, Result<Cells, Mistake>)>;
 
 fn json_lines(text: &str) -> Lines {
     let lines = (1..).zip(text.lines());
@@ -134,46 +150,94 @@ fn json_lines(text: &str) -> Lines {
     lines.map(|(line, text)| (line, json_row(text))).collect()
 }
 
-/// Reads a JSON object. A field that stands in it twice is a mistake: which of the two is meant cannot be known.
-fn json_row(text: &str) -> Result<RowFields, Mistake> {
-    // An array would be read as the fields in their order.
-    if !text.trim_start().starts_with('{') {
-        return Err(mistake("", "it is not a JSON object".to_owned()));
+/// The members of a JSON object, also those that stand in it twice.
+struct Members(Vec<(String, Box<RawValue>)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        reader.deserialize_map(InOrder)
     }
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let fields = typed(&mut reader)?;
-    let end = reader.end();
-    end.map_err(|error| mistake("", in_a_line(&error)))?;
-    Ok(fields)
 }
+
+fn json_row(text: &str) -> Result<Cells, Mistake> {
+    let wrong = |field: &str, error: serde_json::Error| mistake(field, in_a_line(&error));
+    let row: Members = serde_json::from_str(text).map_err(|error| wrong("", error))?;
+    let mut cells = Vec::new();
+    for (name, raw) in row.0 {
+        if name != "customer" {
+            let value = serde_json::from_str(raw.get()).map_err(|error| wrong(&name, error))?;
+            cells.push((name, value));
+            continue;
+        }
+        let guest: Members =
+            serde_json::from_str(raw.get()).map_err(|_| mistake(&name, NO_OBJECT.to_owned()))?;
+        for (name, raw) in guest.0 {
+            let name = format!("customer.{name}");
+            let value = serde_json::from_str(raw.get()).map_err(|error| wrong(&name, error))?;
+            cells.push((name, value));
+        }
+    }
+    Ok(cells)
+}
+
+const NO_OBJECT: &str = "customer must be an object";
 
 /// The parser counts the lines of what it is given, which is one.
 fn in_a_line(why: &impl fmt::Display) -> String {
     why.to_string().replace(" at line 1 column ", " at column ")
 }
 
-/// The fields of a row. The mistake names the first that cannot be read.
-fn typed<'de, D: serde::Deserializer<'de>>(row: D) -> Result<RowFields, Mistake> {
-    serde_path_to_error::deserialize(row).map_err(|error| {
-        let path = error.path().to_string();
-        let why = in_a_line(error.inner());
-        match path.as_str() {
-            "." | "?" => mistake("", why),
-            field if why.contains(field) => mistake(field, why),
-            field => mistake(field, format!("{field}: {why}")),
+/// The cells without those that are ignored. One whose name is not known, or stands there twice, is a mistake: nobody knows what
+/// is meant.
+fn named(mut cells: Cells, ignored: &[String], noun: &str) -> Result<Cells, Mistake> {
+    let is_ignored = |name: &str| ignored.iter().any(|it| it.trim().eq_ignore_ascii_case(name));
+    cells.retain(|(name, _)| !is_ignored(name));
+    for (at, (name, _)) in cells.iter().enumerate() {
+        if !FIELDS.iter().any(|field| field.name == name) {
+            let known = FIELDS.map(|field| field.name).join(", ");
+            let why = format!(
+                "unknown {noun} `{name}`; the {noun}s are {known}; --ignore-columns leaves others out"
+            );
+            return Err(mistake(name, why));
         }
-    })
+        if cells[..at].iter().any(|before| before.0 == *name) {
+            return Err(mistake(name, format!("duplicate {noun} `{name}`")));
+        }
+    }
+    Ok(cells)
 }
 
 /// CSV as people and spreadsheets write it: separated by commas, semicolons or tabs, with any line ends. Rows without any
 /// value are left out, as blank lines are. A value has no line break: one that seems to have is a quote that is not closed,
 /// and would swallow the rows after it.
-fn csv_lines(text: &str) -> Result<Lines> {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+fn csv_lines(text: &str, ignored: &[String]) -> Result<Lines> {
+    let mut text = text.replace("\r\n", "\n").replace('\r', "\n");
+    // Excel writes the separator into a line of its own.
+    let named = text.strip_prefix("sep=").and_then(|it| it.bytes().next());
+    if named.is_some() {
+        text = text.replacen(|it| it != '\n', "", text.find('\n').unwrap_or(text.len()));
+    }
     let header = text.trim_start_matches('\n').lines().next();
     let header = header.unwrap_or_default().as_bytes();
     let count = |separator: &u8| header.iter().filter(|it| *it == separator).count();
-    let separator = SEPARATORS.into_iter().max_by_key(count).unwrap_or(b',');
+    let most = || SEPARATORS.into_iter().max_by_key(count).unwrap_or(b',');
+    let separator = named.unwrap_or_else(most);
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
         .delimiter(separator)
@@ -193,11 +257,11 @@ fn csv_lines(text: &str) -> Result<Lines> {
             break;
         }
         let Some(columns) = &columns else {
-            let named: Vec<String> = record.iter().map(str::to_ascii_lowercase).collect();
-            // Each column is a field of a row, which stands for its value here.
-            let header = csv_row(&named, &csv::StringRecord::from(named.clone()));
-            header.map_err(|mistake| report(&[mistake]))?;
-            columns = Some(named);
+            let header: Vec<String> = record.iter().map(str::to_ascii_lowercase).collect();
+            let cells = header.iter().filter(|it| !it.is_empty());
+            let cells = cells.map(|name| (name.clone(), Value::Null)).collect();
+            self::named(cells, ignored, "column").map_err(|mistake| report(&[mistake]))?;
+            columns = Some(header);
             continue;
         };
         if record.iter().all(str::is_empty) {
@@ -216,65 +280,49 @@ fn csv_lines(text: &str) -> Result<Lines> {
     Ok(rows)
 }
 
-/// Reads a row as the object that a JSON line would hold. An empty cell is left out.
-fn csv_row(columns: &[String], record: &csv::StringRecord) -> Result<RowFields, Mistake> {
-    let (mut row, mut customer) = (Map::new(), Map::new());
-    for (column, cell) in columns.iter().zip(record) {
-        if cell.is_empty() {
-            continue;
-        }
+/// The values of a line. An empty cell is left out.
+fn csv_row(columns: &[String], record: &csv::StringRecord) -> Result<Cells, Mistake> {
+    let cells = columns.iter().zip(record).filter(|(_, cell)| !cell.is_empty());
+    let read = cells.map(|(column, cell)| {
         if column.is_empty() {
-            let why = format!("the column of {cell:?} has no name in the header");
-            return Err(mistake("", why));
+            return Err(mistake("", format!("the column of {cell:?} has no name in the header")));
         }
         let value = match cell.parse::<u32>() {
             Ok(number) if column == "party_size" => json!(number),
             _ => json!(cell),
         };
-        let before = match column.strip_prefix("customer.") {
-            Some(field) => customer.insert(field.to_owned(), value),
-            None => row.insert(column.clone(), value),
-        };
-        if before.is_some() {
-            let why = format!("column {column} appears twice");
-            return Err(mistake(column, why));
-        }
-    }
-    row.insert("customer".to_owned(), customer.into());
-    typed(Value::Object(row))
+        Ok((column.clone(), value))
+    });
+    read.collect()
 }
 
 /// A row's booking request, or everything that is wrong with its values. An empty value is as one that is left out.
-fn checked(row: &RowFields, number: usize, local_times: bool) -> Result<BatchRow, Vec<Mistake>> {
-    let is_valid = |field: &str, value: &Value| match field {
-        "venue_id" | "availability_id" => value.is_string() || value.is_number(),
-        "datetime" => is_time(value, local_times || !is_blank(&row.availability_id)),
-        "party_size" => (1..=u32::MAX.into()).contains(&value.as_u64().unwrap_or(0)),
-        "payment_collection" => value == VENDOR_PAYMENT,
-        "idempotency_key" => value.as_str().is_some_and(is_key),
-        _ => value.is_string(),
-    };
-    let values = [
-        &row.venue_id,
-        &row.datetime,
-        &row.party_size,
-        &row.customer.name,
-        &row.availability_id,
-        &row.payment_collection,
-        &row.idempotency_key,
-    ];
-    let mut mistakes = Vec::new();
-    for (place, ((field, form), value)) in FORMS.into_iter().zip(values).enumerate() {
-        let message = if is_blank(value) && place < REQUIRED {
-            format!("{field} is missing")
-        } else if !is_blank(value) && !is_valid(field, value) {
-            let found = value.to_string();
-            format!("{field} must be {form}, not {}", cut(&found, 60))
-        } else {
-            continue;
+fn checked(cells: &Cells, number: usize) -> Result<BatchRow, Vec<Mistake>> {
+    let (mut body, mut own_key, mut mistakes) = (Map::new(), None, Vec::new());
+    for field in &FIELDS {
+        let name = field.name;
+        let value = cells.iter().find(|cell| cell.0 == name).map(|cell| &cell.1);
+        let given = value.filter(|value| !is_blank(value));
+        let message = match given {
+            None if field.is_required => format!("{name} is missing"),
+            Some(value) if !(field.is_valid)(value) => {
+                format!("{name} must be {}, not {}", field.form, cut(&value.to_string(), 60))
+            }
+            None => continue,
+            Some(value) => {
+                match name.strip_prefix("customer.") {
+                    _ if name == OWN_KEY => own_key = value.as_str().map(str::to_owned),
+                    Some(inner) => {
+                        let guest = body.entry("customer").or_insert_with(|| json!({}));
+                        guest[inner] = value.clone();
+                    }
+                    None => _ = body.insert(name.to_owned(), value.clone()),
+                }
+                continue;
+            }
         };
-        let mut wrong = mistake(field, message);
-        if !value.is_null() {
+        let mut wrong = mistake(name, message);
+        if let Some(value) = value.filter(|value| !value.is_null()) {
             wrong.insert("value".to_owned(), value.clone());
         }
         mistakes.push(wrong);
@@ -282,22 +330,35 @@ fn checked(row: &RowFields, number: usize, local_times: bool) -> Result<BatchRow
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
-    let own_key = row.idempotency_key.as_str().filter(|key| is_key(key));
-    Ok(BatchRow {
-        number,
-        body: fields_of(row).into(),
-        idempotency_key: own_key.map(str::to_owned),
-    })
+    Ok(BatchRow { number, body: body.into(), idempotency_key: own_key })
 }
 
 fn is_blank(value: &Value) -> bool {
     plain(value).trim().is_empty()
 }
 
-/// Whether it is a time as it can be sent: with an offset, or as a slot of the service gives it, which may be a number since
-/// 1970 or, where the venue's own clock is meant, a text without an offset.
-fn is_time(value: &Value, may_be_local: bool) -> bool {
-    DocumentTime::read(value).is_some_and(|time| time.instant.is_some() || may_be_local)
+fn is_id(value: &Value) -> bool {
+    value.is_string() || value.is_number()
+}
+
+fn is_party(value: &Value) -> bool {
+    (1..=u32::MAX.into()).contains(&value.as_u64().unwrap_or(0))
+}
+
+fn is_own_key(value: &Value) -> bool {
+    value.as_str().is_some_and(is_key)
+}
+
+/// A spreadsheet that takes a phone number for a number writes `4.47911E+11`: its last digits are lost.
+fn is_phone(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| !(text.contains(['e', 'E']) && text.parse::<f64>().is_ok()))
+}
+
+/// Whether it is a certain time: as the service writes one, which may be a number since 1970, or as a person does, with its date.
+fn is_time(value: &Value) -> bool {
+    let as_sent = DocumentTime::read(value).is_some_and(|time| time.instant.is_some());
+    let written = || When::parse(value.as_str()?).ok();
+    as_sent || written().is_some_and(|when| when.exact().is_some() || when.wall().is_some())
 }
 
 pub(crate) fn is_key(text: &str) -> bool {
