@@ -1,5 +1,7 @@
 //! What was read from an answer, with the reader's doubts said to a person.
 
+use jiff::Timestamp;
+
 use crate::app::Context;
 use crate::json::Document;
 use crate::outcome::Result;
@@ -35,7 +37,14 @@ pub(crate) fn note_around(context: &Context, around: &[(String, String)]) {
     }
 }
 
-/// The booking in the answer to a call that changed something. Where there is none, the outcome is unknown.
-pub(crate) fn booking_of(context: &Context, answer: Document) -> Result<Booking> {
-    understood(context, context.adapter().booking(answer, true))
+/// The booking in the response to a call that changed something and left at this time. Where there is none, the outcome is
+/// unknown.
+pub(crate) fn booking_of(
+    context: &Context,
+    answer: Document,
+    left_at: Timestamp,
+) -> Result<Booking> {
+    let mut booking = understood(context, context.adapter().booking(answer, true))?;
+    booking.left_at = Some(left_at);
+    Ok(booking)
 }

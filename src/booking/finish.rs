@@ -1,8 +1,8 @@
 //! Ends a command that makes or changes a booking: the booking on stdout, its status as the exit code. Or with `--dry-run`: the
 //! request.
 
-use super::agreement::is_another;
-use super::terms::{asked_for, filled_in, kept_terms};
+use super::terms::{filled_in, kept, kept_terms};
+use super::verdict::{compared, of_create};
 use crate::app::Context;
 use crate::app::in_flight::show_command;
 use crate::journal::Actor;
@@ -10,6 +10,7 @@ use crate::journal::recent::RecentList;
 use crate::outcome::{Exit, Result};
 use crate::service::client::Call;
 use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::wish::Compared;
 use crate::terminal::view::{BookingView, RequestView};
 
 /// The booking as a card, with the service's time for what is left until a deadline.
@@ -22,6 +23,9 @@ pub(crate) fn booking_view(context: &Context, booking: &Booking) -> BookingView 
         terms: None,
         venue: None,
         made_by: None,
+        map_it: context.adapter().set_command("read.booking=EXPRESSION"),
+        unshown: None,
+        is_answered: false,
     };
     // A script gets the service's document alone.
     if context.out.is_human() {
@@ -46,20 +50,69 @@ fn maker(context: &Context, booking: &Booking) -> Option<String> {
     Some(format!("{user} on {host}"))
 }
 
-/// Updates the journal's copy of the booking, which may have been waited for or answered since it was made; writes the booking,
-/// and returns the exit code of its status, or 16 if it is not the one that the journal says was asked for.
+/// A booking that was recorded, and how it compares with what the journal says was asked for.
+pub(crate) struct Recorded {
+    pub(crate) found: Vec<Compared>,
+}
+
+/// Records a booking as it was seen now. Another one than was asked for does not take its place in the journal. One whose request
+/// is not resolved resolves it if it is as that asked. A journal that cannot be written is no error: the work is done, and the copy
+/// is as old as its date says.
+pub(crate) fn record(context: &Context, booking: &Booking) -> Recorded {
+    let known = kept(context, booking);
+    let asked = known.as_ref().and_then(|known| known.asked.as_ref());
+    let found = asked.map(|asked| compared(context, asked, booking, false));
+    let recorded = Recorded { found: found.unwrap_or_default() };
+    if let Some(difference) = recorded.difference() {
+        let id = booking.id();
+        let what = format!("booking {id} is not the one that was asked for: {difference}");
+        context.out.warn(&what);
+    } else if context.has_journal() {
+        let journal = context.journal();
+        let key = known.and_then(|known| known.unresolved_key);
+        let is_resolved = of_create(booking, &recorded.found, true).refusal.is_none();
+        let _ = journal.and_then(|it| match key.filter(|_| is_resolved) {
+            Some(key) => it.resolve(&key, booking).map(drop),
+            None => it.update(booking),
+        });
+    }
+    context.remember_last(RecentList::LastBooking, booking.id());
+    recorded
+}
+
+/// Ends a command that wrote: records the booking, writes it, and returns the exit code of its status, or 16 if it is not the one
+/// that the journal says was asked for.
 pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
-    let is_it = !context.has_journal() || keep_shown(context, booking);
-    let view = booking_view(context, booking);
-    // The booking exists even if stdout cannot be written. The error must carry its id.
+    finish_recorded(context, booking, &record(context, booking), |_| {})
+}
+
+pub(crate) fn finish_recorded(
+    context: &Context,
+    booking: &Booking,
+    recorded: &Recorded,
+    also: impl FnOnce(&mut BookingView),
+) -> Result<Exit> {
+    emit_booking(context, booking, also)?;
+    warn_of_unknown_status(context, booking);
+    Ok(match recorded.is_it() {
+        true => booking.exit(),
+        false => Exit::OutcomeUnknown,
+    })
+}
+
+/// Writes a booking. It exists even if stdout cannot be written: the error carries its id.
+pub(crate) fn emit_booking(
+    context: &Context,
+    booking: &Booking,
+    also: impl FnOnce(&mut BookingView),
+) -> Result<()> {
+    let mut view = booking_view(context, booking);
+    also(&mut view);
     let (id, status) = (booking.id(), booking.status());
     let is_read = context.out.emit_read(&view).map_err(|mut error| {
         error.message = format!("booking {id} has status {status}, but {}", error.message);
         error.body = Some(booking.document.clone());
-        error.hint(format!(
-            "do not repeat the command; check the booking: {}",
-            show_command(booking.id())
-        ))
+        error.hint(format!("do not repeat the command; check the booking: {}", show_command(id)))
     })?;
     if !is_read {
         context.out.warn(&format!(
@@ -67,11 +120,7 @@ pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
             show_command(id)
         ));
     }
-    warn_of_unknown_status(context, booking);
-    Ok(match is_it {
-        true => booking.exit(),
-        false => Exit::OutcomeUnknown,
-    })
+    Ok(())
 }
 
 /// Tells why the exit code is the one of a status that the specification does not have, and how to map it.
@@ -84,28 +133,12 @@ pub(crate) fn warn_of_unknown_status(context: &Context, booking: &Booking) {
     }
 }
 
-/// Stores a booking that was shown, for `@last` and for the search of `bookings`. A script that reads (`--json`) leaves
-/// nothing behind: its reads open no journal.
-///
-/// A journal that cannot be written is no error: the work is done, and the copy is as old as its date says.
+/// Records a booking that was shown, for `@last` and for the search of `bookings`, and says how it differs from what was asked
+/// for. A script that reads (`--json`) leaves nothing behind: its reads open no journal.
 pub(crate) fn remember_shown(context: &Context, booking: &Booking) {
     if context.out.is_human() {
-        keep_shown(context, booking);
+        record(context, booking).tell(context);
     }
-}
-
-/// Whether the booking is the one that was asked for, as far as the journal knows. Another one does not take its place there.
-fn keep_shown(context: &Context, booking: &Booking) -> bool {
-    let other = is_another(&asked_for(context, booking), booking);
-    match &other {
-        Some(difference) => context.out.warn(&format!(
-            "booking {} is not the one that was asked for: {difference}",
-            booking.id()
-        )),
-        None => _ = context.journal().and_then(|it| it.update(booking)),
-    }
-    context.remember_last(RecentList::LastBooking, booking.id());
-    other.is_none()
 }
 
 /// Shows a call as it would be sent, without sending anything.

@@ -1,12 +1,10 @@
 //! Bookings: a folder for each command, with its flow beside it.
 
-pub(crate) mod agreement;
 pub(crate) mod arguments;
 pub(crate) mod attempts;
 pub(crate) mod batch;
 pub(crate) mod book;
 pub(crate) mod change;
-pub(crate) mod compare;
 pub(crate) mod confirmation;
 pub(crate) mod find;
 pub(crate) mod finish;
@@ -14,4 +12,5 @@ pub(crate) mod pause;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod terms;
+pub(crate) mod verdict;
 pub(crate) mod watch;

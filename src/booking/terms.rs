@@ -68,7 +68,7 @@ pub(crate) async fn confirm(
     context.remember_last(RecentList::LastBooking, booking.id());
     let is_live = !context.is_sandbox().await;
     let terms = cancellation_terms(context, booking);
-    let reader = terms_reader(context, filled_in(context, booking).party());
+    let reader = terms_reader(context, filled_in(context, booking).head_count());
     let cost = terms.and_then(|terms| reader.cost(&terms));
     let slot = kept_terms(context, booking).and_then(Slot::from_value);
     let also = slot.and_then(|slot| SlotDetails::of(&slot, reader).also);

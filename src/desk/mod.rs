@@ -187,7 +187,7 @@ impl Desk<'_> {
         let context = self.context;
         let read = async move {
             let booking = wait::read_booking(context, &id).await?;
-            wait::like(&asked_for(context, &booking), booking)
+            wait::like(context, &asked_for(context, &booking), booking)
         };
         self.reading = Some(Box::pin(read));
         self.is_asked = is_asked;

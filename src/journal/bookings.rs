@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
 use serde_json::{Map, Value as Json, json};
 
 use super::protocol::Attempt;
@@ -19,17 +20,23 @@ use crate::service::documents::booking::{Booking, Status};
 pub(crate) struct KeptBooking {
     /// The document from the service. If its guest was deleted, only the id and the status.
     pub(crate) booking: Booking,
+    /// When the visit is, by the venue's clock.
+    pub(crate) visit: Option<DateTime>,
     /// When it was last read, RFC 3339.
     pub(crate) seen_at: String,
     /// The terms of the slot that was booked. The service may not repeat them.
     pub(crate) terms: Option<Json>,
     /// What its request and accepted changes asked for, in the contract's shape.
     pub(crate) asked: Option<Json>,
+    /// The key of the request that was answered with it, if that is not resolved: the booking is marked.
+    pub(crate) unresolved_key: Option<String>,
 }
 
 pub(super) const WITH_ASKED: &str = "bookings.*,
     (SELECT coalesce(asked, request) FROM attempts
-     WHERE attempts.idempotency_key = bookings.idempotency_key) AS asked";
+     WHERE attempts.idempotency_key = bookings.idempotency_key) AS asked,
+    (SELECT attempts.idempotency_key FROM attempts
+     WHERE attempts.idempotency_key = bookings.idempotency_key AND state <> 'resolved') AS unresolved_key";
 
 /// What was asked for, with what accepted changes asked for.
 fn changed(mut asked: Option<Json>, changes: Option<&Json>) -> Option<Json> {
@@ -59,8 +66,10 @@ impl KeptBooking {
                 }
             }
         }
-        let mut filled = booking.clone();
-        (filled.translated, filled.requested) = (Some(value.into()), requested.into());
+        let (document, around) = (booking.document.clone(), booking.around.clone());
+        let filled = Booking::translated(document, value, around);
+        let mut filled = filled.unwrap_or_else(|| booking.clone());
+        filled.requested = requested.into();
         filled
     }
 
@@ -84,9 +93,11 @@ impl KeptBooking {
         };
         Ok(Booking::from_document(document).map(|booking| KeptBooking {
             booking,
+            visit: row.get::<Option<String>>("visit").ok().flatten().and_then(|it| it.parse().ok()),
             seen_at,
             terms: json("terms"),
             asked: changed(json("asked"), json("changes").as_ref()),
+            unresolved_key: row.get("unresolved_key").ok().flatten(),
         }))
     }
 }
@@ -252,7 +263,7 @@ pub(super) fn keep(
     let held = hold(statements, &attempt.origin, booking.id())?;
     let seen = SeenBooking {
         origin: &attempt.origin,
-        seen_at: &Timestamp::now().to_string(),
+        seen_at: &booking.left_at.unwrap_or_else(Timestamp::now).to_string(),
         created_at: &attempt.created_at,
         key: Some(&attempt.idempotency_key),
         asked: Some(attempt.asked()),
@@ -281,25 +292,19 @@ fn keep_seen(
 }
 
 impl Journal {
-    fn is_new(&self, booking: &Booking) -> Result<bool> {
-        let (status, document) = (booking.status(), stored(booking));
-        self.read(|statements, scope| {
-            let query = "SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2 AND status = ?3
-                         AND (forgotten_at IS NOT NULL OR document = ?4)";
-            let row = values![&scope.origin, booking.id(), status.as_str(), &document];
-            Ok(statements.first(query, row)?.is_none())
-        })
-    }
-
-    /// Stores the present state of a booking that was read, whoever made it. A guest that was deleted does not come back, and
-    /// where nothing is to be kept no other's booking is added.
+    /// Stores a booking that came, whoever made it, unless the record is of a request that left later. A guest that was deleted
+    /// does not come back, and where nothing is to be kept no other's booking is added.
     pub(crate) fn update(&self, booking: &Booking) -> Result<()> {
         self.change(booking, &Map::new())
     }
 
     /// The same with what an accepted change asked for, which the service may not show.
     pub(crate) fn change(&self, booking: &Booking, accepted: &Map<String, Json>) -> Result<()> {
-        if accepted.is_empty() && !self.is_new(booking)? {
+        let now = Timestamp::now();
+        let left_at = booking.left_at.unwrap_or(now);
+        let kept = self.seen_at(booking.id())?;
+        // A record from later than now is of a computer whose clock is wrong.
+        if accepted.is_empty() && kept.is_some_and(|kept| left_at <= kept && kept <= now) {
             return Ok(());
         }
         let purged = self.write(|statements, scope| {
@@ -312,7 +317,7 @@ impl Journal {
                 held.asked = changed(held.asked.take(), accepted.as_ref());
             }
             if is_kept {
-                keep_seen(statements, scope, held.as_ref(), booking, Timestamp::now())?;
+                keep_seen(statements, scope, held.as_ref(), booking, left_at)?;
             }
             guests::purge(statements, scope)
         })?;
@@ -341,12 +346,31 @@ impl Journal {
         })
     }
 
+    fn seen_at(&self, id: &str) -> Result<Option<Timestamp>> {
+        self.read(|statements, scope| {
+            let query = "SELECT seen_at FROM bookings WHERE origin = ?1 AND id = ?2";
+            let row = statements.first(query, values![&scope.origin, id])?;
+            let seen_at: Option<String> = row.map(|row| row.get("seen_at")).transpose()?;
+            Ok(seen_at.and_then(|it| it.parse().ok()))
+        })
+    }
+
     /// A booking as it was last seen, unless its document cannot be read.
     pub(crate) fn kept(&self, id: &str) -> Result<Option<KeptBooking>> {
         let query = format!("SELECT {WITH_ASKED} FROM bookings WHERE origin = ?1 AND id = ?2");
         self.read(|statements, scope| {
             let row = statements.first(&query, values![&scope.origin, id])?;
             row.map_or(Ok(None), |row| KeptBooking::read(&row))
+        })
+    }
+
+    /// The id of the booking that answered an unresolved attempt, and was not as it asked.
+    pub(crate) fn marked(&self, key: &str) -> Result<Option<String>> {
+        self.read(|statements, scope| {
+            let query =
+                "SELECT id FROM bookings WHERE origin = ?1 AND idempotency_key = ?2 LIMIT 1";
+            let row = statements.first(query, values![&scope.origin, key])?;
+            row.map(|row| row.get("id")).transpose()
         })
     }
 

@@ -51,7 +51,7 @@ pub(crate) struct RunEnd<'a> {
     /// The status of the last answer, if one came, and the code of a refusal.
     pub(crate) http_status: Option<u16>,
     pub(crate) error_code: Option<&'a str>,
-    /// The booking that was asked for, if it was answered with; it is kept.
+    /// The booking of the response, which is kept. It proves something only where `last` says that it was asked for.
     pub(crate) booking: Option<&'a Booking>,
     /// The terms of the slot that was asked for; they are kept with the booking.
     pub(crate) terms: Option<&'a Value>,
@@ -103,6 +103,29 @@ impl Journal {
             self.write(|statements, scope| write_end(statements, scope, run, end))?;
         self.clean_after(purged);
         Ok(ended)
+    }
+
+    /// Resolves an attempt by the booking that answered it, which is as it asked now that it is read again.
+    pub(crate) fn resolve(&self, key: &str, booking: &Booking) -> Result<Option<Ended>> {
+        let Some(attempt) = self.attempt(key)? else {
+            return Ok(None);
+        };
+        let mut runs = attempt.runs.iter().rev();
+        let Some(run) = runs.find(|run| run.outcome == Outcome::InDoubt) else {
+            return Ok(None);
+        };
+        let id = RunId { key: key.to_owned(), token: run.token.clone(), awaited_limit: None };
+        let end = RunEnd {
+            last: TryResult::Booked,
+            in_doubt: true,
+            http_status: run.http_status,
+            error_code: None,
+            booking: Some(booking),
+            terms: None,
+            request: &attempt.request.body,
+            asked: attempt.request.asked.as_ref(),
+        };
+        self.record_end(&id, &end).map(Some)
     }
 
     /// Gives up the runs whose outcome is unknown. The attempt stays in the journal.
@@ -198,7 +221,8 @@ fn write_end(
         limits::end_learning(statements, scope, limit, told.http_status.is_some())?;
     }
     let before = hold(statements, &run.key)?;
-    let id = told.booking.map(Booking::id);
+    let is_proof = told.last == TryResult::Booked;
+    let id = told.booking.map(Booking::id).filter(|_| is_proof);
     let other_attempt: Option<String> = match id {
         Some(id) => {
             let row = statements.first(OTHER_ATTEMPT, values![&scope.origin, id, &run.key])?;
@@ -219,7 +243,9 @@ fn write_end(
     let sent = RecordedRequest::new(told.request, told.asked);
     let (attempt, outcome, state) = end(before.clone(), told_end, sent);
     save(statements, before.as_ref(), attempt.as_ref())?;
-    if let (Some(booking), Some(attempt), Outcome::Booked) = (told.booking, &attempt, outcome) {
+    if let (Some(booking), Some(attempt)) = (told.booking, &attempt)
+        && (outcome == Outcome::Booked || !is_proof)
+    {
         bookings::keep(statements, scope, attempt, booking, told.terms)?;
     }
     let ended = Ended { outcome, state, other_attempt };

@@ -25,7 +25,7 @@ pub(crate) struct RecordedRequest {
     pub(crate) body: Json,
     /// What was asked for in the contract's shape, where the body has another one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) asked: Option<Json>,
+    pub(crate) asked: Option<Json>,
     #[serde(skip)]
     pub(super) hash: String,
     #[serde(skip)]

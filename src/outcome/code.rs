@@ -394,6 +394,9 @@ codes! {
     OutcomeUnknown = "outcome_unknown", Own, OutcomeUnknown, AfterCheck,
         "a request was sent, and it is unknown whether it succeeded",
         "for a booking request, run `bookctl attempts resume KEY`; for a booking, run `bookctl show ID`";
+    ChangeNotShown = "change_not_shown", Own, Refused, AfterCheck,
+        "the service accepted a change that the booking does not show, even when it is read again",
+        "check with the venue; if the service names the field otherwise, set its name with `bookctl profile set`";
     Declined = "declined", Own, Declined, Yes,
         "declined at a prompt; nothing was sent",
         "run the command again to do it";

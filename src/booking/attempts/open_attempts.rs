@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::app::Context;
 use crate::app::in_flight::{abandon_command, resume_command};
 use crate::booking::book::{create, duplicates};
-use crate::booking::{finish, watch::wait};
+use crate::booking::{finish, verdict, watch::wait};
 use crate::journal::{
     Attempt, Claim, KeyOrigin, LiveBooking, Outcome, State, abandoned, another_account,
 };
@@ -116,6 +116,31 @@ async fn wants_to_find_out(context: &Context, question: &str, esc_ends: bool) ->
     Ok(context.prompter.confirm(&question, true).await?)
 }
 
+/// Reads the booking that answered an unresolved request, and was not as that asked: perhaps it was not understood. If it is as
+/// asked now, the request is resolved, and nothing is sent. `None` if there is no such booking.
+pub(crate) async fn resolve_by_read(
+    context: &Context,
+    attempt: &Attempt,
+) -> Result<Option<Booking>> {
+    let (journal, key) = (context.journal()?, &attempt.idempotency_key);
+    let Some(id) = journal.marked(key)?.filter(|_| attempt.state == State::Unresolved) else {
+        return Ok(None);
+    };
+    let booking = match wait::read_booking(context, &id).await {
+        Err(error) if wait::is_not_found(&error) => return Ok(None),
+        read => read?,
+    };
+    let verdict = verdict::of_known(context, attempt.asked(), &booking);
+    if let Some(error) = verdict::refusal(context, &booking, &verdict) {
+        if !verdict.is_another {
+            journal.update(&booking)?;
+        }
+        return Err(error.idempotency_key(key));
+    }
+    journal.resolve(key, &booking)?;
+    Ok(Some(booking))
+}
+
 /// Finds out what happened to the request under `key`, and finishes it: a booking that was made is read, and else the request
 /// is sent again under its key, unless the guest has another booking and a person declines (17).
 pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
@@ -129,9 +154,12 @@ pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
     }
     // A settled attempt is only read. Nothing is sent that could make a booking.
     if let (State::Resolved, Some(id)) = (attempt.state, &attempt.booking_id) {
-        return wait::like(attempt.asked(), wait::read_booking(context, id).await?);
+        return wait::read_booking(context, id).await;
     }
     refuse_closed(&attempt)?;
+    if let Some(booking) = resolve_by_read(context, &attempt).await? {
+        return Ok(booking);
+    }
     context.before_change()?;
     let asked = attempt.asked();
     let is_own = |live: &LiveBooking| attempt.booking_id.as_deref() == Some(live.booking.id());

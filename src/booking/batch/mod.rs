@@ -6,6 +6,7 @@ pub(crate) mod request;
 pub(crate) mod rows;
 pub(crate) mod run;
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::io::ErrorKind;
 
@@ -22,8 +23,8 @@ use crate::platform::input::{Source, read_text};
 use crate::platform::shell;
 use crate::service::client::{BookingRequest, create_call};
 use crate::service::documents::booking::Status;
-use crate::service::time::document_time::as_text;
-use crate::service::time::text::{human, local};
+use crate::service::time::document_time::time_text;
+use crate::service::time::moment::local_text;
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone, View as _, cut};
 use crate::terminal::view::tone_of;
 use keys::KeyedRow;
@@ -140,6 +141,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         again: again(context, &args),
         batch: &batch,
         replaced,
+        misread: Cell::default(),
     };
     run.ask_about_same_guests(&mine, args.yes).await?;
     let journal = context.journal()?;
@@ -255,17 +257,17 @@ fn result_page(context: &Context, keyed: &KeyedRow, line: &RowLine, digits: usiz
             let field = |name: &str| booking.value().get(name);
             let status = booking.status();
             let venue = booking.str("venue_name").or(booking.str("venue_id"));
-            let time = field("datetime").map(as_text).unwrap_or_default();
+            let time = field("datetime");
             let error_code = field("error_code").map(plain).unwrap_or_default();
             // On a terminal a row has one line: with its time, or why it failed.
             let short = match error_code.as_str() {
-                "" => local(&time),
+                "" => booking.time.read().and_then(|it| it.local_in(None)).map(local_text),
                 code => Some(code.to_owned()),
             };
             let mut rest = vec![
                 TableCell::from(booking.id()),
                 TableCell::from(error_code).in_short(Some(String::new())),
-                TableCell::from(human(&time)).in_short(short),
+                TableCell::from(time.map(time_text).unwrap_or_default()).in_short(short),
                 TableCell::from(venue.unwrap_or_default()).in_short(Some(String::new())),
             ];
             rest.extend(is_cancelled(line).then(|| TableCell::from(ONLY_WITH_A_KEY)));

@@ -1,6 +1,7 @@
 //! Books many rows at the pace that the service's rate limits allow, each row once, even if the batch is started again
 //! or on another computer.
 
+use std::cell::Cell;
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
@@ -9,10 +10,12 @@ use super::replaced::Replaced;
 use super::request::{asks_same, is_of_row, row_request};
 use super::rows::ranges;
 use crate::app::Context;
-use crate::app::in_flight::{BatchProgress, resume_command, show_command};
+use crate::app::in_flight::{BatchProgress, resume_command};
+use crate::booking::attempts::open_attempts;
 use crate::booking::book::create::{CreatedBooking, create_booking};
 use crate::booking::book::{duplicates, review};
-use crate::booking::compare;
+use crate::booking::terms::asked_for;
+use crate::booking::verdict;
 use crate::booking::watch::wait;
 use crate::journal::recent::RecentSlot;
 use crate::journal::{
@@ -79,6 +82,18 @@ pub(crate) struct BatchRun<'a> {
     /// The batch in the journal: its name, or the path of its file.
     pub(crate) batch: &'a str,
     pub(crate) replaced: Replaced,
+    pub(crate) misread: Cell<Misread>,
+}
+
+/// Whether the booking of the last row is not understood.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Misread {
+    #[default]
+    No,
+    /// A response to what was sent now: the next rows would be booked just so, and are not sent.
+    New,
+    /// It was so before: the batch goes on.
+    Known,
 }
 
 impl BatchRun<'_> {
@@ -104,6 +119,7 @@ impl BatchRun<'_> {
             if !failed.is_empty() {
                 progress.say(&format!("{} not confirmed", failed.len()));
             }
+            self.misread.set(Misread::No);
             let result = self.book(keyed).await;
             self.release(keyed);
             done += 1;
@@ -114,7 +130,8 @@ impl BatchRun<'_> {
                 let own = error.and_then(|error| error.hint.as_ref());
                 hint = hint.or(own.map(|own| format!("row {}: {own}", keyed.row.number)));
             }
-            if exit == Exit::OutcomeUnknown {
+            let misread = self.misread.get();
+            if exit == Exit::OutcomeUnknown && misread != Misread::Known {
                 unknown_in_a_row += 1;
             } else {
                 unknown_in_a_row = 0;
@@ -124,13 +141,14 @@ impl BatchRun<'_> {
                 exit,
                 Config | Unauthorized | NotAllowed | RateLimited | Network | Unclassified
             );
-            let is_last = refuses_all || unknown_in_a_row == UNKNOWN_IN_A_ROW;
+            let is_misread = misread == Misread::New;
+            let is_last = refuses_all || is_misread || unknown_in_a_row == UNKNOWN_IN_A_ROW;
             let ends_here = is_last && result.outcome.is_err();
             if !ends_here {
                 self.note_progress(done);
             }
             // If the first row fails with an error that every row would get, that error is the whole result.
-            if !ends_here || done > 1 {
+            if !ends_here || done > 1 || is_misread {
                 let line = result.line();
                 // A result that cannot be stored is printed all the same.
                 let journal = self.context.journal();
@@ -149,7 +167,12 @@ impl BatchRun<'_> {
                 && ends_here
             {
                 let mut error = self.stopped(error, "at", done);
-                if failed.len() < done {
+                for keyed in left.iter().filter(|_| is_misread) {
+                    let why = "not sent: the response to an earlier row is not understood";
+                    let outcome = Err(Error::new(Code::Unsent, why));
+                    emit(keyed, &RowResult { keyed, retry: 0, outcome }.line())?;
+                }
+                if failed.len() < done || is_misread {
                     error.exit = Exit::PartialBatch;
                 }
                 return Err(error);
@@ -318,18 +341,32 @@ impl BatchRun<'_> {
         {
             return Err(refusal.idempotency_key(&key));
         }
-        let settled = attempt.as_ref().filter(|attempt| attempt.state == State::Resolved);
+        let is_resolved = |attempt: &&Attempt| attempt.state == State::Resolved;
+        let settled = attempt.as_ref().filter(is_resolved);
+        let unresolved = attempt.as_ref().filter(|attempt| !is_resolved(attempt));
         let (first, existed_before) = match settled.and_then(|it| it.booking_id.as_deref()) {
             Some(id) => match journal.ended(id)? {
                 Some(booking) => (booking, true),
                 None => (wait::read_booking(context, id).await?, true),
             },
             None => {
-                let created = self.send(keyed, &key, attempt.as_ref()).await?;
-                (created.booking, created.existed_before)
+                let read = match unresolved {
+                    Some(attempt) => {
+                        let read = open_attempts::resolve_by_read(context, attempt).await;
+                        read.inspect_err(|_| self.misread.set(Misread::Known))?
+                    }
+                    None => None,
+                };
+                match read {
+                    Some(booking) => (booking, true),
+                    None => {
+                        let created = self.send(keyed, &key, attempt.as_ref()).await?;
+                        (created.booking, created.existed_before)
+                    }
+                }
             }
         };
-        check(context, &key, &first, &first)?;
+        self.check(&key, &first, existed_before, keyed)?;
         // A card that the venue may hold would be charged twice, and who cancelled does not want it again.
         let is_over = matches!(first.status(), Status::Failed | Status::Expired);
         if existed_before && self.retry_failed && is_over && !first.may_stand() {
@@ -339,7 +376,9 @@ impl BatchRun<'_> {
             Some(longest) => wait::wait_while_processing(context, first.clone(), longest).await?,
             None => first.clone(),
         };
-        check(context, &key, &first, &booking)?;
+        if self.wait.is_some() {
+            self.check(&key, &booking, existed_before, keyed)?;
+        }
         if existed_before || self.wait.is_some() {
             // If what was read cannot be stored, it is shown all the same.
             let _ = journal.update(&booking);
@@ -359,6 +398,33 @@ impl BatchRun<'_> {
         }
     }
 
+    /// Refuses (16) a booking that is not the one that the row asked for: its guest may have none.
+    fn check(&self, key: &str, booking: &Booking, is_known: bool, keyed: &KeyedRow) -> Result<()> {
+        let context = self.context;
+        let verdict = verdict::of_known(context, &asked_for(context, booking), booking);
+        if let Some(error) = verdict::refusal(context, booking, &verdict) {
+            if verdict.setting.is_some() {
+                self.misread.set(if is_known { Misread::Known } else { Misread::New });
+            }
+            return Err(error.idempotency_key(key));
+        }
+        if !is_known {
+            verdict::tell(context, &verdict, &format!("row {}: ", keyed.row.number));
+        }
+        Ok(())
+    }
+
+    /// Whether a row that was sent just now was answered with a booking that is not understood.
+    fn is_misread(&self, key: &str) -> Result<bool> {
+        let journal = self.context.journal()?;
+        let Some(kept) = journal.marked(key)?.map(|id| journal.kept(&id)).transpose()?.flatten()
+        else {
+            return Ok(false);
+        };
+        let asked = kept.asked.unwrap_or_default();
+        Ok(verdict::of_known(self.context, &asked, &kept.booking).setting.is_some())
+    }
+
     async fn send(
         &self,
         keyed: &KeyedRow,
@@ -373,26 +439,19 @@ impl BatchRun<'_> {
             let warning = format!("row {}: {costs}", keyed.row.number);
             self.context.out.warn(&visible(&warning));
         }
-        if keyed.row.idempotency_key.as_deref() == Some(key) {
-            return create_booking(self.context, key, KeyOrigin::Caller, request).await;
-        }
         let may_be_second = self.equal_rows;
-        let origin = KeyOrigin::SameRequestOnly { may_be_second };
-        create_booking(self.context, key, origin, request).await
+        let origin = match keyed.row.idempotency_key.as_deref() == Some(key) {
+            true => KeyOrigin::Caller,
+            false => KeyOrigin::SameRequestOnly { may_be_second },
+        };
+        let created = create_booking(self.context, key, origin, request).await;
+        if matches!(&created, Err(error) if error.exit == Exit::OutcomeUnknown) {
+            if self.is_misread(key)? {
+                self.misread.set(Misread::New);
+            }
+        }
+        created
     }
-}
-
-/// Refuses (16) a booking that is not the one that the row asked for: its guest may have none.
-fn check(context: &Context, key: &str, first: &Booking, booking: &Booking) -> Result<()> {
-    let Some(difference) = compare::difference_when_new(context, first, booking) else {
-        return Ok(());
-    };
-    let id = booking.id();
-    let what = format!("booking {id} is not the one that was asked for: {difference}");
-    let mut error = Error::new(Code::OutcomeUnknown, what);
-    error.body = Some(booking.document.clone());
-    let hint = format!("see the booking: {}", show_command(id));
-    Err(error.hint(hint).idempotency_key(key))
 }
 
 /// The attempt under a key of a row, if it is for this row. Another one is refused by the journal when the row is sent.
@@ -436,10 +495,7 @@ pub(crate) fn known_line(
     let retry = last_try(context, keyed)?;
     let unsent = || Error::new(Code::Unsent, "no request has been sent for this row");
     let outcome = match own_attempt(context, keyed, &keyed.key(retry))? {
-        Some(attempt) => booked_by(context, &attempt)?.and_then(|booking| {
-            check(context, &attempt.idempotency_key, &booking, &booking)?;
-            Ok(booking)
-        }),
+        Some(attempt) => booked_by(context, &attempt)?,
         None => Err(unsent()),
     };
     Ok(RowResult { keyed, retry, outcome }.line())
@@ -450,15 +506,33 @@ fn booked_by(context: &Context, attempt: &Attempt) -> Result<Result<Booking>> {
     let key = &attempt.idempotency_key;
     let error = match (attempt.state, &attempt.booking_id) {
         (State::Resolved, Some(id)) => match context.journal()?.kept(id)? {
-            Some(kept) => return Ok(Ok(kept.booking)),
+            Some(kept) => {
+                let asked = kept.asked.unwrap_or_default();
+                let verdict = verdict::of_known(context, &asked, &kept.booking);
+                return Ok(match verdict::refusal(context, &kept.booking, &verdict) {
+                    Some(error) => Err(error.idempotency_key(key)),
+                    None => Ok(kept.booking),
+                });
+            }
             None => Error::journal(format!("booking {id} was deleted from the journal"))
                 .exiting(Exit::NotFound),
         },
         (State::Refused, _) => refusal(attempt)
             .unwrap_or_else(|| Error::new(Code::Network, "the service was not reached")),
         (State::Abandoned, _) => abandoned(attempt),
-        _ => Error::new(Code::OutcomeUnknown, "the outcome is unknown: a booking may exist")
-            .hint(format!("check it: {}", resume_command(key))),
+        _ => {
+            let journal = context.journal()?;
+            let kept = journal.marked(key)?.map(|id| journal.kept(&id)).transpose()?.flatten();
+            let refusal = kept.and_then(|kept| {
+                let verdict = verdict::of_known(context, attempt.asked(), &kept.booking);
+                verdict::refusal(context, &kept.booking, &verdict)
+            });
+            let unknown = "the outcome is unknown: a booking may exist";
+            refusal.unwrap_or_else(|| {
+                let check = format!("check it: {}", resume_command(key));
+                Error::new(Code::OutcomeUnknown, unknown).hint(check)
+            })
+        }
     };
     Ok(Err(error.idempotency_key(key)))
 }

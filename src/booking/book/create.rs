@@ -10,20 +10,21 @@ use serde_json::Value;
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
 use crate::app::understood::booking_of;
-use crate::booking::agreement::{difference, is_a_booking, is_another};
 use crate::booking::change::send::no_booking;
 use crate::booking::terms::terms_asked_for;
+use crate::booking::verdict::{compared, of_create, of_known};
 use crate::journal::recent::RecentList;
 use crate::journal::{
     Attempt, BeginOutcome, Conclusion, Earlier, Intent, KeyOrigin, RateLimitWindow, RunEnd, RunId,
     ServiceClock, ShownBooking, State, TryResult, conclusion, existed_before, judge, outcome_of,
 };
-use crate::json::Document;
+use crate::json::{Document, plain};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
 use crate::service::client::refusal::KeySender;
 use crate::service::client::{Answer, BookingRequest, Call};
-use crate::service::documents::booking::Booking;
+use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::wish::{Agreement, Compared, Weight};
 use crate::service::time::document_time::DocumentTime;
 
 /// How often is looked whether another machine has its first answer.
@@ -89,10 +90,12 @@ pub(crate) async fn create_booking(
         let progress = context.requesting("sending the booking request");
         let shows_it = |body: &Document| sender.is_shown_in(body);
         let key_sender = sender.key_sender(earlier);
+        let sent_at = Instant::now();
         let (sent, in_doubt) = client.send_create(&sender.call, key_sender, &shows_it).await;
+        let took = SignedDuration::try_from(sent_at.elapsed()).unwrap_or_default();
         drop(progress);
         context.observe_rate_limit(&sender.call);
-        let tries = PriorTries { earlier, in_doubt };
+        let tries = PriorTries { earlier, in_doubt, took };
         let failure = match sent {
             Ok(answer) => return sender.judge_response(&run, tries, answer),
             Err(failure) => failure,
@@ -132,6 +135,8 @@ struct PriorTries {
     earlier: Earlier,
     /// Whether an earlier try of this run may have booked.
     in_doubt: bool,
+    /// How long the run took until its response came.
+    took: SignedDuration,
 }
 
 struct Sending<'a> {
@@ -258,8 +263,8 @@ impl Sending<'_> {
     /// Whether a refusal carries what may be the booking, outside the list of unfinished ones (spec, Errors).
     fn is_shown_in(&self, refusal: &Document) -> bool {
         let is_it = |booking: &Booking| {
-            let may_be = is_a_booking(&self.asked, booking) || booking.may_stand();
-            may_be && difference(&self.asked, booking, true).is_none()
+            let may_be = self.is_booking(booking) || booking.may_stand();
+            may_be && of_known(self.context, &self.asked, booking).refusal.is_none()
         };
         let bookings = self.context.adapter().bookings_within(refusal);
         bookings.iter().any(is_it)
@@ -313,7 +318,8 @@ impl Sending<'_> {
         answer: Answer,
     ) -> Result<CreatedBooking> {
         let status = answer.status;
-        let read = booking_of(self.context, answer.document);
+        let left_at = Timestamp::now().saturating_sub(tries.took).unwrap_or_default();
+        let read = booking_of(self.context, answer.document, left_at);
         let booking = match read.and_then(|booking| self.certain(booking)) {
             Ok(booking) => booking,
             Err(why) => {
@@ -328,16 +334,21 @@ impl Sending<'_> {
         let may_be_modified = tries.in_doubt
             || tries.earlier != Earlier::Nothing
             || !matches!(self.origin, KeyOrigin::Generated { .. });
-        let difference = difference(&self.asked, &booking, may_be_modified);
+        let is_first = tries.earlier == Earlier::Nothing;
+        let found = compared(self.context, &self.asked, &booking, is_first);
+        let verdict = of_create(&booking, &found, may_be_modified && !self.is_younger(&booking));
         let shown = ShownBooking {
-            agrees: difference.is_none(),
-            is_known: known == Some(id) && is_another(&self.asked, &booking).is_none(),
+            agrees: verdict.refusal.is_none(),
+            is_known: known == Some(id) && !verdict.is_another,
             is_older: self.is_older(&booking, status),
-            is_200: status == 200,
+            // Only another venue or guest shows that somebody else used the key.
+            is_200: status == 200 && verdict.is_another,
         };
         let last = judge(shown, self.origin, tries.in_doubt, tries.earlier);
-        let settles = (last == TryResult::Booked).then_some(&booking);
-        let (conclusion, other_key) = self.end_run(run, tries, last, Some(status), None, settles);
+        let is_marked = verdict.refusal.is_some() && !verdict.is_another;
+        let kept = (last == TryResult::Booked || is_marked).then_some(&booking);
+        let (conclusion, other_key) = self.end_run(run, tries, last, Some(status), None, kept);
+        let difference = verdict.refusal;
         let mut error = match conclusion {
             Conclusion::Booked => {
                 self.context.in_flight.replace(InFlight::known(&booking));
@@ -374,10 +385,16 @@ impl Sending<'_> {
                     (None, None) => "which is older than this request".to_owned(),
                 };
                 let what = "the outcome is unknown: the service returned booking";
-                let abandon = abandon_command(self.key);
-                self.doubtful(Error::new(Code::OutcomeUnknown, format!("{what} {id}, {why}")).hint(
-                    format!("if the service always returns that booking, abandon this request: {abandon}"),
-                ))
+                let what = format!("{what} {id} ({}), {why}", booking.status());
+                let error = Error::new(Code::OutcomeUnknown, what);
+                let set = verdict.setting.map(|it| self.context.adapter().set_command(it));
+                self.doubtful(error.hint(match set {
+                    Some(set) => format!("after you set how the service writes it: {set}"),
+                    None => format!(
+                        "if the service always returns that booking, abandon this request: {}",
+                        abandon_command(self.key)
+                    ),
+                }))
             }
         };
         error.http_status = Some(status);
@@ -386,9 +403,35 @@ impl Sending<'_> {
         Err(error)
     }
 
+    /// Whether the booking says that it was made after this command began.
+    fn is_younger(&self, booking: &Booking) -> bool {
+        let created = DocumentTime::of(booking.value(), "created_at").and_then(|it| it.instant);
+        let skew = self.context.client().ok().and_then(|it| it.skew.get()).unwrap_or_default();
+        let elapsed = SignedDuration::try_from(self.began.elapsed()).unwrap_or_default();
+        let began = Timestamp::now().saturating_sub(elapsed).and_then(|it| it.saturating_add(skew));
+        created.zip(began.ok()).is_some_and(|(created, began)| created > began)
+    }
+
+    /// Whether a response is certainly a booking: it has an id, a status and the `object` that the specification states for every
+    /// booking, or a status that it names and something that can be compared with what was asked for. An envelope may have an id,
+    /// a status and a provider of its own.
+    fn is_booking(&self, booking: &Booking) -> bool {
+        let object = booking.value().get("object");
+        if object.is_some_and(|it| !it.is_null() && !plain(it).to_lowercase().contains("error")) {
+            return true;
+        }
+        let found = compared(self.context, &self.asked, booking, true);
+        let is_compared = |it: &Compared| {
+            let is_telling =
+                it.weight == Weight::Identity || matches!(&*it.field, "datetime" | "party_size");
+            is_telling && it.agreement != Agreement::NotShown
+        };
+        !matches!(booking.status(), Status::Other(_)) && found.iter().any(is_compared)
+    }
+
     /// The booking of an answer, if it is certainly one.
     fn certain(&self, booking: Booking) -> Result<Booking> {
-        if is_a_booking(&self.asked, &booking) {
+        if self.is_booking(&booking) {
             return Ok(booking);
         }
         let why = "the response has an id and a status, and shows nothing else of a booking";

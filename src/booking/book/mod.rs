@@ -16,7 +16,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::arguments::{ExtraFields, JournalFlags, PATIENCE, Wait, Zone, near};
-use super::{attempts::open_attempts, compare, find::locate, finish, pause::prompts, watch::wait};
+use super::{attempts::open_attempts, find::locate, finish, pause::prompts, verdict, watch::wait};
 use crate::app::Context;
 use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, KeyOrigin};
@@ -25,7 +25,7 @@ use crate::service::client::{SearchLocation, create_call, named};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::id;
 use crate::service::documents::slot::Slot;
-use crate::service::time::document_time::{DocumentTime, as_text};
+use crate::service::time::document_time::DocumentTime;
 use crate::service::time::when::When;
 use crate::terminal::output::View;
 use draft::{BookingDraft, Options};
@@ -108,10 +108,9 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
             Err(error) => open_attempts::offer_to_find_out(context, error).await?,
             Ok(booking) => booking,
         };
-        let first = booking.clone();
         let booking = follow(context, booking, wait).await?;
         if !command.chooses_another_slot(&booking).await? {
-            return compare::finish_created(context, &first, &booking);
+            return verdict::finish_created(context, &booking);
         }
     }
 }
@@ -246,7 +245,7 @@ impl BookCommand<'_> {
         context.out.show(&page.without_commands());
         let note = "Another guest booked the slot. Choose another one; Esc ends without a booking.";
         context.out.note(note);
-        draft.at = When::parse(&as_text(&slot.datetime_value())).ok();
+        draft.at = slot.time().as_ref().and_then(When::of_document);
         self.key = new_key();
         match walk::guide(context, draft, Some(walk::Refused::Slot)).await {
             Err(error) if error.code == Code::Declined => Ok(false),

@@ -8,9 +8,10 @@ use crate::app::Context;
 use crate::booking::find::locate::LocatedVenue;
 use crate::booking::find::pick::or_nothing_chosen;
 use crate::config::Target;
+use crate::json::plain;
 use crate::outcome::{Code, Error, Result};
 use crate::service::documents::slot::Slot;
-use crate::service::time::document_time::as_text;
+use crate::service::time::document_time::DocumentTime;
 use crate::service::time::text::{human, with_own_time};
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Page, Tone, visible};
@@ -155,7 +156,10 @@ fn summary(context: &Context, draft: &BookingDraft, datetime: Option<&Value>) ->
     page.field_if("where", draft.remembered().and_then(venue_place));
     let time = datetime.cloned();
     let time = time.or(draft.slot.as_ref().map(Slot::datetime_value));
-    let when = time.map(|when| with_own_time(&as_text(&when), &system_zone()));
+    let when = time.map(|when| match DocumentTime::read(&when) {
+        Some(time) => with_own_time(&time, &system_zone()),
+        None => plain(&when),
+    });
     page.field_if("when", when);
     let slot = draft.slot.as_ref();
     let slot = slot.map(|slot| details(context, draft, slot));

@@ -4,7 +4,8 @@ use crate::booking::arguments::ExtraFields;
 use crate::booking::book::offer;
 use crate::booking::confirmation::Confirmation;
 use crate::booking::find::pick;
-use crate::booking::{compare, finish, terms};
+use crate::booking::verdict::{Change, finish_changed, read_unless};
+use crate::booking::{finish, terms};
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
 use crate::service::client::cancel_call;
@@ -56,11 +57,13 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if !args.yes {
         confirm(context, &mut named).await?;
     }
-    let booking = send::change(context, id, call, "cancellation", |booking| {
+    let is_decided = |booking: &Booking| {
         booking.status() == Status::Cancelled || booking.error_code() == UNSUPPORTED
-    })
-    .await
-    .map_err(|error| pick::not_found(context, id, error))?;
+    };
+    let sent = send::change(context, id, call, "cancellation", is_decided).await;
+    let booking = sent.map_err(|error| pick::not_found(context, id, error))?;
+    let is_decided = is_decided(&booking);
+    let booking = read_unless(context, booking, is_decided).await?;
     match booking.status() {
         Status::Confirmed => context
             .out
@@ -70,9 +73,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let reason = args.reason.map(|it| ("reason".to_owned(), it.into()));
     let asked = reason.into_iter().collect();
-    let compared =
-        compare::finish_compared(context, booking.clone(), WriteKind::Cancel, None, &asked);
-    let exit = compared.await?;
+    let change = Change { kind: WriteKind::Cancel, before: None, asked: &asked, is_payment: false };
+    let exit = finish_changed(context, booking.clone(), change).await?;
     Ok(match booking.status() {
         _ if exit == Exit::OutcomeUnknown => exit,
         Status::Cancelled if exit != Exit::Refused => Exit::Done,
@@ -84,7 +86,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 
 /// Tells a script of the fee that is due by the terms. A person has confirmed it.
 fn warn_of_fee(context: &Context, booking: &Booking) {
-    let party = terms::filled_in(context, booking).party();
+    let party = terms::filled_in(context, booking).head_count();
     let reader = offer::terms_reader(context, party);
     let terms = terms::cancellation_terms(context, booking);
     let fee = terms.and_then(|terms| reader.fee_at(&terms, reader.now));

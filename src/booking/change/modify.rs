@@ -9,7 +9,8 @@ use crate::booking::book::offer;
 use crate::booking::confirmation::Confirmation;
 use crate::booking::find::locate::LocatedVenue;
 use crate::booking::find::pick;
-use crate::booking::{compare, finish, terms};
+use crate::booking::verdict::{Change, finish_changed, read_unless};
+use crate::booking::{finish, terms};
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::shell;
@@ -99,7 +100,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     }
     changes.datetime = match (&args.at, &known) {
         (Some(when), Some(booking)) if !is_exact(when) => {
-            let party = changes.party_size.unwrap_or(booking.party());
+            let party = changes.party_size.unwrap_or(booking.head_count());
             Some(new_time(context, booking, when, args.zone.tz.as_ref(), party).await?)
         }
         (when, _) => {
@@ -113,7 +114,13 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     }
     let mut asked = changes.body();
     asked.extend(fields);
-    if let Some(before) = before.as_ref().filter(|it| shows(it, &asked)) {
+    let change = Change {
+        kind: WriteKind::Modify,
+        before: before.as_ref(),
+        asked: &asked,
+        is_payment: false,
+    };
+    if let Some(before) = before.as_ref().filter(|it| change.is_shown(context, it)) {
         let note = "Nothing to change: the booking is like this already.";
         context.out.note(note);
         return finish::finish(context, before);
@@ -121,7 +128,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     if let Some(known) = known.as_ref().filter(|_| asks) {
         confirm(context, known, &asked).await?;
     }
-    let done = |booking: &Booking| shows(booking, &asked);
+    let done = |booking: &Booking| change.is_shown(context, booking);
     let changed = send::change(context, id, call, "change", done).await;
     let booking = changed.map_err(|error| {
         let venue = known.as_ref().and_then(Booking::venue_id);
@@ -133,7 +140,9 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         }
         pick::not_found(context, id, error)
     })?;
-    compare::finish_compared(context, booking, WriteKind::Modify, before.as_ref(), &asked).await
+    let is_shown = done(&booking);
+    let booking = read_unless(context, booking, is_shown).await?;
+    finish_changed(context, booking, change).await
 }
 
 /// Asks for one change, and returns it if it is the time.
@@ -205,21 +214,6 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
     let question = "Change this booking?";
     let confirmation = Confirmation::new("changing a booking", question, "Nothing was changed.");
     terms::confirm(context, page, "as booked: ", before, &confirmation).await
-}
-
-/// Whether a booking has everything that was asked for.
-fn shows(booking: &Booking, asked: &Map<String, Value>) -> bool {
-    asked.iter().all(|(name, wanted)| {
-        let stands = booking.value().get(name).unwrap_or(&Value::Null);
-        let times = DocumentTime::read(stands).zip(DocumentTime::read(wanted));
-        match times.filter(|_| name == "datetime") {
-            // The service writes the same moment with the venue's offset, or both write the venue's own clock. A clock and an
-            // offset that may be another one's tell nothing.
-            Some((stands, wanted)) if wanted.instant.is_some() => stands.instant == wanted.instant,
-            Some((stands, wanted)) => stands.instant.is_none() && stands.local == wanted.local,
-            None => plain(stands) == plain(wanted),
-        }
-    })
 }
 
 /// The new time on the venue's clock: the slot's own time if one is offered then.

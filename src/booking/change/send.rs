@@ -2,6 +2,8 @@
 //! booking is read to see whether the change was made. A create is guarded by `create`, which records a run of its attempt
 //! for each sending.
 
+use jiff::Timestamp;
+
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, show_command};
 use crate::app::understood::booking_of;
@@ -63,8 +65,9 @@ pub(crate) async fn send_about(
     in_flight: impl Fn() -> InFlight,
     doing: &str,
 ) -> Result<Result<Booking, Failure>> {
+    let left_at = Timestamp::now();
     let failure = match send_guarded(context, call, in_flight, doing).await? {
-        Ok(answer) => match booking_of(context, answer.document) {
+        Ok(answer) => match booking_of(context, answer.document, left_at) {
             Ok(booking) if same_id(booking.id(), id) => {
                 context.in_flight.replace(InFlight::known(&booking));
                 return Ok(Ok(booking));

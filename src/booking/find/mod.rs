@@ -19,7 +19,6 @@ use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::show_call;
 use crate::service::documents::booking::Booking;
 use crate::service::mapping::scalars;
-use crate::service::time::document_time::DocumentTime;
 use crate::service::time::when::Days;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::DocumentView;
@@ -168,7 +167,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 /// Says what the stars of a list are.
 fn note_marks(context: &Context, mut known: impl Iterator<Item = Booking>) {
     if known.any(|it| !it.requested.is_empty()) {
-        context.out.note(&format!("* {AS_REQUESTED}."));
+        let set = context.adapter().set_command("read.booking=EXPRESSION");
+        context.out.note(&format!("* {AS_REQUESTED} (map it: {set})"));
     }
 }
 
@@ -178,7 +178,7 @@ fn by_visit(
     today: Date,
 ) -> (bool, Option<DateTime>, Reverse<Option<DateTime>>) {
     let known = kept.fill_in(&kept.booking);
-    let local = DocumentTime::of(known.value(), "datetime").and_then(|it| it.local);
+    let local = kept.visit.or(known.time.read().and_then(|it| it.local));
     let is_to_come =
         local.is_some_and(|local| local.date() >= today) && kept.booking.status().has_not_ended();
     (!is_to_come, local.filter(|_| is_to_come), Reverse(local))

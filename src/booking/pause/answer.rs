@@ -3,8 +3,8 @@
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, show_command};
 use crate::booking::change::send::send_about;
-use crate::booking::compare::warn_of_field;
 use crate::booking::finish::booking_view;
+use crate::booking::verdict::{read_unless, warn_of_field};
 use crate::booking::watch::wait::read_booking;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{Continuation, Failure};
@@ -22,6 +22,11 @@ pub(crate) async fn send_answer(
     let in_flight = || InFlight::answering(id);
     let failure = match send_about(context, id, &call, in_flight, "sending the answer").await? {
         Ok(booking) => {
+            // The response may be older than the answer that it is to.
+            let asked = context.dialect().pause(booking.next_action());
+            let is_waiting = booking.status() == Status::RequiresAction && asked == answer.pause();
+            let booking = read_unless(context, booking, !is_waiting).await?;
+            context.in_flight.replace(InFlight::known(&booking));
             warn_if_still_asked(context, answer, &booking);
             return Ok((booking, None));
         }

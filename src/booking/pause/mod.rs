@@ -10,8 +10,9 @@ use crate::app::{Context, input};
 use crate::booking::arguments::PATIENCE;
 use crate::booking::confirmation::Confirmation;
 use crate::booking::find::pick;
+use crate::booking::finish;
+use crate::booking::verdict::{Change, finish_changed};
 use crate::booking::watch::wait;
-use crate::booking::{compare, finish};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::Continuation;
 use crate::service::documents::booking::{Booking, Status};
@@ -86,11 +87,13 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if interactive {
         booking = wait::wait_while_processing(context, booking, PATIENCE).await?;
     }
+    let is_payment = matches!(given, Some(Continuation::PspResponse(_) | Continuation::PspAbort));
     let asked = match given {
         Some(Continuation::Fields(fields)) => fields,
         _ => Map::new(),
     };
-    compare::finish_compared(context, booking, WriteKind::Action, None, &asked).await
+    let change = Change { kind: WriteKind::Action, before: None, asked: &asked, is_payment };
+    finish_changed(context, booking, change).await
 }
 
 async fn send(context: &Context, id: &str, answer: &Continuation) -> Result<Booking> {

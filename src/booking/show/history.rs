@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::app::Context;
-use crate::booking::agreement::MODIFIED;
+use crate::booking::verdict::MODIFIED;
 use crate::journal::{Attempt, StatusObservation};
 use crate::json::plain;
 use crate::outcome::Result;

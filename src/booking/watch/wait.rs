@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::app::understood::understood;
-use crate::booking::agreement::is_another;
+use crate::booking::verdict;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
 use crate::service::client::{Answer, show_call};
@@ -30,7 +31,8 @@ pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking>
 
 /// The booking that the service answers with, whichever it is.
 pub(crate) async fn look_up(context: &Context, id: &str) -> Result<Booking> {
-    in_answer(context, id, context.read(show_call(valid(id)?)).await)
+    let left_at = Timestamp::now();
+    in_answer(context, id, left_at, context.read(show_call(valid(id)?)).await)
 }
 
 fn valid(id: &str) -> Result<&str> {
@@ -38,9 +40,16 @@ fn valid(id: &str) -> Result<&str> {
     Ok(id)
 }
 
-fn in_answer(context: &Context, id: &str, answer: Result<Answer>) -> Result<Booking> {
+fn in_answer(
+    context: &Context,
+    id: &str,
+    left_at: Timestamp,
+    answer: Result<Answer>,
+) -> Result<Booking> {
     let answer = answer.map_err(|error| naming(id, error))?;
-    understood(context, context.adapter().booking(answer.document, false))
+    let mut booking = understood(context, context.adapter().booking(answer.document, false))?;
+    booking.left_at = Some(left_at);
+    Ok(booking)
 }
 
 /// Adds to the error of a booking that was not found which one that is.
@@ -64,8 +73,9 @@ fn checked(booking: Booking, id: &str) -> Result<Booking> {
 }
 
 /// A booking under the same id whose venue or guest is another one is as little an answer as one under another id.
-pub(crate) fn like(before: &Value, booking: Booking) -> Result<Booking> {
-    let Some(difference) = is_another(before, &booking) else {
+pub(crate) fn like(context: &Context, before: &Value, booking: Booking) -> Result<Booking> {
+    let verdict = verdict::of_known(context, before, &booking);
+    let Some(difference) = verdict.refusal.filter(|_| verdict.is_another) else {
         return Ok(booking);
     };
     let id = booking.id();
@@ -114,39 +124,41 @@ pub(crate) async fn until(
             }
         };
         let left = deadline.saturating_duration_since(Instant::now());
-        let rest = match read.and_then(|it| like(first.as_ref().unwrap_or(&Value::Null), it)) {
-            Ok(booking) => {
-                first.get_or_insert_with(|| booking.value().clone());
-                if is_done(&booking, left)? || left.is_zero() {
-                    return Ok(booking);
+        let rest =
+            match read.and_then(|it| like(context, first.as_ref().unwrap_or(&Value::Null), it)) {
+                Ok(booking) => {
+                    first.get_or_insert_with(|| booking.value().clone());
+                    if is_done(&booking, left)? || left.is_zero() {
+                        return Ok(booking);
+                    }
+                    is_noted = false;
+                    seen = Some(booking);
+                    None
                 }
-                is_noted = false;
-                seen = Some(booking);
-                None
-            }
-            Err(error) if !passes(&error) => return Err(error),
-            // The time is over: what came of the reads before counts.
-            Err(error) if left.is_zero() => return seen.ok_or(failed.unwrap_or(error)),
-            Err(error) => {
-                if !is_noted {
-                    let (why, left) = (&error.message, in_units(left.as_secs()));
-                    let note = format!("{why}; booking {id} is read again for up to {left}");
-                    context.out.note(&note);
-                    is_noted = true;
+                Err(error) if !passes(&error) => return Err(error),
+                // The time is over: what came of the reads before counts.
+                Err(error) if left.is_zero() => return seen.ok_or(failed.unwrap_or(error)),
+                Err(error) => {
+                    if !is_noted {
+                        let (why, left) = (&error.message, in_units(left.as_secs()));
+                        let note = format!("{why}; booking {id} is read again for up to {left}");
+                        context.out.note(&note);
+                        is_noted = true;
+                    }
+                    let rest = error.retry_after;
+                    failed = Some(error);
+                    rest
                 }
-                let rest = error.retry_after;
-                failed = Some(error);
-                rest
-            }
-        };
+            };
         sleep(rest.unwrap_or_else(|| pace::scaled(pause)).min(left)).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
 
 async fn read_now(context: &Context, id: &str) -> Result<Booking> {
+    let left_at = Timestamp::now();
     let answer = context.read_now(&show_call(valid(id)?)).await;
-    checked(in_answer(context, id, answer)?, id)
+    checked(in_answer(context, id, left_at, answer)?, id)
 }
 
 /// Whether a later read may succeed.

@@ -5,6 +5,7 @@ use std::fmt;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use super::field_value::{FieldValue, count};
 use super::id::{id_in, token};
 use crate::json::Document;
 use crate::outcome::Exit;
@@ -84,18 +85,35 @@ pub(crate) struct Booking {
     pub(crate) translated: Option<Document>,
     /// What stands around the booking in the answer, as paths and texts.
     pub(crate) around: Vec<(String, String)>,
-    /// The fields that the service does not show, and that were only asked for.
+    /// When the visit is.
+    pub(crate) time: FieldValue<DocumentTime>,
+    pub(crate) party: FieldValue<u32>,
+    /// When the request left that was answered with it. `None` for one that the journal or an event holds.
+    pub(crate) left_at: Option<Timestamp>,
+    /// The fields that the response does not show, and that were only asked for.
     pub(crate) requested: Box<[&'static str]>,
 }
 
 impl Booking {
     /// A booking in the contract's shape. Returns `None` if the `id` or `status` is missing.
     pub(crate) fn from_document(document: Document) -> Option<Self> {
+        Booking::read(document, None, Vec::new())
+    }
+
+    fn read(
+        document: Document,
+        translated: Option<Document>,
+        around: Vec<(String, String)>,
+    ) -> Option<Self> {
+        let value = translated.as_ref().unwrap_or(&document).value();
         Some(Booking {
-            id: id_of(document.value())?,
+            id: id_of(value)?,
+            time: FieldValue::of(value.get("datetime"), DocumentTime::read),
+            party: FieldValue::of(value.get("party_size"), count),
             document,
-            translated: None,
-            around: Vec::new(),
+            translated,
+            around,
+            left_at: None,
             requested: Box::default(),
         })
     }
@@ -106,16 +124,10 @@ impl Booking {
         value: Value,
         around: Vec<(String, String)>,
     ) -> Option<Self> {
-        Some(Booking {
-            id: id_of(&value)?,
-            document,
-            translated: Some(value.into()),
-            around,
-            requested: Box::default(),
-        })
+        Booking::read(document, Some(value.into()), around)
     }
 
-    /// What stands behind a field: a star if it was only asked for.
+    /// What stands behind a field of a list: a star if it was only asked for.
     pub(crate) fn mark(&self, field: &str) -> &'static str {
         let is_requested = self.requested.contains(&field);
         if is_requested { " *" } else { "" }
@@ -151,13 +163,16 @@ impl Booking {
     }
 
     /// The party size; 1 if the service shows none.
-    pub(crate) fn party(&self) -> u32 {
-        let size = self.value().get("party_size").and_then(Value::as_u64);
-        size.and_then(|size| u32::try_from(size).ok()).unwrap_or(1)
+    pub(crate) fn head_count(&self) -> u32 {
+        self.party.read().copied().unwrap_or(1)
     }
 
+    /// The name of its guest. A text in place of the guest is a name if it has two words.
     pub(crate) fn guest(&self) -> Option<String> {
-        self.value().get("customer")?.get("name").and_then(token)
+        let customer = self.value().get("customer")?;
+        let is_name = |it: &&str| it.contains(' ') && !it.contains(|it: char| it.is_ascii_digit());
+        let own = customer.as_str().filter(is_name).map(str::to_owned);
+        own.or_else(|| customer.get("name").and_then(token))
     }
 
     pub(crate) fn status(&self) -> Status {
@@ -193,7 +208,7 @@ impl Booking {
     }
 
     pub(crate) fn is_over(&self, now: Timestamp) -> bool {
-        let time = DocumentTime::of(self.value(), "datetime").and_then(|time| time.instant);
+        let time = self.time.read().and_then(|time| time.instant);
         time.is_some_and(|time| now.duration_since(time) > SignedDuration::from_hours(24))
     }
 

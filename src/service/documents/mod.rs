@@ -4,12 +4,14 @@ pub(crate) mod booking;
 pub(crate) mod certainty;
 pub(crate) mod contact;
 pub(crate) mod field;
+pub(crate) mod field_value;
 pub(crate) mod id;
 pub(crate) mod money;
 pub(crate) mod request;
 pub(crate) mod slot;
 pub(crate) mod text_fold;
 pub(crate) mod venue;
+pub(crate) mod wish;
 
 /// `1 element`, `2 elements`.
 pub(crate) fn plural(count: usize, one: &str, several: &str) -> String {

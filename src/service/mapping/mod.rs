@@ -1,7 +1,6 @@
 //! How a service's documents become ours: the names that the specification leaves open, and shapes that differ.
 
 pub(crate) mod around;
-pub(crate) mod as_it_came;
 pub(crate) mod dialect;
 pub(crate) mod find;
 pub(crate) mod kind;
@@ -15,11 +14,11 @@ pub(crate) mod profile_adapter;
 pub(crate) mod read;
 pub(crate) mod resource;
 pub(crate) mod shape;
+pub(crate) mod synonyms;
 pub(crate) mod transport;
 pub(crate) mod write;
 
 pub(crate) use around::{around, scalars};
-pub(crate) use as_it_came::as_it_came;
 pub(crate) use dialect::{Dialect, Pause, signing_service};
 pub(crate) use find::{Search, shallowest};
 pub(crate) use kind::{ReadKind, WriteKind};

@@ -11,6 +11,7 @@ use super::misread::{misread, of_expression};
 use super::profile_adapter::Adapter;
 use super::resource::flattened;
 use super::shape::{Shape, with_contract_names};
+use super::synonyms::with_own_names;
 use crate::json::Document;
 use crate::outcome::{Error, Result};
 use crate::service::documents::booking::Booking;
@@ -220,6 +221,12 @@ impl Adapter {
 fn contract(object: &Map<String, Value>, shape: Shape, is_own: bool) -> Value {
     let mut value = with_contract_names(object, shape);
     in_main_units(&mut value, is_own);
+    if shape == Shape::Booking
+        && !is_own
+        && let Some(booking) = value.as_object_mut()
+    {
+        with_own_names(booking);
+    }
     if shape == Shape::Slot
         && let Some(slot) = value.as_object_mut()
     {
@@ -244,8 +251,7 @@ fn unreadable(kind: ReadKind, why: &str, document: &Document) -> Error {
 /// A booking that stands beside what a document is about.
 fn booking_of(object: &Map<String, Value>) -> Option<Booking> {
     let document = Document::from(Value::Object(object.clone()));
-    let value = with_contract_names(object, Shape::Booking);
-    Booking::translated(document, value, Vec::new())
+    Booking::translated(document, contract(object, Shape::Booking, false), Vec::new())
 }
 
 /// The objects anywhere in a refusal, but for those of the list of unfinished bookings (spec, Errors).

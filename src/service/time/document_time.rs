@@ -1,13 +1,15 @@
-//! A time in a document of the service: RFC 3339, without an offset, or a number since 1970.
+//! The one reader of times in documents: RFC 3339, without an offset, a number since 1970, RFC 2822, `2026-12-01 7:30 PM`.
+//! Anything else, a day alone and `24:00` too, is not understood.
 
 use std::ops::Range;
 
-use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
+use jiff::fmt::rfc2822;
 use jiff::tz::{Offset, TimeZone};
+use jiff::{Timestamp, Zoned};
 use serde_json::Value;
 
-use super::text::human;
+use super::moment::local_text;
 use crate::json::plain;
 
 /// The seconds since 1970 that can be the time of a booking: from September 2001 to 2286. Any other number is an id, an
@@ -28,9 +30,26 @@ impl DocumentTime {
         if let Some(number) = whole_number(value) {
             return Some(DocumentTime { instant: Some(since_1970(number)?), local: None });
         }
-        let text = value.as_str()?.trim();
+        DocumentTime::parse(value.as_str()?)
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let Some((_, clock)) = text.split_once(['T', 't', ' ']).filter(|(day, _)| is_date(day))
+        else {
+            let zoned = rfc2822::parse(text).ok()?;
+            return Some(DocumentTime {
+                instant: Some(zoned.timestamp()),
+                local: Some(zoned.datetime()),
+            });
+        };
+        if clock.len() < "19:30".len() || clock.starts_with("24") {
+            let local = DateTime::strptime("%Y-%m-%d %I:%M %p", text).ok()?;
+            return Some(DocumentTime { instant: None, local: Some(local) });
+        }
         let instant = text.parse::<Timestamp>().ok();
-        let local = text.parse::<DateTime>().ok();
+        let twelve_hours = || DateTime::strptime("%Y-%m-%d %I:%M %p", text).ok();
+        let local = text.parse::<DateTime>().ok().or_else(twelve_hours);
         (instant.is_some() || local.is_some()).then_some(DocumentTime { instant, local })
     }
 
@@ -53,6 +72,28 @@ impl DocumentTime {
         local.or_else(|| in_zone(&TimeZone::UTC))
     }
 
+    /// The same time on the clock of a zone, where it is an instant.
+    pub(crate) fn on_clock_of(self, zone: Option<&TimeZone>) -> Self {
+        let local = self.instant.zip(zone).map(|(at, zone)| zone.to_datetime(at));
+        DocumentTime { local: local.or(self.local), ..self }
+    }
+
+    /// The instant with the offset that it shows, or in UTC.
+    pub(crate) fn zoned(&self) -> Option<Zoned> {
+        let offset = self.offset().unwrap_or(Offset::UTC);
+        Some(self.instant?.to_zoned(TimeZone::fixed(offset)))
+    }
+
+    /// For people: `Tue 1 Dec 2026, 19:30 (+01:00)`, without the offset if it has none.
+    pub(crate) fn human(&self) -> String {
+        let local = self.local_in(None).map(local_text).unwrap_or_default();
+        match (self.zoned(), self.local) {
+            (Some(zoned), Some(_)) => format!("{local} ({})", zoned.strftime("%:z")),
+            (Some(_), None) => format!("{local} (UTC)"),
+            (None, _) => local,
+        }
+    }
+
     /// The day of that.
     pub(crate) fn day_in(&self, zone: Option<&TimeZone>) -> Option<Date> {
         self.local_in(zone).map(DateTime::date)
@@ -68,18 +109,14 @@ impl DocumentTime {
     }
 }
 
-/// A time of a document as RFC 3339 text, if it came as a number. Anything else stays as it came.
-pub(crate) fn as_text(value: &Value) -> String {
-    let number = DocumentTime::read(value).filter(|time| time.local.is_none());
-    match number.and_then(|time| time.instant) {
-        Some(instant) => instant.strftime("%FT%TZ").to_string(),
-        None => plain(value),
-    }
+/// A time of a document for people. What is not understood is returned as it came.
+pub(crate) fn time_text(value: &Value) -> String {
+    DocumentTime::read(value).map_or_else(|| plain(value), |time| time.human())
 }
 
-/// A time of a document for people. What is not certainly a time is returned as it came.
-pub(crate) fn time_text(value: &Value) -> String {
-    human(&as_text(value))
+/// Whether a text is a day of the calendar such as `2026-12-01`, which a clock may follow.
+fn is_date(text: &str) -> bool {
+    text.len() == "2026-12-01".len() && text.parse::<Date>().is_ok()
 }
 
 /// A whole number, or a text of digits alone.
@@ -115,10 +152,18 @@ mod tests {
         for form in forms.split(' ') {
             assert_eq!(read(form).unwrap().instant, Some(meant), "{form}");
         }
-        // The last three are days and clocks without separators.
-        let others = r#"20 "20" "soon" null {} 1.5e9 "20261124193000" 202611241930 20261124"#;
-        for other in others.split(' ') {
-            assert_eq!(read(other), None, "{other}");
+        for form in [r#""Tue, 01 Dec 2026 19:30:00 +0100""#, r#""Tue, 1 Dec 2026 18:30:00 GMT""#] {
+            assert_eq!(read(form).unwrap().instant, Some(meant), "{form}");
+        }
+        let local = DocumentTime::parse("2026-12-01T19:30").unwrap();
+        for form in ["2026-12-01 19:30:00", "2026-12-01 7:30 PM", "2026-12-01 07:30 pm"] {
+            assert_eq!(DocumentTime::parse(form), Some(local), "{form}");
+        }
+        // The last are days and clocks without separators, a day alone, and a clock that people read differently.
+        let others = r#"20 "20" "soon" null {} 1.5e9 "20261124193000" 202611241930 20261124 "2026-12-01"
+            "2026-12-01T24:00:00+01:00" "2026-12-01T24:00" "01/12/2026_19:30" "9_March_2031_20:30" "19:30""#;
+        for other in others.split_whitespace() {
+            assert_eq!(read(&other.replace('_', " ")), None, "{other}");
         }
     }
 

@@ -33,12 +33,6 @@ impl Moment {
     pub(crate) fn wire(&self) -> String {
         self.zoned.strftime(if self.zulu { "%FT%TZ" } else { "%FT%T%:z" }).to_string()
     }
-
-    /// For people: `Tue 1 Dec 2026, 19:30 (+01:00)`. `When` parses it again.
-    pub(crate) fn human(&self) -> String {
-        let offset = self.zoned.strftime(if self.zulu { "UTC" } else { "%:z" });
-        format!("{} ({offset})", local_text(self.zoned.datetime()))
-    }
 }
 
 /// A local time: `Tue 1 Dec 2026, 19:30`. Seconds are shown only if there are any.

@@ -1,23 +1,14 @@
 //! Datetimes and spans of time as people read them.
 
-use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
 
-use super::moment::local_text;
-use super::when::When;
+use super::document_time::DocumentTime;
 
-/// A datetime of a document for people: `Tue 1 Dec 2026, 19:30 (+01:00)`, without the offset if it has none. A text
-/// that is no datetime is returned unchanged, so the caller still has to make control characters visible.
+/// A datetime of a document for people. A text that is not understood is returned unchanged, so the caller still has to
+/// make control characters visible.
 pub(crate) fn human(datetime: &str) -> String {
-    let Ok(when) = When::parse(datetime) else {
-        return datetime.to_owned();
-    };
-    match (when.exact(), when.wall()) {
-        (Some(moment), _) => moment.human(),
-        (None, Some(local)) => local_text(local),
-        (None, None) => datetime.to_owned(),
-    }
+    DocumentTime::parse(datetime).map_or_else(|| datetime.to_owned(), |time| time.human())
 }
 
 /// When something happened, always with seconds, so that a column of such times is even.
@@ -28,34 +19,22 @@ pub(crate) fn to_the_second(at: &str) -> String {
     }
 }
 
-/// What the clock at the venue shows, with or without an offset. `None` if `datetime` cannot be parsed.
-fn wall(datetime: &str) -> Option<DateTime> {
-    let when = When::parse(datetime).ok()?;
-    let exact = when.exact().map(|moment| moment.zoned.datetime());
-    exact.or(when.wall())
-}
-
-pub(crate) fn local(datetime: &str) -> Option<String> {
-    wall(datetime).map(local_text)
-}
-
-/// The same for a row: the weekday, the day and the time, with the year where it is not that of `now`.
-pub(crate) fn listed(datetime: &str, now: Timestamp) -> String {
-    let Some(local) = wall(datetime) else {
-        return datetime.to_owned();
+/// A time for a row: the weekday, the day and the clock, with the year where it is not that of `now`.
+pub(crate) fn listed(time: &DocumentTime, now: Timestamp) -> String {
+    let Some(local) = time.local_in(None) else {
+        return String::new();
     };
     let is_this_year = local.year() == now.to_zoned(TimeZone::UTC).year();
     let year = if is_this_year { "" } else { " %Y" };
     local.strftime(&format!("%a %-d %b{year} %H:%M")).to_string()
 }
 
-/// A datetime of a document for people, followed by the time in the reader's own zone where the two clocks differ:
+/// A time for people, followed by the time in the reader's own zone where the two clocks differ:
 /// `Fri 27 Nov 2026, 19:30 (+00:00) · 14:30 your time`. Names the day where it is another one.
-pub(crate) fn with_own_time(datetime: &str, own: &TimeZone) -> String {
-    let shown = human(datetime);
-    let when = When::parse(datetime).ok();
-    let own = when.and_then(|when| own_clock(&when.exact()?.zoned, own));
-    own.map_or(shown.clone(), |own| format!("{shown} · {own}"))
+pub(crate) fn with_own_time(time: &DocumentTime, own: &TimeZone) -> String {
+    let own = time.zoned().and_then(|zoned| own_clock(&zoned, own));
+    let own = own.map(|own| format!(" · {own}"));
+    time.human() + &own.unwrap_or_default()
 }
 
 /// When something was or will be: `10 minutes ago (Tue 1 Dec 2026, 16:50 UTC)`, `in 20 minutes (16:50 UTC)`. The day
@@ -126,16 +105,18 @@ mod tests {
     use crate::service::documents::rows;
 
     #[test]
-    fn a_datetime_is_shown_with_its_own_offset_and_in_a_list_on_the_wall_clock() {
-        for [datetime, shown, listed] in rows(
-            "2026-12-01T19:30:00+01:00 | Tue 1 Dec 2026, 19:30 (+01:00)    | Tue 1 Dec 2026, 19:30
-             2026-12-01T19:30:15-03:30 | Tue 1 Dec 2026, 19:30:15 (-03:30) | Tue 1 Dec 2026, 19:30:15
-             2026-12-01T19:30:00.000Z  | Tue 1 Dec 2026, 19:30 (UTC)       | Tue 1 Dec 2026, 19:30
-             2026-12-01T19:30:00       | Tue 1 Dec 2026, 19:30             | Tue 1 Dec 2026, 19:30
+    fn datetime_has_its_own_offset_and_in_a_list_the_wall_clock() {
+        let now: Timestamp = "2026-12-01T12:00:00Z".parse().unwrap();
+        for [datetime, shown, short] in rows(
+            "2026-12-01T19:30:00+01:00 | Tue 1 Dec 2026, 19:30 (+01:00)    | Tue 1 Dec 19:30
+             2026-12-01T19:30:15-03:30 | Tue 1 Dec 2026, 19:30:15 (-03:30) | Tue 1 Dec 19:30
+             2026-12-01T19:30:00.000Z  | Tue 1 Dec 2026, 19:30 (UTC)       | Tue 1 Dec 19:30
+             2026-12-01T19:30:00       | Tue 1 Dec 2026, 19:30             | Tue 1 Dec 19:30
              sometime                  | sometime                          | ",
         ) {
             assert_eq!(human(datetime), shown);
-            assert_eq!(local(datetime).unwrap_or_default(), listed);
+            let time = DocumentTime::parse(datetime);
+            assert_eq!(time.map(|it| listed(&it, now)).unwrap_or_default(), short);
         }
     }
 
@@ -178,15 +159,15 @@ mod tests {
     fn the_readers_own_time_is_added_where_the_clocks_differ() {
         let new_york = TimeZone::get("America/New_York").unwrap();
         let tokyo = TimeZone::get("Asia/Tokyo").unwrap();
-        let (venue, shown) = ("2026-11-27T19:30:00+00:00", "Fri 27 Nov 2026, 19:30 (+00:00)");
+        let venue = DocumentTime::parse("2026-11-27T19:30:00+00:00").unwrap();
+        let shown = "Fri 27 Nov 2026, 19:30 (+00:00)";
         for (own, added) in [
             (&TimeZone::UTC, ""),
             (&new_york, " · 14:30 your time"),
             (&tokyo, " · Sat 28 Nov, 04:30 your time"),
         ] {
-            assert_eq!(with_own_time(venue, own), format!("{shown}{added}"));
+            assert_eq!(with_own_time(&venue, own), format!("{shown}{added}"));
         }
-        assert_eq!(with_own_time("sometime", &tokyo), "sometime");
     }
 
     #[test]

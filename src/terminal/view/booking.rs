@@ -1,6 +1,7 @@
 //! A booking as a card: the state, the reason, the details, and the commands that can follow.
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::fields::{Fields, field_word};
@@ -10,12 +11,14 @@ use super::{capitalised, joined, next_step, status_cell, tone_of, venue_place};
 use crate::json::{Document, plain};
 use crate::outcome::Exit;
 use crate::outcome::code::{self, Retry};
+use crate::platform::shell;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::certainty::Certainty;
+use crate::service::documents::field_value::FieldValue;
 use crate::service::documents::venue::Venue;
 use crate::service::mapping::Dialect;
-use crate::service::time::document_time::{DocumentTime, as_text};
-use crate::service::time::text::{dated, human, with_own_time};
+use crate::service::time::document_time::{DocumentTime, time_text};
+use crate::service::time::text::{dated, with_own_time};
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Page, TableCell, Tone, View};
 
@@ -31,10 +34,16 @@ pub(crate) struct BookingView {
     pub(crate) venue: Option<Venue>,
     /// Who made it, if others share the journal.
     pub(crate) made_by: Option<String>,
+    /// The command that says where the response has a field.
+    pub(crate) map_it: String,
+    /// What a create asked for and the response does not show, as a sentence.
+    pub(crate) unshown: Option<String>,
+    /// Whether its pause was answered just now: another answer would be a second one.
+    pub(crate) is_answered: bool,
 }
 
-/// What the star behind a field says.
-pub(crate) const AS_REQUESTED: &str = "as requested: the service does not show it";
+/// What a field that was only asked for is.
+pub(crate) const AS_REQUESTED: &str = "asked for; not found in the response";
 
 impl View for BookingView {
     fn json(&self) -> Document {
@@ -54,6 +63,9 @@ impl View for BookingView {
             _ => (tone_of(&status), status_cell(&status)),
         };
         page.heading(tone, state, self.booking.id());
+        if let Some(unshown) = &self.unshown {
+            page.sentence(unshown.clone());
+        }
         self.state(page, fields);
         self.visit(page, fields);
         // A booking of the sandbox must not pass for one that a venue knows of.
@@ -65,8 +77,6 @@ impl View for BookingView {
         for (path, value) in fields.rest().iter().chain(&self.booking.around) {
             page.field("other", format!("{path} = {value}"));
         }
-        let is_marked = !self.booking.requested.is_empty();
-        page.field_if("*", is_marked.then_some(AS_REQUESTED));
         page.field_if("note", self.restrictions());
         for command in self.commands() {
             page.next(command);
@@ -82,6 +92,9 @@ impl BookingView {
     }
 
     pub(crate) fn commands(&self) -> Vec<String> {
+        if self.is_answered && self.booking.status() == Status::RequiresAction {
+            return vec![shell::command("show", self.booking.id(), "")];
+        }
         let is_limited = self.restrictions().is_some();
         next_step::commands(&self.booking, &self.dialect, self.now, is_limited)
     }
@@ -149,13 +162,26 @@ impl BookingView {
 
     /// Who comes when, where and with how many; then what is needed less often.
     fn visit(&self, page: &mut Page, fields: &mut Fields<'_>) {
-        let mark = |field| move |text: String| text + self.booking.mark(field);
+        let mark = |field| {
+            move |text: String| match self.booking.requested.contains(&field) {
+                true => {
+                    format!("asked for {text}; not found in the response (map it: {})", self.map_it)
+                }
+                false => text,
+            }
+        };
         page.field_if("guest", fields.scalar("customer").map(mark("customer")));
         let name = fields.scalar("customer.name");
         page.field_if("guest", name.map(mark("customer")));
         let when = fields.get("datetime");
         if let Some(when) = when.filter(|_| fields.scalar("datetime").is_some()) {
-            let when = with_own_time(&as_text(when), &system_zone());
+            let zone = self.venue.as_ref().and_then(Venue::timezone).or_else(|| self.slot_zone());
+            let when = match &self.booking.time {
+                FieldValue::Read(time) => {
+                    with_own_time(&time.on_clock_of(zone.as_ref()), &system_zone())
+                }
+                _ => format!("{} is not understood (map it: {})", plain(when), self.map_it),
+            };
             page.field("when", mark("datetime")(when));
         }
         page.field_if("party", fields.scalar("party_size").map(mark("party_size")));
@@ -176,11 +202,20 @@ impl BookingView {
         page.field_if("made by", self.made_by.as_deref());
     }
 
+    /// The offset of the slot that was booked.
+    fn slot_zone(&self) -> Option<TimeZone> {
+        let slot = DocumentTime::of(self.terms.as_ref()?, "datetime")?;
+        slot.offset().map(TimeZone::fixed)
+    }
+
     /// The booking's own terms, else those of the slot that it was made with.
     fn terms(&self, page: &mut Page, fields: &mut Fields<'_>) {
         let kept = |name: &str| self.terms.as_ref()?.get(name);
-        let reader =
-            TermsReader { certainty: self.certainty, now: self.now, party: self.booking.party() };
+        let reader = TermsReader {
+            certainty: self.certainty,
+            now: self.now,
+            party: self.booking.head_count(),
+        };
         // The booking's own price is listed with the other fields.
         let price = kept("price").filter(|_| fields.get("price").is_none());
         page.field_if("price", price.and_then(|it| reader.price(it)));
@@ -198,9 +233,8 @@ impl BookingView {
         self.time(page, fields, "changed", "last_modification.at");
         let changes = fields.get("last_modification.changes");
         for (field, change) in changes.and_then(Value::as_object).into_iter().flatten() {
-            let side = |name: &str| match change.get(name).map(plain) {
+            let side = |name: &str| match change.get(name).map(time_text) {
                 Some(text) if text.is_empty() => "not set".to_owned(),
-                Some(text) if text.parse::<Timestamp>().is_ok() => human(&text),
                 Some(text) => text,
                 None => "?".to_owned(),
             };

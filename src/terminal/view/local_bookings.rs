@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{numbered, tone_of};
 use crate::journal::{Attempt, KeptBooking};
 use crate::json::plain;
 use crate::service::documents::booking::{Booking, Status};
-use crate::service::time::document_time::as_text;
-use crate::service::time::text::{human, listed, relative, to_the_second};
+use crate::service::documents::field_value::FieldValue;
+use crate::service::time::document_time::DocumentTime;
+use crate::service::time::text::{listed, relative, to_the_second};
 use crate::terminal::output::{Page, TableCell, Tone, lines, visible};
 
 const HEADERS: [&str; 6] = ["guest", "when", "status", "party", "venue", "booking id"];
@@ -20,8 +20,8 @@ const PIPE: [usize; 6] = [5, 2, 4, 1, 0, 3];
 /// What a row shows of a booking, or of what is to become one.
 pub(crate) struct BookingRow {
     pub(crate) guest: String,
-    /// As it stands in the document.
-    pub(crate) time: Value,
+    /// On the venue's clock where its zone is known.
+    pub(crate) time: FieldValue<DocumentTime>,
     pub(crate) time_mark: &'static str,
     pub(crate) status: TableCell,
     pub(crate) party: String,
@@ -36,7 +36,7 @@ impl BookingRow {
         let text = |pointer| asked(pointer).map(plain).unwrap_or_default();
         Self {
             guest: text("/customer/name"),
-            time: asked("/datetime").cloned().unwrap_or_default(),
+            time: FieldValue::of(asked("/datetime"), DocumentTime::read),
             time_mark: "",
             status: TableCell::from("unresolved"),
             party: text("/party_size"),
@@ -54,7 +54,7 @@ impl BookingRow {
         let venue = known.venue_name();
         BookingRow {
             guest: marked("customer", known.guest()).unwrap_or_default(),
-            time: known.value().get("datetime").cloned().unwrap_or_default(),
+            time: known.time.clone(),
             time_mark: known.mark("datetime"),
             status: TableCell::toned(status.as_str(), tone).in_short(Some(word.to_owned())),
             party: marked("party_size", party).unwrap_or_default(),
@@ -64,15 +64,22 @@ impl BookingRow {
     }
 
     pub(crate) fn kept(kept: &KeptBooking, now: Timestamp) -> Self {
-        Self::of(&kept.booking, &kept.fill_in(&kept.booking), now)
+        let mut row = Self::of(&kept.booking, &kept.fill_in(&kept.booking), now);
+        if let (FieldValue::Read(time), Some(visit)) = (&mut row.time, kept.visit) {
+            time.local = Some(visit);
+        }
+        row
     }
 
     fn cells(self, now: Timestamp) -> Vec<TableCell> {
-        let time = as_text(&self.time);
-        let listed = listed(&time, now) + self.time_mark;
+        let (full, short) = match &self.time {
+            FieldValue::Absent => (String::new(), String::new()),
+            FieldValue::Read(time) => (time.human(), listed(time, now)),
+            FieldValue::NotUnderstood(text) => (text.clone(), text.clone()),
+        };
         vec![
             self.guest.into(),
-            TableCell::from(human(&time) + self.time_mark).in_short(Some(listed)),
+            TableCell::from(full + self.time_mark).in_short(Some(short + self.time_mark)),
             self.status,
             self.party.into(),
             self.venue.into(),
@@ -156,7 +163,8 @@ fn waiting_for(booking: &Booking) -> TableCell {
 /// The rows of a menu on a terminal of so many columns. Where two could not be told apart, all have their ids. The filter of
 /// a menu looks at further lines too, which are not shown: at all of the guest, the venue and the id.
 pub(crate) fn row_lines(rows: Vec<BookingRow>, columns: usize, now: Timestamp) -> Vec<String> {
-    let looks = |row: &BookingRow| (row.guest.clone(), row.time.to_string(), row.venue.clone());
+    let looks =
+        |row: &BookingRow| (row.guest.clone(), format!("{:?}", row.time), row.venue.clone());
     let mut seen = HashSet::new();
     let are_alike = rows.iter().any(|row| !seen.insert(looks(row)));
     let mut headers = HEADERS;
@@ -182,11 +190,15 @@ mod tests {
         "2026-11-24T12:00:00Z".parse().unwrap()
     }
 
+    fn time(text: &str) -> FieldValue<DocumentTime> {
+        FieldValue::Read(DocumentTime::parse(text).unwrap())
+    }
+
     fn row(guest: &str, id: &str) -> BookingRow {
         BookingRow {
             guest: guest.to_owned(),
             venue: "Crêperie de la Marée Haute 東京タワー".to_owned(),
-            time: "2026-11-27T18:00:00+01:00".into(),
+            time: time("2026-11-27T18:00:00+01:00"),
             time_mark: "",
             status: TableCell::from("requires_action").in_short(Some("waiting".to_owned())),
             party: "2".to_owned(),
@@ -224,7 +236,7 @@ mod tests {
     #[test]
     fn what_is_long_is_cut_and_an_id_goes_before_party_and_venue() {
         let long = || BookingRow {
-            time: "2027-11-27T18:00:00+01:00".into(),
+            time: time("2027-11-27T18:00:00+01:00"),
             ..row("Maximiliane Oberhuber-Lindqvist", "bk_38g23bs9ph9a0")
         };
         for columns in [65, 80] {

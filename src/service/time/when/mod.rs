@@ -22,6 +22,7 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
+use super::document_time::DocumentTime;
 use super::typed;
 use day::Day;
 use words::{DAY_EXAMPLE, TIME_EXAMPLE};
@@ -37,6 +38,14 @@ impl When {
 
     pub(crate) fn parse(text: &str) -> Result<When, String> {
         typed::read(text, "a time", TIME_EXAMPLE, words::time)
+    }
+
+    /// A time of a document, such as that of a slot.
+    pub(crate) fn of_document(time: &DocumentTime) -> Option<When> {
+        match (time.zoned(), time.local) {
+            (Some(zoned), _) => Some(When::Exact(Moment::new(zoned))),
+            (None, local) => local.map(|it| When::Local(Day::Date(it.date()), it.time())),
+        }
     }
 
     /// The moment, if the text has an offset of its own.

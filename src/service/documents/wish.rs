@@ -1,0 +1,318 @@
+//! What a request asks for, and the one comparison of a booking with it.
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::booking::Booking;
+use super::field_value::{FieldValue, count};
+use super::id::same_id;
+use super::text_fold::{digits, fold};
+use crate::json::plain;
+use crate::service::time::document_time::DocumentTime;
+
+/// Characters with which a service masks part of a text.
+const MASKS: [char; 5] = ['*', '•', '●', '…', '#'];
+
+/// Words before or after a name that are no part of it.
+const TITLES: &str = "mr mrs ms miss mx dr prof sir madam mme mlle m herr frau sr sra";
+
+/// The seconds of a quarter of an hour: offsets of time zones are whole numbers of them, up to 14 hours.
+const QUARTER: i64 = 15 * 60;
+const LARGEST_OFFSET: i64 = 14 * 3600;
+
+/// What a request asks for, read once from its body in the contract's shape.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wish {
+    /// Each scalar with its path, such as `customer.name`.
+    fields: Vec<(String, Value)>,
+}
+
+/// What a field that differs means for a booking, by the table of `booking/verdict.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weight {
+    /// Its venue or its guest: the booking is another one.
+    Identity,
+    /// Its time, its party, or on whose account it is.
+    Terms,
+    /// Its seating, and whatever else was asked for.
+    Choice,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Agreement {
+    Same,
+    /// With the text that the booking shows.
+    Differs(String),
+    NotShown,
+    NotUnderstood(String),
+}
+
+/// How a booking compares with one field of a wish.
+#[derive(Clone, Debug)]
+pub(crate) struct Compared {
+    pub(crate) field: String,
+    pub(crate) wanted: String,
+    pub(crate) weight: Weight,
+    pub(crate) agreement: Agreement,
+    /// Whether the booking's `last_modification` says that it was as the wish asks before.
+    pub(crate) was_same: bool,
+}
+
+impl Wish {
+    pub(crate) fn of(asked: &Value) -> Self {
+        let mut wish = Wish::default();
+        wish.collect("", asked);
+        wish
+    }
+
+    fn collect(&mut self, path: &str, value: &Value) {
+        match value {
+            Value::Object(object) => {
+                for (name, value) in object {
+                    let dot = if path.is_empty() { "" } else { "." };
+                    self.collect(&format!("{path}{dot}{name}"), value);
+                }
+            }
+            Value::Array(_) | Value::Null => {}
+            // What chooses the time, and what no booking repeats.
+            _ if matches!(path, "availability_id" | "webhook_url") => {}
+            scalar if plain(scalar).trim().is_empty() => {}
+            scalar => self.fields.push((path.to_owned(), scalar.clone())),
+        }
+    }
+
+    pub(crate) fn get(&self, field: &str) -> Option<&Value> {
+        self.fields.iter().find(|(name, _)| name == field).map(|(_, value)| value)
+    }
+
+    pub(crate) fn text(&self, field: &str) -> Option<String> {
+        self.get(field).map(plain)
+    }
+}
+
+/// Compares a booking with what was asked for, field by field. `zone` is the venue's, if it is known. On a first answer another
+/// name is another guest; later it may have been corrected, if the email address or the phone number is the same.
+pub(crate) fn compare(
+    wish: &Wish,
+    booking: &Booking,
+    zone: Option<&TimeZone>,
+    is_first: bool,
+) -> Vec<Compared> {
+    let mut found = Vec::new();
+    for (field, value) in &wish.fields {
+        let agreement = agreement(field, value, booking, zone);
+        let from = format!("/last_modification/changes/{field}/from");
+        let from = booking.value().pointer(&from).filter(|it| !it.is_null());
+        let was_same = |from: &Value| match field.as_str() {
+            "datetime" => {
+                let time = FieldValue::of(Some(from), DocumentTime::read);
+                time_agreement(value, &time, from, zone) == Agreement::Same
+            }
+            _ => text_agreement(value, &plain(from)) == Agreement::Same,
+        };
+        found.push(Compared {
+            field: field.clone(),
+            wanted: plain(value),
+            weight: match field.as_str() {
+                "venue_id" | "customer.name" | "customer.email" | "customer.phone" => {
+                    Weight::Identity
+                }
+                "datetime" | "party_size" | "provider" | "end_user" | "payment_collection" => {
+                    Weight::Terms
+                }
+                _ => Weight::Choice,
+            },
+            was_same: from.is_some_and(was_same),
+            agreement,
+        });
+    }
+    weigh_guest(&mut found, is_first);
+    found
+}
+
+/// The name decides who the guest is. Where none can be compared, the email address or the phone number does.
+fn weigh_guest(found: &mut [Compared], is_first: bool) {
+    let of = |field: &str| found.iter().find(|it| it.field == field).map(|it| &it.agreement);
+    let name = of("customer.name");
+    let contacts = [of("customer.email"), of("customer.phone")];
+    let has_same_contact = contacts.contains(&Some(&Agreement::Same));
+    let is_name_decisive = match name {
+        Some(Agreement::Same) => true,
+        Some(Agreement::Differs(_)) => is_first || !has_same_contact,
+        _ => false,
+    };
+    let is_contact_decisive = !matches!(name, Some(Agreement::Same | Agreement::Differs(_)));
+    for it in found {
+        let decides = match it.field.as_str() {
+            "customer.name" => is_name_decisive,
+            "customer.email" | "customer.phone" => is_contact_decisive && !has_same_contact,
+            _ => continue,
+        };
+        if !decides {
+            it.weight = Weight::Choice;
+        }
+    }
+}
+
+fn agreement(field: &str, wanted: &Value, booking: &Booking, zone: Option<&TimeZone>) -> Agreement {
+    let member = |name: &str| booking.value().get("customer")?.get(name);
+    let text = match field {
+        "datetime" => {
+            let text = booking.value().get("datetime").unwrap_or(&Value::Null);
+            return time_agreement(wanted, &booking.time, text, zone);
+        }
+        "party_size" => {
+            return match (&booking.party, count(wanted)) {
+                (FieldValue::Absent, _) => Agreement::NotShown,
+                (FieldValue::Read(party), Some(wanted)) if *party == wanted => Agreement::Same,
+                (FieldValue::Read(party), _) => Agreement::Differs(party.to_string()),
+                (FieldValue::NotUnderstood(text), _) => unread(wanted, text),
+            };
+        }
+        "venue_id" => {
+            return match booking.venue_id() {
+                None => Agreement::NotShown,
+                Some(id) if same_id(&plain(wanted), &id) => Agreement::Same,
+                Some(id) => Agreement::Differs(id),
+            };
+        }
+        "customer.name" => {
+            return match booking.guest() {
+                None => Agreement::NotShown,
+                Some(name) => name_agreement(&plain(wanted), &name),
+            };
+        }
+        "customer.email" => member("email"),
+        "customer.phone" => member("phone"),
+        _ => booking.value().pointer(&format!("/{}", field.replace('.', "/"))),
+    };
+    let is_scalar = |it: &&Value| !it.is_null() && !it.is_object() && !it.is_array();
+    match text.filter(is_scalar).map(plain).filter(|text| !text.trim().is_empty()) {
+        None => Agreement::NotShown,
+        Some(text) if field == "customer.phone" => phone_agreement(&plain(wanted), &text),
+        Some(text) if field == "customer.email" => email_agreement(&plain(wanted), &text),
+        Some(text) => text_agreement(wanted, &text),
+    }
+}
+
+/// A form that is not understood is the same only as the text that was sent.
+fn unread(wanted: &Value, text: &str) -> Agreement {
+    match plain(wanted) == text {
+        true => Agreement::Same,
+        false => Agreement::NotUnderstood(text.to_owned()),
+    }
+}
+
+/// Compares times. Without an offset, a time is the venue's where its zone is known, else what the clock of the text that was
+/// sent shows. Where it differs by what may be an offset, it is not certain whose clock it is.
+fn time_agreement(
+    wanted: &Value,
+    time: &FieldValue<DocumentTime>,
+    text: &Value,
+    zone: Option<&TimeZone>,
+) -> Agreement {
+    let (time, sent) = match (time, DocumentTime::read(wanted)) {
+        (FieldValue::Absent, _) => return Agreement::NotShown,
+        (FieldValue::NotUnderstood(text), _) => return unread(wanted, text),
+        (FieldValue::Read(time), Some(sent)) => (time, sent),
+        (FieldValue::Read(_), None) => return unread(wanted, &plain(text)),
+    };
+    let differs = || Agreement::Differs(plain(text));
+    let is_same = |same: bool| if same { Agreement::Same } else { differs() };
+    if let (Some(sent), Some(time)) = (sent.instant, time.instant) {
+        return is_same(sent == time);
+    }
+    if sent.instant.is_none() && time.instant.is_none() {
+        return is_same(sent.local == time.local);
+    }
+    let (clock, other): (Option<DateTime>, _) = (sent.local_in(zone), time.local_in(zone));
+    let apart = clock.zip(other).map(|(clock, other)| other.duration_since(clock).as_secs());
+    let offsets = [sent.offset(), zone.zip(sent.instant).map(|(zone, at)| zone.to_offset(at))];
+    let is_offset = |apart: i64| match zone {
+        Some(_) => offsets.iter().flatten().any(|it| i64::from(it.seconds()).abs() == apart.abs()),
+        None => apart % QUARTER == 0 && apart.abs() <= LARGEST_OFFSET,
+    };
+    match apart {
+        Some(0) => Agreement::Same,
+        Some(apart) if is_offset(apart) => Agreement::NotUnderstood(plain(text)),
+        _ => differs(),
+    }
+}
+
+/// Compares texts without case and accents, and numbers by their value. A text that is masked, or longer than what was sent,
+/// does not show the field.
+fn text_agreement(wanted: &Value, text: &str) -> Agreement {
+    let wanted = plain(wanted);
+    if let (Ok(wanted), Ok(number)) = (wanted.trim().parse::<f64>(), text.trim().parse::<f64>()) {
+        let is_same = wanted == number;
+        return if is_same { Agreement::Same } else { Agreement::Differs(text.to_owned()) };
+    }
+    let (wanted, own) = (fold(wanted.trim()), fold(text.trim()));
+    if wanted == own {
+        Agreement::Same
+    } else if own.contains(MASKS) || own.contains(&wanted) {
+        Agreement::NotShown
+    } else {
+        Agreement::Differs(text.to_owned())
+    }
+}
+
+fn email_agreement(wanted: &str, text: &str) -> Agreement {
+    let (wanted, own) = (wanted.trim().to_lowercase(), text.trim().to_lowercase());
+    match own.split_once(MASKS) {
+        Some((first, _)) if wanted.starts_with(first) => Agreement::NotShown,
+        None if wanted == own => Agreement::Same,
+        _ => Agreement::Differs(text.to_owned()),
+    }
+}
+
+/// Two phone numbers may be one with or without codes of country and area. A short or masked one shows nothing.
+fn phone_agreement(wanted: &str, text: &str) -> Agreement {
+    let last = |text: &str| {
+        let digits = digits(text);
+        let from = digits.len().checked_sub(7)?;
+        (!text.contains(MASKS)).then(|| digits[from..].to_owned())
+    };
+    match last(wanted).zip(last(text)) {
+        None => Agreement::NotShown,
+        Some((wanted, own)) if wanted == own => Agreement::Same,
+        Some(_) => Agreement::Differs(text.to_owned()),
+    }
+}
+
+/// The words of a name without case, accents and titles. People also write `Lovelace, Ada` and `LOVELACE/ADA MRS`.
+pub(crate) fn name_words(name: &str) -> Vec<String> {
+    let folded = fold(&name.replace("...", "…"));
+    let is_between = |it: char| it.is_whitespace() || matches!(it, ',' | '.' | '/');
+    let words: Vec<&str> = folded.split(is_between).filter(|it| !it.is_empty()).collect();
+    let is_title = |word: &&&str| TITLES.split(' ').any(|title| title == **word);
+    let mut own: Vec<&&str> = words.iter().filter(|word| !is_title(word)).collect();
+    if own.is_empty() {
+        own = words.iter().collect();
+    }
+    let mut own: Vec<String> = own.into_iter().map(ToString::to_string).collect();
+    own.sort_unstable();
+    own
+}
+
+/// A name is the same in any order of its words. Of one that is masked or shortened, what it shows is compared.
+fn name_agreement(wanted: &str, text: &str) -> Agreement {
+    let (wanted, mut own) = (name_words(wanted), name_words(text));
+    // A word that is masked whole shows nothing.
+    own.retain(|word| !word.chars().all(|it| MASKS.contains(&it)));
+    if own.is_empty() {
+        return Agreement::NotShown;
+    }
+    let fits = |word: &String| match word.split_once(MASKS) {
+        Some((first, _)) => wanted.iter().any(|it| it.starts_with(first)),
+        None => {
+            let is_initial = word.chars().count() == 1;
+            wanted.iter().any(|it| it == word || is_initial && it.starts_with(word.as_str()))
+        }
+    };
+    match own.len() <= wanted.len() && own.iter().all(fits) {
+        true => Agreement::Same,
+        false => Agreement::Differs(text.to_owned()),
+    }
+}
