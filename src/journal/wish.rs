@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use crate::json::plain;
 use crate::platform::crypto::sha256;
 use crate::service::documents::request::canonical;
-use crate::service::documents::text_fold::fold;
+use crate::service::documents::wish::name_words;
 use crate::service::time::document_time::DocumentTime;
 
 pub(crate) trait ComparableRequest {
@@ -76,13 +76,9 @@ pub(crate) fn is_same_but_time(one: &Json, other: &Json) -> bool {
         && name(one) == name(other)
 }
 
-/// A name without case and accents, its words in one order: people also write `Lovelace, Ada`.
+/// A name as it is compared, its words in one order.
 pub(crate) fn words(name: &str) -> String {
-    let folded = fold(name);
-    let words = folded.split(|it: char| it.is_whitespace() || matches!(it, ',' | '.'));
-    let mut words: Vec<&str> = words.filter(|it| !it.is_empty()).collect();
-    words.sort_unstable();
-    words.join(" ")
+    name_words(name).join(" ")
 }
 
 /// Whether two times are one: the same instant, however it is written, or the same time on the venue's clock.

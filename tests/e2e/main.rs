@@ -19,6 +19,7 @@ mod explained;
 mod faults;
 mod filters;
 mod injected_faults;
+mod judged;
 mod killed_booking;
 mod limits_met;
 mod one_booking;

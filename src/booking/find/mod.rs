@@ -11,7 +11,9 @@ use jiff::civil::{Date, DateTime};
 use serde_json::Value;
 
 use crate::app::Context;
+use crate::app::in_flight::resume_command;
 use crate::booking::terms;
+use crate::booking::verdict::of_known;
 use crate::journal::recent::RecentList;
 use crate::journal::{KeptBooking, SearchCriteria};
 use crate::json::Document;
@@ -152,6 +154,11 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if found.kept.is_empty() && context.out.is_human() {
         pick::note_nothing_found(context, &sought)?;
     }
+    for (kept, why) in found.kept.iter().filter_map(|it| Some((it, mark(context, it)?))) {
+        let (id, status) = (kept.booking.id(), kept.booking.status());
+        let resume = resume_command(kept.unresolved_key.as_deref().unwrap_or_default());
+        context.out.note(&format!("{id} ({status}) is marked: {why}; check it: {resume}"));
+    }
     if let Some(open) = pick::open_requests(context).filter(|_| context.out.is_human()) {
         context.out.note(&open);
     }
@@ -162,6 +169,13 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         context.out.note(&note);
     }
     Ok(Exit::Done)
+}
+
+/// Why a booking does not resolve the request that was answered with it.
+fn mark(context: &Context, kept: &KeptBooking) -> Option<String> {
+    let asked = kept.asked.as_ref().filter(|_| kept.unresolved_key.is_some())?;
+    let why = of_known(context, asked, &kept.booking).refusal;
+    Some(why.unwrap_or_else(|| "its request is not resolved".to_owned()))
 }
 
 /// Says what the stars of a list are.

@@ -15,7 +15,7 @@ use crate::service::time::document_time::DocumentTime;
 const MASKS: [char; 5] = ['*', '•', '●', '…', '#'];
 
 /// Words before or after a name that are no part of it.
-const TITLES: &str = "mr mrs ms miss mx dr prof sir madam mme mlle m herr frau sr sra";
+const TITLES: &str = "mr mrs ms miss mx dr prof sir madam mme mlle herr frau sr sra";
 
 /// The seconds of a quarter of an hour: offsets of time zones are whole numbers of them, up to 14 hours.
 const QUARTER: i64 = 15 * 60;
@@ -263,6 +263,7 @@ fn email_agreement(wanted: &str, text: &str) -> Agreement {
     match own.split_once(MASKS) {
         Some((first, _)) if wanted.starts_with(first) => Agreement::NotShown,
         None if wanted == own => Agreement::Same,
+        None if wanted.contains(MASKS) => Agreement::NotShown,
         _ => Agreement::Differs(text.to_owned()),
     }
 }
@@ -297,8 +298,8 @@ pub(crate) fn name_words(name: &str) -> Vec<String> {
 }
 
 /// A name is the same in any order of its words. Of one that is masked or shortened, what it shows is compared.
-fn name_agreement(wanted: &str, text: &str) -> Agreement {
-    let (wanted, mut own) = (name_words(wanted), name_words(text));
+fn name_agreement(name: &str, text: &str) -> Agreement {
+    let (wanted, mut own) = (name_words(name), name_words(text));
     // A word that is masked whole shows nothing.
     own.retain(|word| !word.chars().all(|it| MASKS.contains(&it)));
     if own.is_empty() {
@@ -311,8 +312,109 @@ fn name_agreement(wanted: &str, text: &str) -> Agreement {
             wanted.iter().any(|it| it == word || is_initial && it.starts_with(word.as_str()))
         }
     };
-    match own.len() <= wanted.len() && own.iter().all(fits) {
+    if own.len() <= wanted.len() && own.iter().all(fits) {
+        return Agreement::Same;
+    }
+    // What was seen before may be the one that is masked or shortened.
+    let is_short = |word: &String| word.contains(MASKS) || word.chars().count() == 1;
+    let is_shortened = wanted.iter().any(is_short) && !own.iter().any(is_short);
+    match is_shortened && name_agreement(text, name) == Agreement::Same {
         true => Agreement::Same,
         false => Agreement::Differs(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// How a booking agrees in a field with a request for Ada, two at 19:30 in Oslo.
+    fn agreement_of(field: &str, shown: &Value, zone: Option<&str>) -> (Agreement, Weight) {
+        let asked = json!({
+            "venue_id": "17", "datetime": "2026-12-01T19:30:00+01:00", "party_size": 2, "provider": "acme",
+            "customer": {"name": "Ada Lovelace", "email": "ADA@x.example", "phone": "+44 20 7946 0018"},
+        });
+        let mut shown = shown.clone();
+        (shown["id"], shown["status"]) = ("bk_1".into(), "confirmed".into());
+        let booking = Booking::from_document(shown.into()).unwrap();
+        let zone = zone.map(|zone| TimeZone::get(zone).unwrap());
+        let found = compare(&Wish::of(&asked), &booking, zone.as_ref(), true);
+        let found = found.into_iter().find(|it| it.field == field).unwrap();
+        (found.agreement, found.weight)
+    }
+
+    #[test]
+    fn each_field_is_compared_in_any_notation() {
+        let (name, email, phone) = ("customer.name", "customer.email", "customer.phone");
+        for (field, shown, word) in [
+            ("venue_id", json!({"venue_id": 17}), "same"),
+            ("venue_id", json!({"venue_id": "https://a.example/v1/venues/17"}), "same"),
+            ("venue_id", json!({"venue": {"venue_id": "18"}}), "differs"),
+            ("venue_id", json!({"venue": {"id": "18"}}), "not shown"),
+            ("party_size", json!({"party_size": "2"}), "same"),
+            ("party_size", json!({"party_size": 2.0}), "same"),
+            ("party_size", json!({"party_size": 2.5}), "not understood"),
+            ("party_size", json!({"party_size": null}), "not shown"),
+            (name, json!({"customer": {"name": "Lovelace, Dr. ADA"}}), "same"),
+            (name, json!({"customer": {"name": "LOVELACE/ADA"}}), "same"),
+            (name, json!({"customer": {"name": "*** Love*"}}), "same"),
+            (name, json!({"customer": {"name": "Ada L."}}), "same"),
+            (name, json!({"customer": {"name": "****"}}), "not shown"),
+            (name, json!({"customer": "Eve Other"}), "differs"),
+            (name, json!({"customer": {"name": "Ada Love"}}), "differs"),
+            (name, json!({"customer": {"name": "Ada X."}}), "differs"),
+            (email, json!({"customer": {"email": "ada@x.example"}}), "same"),
+            (email, json!({"customer": {"email": "a***@x.example"}}), "not shown"),
+            (email, json!({"customer": {"email": "b***@x.example"}}), "differs"),
+            (phone, json!({"customer": {"phone": "+44 (0)20 7946 0018"}}), "same"),
+            (phone, json!({"customer": {"phone": "+44 20 7946 ****"}}), "not shown"),
+            (phone, json!({"customer": {"phone": "+44 99 9999 9999"}}), "differs"),
+            ("provider", json!({"provider": "ACME"}), "same"),
+            ("provider", json!({"provider": "acme (London)"}), "not shown"),
+            ("provider", json!({"provider": "other"}), "differs"),
+        ] {
+            let found = match agreement_of(field, &shown, None).0 {
+                Agreement::Same => "same",
+                Agreement::Differs(_) => "differs",
+                Agreement::NotShown => "not shown",
+                Agreement::NotUnderstood(_) => "not understood",
+            };
+            assert_eq!(found, word, "{field} {shown}");
+        }
+    }
+
+    #[test]
+    fn time_without_offset_is_the_venues_or_not_understood() {
+        let oslo = Some("Europe/Oslo");
+        for (time, zone, is_same) in [
+            ("2026-12-01T19:30", oslo, Some(true)),
+            ("2026-12-01T18:30", oslo, None),
+            ("2026-12-01T20:15", oslo, Some(false)),
+            ("2026-12-01T19:30", None, Some(true)),
+            ("2026-12-01T20:15", None, None),
+            ("2026-12-01T20:20", None, Some(false)),
+            ("2026-12-02T19:30", None, Some(false)),
+        ] {
+            let found = agreement_of("datetime", &json!({ "datetime": time }), zone).0;
+            let found = match found {
+                Agreement::Same => Some(true),
+                Agreement::Differs(_) => Some(false),
+                _ => None,
+            };
+            assert_eq!(found, is_same, "{time} {zone:?}");
+        }
+    }
+
+    #[test]
+    fn name_decides_who_the_guest_is_else_a_contact() {
+        let weight = |field: &str, customer: Value| {
+            agreement_of(field, &json!({ "customer": customer }), None).1
+        };
+        let eve = json!({"name": "Eve", "email": "ada@x.example"});
+        assert_eq!(weight("customer.name", eve), Weight::Identity);
+        let moved = json!({"name": "Ada Lovelace", "email": "eve@x.example"});
+        assert_eq!(weight("customer.email", moved), Weight::Choice);
+        assert_eq!(weight("customer.email", json!({"email": "eve@x.example"})), Weight::Identity);
     }
 }

@@ -177,6 +177,9 @@ proptest! {
             terms: None,
             venue: None,
             made_by: None,
+            map_it: String::new(),
+            unshown: None,
+            is_answered: false,
         };
         shows(&view.page(), &value)?;
     }

@@ -296,8 +296,8 @@ proptest! {
         let now = Timestamp::from_second(now).unwrap();
         let zone = TimeZone::get(zone).unwrap();
         match When::parse(&text).and_then(|when| when.resolve(now, &zone)) {
-            Ok(moment) => for again in [moment.wire(), moment.human()] {
-                let again = When::parse(&again).unwrap();
+            Ok(moment) => {
+                let again = When::parse(&moment.wire()).unwrap();
                 prop_assert_eq!(again.exact().unwrap().timestamp(), moment.timestamp());
                 prop_assert_eq!(again.exact().unwrap().wire(), moment.wire());
             },

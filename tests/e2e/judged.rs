@@ -1,0 +1,302 @@
+//! One comparison: whichever way a booking was asked for, what the response shows otherwise is judged alike.
+
+use serde_json::{Map, Value, json};
+
+use crate::harness::{Home, Reply, Request, Scripted, has, text, words};
+
+const AT: &str = "2031-12-05T19:30:00+01:00";
+
+/// A booking as it was asked for, with what the service shows otherwise; `null` takes a field away.
+fn booking(more: &Value) -> Value {
+    let mut booking = json!({
+        "id": "bk_1", "object": "booking", "status": "confirmed", "provider": "a", "venue_id": "ven_1",
+        "datetime": AT, "party_size": 2, "customer": {"name": "Ada Lovelace"}, "end_user": "u_ada",
+        "payment_collection": "vendor_external", "seating_preference": "terrace", "children": 2,
+    });
+    for (name, value) in more.as_object().unwrap() {
+        booking[name] = value.clone();
+    }
+    let fields = booking.as_object().unwrap().clone();
+    Value::Object(fields.into_iter().filter(|(_, value)| !value.is_null()).collect::<Map<_, _>>())
+}
+
+fn home(server: &Scripted) -> Home {
+    Home::new()
+        .with_profile("acme", server.base_url(), "")
+        .with("BOOKCTL_API_KEY", "sk_test_judged_0001")
+}
+
+fn book() -> Vec<String> {
+    words(format!(
+        "book ven_1 --slot s --at {AT} --party 2 --name 'Ada Lovelace' --provider a --end-user u_ada --payment vendor \
+         -F seating_preference=terrace -F children=2 --yes --idempotency-key k --json"
+    ))
+}
+
+fn row() -> String {
+    let mut row = booking(
+        &json!({"id": null, "object": null, "status": null, "seating_preference": null, "children": null}),
+    );
+    (row["availability_id"], row["idempotency_key"]) = ("s".into(), "k".into());
+    row.to_string()
+}
+
+const BATCH: [&str; 5] = ["batch", "-", "--name", "b", "--json"];
+
+/// The exit code of each way to a booking that is always shown so, at a service of its own. The row's line has it, too.
+#[track_caller]
+fn ends_everywhere(shown: &Value, exit: i32) {
+    let serve = || {
+        let shown = booking(shown);
+        Scripted::start(move |request| {
+            Reply::json(if request.method == "POST" { 201 } else { 200 }, &shown)
+        })
+    };
+    let server = serve();
+    let home = self::home(&server);
+    for command in [book(), book(), words("attempts resume k --json")] {
+        let output = home.run(&command);
+        assert_eq!(output.code, Some(exit), "{shown} {command:?}: {output}");
+    }
+    let server = serve();
+    let home = self::home(&server);
+    for more in [&[][..], &[], &["--results"]] {
+        let output = home.feed([&BATCH[..], more].concat(), &row());
+        let line: Value = serde_json::from_str(output.stdout.lines().next().unwrap()).unwrap();
+        assert_eq!(line["exit_code"], exit, "{shown} {more:?}: {output}");
+        assert_eq!(output.code, Some(if exit == 0 { 0 } else { 18 }), "{shown} {more:?}: {output}");
+    }
+    assert_eq!(server.creates().len(), 1, "{shown}: a row is sent once");
+}
+
+#[test]
+fn time_in_any_form_is_judged_alike_everywhere() {
+    for (time, exit) in [
+        (json!("2031-12-05T18:30:00Z"), 0),
+        (json!("2031-12-05T19:30:00"), 0),
+        (json!(1_954_261_800), 0),
+        (json!("1954261800000"), 0),
+        (json!("Fri, 05 Dec 2031 19:30:00 +0100"), 0),
+        (json!("Fri, 05 Dec 2031 18:30:00 GMT"), 0),
+        (json!("2031-12-05 7:30 PM"), 0),
+        (json!("2031-12-06 8:30 PM"), 16),
+        (json!("Sat, 06 Dec 2031 20:30:00 +0100"), 16),
+        (json!("2031-12-05T18:30:00"), 16),
+        (json!("06/12/2031 20:30"), 16),
+        (json!("9 March 2035 20:30"), 16),
+        (json!("2031-12-05T24:00:00+01:00"), 16),
+        (json!("2031-12-05"), 16),
+        (json!({"start": AT}), 0),
+        (json!(null), 0),
+    ] {
+        ends_everywhere(&json!({ "datetime": time }), exit);
+    }
+}
+
+#[test]
+fn other_fields_are_judged_alike_everywhere() {
+    for (shown, exit) in [
+        (json!({"provider": "b"}), 16),
+        (json!({"end_user": "u_eve"}), 16),
+        (json!({"payment_collection": "card"}), 16),
+        (json!({"party_size": 3}), 16),
+        (json!({"party_size": "two"}), 16),
+        (json!({"venue_id": "ven_2"}), 16),
+        (json!({"customer": {"name": "Eve Other"}}), 16),
+        (json!({"party_size": "2", "customer": {"name": "LOVELACE/ADA MRS"}, "provider": "A"}), 0),
+        (json!({"venue_id": null, "venue": {"id": "ven_2", "object": "venue"}}), 0),
+        (json!({"datetime": null, "start_time": "2031-12-05T20:30:00+01:00"}), 16),
+        (json!({"customer": null, "guest": {"name": "Eve Other"}}), 16),
+        (json!({"end_user": "u_a***"}), 0),
+    ] {
+        ends_everywhere(&shown, exit);
+    }
+}
+
+#[test]
+fn chosen_scalar_shown_otherwise_is_a_loud_warning() {
+    for (shown, clause) in [
+        (json!({"seating_preference": "bar"}), "seating_preference is bar, not terrace"),
+        (json!({"children": 0}), "children is 0, not 2"),
+    ] {
+        let answered = booking(&shown);
+        let server = Scripted::start(move |_| Reply::json(201, &answered));
+        let home = home(&server);
+        home.run([book(), words("-q")].concat()).exits(0).says(clause);
+    }
+}
+
+#[test]
+fn field_not_shown_is_a_note_with_its_setting() {
+    let answered = booking(&json!({"datetime": null, "party_size": null}));
+    let server = Scripted::start(move |_| Reply::json(201, &answered));
+    let home = home(&server);
+    let mut human = book();
+    human.retain(|word| word != "--json");
+    let booked = home.ok(&human);
+    let booked = booked.says("Not shown in the response: datetime, party_size");
+    let booked = booked.says("bookctl profile set acme read.booking=EXPRESSION");
+    let second = booked.stdout.lines().nth(1).unwrap_or_default();
+    assert!(second.contains("Not shown in the response"), "{booked}");
+    let shown = home.ok(["show", "bk_1"]);
+    shown.shows("asked for Fri 5 Dec 2031, 19:30 (+01:00); not found in the response (map it: bookctl profile set acme");
+}
+
+#[test]
+fn marked_booking_is_listed_and_closed_by_a_read() {
+    let answered = booking(&json!({"datetime": "06/12/2031 20:30"}));
+    let server = Scripted::start(move |_| Reply::json(201, &answered));
+    for close in ["attempts resume k --json", "show bk_1", "batch"] {
+        let home = home(&server);
+        let before = server.creates().len();
+        let error = home.run(book()).refused(16, "outcome_unknown");
+        has(&error, "message", "bk_1 (confirmed)");
+        has(&error, "hint", "profile set acme read.booking=EXPRESSION");
+        home.ok(["bookings"]).prints("bk_1").says("06/12/2031 20:30");
+        assert_eq!(home.json("attempts")["attempts"].as_array().unwrap().len(), 1);
+        home.run(words("attempts resume k --json")).exits(16);
+        home.ok(["profile", "set", "acme", &format!("read.booking=.datetime = \"{AT}\"")]);
+        match close {
+            "batch" => _ = home.ok(book()),
+            close => _ = home.ok(words(close)),
+        }
+        assert!(home.json("attempts")["attempts"].as_array().unwrap().is_empty(), "{close}");
+        let sent = server.creates().len() - before;
+        assert_eq!(sent, if close == "batch" { 2 } else { 1 }, "{close}");
+        home.ok(["bookings"]).shows("19:30");
+    }
+    let home = home(&server);
+    home.run(book()).exits(16);
+    home.ok(["attempts", "abandon", "k"]);
+    home.ok(["bookings"]).shows("bk_1");
+}
+
+#[test]
+fn batch_stops_at_the_first_response_it_cannot_read() {
+    let server = Scripted::start(|request| {
+        let mut made = booking(&json!({"datetime": "06/12/2031 20:30"}));
+        if request.method == "POST" {
+            made["id"] = request.json()["customer"]["name"].clone();
+            made["customer"] = request.json()["customer"].clone();
+        } else {
+            made["id"] = request.path.rsplit('/').next().unwrap().into();
+            made["customer"] = Value::Null;
+        }
+        Reply::json(201, &made)
+    });
+    let home = home(&server);
+    let rows: Vec<String> = ["Ada", "Bob", "Cy"]
+        .iter()
+        .map(|name| {
+            let mut row: Value = serde_json::from_str(&row()).unwrap();
+            row["customer"]["name"] = (*name).into();
+            row["idempotency_key"] = (*name).into();
+            row.to_string()
+        })
+        .collect();
+    for (start, codes) in [
+        (1, ["outcome_unknown", "unsent", "unsent"]),
+        (2, ["outcome_unknown", "outcome_unknown", "unsent"]),
+    ] {
+        let output = home.feed(BATCH, &rows.join("\n")).exits(18);
+        let lines = output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let found: Vec<String> = lines.map(|line| text(&line["error"], "code")).collect();
+        assert_eq!(found, codes, "{output}");
+        assert_eq!(server.creates().len(), start);
+    }
+}
+
+/// The service carries a change out, and answers it with the booking as it was.
+fn late(before: Value, after: Value) -> impl Fn(&Request) -> Reply + Send + 'static {
+    let is_changed = std::sync::atomic::AtomicBool::new(false);
+    move |request| {
+        use std::sync::atomic::Ordering::SeqCst;
+        let shows_it = is_changed.load(SeqCst) && request.method == "GET";
+        is_changed.fetch_or(request.method == "POST", SeqCst);
+        Reply::json(200, if shows_it { &after } else { &before })
+    }
+}
+
+#[test]
+fn change_that_the_response_does_not_show_is_read_once_more() {
+    let confirmed = || booking(&json!({}));
+    let waiting = |kind: &str| {
+        booking(
+            &json!({"status": "requires_action", "next_action": {"type": kind, "psp_request": {}}}),
+        )
+    };
+    for (command, before, after) in [
+        ("cancel bk_1 --yes", confirmed(), booking(&json!({"status": "cancelled"}))),
+        ("modify bk_1 --party 4", confirmed(), booking(&json!({"party_size": 4}))),
+        ("modify bk_1 --seating bar", confirmed(), booking(&json!({"seating_preference": "bar"}))),
+        ("continue bk_1 --otp 123456", waiting("otp"), confirmed()),
+        ("continue bk_1 --psp-response {}", waiting("payment_approval"), confirmed()),
+    ] {
+        let server = Scripted::start(late(before.clone(), after));
+        let changed = home(&server).ok(words(command));
+        assert!(!changed.stderr.contains("Not cancelled"), "{changed}");
+        // Where it stays as it was, that is true, and no payment is sent twice.
+        let server = Scripted::start(move |_| Reply::json(200, &before));
+        let output = home(&server).run(words(command));
+        assert!(matches!(output.code, Some(7 | 10)), "{command}: {output}");
+        assert!(!output.stdout.contains("--psp-response"), "{output}");
+        let posts = server.requests().iter().filter(|it| it.method == "POST").count();
+        assert_eq!(posts, 1, "{command}");
+    }
+}
+
+#[test]
+fn unproved_change_changes_nothing_in_the_journal() {
+    let bare = booking(&json!({"datetime": null, "party_size": null}));
+    let server = Scripted::start(move |_| Reply::json(200, &bare));
+    let home = home(&server);
+    home.ok(book());
+    let error = home.run(words("modify bk_1 --party 4 --json")).refused(7, "change_not_shown");
+    assert_eq!(error["body"]["id"], "bk_1");
+    home.ok(["show", "bk_1"]).shows("asked for 2; not found in the response");
+}
+
+#[test]
+fn modify_reads_the_booking_in_any_form() {
+    for (time, exit) in [
+        ("2031-12-06 8:30 PM", 0),
+        ("Sat, 06 Dec 2031 20:30:00 +0100", 0),
+        ("06/12/2031 20:30", 7),
+        (AT, 7),
+    ] {
+        let before = booking(&json!({}));
+        let server = Scripted::start(late(before, booking(&json!({ "datetime": time }))));
+        let changed = home(&server).run(["modify", "bk_1", "--at", "2031-12-06T20:30:00+01:00"]);
+        assert_eq!(changed.code, Some(exit), "{time}: {changed}");
+    }
+}
+
+#[test]
+fn time_is_on_the_venues_clock_where_a_search_showed_it() {
+    let server = Scripted::start(|request| match request.path.as_str() {
+        "/v1/venues/search" => {
+            let venue = json!({"venue_id": "ven_1", "name": "Hut", "timezone": "America/Chicago"});
+            Reply::json(200, &json!({ "venues": [venue] }))
+        }
+        _ => Reply::json(200, &booking(&json!({"datetime": "2031-12-06T00:30:00Z"}))),
+    });
+    let home = home(&server);
+    home.ok(words("search dining --near Chicago --at 2031-12-05T19:30:00Z"));
+    home.ok(["show", "bk_1"]).shows("Fri 5 Dec 2031, 18:30 (-06:00)");
+    home.ok(["bookings"]).shows("Fri 5 Dec 2031, 18:30");
+}
+
+#[test]
+fn modify_of_a_cancelled_booking_is_recorded() {
+    let cancelled = booking(&json!({"status": "cancelled"}));
+    let first = std::sync::atomic::AtomicBool::new(true);
+    let server =
+        Scripted::start(move |_| match first.swap(false, std::sync::atomic::Ordering::SeqCst) {
+            true => Reply::json(201, &booking(&json!({}))),
+            false => Reply::json(200, &cancelled),
+        });
+    let home = home(&server);
+    home.ok(book());
+    home.run(["modify", "bk_1", "--at", "20:00"]).exits(7).says("already cancelled");
+    home.ok(["bookings"]).shows("cancelled");
+}
