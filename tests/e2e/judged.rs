@@ -53,7 +53,7 @@ fn ends_everywhere(shown: &Value, exit: i32) {
         })
     };
     let server = serve();
-    let home = self::home(&server);
+    let home = home(&server);
     for command in [book(), book(), words("attempts resume k --json")] {
         let output = home.run(&command);
         assert_eq!(output.code, Some(exit), "{shown} {command:?}: {output}");
