@@ -67,7 +67,7 @@ pub(crate) fn record(context: &Context, booking: &Booking) -> Recorded {
         let id = booking.id();
         let what = format!("booking {id} is not the one that was asked for: {difference}");
         context.out.warn(&what);
-    } else if context.has_journal() {
+    } else if context.has_journal() || context.out.is_human() {
         let journal = context.journal();
         let key = known.and_then(|known| known.unresolved_key);
         let is_resolved = of_create(booking, &recorded.found, true).refusal.is_none();

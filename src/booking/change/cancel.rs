@@ -103,14 +103,15 @@ async fn confirm(context: &Context, named: &mut pick::NamedBooking) -> Result<()
     let booking = named.booking(context).await?;
     match booking.status() {
         Status::RequiresAction => {
-            let error = send::refused(&booking, "only a confirmed booking can be cancelled");
+            let error =
+                send::refused(context, &booking, "only a confirmed booking can be cancelled");
             let answer = shell::command("continue", booking.id(), "");
             return Err(
                 error.hint(format!("without an answer it ends by itself; answer it: {answer}"))
             );
         }
         Status::Failed | Status::Cancelled | Status::Expired => {
-            return Err(send::refused(&booking, "there is nothing to cancel"));
+            return Err(send::refused(context, &booking, "there is nothing to cancel"));
         }
         _ => {}
     }

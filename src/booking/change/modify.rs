@@ -90,7 +90,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
             before = Some(booking);
         } else if needs_booking {
             let why = "only a confirmed booking can be changed";
-            return Err(send::refused(&booking, why));
+            return Err(send::refused(context, &booking, why));
         }
         // A script's change of any other booking is for the service to refuse.
     }
@@ -120,7 +120,15 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         asked: &asked,
         is_payment: false,
     };
-    if let Some(before) = before.as_ref().filter(|it| change.is_shown(context, it)) {
+    // A clock and an offset that may be another one's tell nothing.
+    let is_certain = |it: &Booking| {
+        let has_offset = |time: Option<&DocumentTime>| time.is_none_or(|it| it.instant.is_some());
+        let asked_time = asked.get("datetime").and_then(DocumentTime::read);
+        asked.values().all(|value| !value.is_object())
+            && has_offset(it.time.read()) == has_offset(asked_time.as_ref())
+    };
+    let unchanged = |it: &&Booking| is_certain(it) && change.is_shown(context, it);
+    if let Some(before) = before.as_ref().filter(unchanged) {
         let note = "Nothing to change: the booking is like this already.";
         context.out.note(note);
         return finish::finish(context, before);

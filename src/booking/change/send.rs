@@ -7,14 +7,16 @@ use jiff::Timestamp;
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, show_command};
 use crate::app::understood::booking_of;
+use crate::booking::finish::record;
 use crate::booking::watch::wait::{another, read_booking};
 use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Answer, Call, Failure};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::same_id;
 
-/// The error (7) for a booking in a state in which it cannot be changed.
-pub(crate) fn refused(booking: &Booking, what: &str) -> Error {
+/// The error (7) for a booking in a state in which it cannot be changed, which is recorded.
+pub(crate) fn refused(context: &Context, booking: &Booking, what: &str) -> Error {
+    record(context, booking);
     let (id, status) = (booking.id(), booking.status());
     let state = match status {
         Status::Cancelled => "is already cancelled".to_owned(),

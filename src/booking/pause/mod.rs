@@ -102,6 +102,7 @@ async fn send(context: &Context, id: &str, answer: &Continuation) -> Result<Book
     let Some(mut error) = refusal else {
         return Ok(booking);
     };
+    finish::record(context, &booking);
     if let Some(mut otherwise) = answer::answered_otherwise(context, &booking, answer) {
         error.message = std::mem::take(&mut otherwise.message);
         error.hint = otherwise.hint.take();
