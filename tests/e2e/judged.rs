@@ -140,7 +140,10 @@ fn field_not_shown_is_a_note_with_its_setting() {
     let second = booked.stdout.lines().nth(1).unwrap_or_default();
     assert!(second.contains("Not shown in the response"), "{booked}");
     let shown = home.ok(["show", "bk_1"]);
-    shown.shows("asked for Fri 5 Dec 2031, 19:30 (+01:00); not found in the response (map it: bookctl profile set acme");
+    shown.shows("asked for Fri 5 Dec 2031, 19:30 (+01:00)");
+    shown.shows(
+        "; not found in the response (map it: bookctl profile set acme read.booking=EXPRESSION)",
+    );
 }
 
 #[test]

@@ -125,7 +125,8 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
         let has_offset = |time: Option<&DocumentTime>| time.is_none_or(|it| it.instant.is_some());
         let asked_time = asked.get("datetime").and_then(DocumentTime::read);
         asked.values().all(|value| !value.is_object())
-            && has_offset(it.time.read()) == has_offset(asked_time.as_ref())
+            && asked_time
+                .is_none_or(|it_asks| has_offset(it.time.read()) == has_offset(Some(&it_asks)))
     };
     let unchanged = |it: &&Booking| is_certain(it) && change.is_shown(context, it);
     if let Some(before) = before.as_ref().filter(unchanged) {
