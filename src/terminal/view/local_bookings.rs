@@ -65,7 +65,10 @@ impl BookingRow {
 
     pub(crate) fn kept(kept: &KeptBooking, now: Timestamp) -> Self {
         let mut row = Self::of(&kept.booking, &kept.fill_in(&kept.booking), now);
-        if let (FieldValue::Read(time), Some(visit)) = (&mut row.time, kept.visit) {
+        // The record has the minute.
+        if let (FieldValue::Read(time), Some(visit)) = (&mut row.time, kept.visit)
+            && time.local_in(None).is_some_and(|local| local.second() == 0)
+        {
             time.local = Some(visit);
         }
         row
