@@ -90,10 +90,13 @@ function timelineOf(booking, bookingEvents) {
     if (cause && resultOf(cause.request) === it.state) done.add(cause);
     if (cause) cause.from = Math.min(cause.from, Date.parse(it.at));
     last = cause;
-    return { ...it, cause, index, tone: it.state ? tones[it.state] ?? 'idle' : 'busy', what: it.what ?? [it.state === 'created' ? 'created' : `became ${spaced(it.state)}`] };
-  }).map((it) => ({ ...it, from: it.cause?.from ?? Date.parse(it.at), rank: it.cause ? 0 : 1, order: it.cause ? it.cause.order + (it.index + 1) / 1000 : it.index }));
+    return { ...it, cause, index, tone: it.state ? tones[it.state] ?? 'idle' : 'busy',
+      what: it.what ?? [it.state === 'created' ? 'created' : `became ${spaced(it.state)}`] };
+  }).map((it) => ({ ...it, from: it.cause?.from ?? Date.parse(it.at), rank: it.cause ? 0 : 1,
+    order: it.cause ? it.cause.order + (it.index + 1) / 1000 : it.index }));
   const deliveries = [...state.deliveries.values()].filter((it) => it.booking_id === booking.id).flatMap((it) => it.attempts.map((attempt) => ({
-    id: `${it.event_id}/${attempt.number}`, at: attempt.at, from: Date.parse(attempt.at), rank: 2, order: 0, tone: attempt.status >= 200 && attempt.status < 300 ? 'good' : 'bad',
+    id: `${it.event_id}/${attempt.number}`, at: attempt.at, from: Date.parse(attempt.at), rank: 2, order: 0,
+      tone: attempt.status >= 200 && attempt.status < 300 ? 'good' : 'bad',
     what: ['delivery of ', link('deliveries', it.event_id, it.type), ' returned ', el('span', { class: 'toned' }, attempt.status ?? 'nothing')],
     more: `${attempt.number > 1 ? `Attempt ${attempt.number}. ` : ''}${attempt.error ? `${attempt.error}.` : `Your handler responded in ${attempt.latency_ms} ms.`}`,
   })));
@@ -112,31 +115,39 @@ function choicesOf(booking, code) {
   const put = (body) => call('PUT', `/sandbox/bookings/${booking.id}`, body);
   const choice = (to, text, click, more) => ({ to, control: button(text, click, more) });
   const input = (value, more = {}) => el('input', { value, ...more });
-  const fail = choice('failed', 'Fail…', () => openDialog('The provider fails', { error_code: input('provider_error', { list: 'error-codes', required: true }), error_message: input('') },
+  const fail = choice('failed', 'Fail…', () => openDialog('The provider fails',
+    { error_code: input('provider_error', { list: 'error-codes', required: true }), error_message: input('') },
     'Fail', (it) => put({ status: 'failed', ...Object.fromEntries(Object.entries(it).filter(([, value]) => value)) }), status), { class: 'bad' });
   const expired = action?.type === 'payment_approval' ? { status: 'failed', error_code: 'payment_approval_expired' } : { status: 'expired' };
   const expire = choice(expired.status, 'Expire', act(() => put(expired), status));
   if (booking.status === 'processing') return [choice('confirmed', 'Confirm', act(() => put({ status: 'confirmed' }), status), { class: 'main' }), fail];
   if (booking.status === 'confirmed') {
     const [date, zone] = [booking.datetime.slice(0, 16), booking.datetime.slice(19)];
-    const modify = () => openDialog('Modify the booking', { datetime: input(date, { type: 'datetime-local', required: true }), party_size: input(booking.party_size, { type: 'number', min: '1', max: '20' }) }, 'Modify',
-      (it) => send('modify', { ...(it.datetime === date ? {} : { datetime: `${it.datetime}:00${zone}` }), ...(Number(it.party_size) === booking.party_size ? {} : { party_size: Number(it.party_size) }) }),
+    const modify = () => openDialog('Modify the booking', { datetime: input(date, { type: 'datetime-local', required: true }),
+      party_size: input(booking.party_size, { type: 'number', min: '1', max: '20' }) }, 'Modify',
+      (it) => send('modify', { ...(it.datetime === date ? {} : { datetime: `${it.datetime}:00${zone}` }),
+        ...(Number(it.party_size) === booking.party_size ? {} : { party_size: Number(it.party_size) }) }),
       'The booking is modified.');
-    return [choice('confirmed', 'Modify…', modify), choice('cancelled', 'Cancel', act(() => send('cancel', {}), (it) => (it.status === 'cancelled' ? 'The booking is cancelled.'
+    return [choice('confirmed', 'Modify…', modify), choice('cancelled', 'Cancel',
+      act(() => send('cancel', {}), (it) => (it.status === 'cancelled' ? 'The booking is cancelled.'
       : 'Not cancelled: the booking is still confirmed.'))), fail];
   }
   if (booking.status !== 'requires_action' || !action) return [];
   if (action.type === 'otp') {
-    const other = () => openDialog('Send a code', { code: input('', { inputmode: 'numeric', autocomplete: 'one-time-code', required: true }) }, 'Send', (it) => send('continue', { otp: it.code }), status);
-    return [code && choice('confirmed', `Use code ${code}`, reply({ otp: code }), { class: 'main', id: 'use-code' }), choice('requires_action', 'Another code…', other), expire, fail].filter(Boolean);
+    const other = () => openDialog('Send a code', { code: input('', { inputmode: 'numeric', autocomplete: 'one-time-code', required: true }) },
+      'Send', (it) => send('continue', { otp: it.code }), status);
+    return [code && choice('confirmed', `Use code ${code}`, reply({ otp: code }), { class: 'main', id: 'use-code' }),
+      choice('requires_action', 'Another code…', other), expire, fail].filter(Boolean);
   }
   if (action.type === 'payment_approval') {
     const approval = action.psp_request?.approval_id;
     return [choice('confirmed', 'Approve', reply({ psp_response: { approval_id: approval, status: 'approved' } }), { class: 'main', id: 'approve' }),
-      choice('requires_action', 'Decline', reply({ psp_response: { approval_id: approval, status: 'declined' } }), { title: 'The service accepts only an approval: the booking keeps waiting.' }),
+      choice('requires_action', 'Decline', reply({ psp_response: { approval_id: approval, status: 'declined' } }),
+        { title: 'The service accepts only an approval: the booking keeps waiting.' }),
       choice('failed', 'Abort', reply({ psp_abort: true })), expire, fail];
   }
-  const answer = () => openDialog(action.message ?? 'Answer', Object.fromEntries((action.fields ?? []).map((it) => [it.name ?? it, input('')])), 'Answer', (it) => send('continue', it), status);
+  const answer = () => openDialog(action.message ?? 'Answer', Object.fromEntries((action.fields ?? []).map((it) => [it.name ?? it, input('')])),
+    'Answer', (it) => send('continue', it), status);
   return [choice('confirmed', 'Answer…', answer, { class: 'main' }), expire, fail];
 }
 
@@ -144,7 +155,8 @@ function choicesOf(booking, code) {
 function situationOf(booking) {
   const action = booking.next_action;
   const amount = action?.amount !== undefined && `${money(action)} for ${count(booking.party_size, 'guest')}. `;
-  if (action) return el('div', { class: 'waits' }, el('p', {}, amount, action.message), action.expires_at && el('p', { class: 'quiet small' }, 'Until ', time(action.expires_at), ' by the sandbox\'s clock'));
+  if (action) return el('div', { class: 'waits' }, el('p', {}, amount, action.message),
+    action.expires_at && el('p', { class: 'quiet small' }, 'Until ', time(action.expires_at), ' by the sandbox\'s clock'));
   if (booking.error_code) return el('div', { class: 'waits' }, el('p', {}, el('strong', {}, booking.error_code), ` ${booking.error_message ?? ''}`));
   return null;
 }
@@ -156,8 +168,7 @@ function bookingView(id) {
   const about = el('div', { class: 'card pad' });
   const list = el('ol', { class: 'timeline', 'aria-label': 'Timeline' });
   const opened = el('div', { class: 'opened' },
-    el('div', { class: 'side' }, el('section', { class: 'card', 'aria-label': 'States' }, situation, canvas), about),
-    el('section', { class: 'card pad' }, el('h3', {}, 'Timeline'), list));
+    el('section', { class: 'card', 'aria-label': 'States' }, situation, canvas), el('section', { class: 'card pad' }, el('h3', {}, 'Timeline'), list), about);
   let drawnBooking;
   let drawnWith;
   let bookingEvents = [];
@@ -179,10 +190,12 @@ function bookingView(id) {
       top.replaceChildren(el('div', { class: 'head' }, stateWord(booking.status), el('h2', { dir: 'auto' }, booking.customer?.name ?? id),
         el('p', {}, el('span', { dir: 'auto' }, booking.venue_name), ' · ', venueTime(booking.datetime), ` · ${count(booking.party_size, 'guest')}`)));
       situation.replaceChildren(situationOf(booking) ?? '');
-      const fresh = el('div', { class: 'stack' }, facts([['Phone', booking.customer?.phone], ['Email', booking.customer?.email], ['Venue', el('span', { class: 'mono' }, booking.venue_id)],
+      const fresh = el('div', { class: 'stack' }, facts([['Phone', booking.customer?.phone], ['Email', booking.customer?.email],
+        ['Venue', el('span', { class: 'mono' }, booking.venue_id)],
         ['Provider', booking.provider], ['Organization', nameOf(booking.organization)], ['Made', time(booking.created_at)], ['Changed', time(booking.updated_at)],
         ['Booking', el('span', { class: 'mono' }, id)]]),
-      el('details', {}, el('summary', {}, 'Document'), block(JSON.stringify(booking, null, 2)), copyButton(JSON.stringify(booking), 'Copy', { class: 'little' })), errorCodes());
+      el('details', {}, el('summary', {}, 'Document'), block(JSON.stringify(booking, null, 2)),
+        copyButton(JSON.stringify(booking), 'Copy', { class: 'little' })), errorCodes());
       if (about.firstChild) replaceKeepingFocus(about.firstChild, fresh);
       else about.append(fresh);
     }

@@ -54,7 +54,8 @@ function drawFrame() {
   keyed(document.getElementById('unusual'), unusual(), (it) => it.href + it.text, (it) => el('li', {}, el('a', { href: it.href, class: it.tone }, it.text)));
   if (document.activeElement !== search) search.value = filter.search;
   const ids = new Set([...state.organizations.keys(), filter.organization].filter(Boolean));
-  const options = ['', ...[...ids].sort((a, b) => (b === 'org_sandbox') - (a === 'org_sandbox'))].map((id) => ({ id, name: id === '' ? 'All organizations' : nameOf(id) }));
+  const options = ['', ...[...ids].sort((a, b) => (b === 'org_sandbox') - (a === 'org_sandbox'))].map((id) => ({ id,
+    name: id === '' ? 'All organizations' : nameOf(id) }));
   keyed(organization, options, (it) => `${it.id} ${it.name}`, (it) => el('option', { value: it.id }, it.name));
   organization.value = filter.organization;
   for (const [name, [, , , items]] of Object.entries(sections)) {
@@ -72,7 +73,7 @@ document.addEventListener('keydown', (event) => {
   event.preventDefault();
   search.focus();
 });
-document.getElementById('sections').append(...Object.entries(sections).map(([name, [title]]) => el('li', { class: name === 'report' && 'apart' },
+document.getElementById('sections').append(...Object.entries(sections).map(([name, [title]]) => el('li', { id: name, class: name === 'report' && 'apart' },
   el('a', { href: `#${name}` }, title, ' ', el('span', {})))));
 window.addEventListener('popstate', () => { readFilter(); changed(); });
 window.addEventListener('hashchange', () => {

@@ -19,7 +19,8 @@ function reportView() {
   const group = ([section, list]) => {
     const met = list.filter((it) => it.met);
     const unmet = list.filter((it) => !it.met);
-    const part = (title, some) => some.length > 0 && el('details', {}, el('summary', {}, `${title} (${some.length})`), el('ul', { class: 'rows' }, some.map(situation)));
+    const part = (title, some) => some.length > 0 && el('details', {}, el('summary', {}, `${title} (${some.length})`),
+      el('ul', { class: 'rows' }, some.map(situation)));
     return el('section', { class: 'card pad' }, bar(section, met.length, list.length), part('Never met', unmet), part('Met', met));
   };
   const draw = () => {

@@ -17,7 +17,8 @@ function guestOfRequest(it) {
   return guests.get(it);
 }
 
-const requestText = (it) => [it.id, it.method, it.path, it.status, `${String(it.status)[0]}xx`, it.booking_id, it.session_id, guestOfRequest(it), it.reason, it.fault, it.idempotency_key,
+const requestText = (it) => [it.id, it.method, it.path, it.status, `${String(it.status)[0]}xx`, it.booking_id, it.session_id, guestOfRequest(it),
+  it.reason, it.fault, it.idempotency_key,
   it.request.body, it.response.body].join(' ');
 
 function requestsView() {
@@ -45,7 +46,8 @@ const headerLines = (headers) => Object.entries(headers ?? {}).map(([name, value
 function message(title, it) {
   if (!it) return null;
   return el('section', { class: 'card pad stack' }, el('h3', {}, title), el('details', {}, el('summary', {}, 'Headers'), block(headerLines(it.headers))),
-    it.encoding === 'base64' && el('p', { class: 'quiet' }, 'The body is not text. As Base64:'), it.body ? block(laidOut(it.body)) : el('p', { class: 'quiet' }, 'No body'),
+    it.encoding === 'base64' && el('p', { class: 'quiet' }, 'The body is not text. As Base64:'),
+      it.body ? block(laidOut(it.body)) : el('p', { class: 'quiet' }, 'No body'),
     it.truncated && el('p', { class: 'warn toned' }, 'The log has only the beginning.'));
 }
 
@@ -70,9 +72,11 @@ function requestView(id) {
         it.query && el('p', {}, `?${it.query}`)),
       it.reason && el('div', { class: 'card pad' }, el('h3', {}, 'Why'), el('p', {}, it.reason)),
       it.notes.length > 0 && el('div', { class: 'card pad' }, el('h3', {}, 'Notes'), el('ul', { class: 'stack' }, it.notes.map((note) => el('li', {}, note)))),
-      el('div', { class: 'card pad' }, facts([['Time', time(it.at)], ['Took', `${it.duration_ms} ms`], ['Booking', it.booking_id && link('bookings', it.booking_id, guestOf(it.booking_id) ?? it.booking_id)],
+      el('div', { class: 'card pad' }, facts([['Time', time(it.at)], ['Took', `${it.duration_ms} ms`],
+        ['Booking', it.booking_id && link('bookings', it.booking_id, guestOf(it.booking_id) ?? it.booking_id)],
         ['Session', it.session_id], ['Key', it.key && el('span', { class: 'mono' }, it.key)], ['Organization', nameOf(it.organization)],
-        ['Idempotency key', it.idempotency_key && el('span', { class: 'mono' }, it.idempotency_key)], ['Fault', it.fault && spaced(it.fault)], ['Request', el('span', { class: 'mono' }, id)]])),
+        ['Idempotency key', it.idempotency_key && el('span', { class: 'mono' }, it.idempotency_key)], ['Fault', it.fault && spaced(it.fault)],
+          ['Request', el('span', { class: 'mono' }, id)]])),
       el('div', { class: 'sides' }, message('Request', it.request), message('Response', it.response))));
   };
   return { node: [el('a', { class: 'crumb', href: '#requests' }, '← Requests'), box], update };

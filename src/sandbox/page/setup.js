@@ -20,7 +20,8 @@ function clockView() {
   return {
     node: [heading('Clock', 'What is due by then happens before the next response: codes expire, bookings are confirmed, deliveries are retried.'),
       el('div', { class: 'card pad stack' }, el('div', {}, now, day, ahead),
-        el('div', { class: 'row' }, [['+30 s', '30s'], ['+5 min', '5m'], ['+20 min', '20m']].map(([label, by]) => button(label, send({ advance: by })))), extra), own],
+        el('div', { class: 'row' }, [['+30 s', '30s'], ['+5 min', '5m'],
+          ['+20 min', '20m']].map(([label, by]) => button(label, send({ advance: by })))), extra), own],
     update() {
       if (!state.clock) return;
       draw();
@@ -54,7 +55,8 @@ function faultText(it) {
   const [what, name] = (it.on === 'webhook' ? webhookFaults : faultKinds)[it.kind] ?? [it.kind];
   return `${what}${name && it[name] !== undefined ? `: ${it[name]}` : ''}${it.after ? ', after the request is handled' : ''}`;
 }
-const faultOften = (it) => [it.times === 'always' ? 'always' : it.times !== undefined && `${it.times} more`, it.rate !== undefined && `rate ${it.rate}, seed ${it.seed}`,
+const faultOften = (it) => [it.times === 'always' ? 'always' : it.times !== undefined && `${it.times} more`,
+  it.rate !== undefined && `rate ${it.rate}, seed ${it.seed}`,
   it.from !== undefined && `from the ${it.from}. on`, it.match && JSON.stringify(it.match)].filter(Boolean).join(', ');
 
 function faultsView() {
@@ -76,8 +78,10 @@ function faultsView() {
   };
   on.addEventListener('change', showKinds);
   showKinds();
-  call('GET', '/openapi.json').then(({ paths }) => on.replaceChildren(el('option', { value: 'webhook' }, 'delivery of a webhook'), ...Object.entries(paths).flatMap(([path, operations]) => Object.keys(operations)
-    .filter((it) => ['get', 'post', 'put', 'delete', 'patch'].includes(it)).map((it) => el('option', { selected: `${it} ${path}` === 'post /v1/bookings' }, `${it.toUpperCase()} ${path}`))))).then(showKinds, () => {});
+  call('GET', '/openapi.json').then(({ paths }) => on.replaceChildren(el('option', { value: 'webhook' }, 'delivery of a webhook'),
+    ...Object.entries(paths).flatMap(([path, operations]) => Object.keys(operations)
+    .filter((it) => ['get', 'post', 'put', 'delete', 'patch'].includes(it)).map((it) => el('option',
+      { selected: `${it} ${path}` === 'post /v1/bookings' }, `${it.toUpperCase()} ${path}`))))).then(showKinds, () => {});
   const only = () => (filter.organization ? { organization: filter.organization } : {});
   const add = act(() => {
     const [, name] = kinds()[kind.value];
@@ -85,17 +89,21 @@ function faultsView() {
     const often = rate.value ? { rate: Number(rate.value) } : { times: Number(times.value) };
     return call('POST', '/sandbox/faults', { on: on.value, kind: kind.value, ...often, ...only(), ...(name ? { [name]: Number(amount.value) } : {}) });
   }, 'The next requests meet the fault.');
-  const preset = (name, label = spaced(name)) => button(label, act(() => call('POST', '/sandbox/faults', { preset: name, ...only() }), `The fault ${spaced(name)} is added.`), { title: `Adds the preset ${name}` });
+  const preset = (name, label = spaced(name)) => button(label, act(() => call('POST', '/sandbox/faults', { preset: name, ...only() }),
+    `The fault ${spaced(name)} is added.`), { title: `Adds the preset ${name}` });
   const presets = ['flaky', 'slow', 'down', 'rate_limited'];
   const rows = table('Faults', [
     ['On', 'w-xl', (it) => el('span', { class: 'mono' }, it.on)], ['What it does', 'lead', faultText], ['How often', 'w-l', faultOften],
     ['Organization', 'w-m line', (it) => el('span', { dir: 'auto' }, it.organization ? nameOf(it.organization) : 'all')],
-    ['Remove', 'w-s state', (it) => button('Remove', act(() => call('DELETE', `/sandbox/faults/${it.id}`), 'The fault is removed.'), { class: 'little', 'aria-label': `Remove the fault of ${it.on}` })],
-  ], (it) => it.id, emptyState('No faults', 'Every request gets the service\'s own response. Add what goes wrong in production.', preset('flaky', 'Make one request in five fail')));
+    ['Remove', 'w-s state', (it) => button('Remove', act(() => call('DELETE', `/sandbox/faults/${it.id}`), 'The fault is removed.'),
+      { class: 'little', 'aria-label': `Remove the fault of ${it.on}` })],
+  ], (it) => it.id, emptyState('No faults', 'Every request gets the service\'s own response. Add what goes wrong in production.',
+    preset('flaky', 'Make one request in five fail')));
   return {
     node: [heading('Faults', '', button('Remove all', act(() => call('DELETE', scoped('/sandbox/faults')), 'All faults are removed.'))),
       el('div', { class: 'card pad stack' }, el('div', { class: 'row' }, el('h3', {}, 'Presets'), presets.map((it) => preset(it))),
-        el('form', { class: 'fields', submit: add }, field('Request', on), field('Fault', kind), amountLabel, field('Times', times), field('or rate', rate), el('button', { class: 'main' }, 'Add'))),
+        el('form', { class: 'fields', submit: add }, field('Request', on), field('Fault', kind), amountLabel, field('Times', times),
+          field('or rate', rate), el('button', { class: 'main' }, 'Add'))),
       rows.node],
     update: () => rows.update(filtered(state.faults, (it) => `${it.on} ${it.kind} ${faultText(it)}`), state.faults.length),
   };
@@ -109,8 +117,10 @@ function bookingCommand(venue, provider, isPayment) {
 
 function venuesView() {
   const outcome = (it, venue) => el('div', { class: 'venue' }, el('code', {}, venue.venue_id),
-    button('Book', act(() => book(bookingRequest(venue.venue_id, venue.providers[0], it.payment)), (made) => `Booking ${made.id} has status ${made.status}.`), { class: 'little', 'aria-label': `Book at ${venue.venue_id}` }),
-    copyButton(() => bookingCommand(venue.venue_id, venue.providers[0], it.payment), 'Copy curl', { class: 'little', 'aria-label': `Copy curl for ${venue.venue_id}` }));
+    button('Book', act(() => book(bookingRequest(venue.venue_id, venue.providers[0], it.payment)),
+      (made) => `Booking ${made.id} has status ${made.status}.`), { class: 'little', 'aria-label': `Book at ${venue.venue_id}` }),
+    copyButton(() => bookingCommand(venue.venue_id, venue.providers[0], it.payment), 'Copy curl',
+      { class: 'little', 'aria-label': `Copy curl for ${venue.venue_id}` }));
   const rows = table('Scenarios', [
     ['Outcome', 'w-l', (it) => el('strong', {}, spaced(it.name))], ['What a booking does', 'lead', (it) => it.description.replaceAll('`', '')],
     ['Venues', 'w-xl full', (it) => it.venues.map((venue) => outcome(it, venue))],
@@ -129,7 +139,8 @@ function venuesView() {
   };
 }
 
-const exportLines = (key, organization) => [['BOOKCTL_BASE_URL', location.origin], ['BOOKCTL_API_KEY', key], ['BOOKCTL_WEBHOOK_SECRET', state.organizations.get(organization)?.webhook_secret]]
+const exportLines = (key, organization) => [['BOOKCTL_BASE_URL', location.origin], ['BOOKCTL_API_KEY', key],
+  ['BOOKCTL_WEBHOOK_SECRET', state.organizations.get(organization)?.webhook_secret]]
   .filter(([, value]) => value).map(([name, value]) => `export ${name}=${word(value)}`).join('\n');
 
 function keysView() {

@@ -76,7 +76,8 @@ const opener = (section, id, text) => el('a', { class: 'open', href: `#${section
 const organizationColumn = ['Organization', 'w-m line', (it) => el('span', { class: 'quiet', title: it.organization, dir: 'auto' }, nameOf(it.organization))];
 const guestOf = (booking) => state.bookings.get(booking)?.customer?.name;
 /** The title of a section, with what stands beside it. */
-const heading = (title, text, ...beside) => el('div', { class: 'head' }, el('h2', {}, title), beside.length > 0 && el('div', { class: 'row' }, beside), text && el('p', {}, text));
+const heading = (title, text, ...beside) => el('div', { class: 'head' }, el('h2', {}, title),
+  beside.length > 0 && el('div', { class: 'row' }, beside), text && el('p', {}, text));
 
 const tones = {
   confirmed: 'good', delivered: 'good', failed: 'bad', abandoned: 'bad', expired: 'idle', requires_action: 'warn', processing: 'busy',

@@ -7,13 +7,17 @@ function messagesView() {
     ['Time', 'w-s line', (it) => time(it.created_at)],
     ['To', 'w-l', (it) => el('span', { dir: 'auto' }, it.to)],
     ['Text', 'lead', (it) => el('span', { dir: 'auto' }, it.text)],
-    ['Code', 'w-l line', (it) => [el('strong', { class: 'mono' }, it.code), ' ', copyButton(it.code, 'Copy code', { class: 'little', 'aria-label': `Copy code ${it.code}` })]],
-    ['Guest or session', 'w-l', (it) => (it.booking_id ? el('a', { href: `#bookings/${it.booking_id}`, dir: 'auto' }, guestOf(it.booking_id) ?? it.booking_id) : it.session_id ?? '')],
+    ['Code', 'w-l line', (it) => [el('strong', { class: 'mono' }, it.code), ' ',
+      copyButton(it.code, 'Copy code', { class: 'little', 'aria-label': `Copy code ${it.code}` })]],
+    ['Guest or session', 'w-l', (it) => (it.booking_id ? el('a', { href: `#bookings/${it.booking_id}`, dir: 'auto' },
+      guestOf(it.booking_id) ?? it.booking_id) : it.session_id ?? '')],
     organizationColumn,
-  ], (it) => it.id, emptyState('No messages yet', 'One-time codes arrive here as they would on the guest\'s phone.', bookButton('Book with a one-time code', 'otp', { class: 'main' })));
+  ], (it) => it.id, emptyState('No messages yet', 'One-time codes arrive here as they would on the guest\'s phone.',
+    bookButton('Book with a one-time code', 'otp', { class: 'main' })));
   return {
     node: [heading('Messages', ''), rows.node],
-    update: () => rows.update(filtered(newest(state.messages), (it) => [it.id, it.to, it.text, it.booking_id, it.session_id, guestOf(it.booking_id)].join(' ')), state.messages.size),
+    update: () => rows.update(filtered(newest(state.messages), (it) => [it.id, it.to, it.text, it.booking_id, it.session_id,
+      guestOf(it.booking_id)].join(' ')), state.messages.size),
   };
 }
 
@@ -29,7 +33,8 @@ function deliveriesView() {
     ['Event', 'lead', (it) => opener('deliveries', it.event_id, it.type)],
     ['Booking', '', (it) => el('span', { dir: 'auto' }, guestOf(it.booking_id) ?? it.booking_id)],
     ['Attempts', 'w-xs end', (it) => it.attempts.length],
-    ['Your handler', 'w-l', (it) => [el('span', { class: 'sub' }, `last: ${lastResponse(it)}`), it.next_attempt_at && el('span', { class: 'quiet sub' }, 'next ', time(it.next_attempt_at))]],
+    ['Your handler', 'w-l', (it) => [el('span', { class: 'sub' }, `last: ${lastResponse(it)}`),
+      it.next_attempt_at && el('span', { class: 'quiet sub' }, 'next ', time(it.next_attempt_at))]],
     ['State', 'w-m state', (it) => stateWord(it.state)],
     organizationColumn,
   ], (it) => it.event_id, emptyState('No deliveries yet', 'Start a listener, or set the URL of your handler. The sandbox posts each change of a booking there.',
@@ -45,11 +50,14 @@ function deliveryView(id) {
   const draw = (it) => {
     const resend = button('Resend', act(() => call('POST', `${path}/resend`, {}), 'The event was sent again.'), { class: 'main', id: 'resend' });
     const fresh = el('div', { class: 'stack' },
-      el('div', { class: 'head' }, stateWord(it.state), el('h2', {}, it.type), el('div', { class: 'row' }, resend), el('p', {}, `to ${it.url}`, it.next_attempt_at && [', next attempt ', time(it.next_attempt_at)])),
-      el('div', { class: 'card pad' }, facts([['Booking', link('bookings', it.booking_id, guestOf(it.booking_id) ?? it.booking_id)], ['Organization', nameOf(it.organization)], ['Event', el('span', { class: 'mono' }, id)]])),
+      el('div', { class: 'head' }, stateWord(it.state), el('h2', {}, it.type), el('div', { class: 'row' }, resend),
+        el('p', {}, `to ${it.url}`, it.next_attempt_at && [', next attempt ', time(it.next_attempt_at)])),
+      el('div', { class: 'card pad' }, facts([['Booking', link('bookings', it.booking_id, guestOf(it.booking_id) ?? it.booking_id)],
+        ['Organization', nameOf(it.organization)], ['Event', el('span', { class: 'mono' }, id)]])),
       it.attempts.length === 0 && el('div', { class: 'card pad stack' }, el('h3', {}, 'Event'), block(laidOut(it.body))),
       it.attempts.slice().reverse().map((attempt) => el('section', { class: 'stack' },
-        el('div', { class: 'row' }, el('h3', {}, `Attempt ${attempt.number}: ${attempt.status ?? attempt.error}`), el('span', { class: 'quiet' }, time(attempt.at), `, ${attempt.latency_ms} ms`)),
+        el('div', { class: 'row' }, el('h3', {}, `Attempt ${attempt.number}: ${attempt.status ?? attempt.error}`),
+          el('span', { class: 'quiet' }, time(attempt.at), `, ${attempt.latency_ms} ms`)),
         el('div', { class: 'sides' }, message('What was sent', attempt.request), message('What your handler responded', attempt.response)))));
     if (box.firstElementChild) replaceKeepingFocus(box.firstElementChild, fresh);
     else box.replaceChildren(fresh);
@@ -77,7 +85,8 @@ function webhookView() {
         el('form', { class: 'fields', submit: (event) => save(() => url.value || null)(event) },
           el('label', { class: 'field grow' }, 'URL', url), el('button', { class: 'main' }, 'Save'), button('Send no events', save(() => null))),
         facts([['Secret', el('span', { class: 'row' }, secret, copyButton(() => secret.textContent, 'Copy secret', { class: 'little' }))]])),
-      el('div', { class: 'card pad stack' }, el('h3', {}, 'Try it'), el('p', { class: 'quiet' }, 'A listener verifies, prints and forwards what it receives. A test booking sends events.'),
+      el('div', { class: 'card pad stack' }, el('h3', {}, 'Try it'), el('p', { class: 'quiet' },
+        'A listener verifies, prints and forwards what it receives. A test booking sends events.'),
         block(listenCommand), el('div', { class: 'row' }, copyButton(listenCommand, 'Copy the listener\'s command'), button('Make a test booking', test)))],
     update() {
       owner.textContent = nameOf(chosen());
