@@ -1,7 +1,8 @@
 //! The sandbox's page in a real browser.
 
 use std::env;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -222,14 +223,12 @@ fn in_a_browser_the_keyboard_alone_answers_a_booking_and_moves_the_clock() {
     page.shows("30 s ahead");
 }
 
-/// Writes the picture of the documents anew under `UPDATE_DOCS=1`. Browsers draw differently, so it is not compared.
-fn keep_picture(browser: &Browser, name: &str) {
-    if env::var_os("UPDATE_DOCS").is_none() {
-        return;
+/// Writes a picture of what the browser shows into a folder, if there is one.
+fn keep_picture(browser: &Browser, folder: Option<&Path>, name: &str) {
+    if let Some(folder) = folder {
+        let picture = STANDARD.decode(browser.picture()).unwrap();
+        std::fs::write(folder.join(format!("{name}.png")), picture).unwrap();
     }
-    let picture = STANDARD.decode(browser.picture()).unwrap();
-    let file = format!("{}/docs/{name}.png", env!("CARGO_MANIFEST_DIR"));
-    std::fs::write(file, picture).unwrap();
 }
 
 /// Where the tests have axe-core: `BOOKCTL_TEST_AXE` names the file, else it is looked for beside Node's other packages.
@@ -249,45 +248,57 @@ fn axe() -> Option<String> {
     }
 }
 
-/// "axe-core reports nothing; 360 px works"; every section, light and dark.
+/// "axe-core reports nothing; 360 px works"; every section and every state of a booking, light and dark.
+/// `UPDATE_DOCS=1` writes the documents' pictures anew (browsers draw differently, so they are not compared), and
+/// `BOOKCTL_TEST_PICTURES=FOLDER` pictures of all that is looked at here.
 #[test]
 #[ignore = "needs a browser"]
 fn in_a_browser_axe_finds_nothing_and_no_section_is_wider_than_360_pixels() {
     let Some(axe) = axe() else { return };
     let Some(page) = Browser::start() else { return };
     let served = Served::start();
-    let app = Scripted::start(|_| Reply::json(500, &json!({"no": true})));
+    let app = Scripted::start(|_| Reply::json(200, &json!({"received": true})));
     let url = json!({"webhook_url": app.base_url()});
     control(&served, "PUT", "/sandbox/organization", &url);
     let booking = book(&served, "ven_otp", "Ada Lovelace", &json!({}));
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let docs = env::var_os("UPDATE_DOCS").map(|_| docs);
+    opened(&page, &served, &page_of(&booking));
+    page.shows("delivery of booking.requires_action returned 200");
+    for (scheme, name) in [("light", "sandbox-page"), ("dark", "sandbox-page-dark")] {
+        page.prefers(scheme);
+        page.resize_to_scale(1040, 860, 2);
+        page.until(HANG, "document.querySelector('.diagram svg').clientWidth > 640");
+        keep_picture(&page, docs.as_deref(), name);
+    }
+
     let fault = json!({"on": "GET /v1/", "kind": "status", "status": 503, "times": 2});
     control(&served, "POST", "/sandbox/faults", &fault);
     served.send("GET", "/v1/", &[], "");
-    let find = |path: &str, list: &str, id: &str| {
-        let deadline = Instant::now() + HANG;
-        loop {
-            let found = control(&served, "GET", path, &json!({}));
-            if let Some(it) = found[list].get(0) {
-                return text(it, id);
-            }
-            assert!(Instant::now() < deadline, "{path} stays empty");
-        }
+    let first = |path: &str, list: &str, id: &str| {
+        let found = control(&served, "GET", path, &json!({}));
+        text(&found[list][0], id)
     };
-    let delivery = find("/sandbox/deliveries", "deliveries", "event_id");
-    let request = find("/sandbox/requests", "requests", "id");
-    let one = page_of(&booking);
-    let sections = format!(
-        "#bookings {one} #requests #requests/{request} #messages #deliveries #deliveries/{delivery} #webhook #clock \
-         #faults #venues #keys"
+    let delivery = first("/sandbox/deliveries", "deliveries", "event_id");
+    let request = first("/sandbox/requests", "requests", "id");
+    let mut sections = format!(
+        "#bookings #requests #requests/{request} #messages #deliveries #deliveries/{delivery} #report #webhook #clock \
+         #faults #venues #keys {}",
+        page_of(&booking)
     );
-    page.resize(900, 880);
-    opened(&page, &served, &one);
-    page.shows("message to");
-    keep_picture(&page, "sandbox-page");
+    for state in ["processing", "confirmed", "failed", "cancelled", "expired", "no_show"] {
+        let guest = format!("Guest {state} نورة الحسيني");
+        let booking = book(&served, "ven_confirms", &guest, &json!({}));
+        let path = format!("/sandbox/bookings/{}", text(&booking, "id"));
+        control(&served, "PUT", &path, &json!({"status": state}));
+        sections = format!("{sections} {}", page_of(&booking));
+    }
     page.run(&axe, &[]);
-    for (scheme, width) in [("light", 1100), ("dark", 360)] {
+    let pictures = env::var_os("BOOKCTL_TEST_PICTURES").map(PathBuf::from);
+    let looks = [("light", 1400), ("dark", 360), ("light", 360), ("dark", 1400)];
+    for (scheme, width) in looks.into_iter().take(if pictures.is_some() { 4 } else { 2 }) {
         page.prefers(scheme);
-        page.resize(width, 800);
+        page.resize(width, 900);
         for section in sections.split(' ') {
             page.run("location.hash = arguments[0]", &[json!(section)]);
             page.until(HANG, "document.querySelector('main').innerText.length > 20");
@@ -300,6 +311,8 @@ fn in_a_browser_axe_finds_nothing_and_no_section_is_wider_than_360_pixels() {
                 overflow.as_i64().unwrap() <= 0,
                 "{section} is {overflow} px too wide for {width}"
             );
+            let name = section.trim_start_matches('#').replace('/', "-");
+            keep_picture(&page, pictures.as_deref(), &format!("{name}-{scheme}-{width}"));
         }
     }
 }

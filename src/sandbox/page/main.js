@@ -38,7 +38,7 @@ function unusual() {
     const far = Math.abs(ahead) < 60 ? Math.abs(ahead) : Math.round(Math.abs(ahead) / 60) * 60;
     return [far > 1 && `${ahead < 0 ? '−' : '+'}${duration(far)}`, isFrozen && 'frozen'].filter(Boolean).join(', ');
   };
-  const ids = filter.organization ? [filter.organization] : [undefined, ...(state.clock?.organizations ?? []).map((it) => it.id)];
+  const ids = filter.organization ? [filter.organization] : (state.clock?.organizations ?? [{}]).map((it) => it.id);
   const clocks = [...new Set(ids.map(clock).filter(Boolean))];
   if (clocks.length > 0) notes.push({ href: '#clock', tone: 'warn', text: clocks.length === 1 ? `Clock ${clocks[0]}` : `${clocks.length} clocks moved` });
   const faults = state.faults.filter(isOwned);

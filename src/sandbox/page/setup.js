@@ -57,7 +57,7 @@ function faultText(it) {
 }
 const faultOften = (it) => [it.times === 'always' ? 'always' : it.times !== undefined && `${it.times} more`,
   it.rate !== undefined && `rate ${it.rate}, seed ${it.seed}`,
-  it.from !== undefined && `from the ${it.from}. on`, it.match && JSON.stringify(it.match)].filter(Boolean).join(', ');
+  it.from !== undefined && `from request ${it.from} on`, it.match && JSON.stringify(it.match)].filter(Boolean).join(', ');
 
 function faultsView() {
   const on = el('select', {});
@@ -67,9 +67,13 @@ function faultsView() {
   const kinds = () => (on.value === 'webhook' ? webhookFaults : faultKinds);
   const times = el('input', { type: 'number', min: '1', value: '1', class: 'short' });
   const rate = el('input', { type: 'number', min: '0.01', max: '1', step: '0.01', class: 'short' });
+  const from = el('input', { type: 'number', min: '1', class: 'short', placeholder: '1' });
+  const after = el('input', { type: 'checkbox' });
+  const afterLabel = el('label', { class: 'check' }, after, 'after the request is handled');
   const showAmount = () => {
     const [, name, value] = kinds()[kind.value];
     amountLabel.hidden = !name;
+    afterLabel.hidden = on.value === 'webhook';
     amount.value = value ?? '';
   };
   const showKinds = () => {
@@ -87,7 +91,10 @@ function faultsView() {
     const [, name] = kinds()[kind.value];
     // A share of the requests fails for as long as the fault is there.
     const often = rate.value ? { rate: Number(rate.value) } : { times: Number(times.value) };
-    return call('POST', '/sandbox/faults', { on: on.value, kind: kind.value, ...often, ...only(), ...(name ? { [name]: Number(amount.value) } : {}) });
+    return call('POST', '/sandbox/faults', {
+      on: on.value, kind: kind.value, ...often, ...only(), ...(name && { [name]: Number(amount.value) }),
+      ...(from.value && { from: Number(from.value) }), ...(after.checked && !afterLabel.hidden && { after: true }),
+    });
   }, 'The next requests meet the fault.');
   const preset = (name, label = spaced(name)) => button(label, act(() => call('POST', '/sandbox/faults', { preset: name, ...only() }),
     `The fault ${spaced(name)} is added.`), { title: `Adds the preset ${name}` });
@@ -103,7 +110,7 @@ function faultsView() {
     node: [heading('Faults', '', button('Remove all', act(() => call('DELETE', scoped('/sandbox/faults')), 'All faults are removed.'))),
       el('div', { class: 'card pad stack' }, el('div', { class: 'row' }, el('h3', {}, 'Presets'), presets.map((it) => preset(it))),
         el('form', { class: 'fields', submit: add }, field('Request', on), field('Fault', kind), amountLabel, field('Times', times),
-          field('or rate', rate), el('button', { class: 'main' }, 'Add'))),
+          field('or rate', rate), field('From request', from), afterLabel, el('button', { class: 'main' }, 'Add'))),
       rows.node],
     update: () => rows.update(filtered(state.faults, (it) => `${it.on} ${it.kind} ${faultText(it)}`), state.faults.length),
   };

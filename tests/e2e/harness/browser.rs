@@ -89,8 +89,13 @@ impl Browser {
 
     /// Sets the size of the page's area, which can be narrower than a window.
     pub(crate) fn resize(&self, width: u32, height: u32) {
+        self.resize_to_scale(width, height, 1);
+    }
+
+    /// The same with so many pixels of a picture for each of the page.
+    pub(crate) fn resize_to_scale(&self, width: u32, height: u32, scale: u32) {
         let metrics =
-            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+            json!({"width": width, "height": height, "deviceScaleFactor": scale, "mobile": false});
         self.devtools("Emulation.setDeviceMetricsOverride", &metrics);
     }
 
