@@ -48,7 +48,7 @@ function curve({ nodes, isNarrow }, [from, to, sides, before = 0, after = 0, nar
     const [dx, dy] = directions[which];
     return [x + dx * half + (dx ? 0 : offset), y + dy * tall + (dy ? 0 : offset)];
   };
-  const p0 = end(from, side(0), isLoop ? corner - 13 : narrow === 'bb' && isNarrow ? 30 : before);
+  const p0 = end(from, side(0), isLoop ? corner - 13 : narrow === 'bb' && isNarrow ? 30 * Math.sign(nodes[to].x - node.x) : before);
   const p3 = end(to, side(1), isLoop ? corner + 13 : after);
   const [d0, d3] = [directions[side(0)], directions[side(1)]];
   const far = isLoop || narrow === 'bb' && isNarrow ? 30 : Math.max(26, Math.hypot(p3[0] - p0[0], p3[1] - p0[1]) * 0.45);
@@ -73,7 +73,12 @@ function drawDiagram(box, path, choices) {
   const steps = path.map((it, index) => [index === 0 ? 'start' : path[index - 1].state, it.state]);
   const isStep = ([from, to]) => steps.some((it) => it[0] === from && it[1] === to);
   const unusual = steps.filter(([from, to]) => layout.nodes[from] && layout.nodes[to] && !arrows.some((it) => it[0] === from && it[1] === to))
-    .map(([from, to]) => [from, to, layout.nodes[from].x === layout.nodes[to].x ? 'bt' : 'rl', 8, 8]);
+    .map(([from, to]) => {
+      const [a, b] = [layout.nodes[from], layout.nodes[to]];
+      const level = layout.isNarrow ? 'bb' : b.x > a.x ? 'rl' : 'lr';
+      const sides = Math.abs(b.x - a.x) > Math.abs(b.y - a.y) ? level : b.y > a.y ? 'bt' : 'tb';
+      return [from, to, sides, 8, 8, sides];
+    });
   const drawn = [...arrows, ...unusual].map((it) => ({ arrow: it, ...curve(layout, it) }));
   const isChoice = ([from, to]) => from === here && choices.some((it) => it.to === to);
   const lines = drawn.filter(({ arrow }) => arrow[0] !== arrow[1] || isStep(arrow) || isChoice(arrow)).map(({ arrow, line, head }) => {

@@ -59,7 +59,7 @@ function table(label, columns, id, empty) {
     const [focused] = [...(body.byId ?? [])].find(([, row]) => row.node.contains(document.activeElement)) ?? [];
     if (focused) most = Math.max(most, items.findIndex((it) => id(it) === focused) + 1);
     keyed(body, items.slice(0, most), id, render);
-    isFirst = !state.isLoaded;
+    isFirst &&= items.length === 0;
     more.hidden = items.length <= most;
     whole.hidden = foot.hidden = items.length === 0;
     loading.hidden = state.isLoaded || items.length > 0;

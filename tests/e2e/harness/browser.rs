@@ -99,10 +99,12 @@ impl Browser {
         self.devtools("Emulation.setDeviceMetricsOverride", &metrics);
     }
 
-    /// Makes the page believe that its reader likes `dark` or `light`.
+    /// Makes the page believe that its reader likes `dark` or `light`, and nothing that moves.
     pub(crate) fn prefers(&self, scheme: &str) {
-        let feature = json!({"name": "prefers-color-scheme", "value": scheme});
-        self.devtools("Emulation.setEmulatedMedia", &json!({"features": [feature]}));
+        let features = [("prefers-color-scheme", scheme), ("prefers-reduced-motion", "reduce")];
+        let features = features.map(|(name, value)| json!({"name": name, "value": value}));
+        self.devtools("Emulation.setEmulatedMedia", &json!({"features": features}));
+        self.devtools("Emulation.setScrollbarsHidden", &json!({"hidden": true}));
     }
 
     fn devtools(&self, command: &str, parameters: &Value) -> Value {
