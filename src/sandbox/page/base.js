@@ -123,8 +123,8 @@ function act(work, done) {
   return async (event) => {
     event?.preventDefault();
     try {
-      const answer = await work(event);
-      if (done) say(typeof done === 'function' ? done(answer) : done);
+      const result = await work(event);
+      if (done) say(typeof done === 'function' ? done(result) : done);
     } catch (error) {
       say(error.message);
     }

@@ -146,9 +146,9 @@ function choicesOf(booking, code) {
         { title: 'The service accepts only an approval: the booking keeps waiting.' }),
       choice('failed', 'Abort', reply({ psp_abort: true })), expire, fail];
   }
-  const answer = () => openDialog(action.message ?? 'Answer', Object.fromEntries((action.fields ?? []).map((it) => [it.name ?? it, input('')])),
+  const openAnswer = () => openDialog(action.message ?? 'Answer', Object.fromEntries((action.fields ?? []).map((it) => [it.name ?? it, input('')])),
     'Answer', (it) => send('continue', it), status);
-  return [choice('confirmed', 'Answer…', answer, { class: 'main' }), expire, fail];
+  return [choice('confirmed', 'Answer…', openAnswer, { class: 'main' }), expire, fail];
 }
 
 /** What a booking waits for, or why it is where it is. */

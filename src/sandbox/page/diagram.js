@@ -102,12 +102,12 @@ function drawDiagram(box, path, choices) {
   });
   const taken = path.map((it) => `${spaced(it.state)} at ${timeText(it.at)}`);
   const next = choices.map((it) => `${it.control.textContent.replace('…', '')} leads to ${spaced(it.to)}`);
-  const told = el('ol', { class: 'sr', 'aria-label': 'Path of the booking' },
+  const pathList = el('ol', { class: 'sr', 'aria-label': 'Path of the booking' },
     taken.map((it, index) => el('li', { 'aria-current': index === taken.length - 1 && 'step' }, it)),
     el('li', {}, next.length > 0 ? `What may follow: ${next.join(', ')}.` : 'Nothing follows.'));
   const picture = svg('svg', { viewBox: `0 0 ${layout.width} ${layout.height}`, height: layout.height, class: layout.isNarrow && 'narrow',
     role: 'img', 'aria-label': `State diagram: the booking is ${spaced(here)}` }, lines, shapes);
-  const fresh = el('div', { class: 'diagram' }, picture, told, controls.map((it) => it.node));
+  const fresh = el('div', { class: 'diagram' }, picture, pathList, controls.map((it) => it.node));
   if (box.firstChild) replaceKeepingFocus(box.firstChild, fresh);
   else box.append(fresh);
   for (const { node, middle: [x, y] } of controls) {

@@ -3,7 +3,7 @@
 const bar = (label, met, all) => [el('div', { class: 'measure' }, el('h3', {}, label), el('span', { class: 'quiet small number' }, `${met} of ${all}`)),
   el('progress', { value: String(met), max: String(all), 'aria-label': `${label}: ${met} of ${all} met` })];
 
-const shownBy = (ids) => ids.map((id) => [link(id.startsWith('evt_') ? 'deliveries' : 'requests', id, describeId(id)), ' ']);
+const linksTo = (ids) => ids.map((id) => [link(id.startsWith('evt_') ? 'deliveries' : 'requests', id, describeId(id)), ' ']);
 /** What a request or an event was, if the page knows it. */
 function describeId(id) {
   const request = state.requests.get(id);
@@ -15,7 +15,7 @@ function reportView() {
   let report;
   let owner;
   const situation = (it) => el('li', {}, el('strong', {}, it.title), el('p', { class: 'quiet small' }, it.remark ?? it.why),
-    it.met ? el('p', { class: 'small' }, shownBy(it.requests)) : el('p', { class: 'mono small' }, it.how));
+    it.met ? el('p', { class: 'small' }, linksTo(it.requests)) : el('p', { class: 'mono small' }, it.how));
   const group = ([section, list]) => {
     const met = list.filter((it) => it.met);
     const unmet = list.filter((it) => !it.met);
@@ -32,7 +32,7 @@ function reportView() {
     box.replaceChildren(
       el('section', { class: 'card pad' }, bar(`${count(findings.length, 'finding')}; ${met} of ${situations.length} situations met`, met, situations.length)),
       ...findings.filter(matches).map((it) => el('section', { class: 'card pad finding stack' }, el('h3', {}, it.title), el('p', {}, it.why),
-        el('p', { class: 'quiet small' }, `Specification: ${it.section}`), el('p', {}, shownBy(it.requests)))),
+        el('p', { class: 'quiet small' }, `Specification: ${it.section}`), el('p', {}, linksTo(it.requests)))),
       el('div', { class: 'grid' }, [...groups].map(group)));
   };
   const read = act(() => call('GET', scoped('/sandbox/report')).then((it) => { report = it; draw(); }));
