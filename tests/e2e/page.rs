@@ -267,7 +267,7 @@ fn in_a_browser_axe_finds_nothing_and_no_section_is_wider_than_360_pixels() {
     page.shows("delivery of booking.requires_action returned 200");
     for (scheme, name) in [("light", "sandbox-page"), ("dark", "sandbox-page-dark")] {
         page.prefers(scheme);
-        page.resize_to_scale(1040, 600, 2);
+        page.resize_to_scale(1040, 596, 2);
         page.until(HANG, "document.querySelector('.diagram svg').clientWidth > 640");
         keep_picture(&page, docs.as_deref(), name);
     }
