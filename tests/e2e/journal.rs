@@ -57,7 +57,7 @@ fn a_journal_of_every_version_is_read_and_written() {
         assert_eq!(home.json("journal recover")["recovered"], false);
         home.booked("ven_otp", &[], 10);
         home.ok(["attempts", "resume", "order-2"]);
-        assert_eq!(home.list("attempts --all").len(), 3);
+        assert_eq!(home.list("attempts list --all").len(), 3);
         assert_eq!(home.json("journal status")["version"], newest);
         let written: String = journal
             .query_row(

@@ -93,7 +93,7 @@ CREATE INDEX bookings_search ON bookings
 UPDATE bookctl_journal SET version = 1, written_by = '0.1.0', readable_from = 1;
 INSERT INTO attempts (idempotency_key, origin, state, request, request_hash, booking_id, http_status, created_at, updated_at) VALUES
     ('order-1', 'sandbox', 'resolved', '{"venue_id":"ven_confirms","datetime":"2030-01-01T19:30:00+00:00","party_size":2,"customer":{"name":"Ada Lovelace"}}', 'h1', 'bk_1', 201, '2026-11-01T10:00:00Z', '2026-11-01T10:00:01Z'),
-    ('order-2', 'sandbox', 'unresolved', '{"venue_id":"ven_confirms","datetime":"2030-01-02T19:30:00+00:00","party_size":2,"customer":{"name":"Grace Hopper"}}', 'HASH', NULL, NULL, '2026-11-01T10:01:00Z', '2026-11-01T10:01:00Z');
+    ('order-2', 'sandbox', 'unresolved', '{"venue_id":"ven_confirms","provider":"provider_a","datetime":"2030-01-02T19:30:00+00:00","availability_id":"slot_8070de3c3800b56a545f1c0b72cf","party_size":2,"customer":{"name":"Grace Hopper"}}', '5d20924833a8d61853e3885849632bbebad537fef740ca39b6298af4978beb2a', NULL, NULL, '2026-11-01T10:01:00Z', '2026-11-01T10:01:00Z');
 INSERT INTO runs (idempotency_key, number, token, outcome, http_status, booking_id, started_at, ended_at) VALUES
     ('order-1', 1, 't1', 'booked', 201, 'bk_1', '2026-11-01T10:00:00Z', '2026-11-01T10:00:01Z'),
     ('order-2', 1, 't2', 'under_way', NULL, NULL, '2026-11-01T10:01:00Z', NULL);

@@ -53,7 +53,8 @@ pub(crate) fn is_open_to_others(path: &Path) -> bool {
 pub(crate) fn is_writable_by_others(path: &Path) -> bool {
     let own_group = getegid().as_raw();
     let is_open = |found: Metadata| {
-        found.mode() & 0o002 != 0 || found.mode() & 0o020 != 0 && found.gid() != own_group
+        let by_group = found.mode() & 0o020 != 0 && found.gid() != own_group;
+        found.is_file() && (found.mode() & 0o002 != 0 || by_group)
     };
     fs::metadata(path).is_ok_and(is_open)
 }
