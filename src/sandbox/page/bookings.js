@@ -31,9 +31,9 @@ function bookingsView() {
       for (const it of all) {
         if (!filter.organization || it.organization === filter.organization) perState.set(it.status, (perState.get(it.status) ?? 0) + 1);
       }
-      const words = [...perState.keys()].sort((a, b) => statuses.indexOf(a) - statuses.indexOf(b))
+      const words = [...perState.keys()].sort((a, b) => (statuses.indexOf(a) + 1 || 9) - (statuses.indexOf(b) + 1 || 9))
         .map((name) => ({ name, number: perState.get(name), isPressed: filter.search === spaced(name) }));
-      keyed(chips, words, (it) => `${it.name} ${it.number} ${it.isPressed}`, ({ name, number, isPressed }) => button(
+      keyedValues(chips, words, (it) => it.name, ({ name, number, isPressed }) => button(
         [spaced(name), el('span', { class: 'number' }, number.toLocaleString('en'))],
         () => setFilter({ search: isPressed ? '' : spaced(name) }), { 'aria-pressed': String(isPressed) }));
       rows.update(filtered(all, bookingText), all.length);

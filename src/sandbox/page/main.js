@@ -51,12 +51,12 @@ function unusual() {
 const search = document.getElementById('search');
 const organization = document.getElementById('organization');
 function drawFrame() {
-  keyed(document.getElementById('unusual'), unusual(), (it) => it.href + it.text, (it) => el('li', {}, el('a', { href: it.href, class: it.tone }, it.text)));
+  keyedValues(document.getElementById('unusual'), unusual(), (it) => it.href, (it) => el('li', {}, el('a', { href: it.href, class: it.tone }, it.text)));
   if (document.activeElement !== search) search.value = filter.search;
   const ids = new Set([...state.organizations.keys(), filter.organization].filter(Boolean));
   const options = ['', ...[...ids].sort((a, b) => (b === 'org_sandbox') - (a === 'org_sandbox'))].map((id) => ({ id,
     name: id === '' ? 'All organizations' : nameOf(id) }));
-  keyed(organization, options, (it) => `${it.id} ${it.name}`, (it) => el('option', { value: it.id }, it.name));
+  keyedValues(organization, options, (it) => it.id, (it) => el('option', { value: it.id }, it.name));
   organization.value = filter.organization;
   for (const [name, [, , , items]] of Object.entries(sections)) {
     if (!items) continue;

@@ -5,12 +5,14 @@ function clockView() {
   const day = el('p', {});
   const ahead = el('p', { class: 'quiet' });
   const extra = el('div', { class: 'row' });
-  const own = el('div', {});
   const send = (body) => act(() => call('POST', scoped('/sandbox/clock'), body), 'The clock is set. Everything that was due has happened.');
   const clocks = table('Clocks', [
-    ['Organization', 'lead', (it) => el('span', { dir: 'auto' }, nameOf(it.id))], ['Now', 'w-l line', (it) => time(it.now)],
-    ['Ahead', 'w-l line', (it) => `${duration(clockOf(it.id).ahead)}${it.frozen ? ', frozen' : ''}`],
-  ], (it) => it.id, el('div', {}));
+    ['Organization', 'lead', (it) => el('span', { dir: 'auto' }, nameOf(it.organization))],
+    ['Ahead of real time', 'w-xl line', (it) => `${duration(clockOf(it.organization).ahead)}${it.frozen ? ', frozen' : ''}`],
+  ], (it) => it.organization, el('div', {}));
+  const own = el('div', { class: 'below' }, clocks.node);
+  let list = [];
+  let read;
   const draw = () => {
     const { now: date } = clockOf(chosen());
     now.replaceChildren(el('time', { datetime: date.toISOString(), title: utcText(date) }, clockText(date)));
@@ -26,12 +28,17 @@ function clockView() {
       if (!state.clock) return;
       draw();
       const { ahead: offset, isFrozen } = clockOf(chosen());
-      ahead.textContent = `${duration(Math.abs(offset))} ${offset < 0 ? 'behind' : 'ahead of'} real time${isFrozen ? ', frozen' : ''}`;
-      keyed(extra, [['next', 'To the next change or delivery'], isFrozen ? ['resume', 'Resume'] : ['freeze', 'Freeze']], (it) => it[0],
+      ahead.textContent = [`${duration(Math.abs(offset))} ${offset < 0 ? 'behind' : 'ahead of'} real time`,
+        !filter.organization && ` in ${chosen()}`, isFrozen && ', frozen'].filter(Boolean).join('');
+      keyedValues(extra, [['next', 'To the next change or delivery'], isFrozen ? ['resume', 'Resume'] : ['freeze', 'Freeze']], (it) => it[0],
         ([name, label]) => button(label, send({ [name]: true })));
-      const list = filtered((state.clock.organizations ?? []).map((it) => ({ ...it, organization: it.id })), (it) => it.id);
-      own.replaceChildren(list.length > 1 ? clocks.node : '');
-      clocks.update(list, list.length);
+      if (read !== state.clock) {
+        read = state.clock;
+        list = (read.organizations ?? []).map(({ id: organization, frozen }) => ({ organization, frozen }));
+      }
+      const wanted = filtered(list, () => '');
+      own.hidden = wanted.length < 2;
+      clocks.update(wanted, list.length);
     },
     close: () => clearInterval(timer),
   };

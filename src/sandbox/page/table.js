@@ -3,9 +3,9 @@
 /** Keeps the focus on the same control when an element takes another's place. */
 function replaceKeepingFocus(old, fresh) {
   const controls = 'a, button, input, select, summary, [tabindex]';
-  const at = old.contains(document.activeElement) ? [...old.querySelectorAll(controls)].indexOf(document.activeElement) : -1;
+  const at = [old, ...old.querySelectorAll(controls)].indexOf(document.activeElement);
   old.replaceWith(fresh);
-  if (at >= 0) (fresh.querySelectorAll(controls)[at] ?? fresh.closest('[tabindex]') ?? document.getElementById('main')).focus();
+  if (at >= 0) ([fresh, ...fresh.querySelectorAll(controls)][at] ?? fresh.closest('[tabindex]') ?? document.getElementById('main')).focus();
 }
 
 /** Brings a list up to date. Rows whose item is the same object stay as they are. */
@@ -28,6 +28,9 @@ function keyed(list, items, id, render) {
   }
   for (const [key, row] of before) if (!list.byId.has(key)) row.node.remove();
 }
+
+/** The same of values that are worked out anew each time: a row stays as it is while its value is equal. */
+const keyedValues = (list, items, id, render) => keyed(list, items.map((it) => JSON.stringify(it)), (it) => id(JSON.parse(it)), (it) => render(JSON.parse(it)));
 
 /** What stands in an empty section: what would be here, and the buttons that bring it. */
 const emptyState = (title, text, ...actions) => el('div', { class: 'empty' },
