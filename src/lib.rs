@@ -34,6 +34,7 @@ use crate::config::Environment;
 pub use crate::outcome::Exit;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::system::process;
+use crate::terminal::output::Output;
 
 /// The commands with their arguments and help, as data: what manual pages are made of.
 pub fn command() -> clap::Command {
@@ -44,6 +45,10 @@ pub fn command() -> clap::Command {
 pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>) -> Exit {
     process::prepare();
     platform::pace::set(variable("BOOKCTL_TEST_PACE"));
+    // Not the place in the code, which says nothing to a person.
+    std::panic::set_hook(Box::new(|_| {
+        Output::trace("error: bookctl has a fault and could not go on; please report what you did");
+    }));
     for argument in &arguments {
         let argument = argument.to_string_lossy();
         let value = argument.split_once('=').map(|(_, value)| value);

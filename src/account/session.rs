@@ -13,14 +13,14 @@ use crate::booking::find::locate::locate_session;
 use crate::booking::finish::preview;
 use crate::journal::recent::RecentList;
 use crate::json::{Document, plain};
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::outcome::{Code, Exit, Result};
 use crate::platform::shell;
 use crate::service::client::{Call, session};
 use crate::service::documents::certainty::Certainty;
 use crate::service::documents::contact;
 use crate::service::documents::id::{id, id_in, same_id};
-use crate::service::mapping::{ReadKind, same_words};
-use crate::terminal::output::{DocumentView, Page, Tone, visible};
+use crate::service::mapping::{Dialect, ReadKind, same_words};
+use crate::terminal::output::{DocumentView, Page, Tone};
 use crate::terminal::prompt::Question;
 use crate::terminal::view::Fields;
 
@@ -139,21 +139,17 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
 async fn verify(context: &Context, args: Verify) -> Result<Exit> {
     let session = locate_session(context, &args.session)?;
     let code = match args.code {
-        Some(code) => one_time_code(code, "--code")?,
-        None if args.code_stdin => read_stdin().await?.trim().to_owned(),
+        Some(code) => one_time_code(&code, "--code")?,
+        None if args.code_stdin => one_time_code(&read_stdin().await?, "--code-stdin")?,
         None => {
             if context.prompter.interactive() {
                 let whose = whose(context, &session).await?;
                 let note = format!("Session {session}{whose} is waiting for its code.");
                 context.out.note(&note);
             }
-            ask_code(context).await?
+            one_time_code(&ask_code(context).await?, "--code")?
         }
     };
-    if code.is_empty() {
-        let error = Error::usage("no one-time code on standard input");
-        return Err(error.hint("pipe the code in, or pass --code CODE"));
-    }
     let call = session::verify(&session, &code, context.adapter())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
@@ -201,7 +197,7 @@ async fn disconnect(context: &Context, args: Disconnect) -> Result<Exit> {
         confirmation.check(&context.prompter)?;
         let its = format!("{id}{}", whose(context, &id).await?);
         context.out.note("This deletes the guest's saved sign-in.");
-        confirmation.question = format!("Disconnect {}?", visible(&its));
+        confirmation.question = format!("Disconnect {its}?");
         confirmation.ask(&context.prompter).await?;
     }
     let mut document = send_once(context, call).await?;
@@ -252,7 +248,11 @@ fn emit_one(context: &Context, document: Document, id: &str, mistaken: Exit) -> 
 
 async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     let dialect = context.dialect();
-    let provider = args.provider.as_deref().unwrap_or(&dialect.provider_b);
+    // The sandbox's own name of a provider says nothing at a service that has a profile.
+    let is_set = dialect.provider_b != Dialect::default().provider_b;
+    let is_profile = context.target().service().is_some_and(|it| it.profile.is_some());
+    let own = (is_set || !is_profile).then_some(&*dialect.provider_b);
+    let provider = args.provider.as_deref().or(own);
     let end_user = match args.end_user {
         Some(end_user) => end_user,
         None => ask_end_user(context).await?,
@@ -350,7 +350,7 @@ async fn ask_code(context: &Context) -> Result<String> {
     let question = Question::new("Code from the text message", "--code", "the code").fleeting();
     // Elsewhere a code may be anything.
     let has_digits = context.certainty() == Certainty::Contract;
-    let check = |text: &str| match text.trim() {
+    let check = |text: &str| match &*one_time_code(text, "--code").unwrap_or_default() {
         "" => Err("enter the code".to_owned()),
         code if has_digits && (code.len() < 4 || !code.bytes().all(|it| it.is_ascii_digit())) => {
             Err("enter all digits of the code".to_owned())

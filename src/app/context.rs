@@ -80,6 +80,9 @@ impl Context {
     }
 
     pub(crate) fn with_target(startup: Startup, target: Target) -> Self {
+        if let Some(note) = target.service().and_then(|service| service.base_url.note()) {
+            startup.out.note(&note);
+        }
         Context {
             target,
             in_flight: RefCell::default(),
@@ -242,11 +245,13 @@ impl Context {
     /// Adds to the error of an answer that came, and was not understood, which call it answers.
     pub(crate) fn naming_call(&self, mut error: Error) -> Error {
         let is_misread = error.code == Code::UnexpectedAnswer && error.body.is_some();
-        if is_misread
-            && error.http_status.is_none()
-            && let Some((call, status)) = self.client.get().and_then(|it| it.answered.take())
-        {
-            (error.request, error.http_status) = (Some(call), Some(status));
+        let last = self.client.get().and_then(|it| it.answered.take());
+        let Some((call, status, request_id)) = last else { return error };
+        if is_misread && error.http_status.is_none() {
+            (error.request, error.http_status) = (Some(call.clone()), Some(status));
+        }
+        if error.request.as_ref() == Some(&call) && error.http_status == Some(status) {
+            error.request_id = error.request_id.take().or(request_id);
         }
         error
     }

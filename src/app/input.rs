@@ -8,9 +8,14 @@ use crate::platform::input::{Source, read_text};
 /// The longest input that is read. Requests are limited to 1 MB (spec, Errors: 413), which the service enforces.
 const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
 
-/// Refuses (2) an empty code, and the word that stands for it in a printed command: each wrong code costs a try.
-pub(crate) fn one_time_code(code: String, flag: &str) -> Result<String> {
-    match code.trim() {
+/// The code without blanks, and without hyphens between digits. Refuses (2) an empty one, and the word that stands for it in a
+/// printed command: each wrong code costs a try.
+pub(crate) fn one_time_code(code: &str, flag: &str) -> Result<String> {
+    let code: String = code.split_whitespace().collect();
+    let groups: Vec<&str> = code.split('-').collect();
+    let is_number = |group: &&str| !group.is_empty() && group.bytes().all(|it| it.is_ascii_digit());
+    let code = if groups.iter().all(is_number) { groups.concat() } else { code };
+    match &*code {
         "" => Err(Error::usage(format!("{flag} is empty; nothing was sent"))),
         "CODE" => {
             Err(Error::usage(format!("{flag} CODE: CODE is a placeholder; nothing was sent"))

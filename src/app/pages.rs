@@ -13,7 +13,7 @@ use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Answer, Call, VenueQuery, session};
 use crate::service::documents::certainty::Certainty;
 use crate::service::documents::venue::Venue;
-use crate::service::mapping::{List, NextPage, ReadKind, Reading, next_page, same_words};
+use crate::service::mapping::{List, NextPage, ReadKind, Reading, next_page, same_words, total};
 
 /// How many elements are read where nothing else is said.
 pub(crate) const DEFAULT_LIMIT: usize = 100;
@@ -53,12 +53,13 @@ impl<T> Listing<'_, T> {
         let mut items = page.items;
         let mut seen: HashSet<String> = items.iter().map(self.key).collect();
         let mut documents = vec![(answer.document, page.place)];
-        let mut pages = 1;
+        let (mut pages, mut is_cut_short) = (1, false);
         while items.len() < self.limit
             && let Some(wanted) = next.take()
         {
             if let Some(why) = limit_reached(context, pages, began) {
                 self.warn_of_more(context, &why);
+                is_cut_short = true;
                 break;
             }
             pages += 1;
@@ -76,9 +77,20 @@ impl<T> Listing<'_, T> {
                 Err(error) if error.code == Code::Interrupted => return Err(error),
                 Err(error) => {
                     self.warn_of_more(context, &error.message);
+                    is_cut_short = true;
                     break;
                 }
             }
+        }
+        let total = next.is_none().then(|| total(documents[0].0.value())).flatten();
+        if let Some(total) = total.filter(|total| *total > items.len() as u64)
+            && items.len() < self.limit
+            && !is_cut_short
+        {
+            self.warn_of_more(
+                context,
+                &format!("it counts {total}, and the response does not show how"),
+            );
         }
         // JSON has what the service sent, whole.
         if next.is_some() || items.len() > self.limit && context.out.is_human() {

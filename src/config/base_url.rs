@@ -3,10 +3,21 @@
 use reqwest::Url;
 
 use crate::outcome::{Error, Result};
+use crate::platform::http_client::is_loopback;
 
 /// The base address of a service: https, or http on loopback. It has no user, query or fragment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BaseUrl(Url);
+#[derive(Clone, Debug, Eq)]
+pub(crate) struct BaseUrl {
+    url: Url,
+    /// Whether it was given with `/v1` at its end, with which each path begins.
+    had_version: bool,
+}
+
+impl PartialEq for BaseUrl {
+    fn eq(&self, other: &Self) -> bool {
+        self.address() == other.address()
+    }
+}
 
 impl BaseUrl {
     /// `source` names the address in errors, which do not show it: it may contain a password or a key.
@@ -15,7 +26,7 @@ impl BaseUrl {
             Error::config(format!("{source} {why}"))
                 .hint("use a URL such as https://api.example.com, or http://127.0.0.1:8080 on this computer")
         };
-        let url = Url::parse(text.trim()).map_err(|_| refuse("is not a URL"))?;
+        let mut url = Url::parse(text.trim()).map_err(|_| refuse("is not a URL"))?;
         let host = url.host_str().unwrap_or_default();
         if !matches!(url.scheme(), "http" | "https") || host.is_empty() {
             return Err(refuse("is not an http or https URL"));
@@ -30,25 +41,35 @@ impl BaseUrl {
         if url.scheme() == "http" && !is_loopback(&url) {
             return Err(refuse("must use https, because http would send the API key unencrypted"));
         }
-        Ok(BaseUrl(url))
+        let path = url.path().trim_end_matches('/').to_owned();
+        let before = path.strip_suffix("/v1");
+        before.inspect(|before| url.set_path(before));
+        Ok(BaseUrl { url, had_version: before.is_some() })
     }
 
     pub(crate) fn is_loopback(&self) -> bool {
-        is_loopback(&self.0)
+        is_loopback(&self.url)
     }
 
     pub(crate) fn is_https(&self) -> bool {
-        self.0.scheme() == "https"
+        self.url.scheme() == "https"
     }
 
     /// Scheme, host and port.
     pub(crate) fn origin(&self) -> String {
-        self.0.origin().ascii_serialization()
+        self.url.origin().ascii_serialization()
     }
 
     /// The path of the address, without a slash at its end.
     pub(crate) fn path(&self) -> &str {
-        self.0.path().trim_end_matches('/')
+        self.url.path().trim_end_matches('/')
+    }
+
+    /// What to say of an address that was given with `/v1`.
+    pub(crate) fn note(&self) -> Option<String> {
+        let address = self.address();
+        let what = "bookctl adds /v1 to each path, so the base URL is";
+        self.had_version.then(|| format!("{what} {address}, without it"))
     }
 
     pub(crate) fn address(&self) -> String {
@@ -57,15 +78,7 @@ impl BaseUrl {
 
     /// The URL of `path`, whose segments must already be encoded.
     pub(crate) fn join(&self, path: &str) -> String {
-        format!("{}{path}", self.0.as_str().trim_end_matches('/'))
-    }
-}
-
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    // The `url` crate's `host()` is not re-exported. The text is sufficient, because `url` normalizes addresses.
-    match url.host_str().unwrap_or_default() {
-        "localhost" | "[::1]" => true,
-        host => host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback()),
+        format!("{}{path}", self.url.as_str().trim_end_matches('/'))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 macro_rules! variables {
-    ($($field:ident = $name:literal, $meaning:literal;)*) => {
+    ($($field:ident = $name:literal, $meaning:literal;)* -- $($also:literal, $read:literal;)*) => {
         /// The environment as it was when the process started.
         #[derive(Clone, Debug, Default)]
         pub(crate) struct Environment {
@@ -12,7 +12,7 @@ macro_rules! variables {
 
         impl Environment {
             /// Each variable and its meaning, in the order of the documentation.
-            pub(crate) const TABLE: &[(&str, &str)] = &[$(($name, $meaning),)*];
+            pub(crate) const TABLE: &[(&str, &str)] = &[$(($name, $meaning),)* $(($also, $read),)*];
 
             /// Reads the variables through `lookup`. An empty variable counts as unset.
             pub(crate) fn read(lookup: impl Fn(&str) -> Option<OsString>) -> Self {
@@ -54,6 +54,11 @@ variables! {
     browser = "BROWSER", "program that `sandbox open` opens the page with";
     visual = "VISUAL", "editor for payment answers";
     editor = "EDITOR", "editor for payment answers if VISUAL is not set";
+    // Those that only the HTTP client and TLS read.
+    --
+    "HTTPS_PROXY", "proxy for the service; loopback addresses never go through one";
+    "NO_PROXY", "hosts, domains and networks that no proxy is used for, or `*`";
+    "SSL_CERT_FILE", "file with certificate authorities to trust instead of the system's; a profile's ca_file adds some";
 }
 
 /// Variables with secrets. A journal's address may have a password.

@@ -8,7 +8,7 @@ mod paths;
 mod setting;
 mod target;
 
-pub(crate) use base_url::{BaseUrl, is_loopback};
+pub(crate) use base_url::BaseUrl;
 pub(crate) use edit::{ConfigEdit, edit, profile_name};
 pub(crate) use environment::Environment;
 pub(crate) use file::{ConfigFile, Profile, SANDBOX_PROFILE};

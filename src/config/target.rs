@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::base_url::BaseUrl;
 use super::file::{ConfigFile, Profile, SANDBOX_PROFILE};
 use super::{Environment, Paths};
-use crate::outcome::{Error, Result};
+use crate::outcome::{Code, Error, Result};
 use crate::platform::postgres::Address;
 use crate::platform::shell;
 use crate::secrets::{Account, Secret};
@@ -173,7 +173,14 @@ pub(crate) fn resolve(
     let no_sandbox = options.no_sandbox || Environment::on(&environment.no_sandbox);
     let env_profile = Environment::text(&environment.profile);
     let env_url = Environment::text(&environment.base_url);
-    let env_key = Environment::text(&environment.api_key).map(Secret::new);
+    let env_key = Environment::text(&environment.api_key).map(|text| Secret::read(&text));
+    let env_key = match env_key.transpose() {
+        Err(_) if needs == ServiceNeed::None => None,
+        key => key.map_err(|why| {
+            let hint = "set BOOKCTL_API_KEY to the key alone";
+            Error::new(Code::NoKey, format!("BOOKCTL_API_KEY {why}")).hint(hint)
+        })?,
+    };
     let file = ConfigFile::read(&paths.config_file)?;
 
     let url_is_overridden = options.profile.is_none() && env_url.is_some();

@@ -1,6 +1,7 @@
 //! JSON documents of other programs.
 
+mod body;
 mod document;
-mod lenient;
 
+pub(crate) use body::{body_text, gunzipped, read_body};
 pub(crate) use document::{Document, parsed, plain};

@@ -69,6 +69,8 @@ pub(crate) struct ErrorReport {
     pub(crate) hint: Option<String>,
     pub(crate) exit: Exit,
     pub(crate) http_status: Option<u16>,
+    /// The service's id of the request that failed.
+    pub(crate) request_id: Option<String>,
     /// `METHOD /path` of the request that failed.
     pub(crate) request: Option<String>,
     pub(crate) retry_after: Option<Duration>,
@@ -97,6 +99,7 @@ impl Error {
             exit,
             http_status: None,
             request: None,
+            request_id: None,
             retry_after: None,
             idempotency_key: None,
             failed_of: None,
@@ -189,6 +192,11 @@ impl Error {
         self
     }
 
+    /// Whether a document of the service came with it, and not another text.
+    pub(crate) fn has_document(&self) -> bool {
+        self.body.as_ref().is_some_and(|body| !body.value().is_string())
+    }
+
     /// Whether the same command may be run again.
     pub(crate) fn retry(&self) -> Retry {
         match (&self.code, self.exit) {
@@ -202,8 +210,8 @@ impl Error {
         }
     }
 
-    /// The JSON object that is the last line of stderr under `--json`. Absent fields are left out.
-    pub(crate) fn to_json(&self) -> Value {
+    /// The JSON object of the error. Absent fields are left out. The body stays byte for byte.
+    pub(crate) fn to_json(&self) -> Document {
         let mut error = json!({
             "code": self.code.to_string(),
             "message": self.message,
@@ -215,15 +223,19 @@ impl Error {
             "total": self.failed_of.map(|it| it.1),
             "http_status": self.http_status,
             "request": self.request,
+            "request_id": self.request_id,
             "retry_after_seconds": self.retry_after.map(|after| after.as_secs()),
             "idempotency_key": self.idempotency_key,
             "problems": Some(&self.problems).filter(|problems| !problems.is_empty()),
-            "body": self.body.as_ref().map(Document::value),
         });
         if let Value::Object(fields) = &mut error {
             fields.retain(|_, field| !field.is_null());
         }
-        json!({ "error": error })
+        let error = Document::from(error);
+        match &self.body {
+            Some(body) => error.with("body", body),
+            None => error,
+        }
     }
 }
 

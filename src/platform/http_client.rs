@@ -1,14 +1,16 @@
 //! HTTP clients, which differ in what they trust and whether they use a proxy. The callers add time limits.
 
+use std::path::Path;
 use std::time::Duration;
 
+use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::header::HeaderMap;
 use reqwest::redirect::Policy;
-use reqwest::{Certificate, Client, ClientBuilder, Response};
+use reqwest::{Certificate, Client, ClientBuilder, Response, Url};
 use serde_json::{Map, Value};
 
-use crate::outcome::{Code, Error, Result};
-use crate::platform::crypto;
+use crate::outcome::{Code, Error, Result, reason};
+use crate::platform::{crypto, regular_file};
 
 pub(crate) const USER_AGENT: &str = concat!("bookctl/", env!("CARGO_PKG_VERSION"));
 
@@ -67,4 +69,105 @@ pub(crate) fn build(builder: ClientBuilder) -> Result<Client> {
         Error::caused(Code::Network, "TLS cannot be set up", error)
             .hint("install the system's certificate authorities (ca-certificates)")
     })
+}
+
+const LARGEST_BUNDLE: u64 = 16 * 1024 * 1024;
+
+/// The certificate authorities in a file.
+pub(crate) fn authorities(file: &Path) -> Result<Vec<Certificate>> {
+    let read = || -> anyhow::Result<Vec<Certificate>> {
+        let pem = regular_file::read(file, LARGEST_BUNDLE)?;
+        let certificates = Certificate::from_pem_bundle(&pem)?;
+        anyhow::ensure!(!certificates.is_empty(), "it contains no certificates");
+        Ok(certificates)
+    };
+    read().map_err(|error| {
+        let what = format!("cannot use the ca_file {}", file.display());
+        Error::caused(Code::Config, what, error).hint("use a PEM file with certificates")
+    })
+}
+
+pub(crate) fn is_loopback(url: &Url) -> bool {
+    // The `url` crate's `host()` is not re-exported. The text is sufficient, because `url` normalizes addresses.
+    match url.host_str().unwrap_or_default() {
+        "localhost" | "[::1]" => true,
+        host => host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback()),
+    }
+}
+
+/// Why no connection was made, and what mends it where that is known.
+pub(crate) fn why_unreached(error: &reqwest::Error) -> (String, Option<String>) {
+    let (cause, mut hint) = why_broken(error);
+    let Some(url) = error.url() else {
+        return (format!("cannot connect: {cause}"), hint);
+    };
+    let mut place = url.origin().ascii_serialization();
+    if let Some((proxy, variable)) = proxy_of(url) {
+        let host = url.host_str().unwrap_or_default();
+        hint.get_or_insert(format!("check {variable}, or set NO_PROXY={host} to use no proxy"));
+        place += &format!(" through the proxy {proxy} of {variable}");
+    }
+    (format!("cannot connect to {place}: {cause}"), hint)
+}
+
+/// The proxy that requests to this address go through, and the variable that names it.
+fn proxy_of(url: &Url) -> Option<(String, &'static str)> {
+    let proxy = Matcher::from_system().intercept(&url.as_str().parse().ok()?)?;
+    let names = match url.scheme() {
+        _ if is_loopback(url) => return None,
+        "https" => ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"],
+        _ => ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"],
+    };
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let variable = names.into_iter().find(is_set).unwrap_or("the system's settings");
+    let uri = proxy.uri();
+    let (scheme, host) = (uri.scheme_str().unwrap_or("http"), uri.authority()?);
+    Some((format!("{scheme}://{host}"), variable))
+}
+
+/// Why a connection was not made or broke, in words that are not the TLS library's, and the way out.
+pub(crate) fn why_broken(error: &reqwest::Error) -> (String, Option<String>) {
+    const TRUST: &str = "if you trust it, name its authority with `bookctl profile set NAME ca_file=FILE`, --ca-file FILE or \
+                         SSL_CERT_FILE=FILE";
+    let text = reason(error);
+    let has = |words: &str| words.split('|').any(|word| text.contains(word));
+    let (why, hint) = if has("InvalidContentType|corrupt message") {
+        ("the address does not speak TLS (https)", "check the port, or use http for this computer")
+    } else if has("CaUsedAsEndEntity|SelfSigned") {
+        ("its TLS certificate is self-signed", TRUST)
+    } else if has("UnknownIssuer") {
+        ("its TLS certificate comes from an authority that this computer does not trust", TRUST)
+    } else if has("not valid for name|NotValidForName") {
+        ("its TLS certificate is for another host", "check the host name in the address")
+    } else if has("certificate expired|Expired") {
+        ("its TLS certificate has expired", "check this computer's clock, or have it renewed")
+    } else if has("not valid yet|NotValidYet") {
+        ("its TLS certificate is not valid yet", "check this computer's clock")
+    } else if has("invalid peer certificate|peer certificate") {
+        ("its TLS certificate is not valid", TRUST)
+    } else if has("fatal alert|handshake") {
+        ("the TLS handshake failed", "check the host name and the port in the address")
+    } else {
+        let why = match text {
+            text if matches!(&*text, "deadline has elapsed" | "operation timed out") => {
+                "nothing answered in time".to_owned()
+            }
+            text if text.contains("before message completed") => {
+                "the connection broke before the response".to_owned()
+            }
+            text if text.contains("before message length")
+                || text.contains("unexpected EOF")
+                || text.contains("close_notify") =>
+            {
+                "the connection broke within the response".to_owned()
+            }
+            text if text.starts_with("tunnel error") => {
+                "the proxy refused the connection".to_owned()
+            }
+            text if text.contains("lookup address") => "the host name is not known".to_owned(),
+            text => text,
+        };
+        return (why, None);
+    };
+    (why.to_owned(), Some(hint.to_owned()))
 }

@@ -4,7 +4,7 @@ use super::answer::{self, AnswerColumn, AnswerList, cell, of_organization};
 use crate::app::Context;
 use crate::outcome::{Exit, Result};
 use crate::service::client::Call;
-use crate::service::documents::field::{Field, json_field};
+use crate::service::documents::field::{Field, field};
 
 /// Show or change the organization's settings, or add an organization
 ///
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     organization: Option<String>,
     /// Change a setting: JSON value or text
-    #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = json_field)]
+    #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field)]
     fields: Vec<Field>,
 }
 

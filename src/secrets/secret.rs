@@ -4,6 +4,7 @@ use zeroize::Zeroizing;
 
 use super::redact::register_secret;
 use crate::platform::crypto::sha256;
+use crate::platform::hidden::is_hidden;
 
 /// A secret. It has no `Display`, its `Debug` is redacted, and its memory is zeroed on drop.
 #[derive(Clone, PartialEq)]
@@ -19,11 +20,31 @@ impl Secret {
         Secret(Zeroizing::new(text))
     }
 
-    /// A secret that was typed or piped, trimmed. `None` if it is empty or not allowed in a header.
-    pub(crate) fn typed(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let fits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
-        fits.then(|| Secret::new(text.to_owned()))
+    /// Reads an API key or a webhook secret from wherever it was pasted: without what stands around it by accident. The error
+    /// is the predicate of a sentence.
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
+        let text = text.trim_matches(|c: char| c.is_whitespace() || is_hidden(c));
+        register_secret(text);
+        let is_quoted = ['"', '\'', '`']
+            .iter()
+            .any(|quote| text.len() > 1 && text.starts_with(*quote) && text.ends_with(*quote));
+        let beginning = text.get(..7).unwrap_or_default();
+        Err(if text.is_empty() {
+            "is empty".to_owned()
+        } else if is_quoted {
+            "has quotes around it; leave them out".to_owned()
+        } else if beginning.eq_ignore_ascii_case("bearer ") {
+            "begins with `Bearer`, which bookctl adds itself; leave it out".to_owned()
+        } else if let Some(other) = text.chars().find(|c| !c.is_ascii_graphic()) {
+            let shown = if other == ' ' {
+                "a space".to_owned()
+            } else {
+                format!("U+{:04X}", u32::from(other))
+            };
+            format!("has a character that no secret has: {shown}")
+        } else {
+            return Ok(Secret::new(text.to_owned()));
+        })
     }
 
     /// The text, only for sending or storing it.

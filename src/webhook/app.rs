@@ -57,7 +57,7 @@ mod tests {
     fn sent(most: Option<SignedDuration>, seconds_later: i64) -> Vec<HeaderLine> {
         let line = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         let app = App {
-            handler: Handler::new(endpoint("http://127.0.0.1:9/").unwrap(), DEADLINE, None)
+            handler: Handler::new(endpoint("http://127.0.0.1:9/").unwrap(), DEADLINE, None, None)
                 .unwrap(),
             dialect: Dialect::default(),
             signing: most.map(|most| (Secret::new("whsec".to_owned()), most)),

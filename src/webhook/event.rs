@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::json::{Document, parsed};
+use crate::json::{Document, read_body};
 use crate::platform::crypto::sha256;
 use crate::service::documents::booking::Booking;
 use crate::service::documents::id::token;
@@ -20,6 +20,8 @@ pub(crate) enum IdSource {
     Stated,
     /// The profile's expression failed, for this reason. The digest of the body is the id.
     Unread(String),
+    /// The body is not JSON, for this reason. Its digest is the id.
+    NotJson(String),
     /// No id was found, or only that of the booking or of an event of another kind: the digest of the body is the id.
     Digest,
 }
@@ -47,17 +49,14 @@ impl Event {
         adapter: &Adapter,
         header: impl Fn(&str) -> Option<String>,
     ) -> Self {
-        let text = str::from_utf8(body).unwrap_or_default();
-        let event = parsed(text).unwrap_or_default();
+        let unread = |source| Event { id: digest(body), id_source: source, ..Event::default() };
+        let event = match read_body(body, &header) {
+            Ok(event) => event.value().clone(),
+            Err(unreadable) => return unread(IdSource::NotJson(unreadable.why)),
+        };
         let translated = match adapter.event(&event).transpose() {
             Ok(translated) => translated,
-            Err(why) => {
-                return Event {
-                    id: digest(body),
-                    id_source: IdSource::Unread(why),
-                    ..Event::default()
-                };
-            }
+            Err(why) => return unread(IdSource::Unread(why)),
         };
         // An expression writes the contract's names; a header is found all the same.
         let find = |name: &str, own: &str| match (name.strip_prefix(HEADER), &translated) {
@@ -96,6 +95,11 @@ impl Event {
                 ),
                 "'read.event=EXPRESSION'",
             ),
+            IdSource::NotJson(why) => {
+                return Some(format!(
+                    "the body of a delivery is kept as it came, and not read: {why}"
+                ));
+            }
             IdSource::Digest => (
                 format!(
                     "a delivery has no event ID at `{id}`, so a hash of its body is used; to set the right place \
@@ -116,7 +120,7 @@ impl Event {
 
     /// The booking in a delivery, as far as the event shows it: often no more than its id and status.
     pub(crate) fn booking_in(body: &[u8], adapter: &Adapter) -> Option<Booking> {
-        let event: Value = serde_json::from_slice(body).ok()?;
+        let event = read_body(body, |_| None).ok()?.value().clone();
         // Of an expression that fails the listener has warned.
         let translated = adapter.event(&event).transpose().ok()?;
         let booking = summary(translated.as_ref().unwrap_or(&event))?;
@@ -189,7 +193,7 @@ mod tests {
     fn an_event_without_an_id_is_named_by_its_body() {
         for body in ["", "[]", "null", "{}", r#"{"id":""}"#, r#"{"id":{}}"#, "{\"id\":\"x\""] {
             let event = read(body);
-            assert_eq!(event.id_source, IdSource::Digest, "{body}");
+            assert_ne!(event.id_source, IdSource::Stated, "{body}");
             assert_eq!(event.id.len(), "sha256:".len() + 64, "{body}");
             assert_eq!(event, read(body), "{body}");
         }

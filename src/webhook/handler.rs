@@ -1,6 +1,7 @@
 //! Posting to a handler, the program that receives webhooks. Like the service, the client follows no redirects.
 
 use std::fmt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -8,8 +9,7 @@ use reqwest::{Client, RequestBuilder, Url};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::config::is_loopback;
-use crate::outcome::{Result, reason};
+use crate::outcome::Result;
 use crate::platform::http_client::{self, header_fields};
 use crate::secrets::register_secret;
 
@@ -61,14 +61,14 @@ pub(crate) struct HandlerResponse {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoReply {
     /// The connection was not made, or was closed or reset.
-    Broken(String),
+    Broken(String, Option<String>),
     TooLate,
 }
 
 impl fmt::Display for NoReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NoReply::Broken(why) => f.write_str(why),
+            NoReply::Broken(why, _) => f.write_str(why),
             NoReply::TooLate => f.write_str("timed out"),
         }
     }
@@ -98,11 +98,19 @@ pub(crate) struct Handler {
 }
 
 impl Handler {
-    /// A client for the handler at `url`, which has `deadline` to respond. `trace` is told what is posted and comes back.
-    pub(crate) fn new(url: Url, deadline: Duration, trace: Option<Trace>) -> Result<Self> {
-        let authorities = (url.scheme() != "http").then(Vec::new);
+    /// A client for the handler at `url`, which has `deadline` to respond, and may have a certificate of an authority in `ca_file`. `trace` is told what is posted and comes back.
+    pub(crate) fn new(
+        url: Url,
+        deadline: Duration,
+        trace: Option<Trace>,
+        ca_file: Option<&Path>,
+    ) -> Result<Self> {
+        let authorities = match ca_file.filter(|_| url.scheme() != "http") {
+            Some(file) => Some(http_client::authorities(file)?),
+            None => (url.scheme() != "http").then(Vec::new),
+        };
         // Loopback addresses are never reached through a proxy.
-        let builder = http_client::builder(is_loopback(&url), authorities);
+        let builder = http_client::builder(http_client::is_loopback(&url), authorities);
         Ok(Handler {
             http: http_client::build(builder.user_agent(http_client::USER_AGENT))?,
             url,
@@ -185,7 +193,10 @@ async fn exchange(request: RequestBuilder, kept: usize, deadline: Duration) -> H
             })
         }
         Err(error) if error.is_timeout() && !error.is_connect() => Err(NoReply::TooLate),
-        Err(error) => Err(NoReply::Broken(reason(&error))),
+        Err(error) => {
+            let (why, hint) = http_client::why_broken(&error);
+            Err(NoReply::Broken(why, hint))
+        }
     };
     HandlerVerdict { outcome, elapsed: started.elapsed() }
 }

@@ -7,6 +7,7 @@ use ring::hmac::{Context, HMAC_SHA256, Key, Tag};
 use serde_json::Value;
 use subtle::ConstantTimeEq;
 
+use crate::json::{body_text, gunzipped};
 use crate::platform::crypto::Digest;
 use crate::secrets::Secret;
 
@@ -153,6 +154,71 @@ pub(crate) fn verify(
     }
 }
 
+const WITHOUT_SPACES: &str =
+    "the JSON was parsed and serialized again; the signed body is the same JSON without spaces";
+
+/// What a changed body may have been, and what changed it.
+fn as_it_may_have_been(body: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
+    const MARK: &[u8] = "\u{feff}".as_bytes();
+    let text = String::from_utf8_lossy(body);
+    let is_crlf = text.contains("\r\n");
+    let with_lf = text.replace("\r\n", "\n");
+    let mut bodies = vec![
+        ([body, b"\n"].concat(), "the line end after it is missing"),
+        ([body, b"\r\n"].concat(), "the line end after it is missing"),
+        ([MARK, body].concat(), "the byte order mark before it is missing"),
+    ];
+    if let Some(line) = body.strip_suffix(b"\n") {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        bodies.push((line.to_vec(), "a line end was added"));
+    }
+    if let Some(unmarked) = body.strip_prefix(MARK) {
+        bodies.push((unmarked.to_vec(), "a byte order mark was put before it"));
+    }
+    if let Some(unpacked) = gunzipped(body) {
+        bodies.push((unpacked, "it was compressed with gzip after it was signed"));
+    }
+    if body.starts_with(b"\xff\xfe") || body.starts_with(b"\xfe\xff") {
+        let decoded = body_text(body, |_| None).into_bytes();
+        bodies.push((decoded, "it was written as UTF-16 after it was signed"));
+    }
+    bodies.push(match is_crlf {
+        true => (with_lf.into_bytes(), "its line ends were LF and are CRLF"),
+        false => (text.replace('\n', "\r\n").into_bytes(), "its line ends were CRLF and are LF"),
+    });
+    if let Ok(document) = serde_json::from_slice::<Value>(body) {
+        const ESCAPES: &str = "the JSON was parsed and serialized again, with other escapes";
+        let compact = document.to_string();
+        let is_spaced = compact.len() < body.len() && !text.contains("\\u");
+        let what = if is_spaced { WITHOUT_SPACES } else { ESCAPES };
+        bodies.push((compact.clone().into_bytes(), what));
+        bodies.push((escaped(&compact).into_bytes(), ESCAPES));
+        bodies.push((compact.replace('/', "\\/").into_bytes(), ESCAPES));
+        let pretty = serde_json::to_string_pretty(&document).unwrap_or_default();
+        bodies.push((
+            pretty.into_bytes(),
+            "the JSON was parsed and serialized again; the signed body is the same JSON, indented",
+        ));
+    }
+    bodies
+}
+
+/// A JSON text in which each character that is not ASCII is an escape.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            ' '..='~' | '\n' => escaped.push(c),
+            _ => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    escaped.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
+        }
+    }
+    escaped
+}
+
 /// Undoes the likely mistakes with secrets and bodies until a `v1` matches. Returns a word for scripts, and a sentence.
 pub(crate) fn diagnose(
     secrets: &[Secret],
@@ -163,17 +229,7 @@ pub(crate) fn diagnose(
         let message = "the body is empty, but a body was signed";
         return Some(("changed_body", message.to_owned()));
     }
-    let mut bodies = vec![([body, b"\n"].concat(), "the line end after it is missing")];
-    if let Some(line) = body.strip_suffix(b"\n") {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        bodies.push((line.to_vec(), "a line end was added"));
-    }
-    if let Ok(document) = serde_json::from_slice::<Value>(body) {
-        bodies.push((
-            document.to_string().into_bytes(),
-            "the JSON was parsed and serialized again; the signed body is the same JSON without spaces",
-        ));
-    }
+    let bodies = as_it_may_have_been(body);
     for secret in secrets {
         let secret = secret.expose();
         for (original, what) in &bodies {

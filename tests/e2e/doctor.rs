@@ -61,12 +61,12 @@ fn an_exhausted_rate_limit_is_a_warning() {
 }
 
 #[test]
-fn a_key_with_a_line_end_is_the_keys_problem() {
+fn a_key_that_no_header_holds_is_the_keys_problem() {
     let served = Served::start();
-    let home = served.home_with("sk_live_sandbox\r");
+    let home = served.home_with("sk_live\rsandbox");
     let error = home.refuses("show bk_1", 4, "no_key");
-    has(&error, "message", "line end");
-    finds(&examine(&home, 4), "key problem");
+    has(&error, "message", "U+000D");
+    finds(&examine(&home, 4), "config problem");
 }
 
 /// A key in the environment or in the file needs no keyring; a profile without a key may have it there.

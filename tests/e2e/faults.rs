@@ -95,7 +95,7 @@ fn whatever_is_no_answer_to_a_read_exits_15() {
         (reply, "network", "within the response")
     };
     for (reply, code, said) in [
-        (Reply::html(), "unexpected_answer", "does not come from"),
+        (Reply::html(), "unexpected_answer", "it is not JSON"),
         (Reply::json(200, &json!({"a": 1})), "unexpected_answer", ""),
         (Reply::Close, "network", "before the response"),
         cut("Content-Length: 50\r\n\r\n{"),

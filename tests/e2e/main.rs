@@ -11,6 +11,7 @@
 mod harness;
 
 mod another_guest;
+mod as_it_came;
 mod book;
 mod codes;
 mod compared;

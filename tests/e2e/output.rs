@@ -141,8 +141,7 @@ fn an_error_object_has_its_keys_in_order_and_no_empty_ones() {
     let home = Home::new();
     let error: Value = home.refuses("show bk_nobody", 6, "http_404");
     let fields = error.as_object().unwrap();
-    let order =
-        "code message hint exit_code http_status request retry_after_seconds idempotency_key body";
+    let order = "code message hint exit_code retry http_status request request_id retry_after_seconds idempotency_key body";
     let places = fields.keys().map(|key| order.split(' ').position(|known| known == key));
     let places: Vec<_> = places.map(Option::unwrap).collect();
     assert!(places.is_sorted(), "{error}");

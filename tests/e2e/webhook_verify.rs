@@ -156,7 +156,7 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
         body(BODY, &format!("{BODY}\n"), "a line end was added"),
         body(&format!("{BODY}\n"), BODY, "line end after it is missing"),
         body(BODY, &pretty, "without spaces"),
-        body(BODY, &BODY.replace('é', "\\u00e9"), "without spaces"),
+        body(BODY, &BODY.replace('é', "\\u00e9"), "with other escapes"),
         body(BODY, "", "empty"),
         (right.clone(), BODY.to_owned(), 301, "stale", "made 301 s ago"),
         (right.clone(), BODY.to_owned(), -301, "future", "301 s in the future"),

@@ -63,7 +63,7 @@ impl RowResult<'_> {
             idempotency_key: self.keyed.key(self.retry),
             exit: self.exit(),
             booking,
-            error: error.map(|error| error.to_json()["error"].take().into()),
+            error: error.map(|error| error.to_json()),
         }
     }
 }

@@ -167,7 +167,7 @@ impl Sending<'_> {
     }
 
     fn body(&self) -> &Value {
-        self.call.body.as_ref().unwrap_or(&Value::Null)
+        self.call.body.as_ref().map_or(&Value::Null, Document::value)
     }
 
     /// What was asked for, where what is sent has another shape.

@@ -16,7 +16,6 @@ use crate::service::documents::contact;
 use crate::service::documents::venue::Venue;
 use crate::service::time::when::When;
 use crate::service::time::zone::system_zone;
-use crate::terminal::output::visible;
 use crate::terminal::prompt::{PromptError, Question};
 use crate::terminal::view::venue_line;
 
@@ -263,8 +262,7 @@ impl Walk<'_> {
             self.ask_again(&Error::usage(what), Place);
             return Ok(());
         }
-        let lines = venues.iter().map(venue_line);
-        let lines: Vec<String> = lines.map(|line| visible(&line).into_owned()).collect();
+        let lines: Vec<String> = venues.iter().map(venue_line).collect();
         let former = self.draft.venue.as_ref().map(|venue| venue.id.as_str());
         let row = venues.iter().position(|venue| former == Some(venue.id()));
         let question = self.question("Which venue?", "VENUE", "the venue");

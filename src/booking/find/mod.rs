@@ -8,6 +8,8 @@ use std::cmp::Reverse;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
 use crate::app::Context;
@@ -125,18 +127,27 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         mine: args.mine.then(|| context.maker()),
         ..SearchCriteria::default()
     };
-    if let Some(days) = args.date {
-        let days = days.resolve(context.now()?, &system_zone());
-        sought.days = Some(days.map_err(|why| Error::usage(format!("--date: {why}")))?);
+    let now = context.now()?;
+    let relative = args.date.as_ref().filter(|days| days.are_relative());
+    if let Some(days) = &args.date {
+        let days = days.resolve(now, &system_zone());
+        let (first, last) = days.map_err(|why| Error::usage(format!("--date: {why}")))?;
+        // Today is another day elsewhere, by one at most.
+        let apart = if relative.is_some() { 1.day() } else { 0.days() };
+        sought.days = Some((first.saturating_sub(apart), last.saturating_add(apart)));
     }
     let today = || system_zone().to_datetime(context.service_now()).date();
     sought.coming = context.out.is_terminal().then(today);
     // A word of a list is more than a status: all with that status are looked at.
     let word = args.status.as_deref().filter(|it| recorded_status(it) != *it);
-    let mut found = context.journal()?.find(&sought, limit.filter(|_| word.is_none()))?;
-    if let Some(word) = word {
-        let now = context.service_now();
-        found.kept.retain(|kept| is_listed_as(&kept.booking, word, now));
+    let mut found =
+        context.journal()?.find(&sought, limit.filter(|_| word.is_none() && relative.is_none()))?;
+    if word.is_some() || relative.is_some() {
+        let at = context.service_now();
+        found.kept.retain(|kept| {
+            word.is_none_or(|word| is_listed_as(&kept.booking, word, at))
+                && relative.is_none_or(|days| is_within(kept, days, now))
+        });
         let most = limit.map_or(usize::MAX, |limit| limit as usize);
         found.more = found.kept.len() > most;
         found.kept.truncate(most);
@@ -176,6 +187,16 @@ fn mark(context: &Context, kept: &KeptBooking) -> Option<String> {
     let asked = kept.asked.as_ref().filter(|_| kept.unresolved_key.is_some())?;
     let why = of_known(context, asked, &kept.booking).refusal;
     Some(why.unwrap_or_else(|| "its request is not resolved".to_owned()))
+}
+
+/// Whether the visit is on one of these days, by the venue's clock.
+fn is_within(kept: &KeptBooking, days: &Days, now: Timestamp) -> bool {
+    let known = kept.fill_in(&kept.booking);
+    let Some(time) = known.time.read() else { return false };
+    let zone = time.offset().map_or_else(system_zone, TimeZone::fixed);
+    let day = time.day_in(Some(&zone));
+    let days = days.resolve(now, &zone);
+    day.zip(days.ok()).is_some_and(|(day, (first, last))| (first..=last).contains(&day))
 }
 
 /// Says what the stars of a list are.

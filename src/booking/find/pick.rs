@@ -183,8 +183,7 @@ pub(crate) async fn venue_or_pick(
             error.hint("search first: bookctl search dining --near London --at 'fri 19:30'")
         );
     }
-    let lines = venues.iter().map(venue_line);
-    let lines: Vec<String> = lines.map(|line| visible(&line).into_owned()).collect();
+    let lines: Vec<String> = venues.iter().map(venue_line).collect();
     let row = context.prompter.pick(&question, &lines, 0).await;
     locate_venue(context, venues[row.map_err(or_nothing_chosen)?].id())
 }

@@ -7,9 +7,19 @@ use crate::booking::finish::booking_view;
 use crate::booking::verdict::{read_unless, warn_of_field};
 use crate::booking::watch::wait::read_booking;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::service::client::{Continuation, Failure};
+use crate::service::client::{Call, Continuation, Failure};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::mapping::{Pause, WriteKind};
+
+/// The call of an answer. What the booking waits for is read first where the profile writes the answer from it.
+pub(crate) async fn call_of(context: &Context, id: &str, answer: &Continuation) -> Result<Call> {
+    let adapter = context.adapter();
+    if !answer.needs_action(adapter) {
+        return answer.call(id, None, adapter);
+    }
+    let booking = read_booking(context, id).await?;
+    answer.call(id, booking.next_action(), adapter)
+}
 
 /// Sends an answer once, because the service may have taken it. If no usable answer comes back, reads the booking, whose status
 /// then decides. Returns the booking as it is now, and the error of a refused answer for which it still waits.
@@ -18,7 +28,7 @@ pub(crate) async fn send_answer(
     id: &str,
     answer: &Continuation,
 ) -> Result<(Booking, Option<Error>)> {
-    let call = answer.call(id, context.adapter())?;
+    let call = call_of(context, id, answer).await?;
     let in_flight = || InFlight::answering(id);
     let failure = match send_about(context, id, &call, in_flight, "sending the answer").await? {
         Ok(booking) => {
@@ -91,7 +101,7 @@ pub(crate) fn answered_otherwise(
 /// command.
 fn warn_if_still_asked(context: &Context, answer: &Continuation, booking: &Booking) {
     let (kind, field) = match answer {
-        Continuation::Otp(_) => (WriteKind::Otp, "otp"),
+        Continuation::Otp(..) => (WriteKind::Otp, "otp"),
         Continuation::PspResponse(_) => (WriteKind::Payment, "psp_response"),
         Continuation::PspAbort => (WriteKind::Abort, "psp_abort"),
         Continuation::Fields(_) => return,

@@ -53,7 +53,7 @@ pub(crate) struct Args {
     #[arg(long, short)]
     yes: bool,
     /// Add a field of the answer: JSON value or text
-    #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field, conflicts_with = "answer")]
+    #[arg(short = 'F', long = "field", value_name = "KEY=VALUE", value_parser = field, conflicts_with_all = ["psp_response", "psp_abort"])]
     fields: Vec<Field>,
     /// Show the request and send nothing
     #[arg(long)]
@@ -70,7 +70,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let answer = given.ok_or_else(|| {
             Error::usage("--dry-run needs an answer to show").hint(WAYS_TO_ANSWER)
         })?;
-        return finish::preview(context, answer.call(&named.id, context.adapter())?);
+        return finish::preview(context, answer::call_of(context, &named.id, &answer).await?);
     }
     context.before_change()?;
     let interactive = context.prompter.interactive();
@@ -115,14 +115,10 @@ async fn send(context: &Context, id: &str, answer: &Continuation) -> Result<Book
 
 async fn given(args: Args) -> Result<Option<Continuation>> {
     Ok(Some(if let Some(code) = args.otp {
-        Continuation::Otp(input::one_time_code(code, "--otp")?)
+        Continuation::Otp(input::one_time_code(&code, "--otp")?, body(args.fields)?)
     } else if args.otp_stdin {
-        let code = input::read_stdin().await?.trim().to_owned();
-        if code.is_empty() {
-            let error = Error::usage("no one-time code on standard input");
-            return Err(error.hint("pipe the code in, or pass --otp CODE"));
-        }
-        Continuation::Otp(code)
+        let code = input::one_time_code(&input::read_stdin().await?, "--otp-stdin")?;
+        Continuation::Otp(code, body(args.fields)?)
     } else if let Some(source) = args.psp_response {
         let text = match source.strip_prefix('@') {
             Some(path) => input::read_file(path).await?,

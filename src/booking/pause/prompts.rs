@@ -17,7 +17,6 @@ use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::field::{Field, body, field};
 use crate::service::mapping::Pause;
 use crate::terminal::output::View as _;
-use crate::terminal::output::visible;
 use crate::terminal::prompt::{Deadline, PromptError, Prompter, Question};
 use crate::terminal::view::asked_fields;
 
@@ -135,7 +134,7 @@ impl Asking<'_> {
         };
         let mut question = Question::new("One-time code", "--otp", "the one-time code").fleeting();
         if let Some(code) = &offered {
-            let hint = format!("Enter uses {} from the sandbox's inbox", visible(code));
+            let hint = format!("Enter uses {} from the sandbox's inbox", code);
             question = question.hint(hint);
         }
         let is_like = |code: &str, offered: &str| {
@@ -148,8 +147,10 @@ impl Asking<'_> {
             }
             _ => Ok(()),
         };
+        let check = |code: &str| check(&input::one_time_code(code, "--otp").unwrap_or_default());
         let code = self.prompter.text(&question, offered.as_deref(), &check);
-        Ok(Continuation::Otp(code.await?))
+        let code = input::one_time_code(&code.await?, "--otp")?;
+        Ok(Continuation::Otp(code, serde_json::Map::new()))
     }
 
     async fn payment(
@@ -235,9 +236,9 @@ impl Asking<'_> {
                 Some(label) => format!("{label} ({name})"),
                 None => name.clone(),
             };
-            let question = Question::new(visible(&words).into_owned(), "-F", "the answer");
+            let question = Question::new(words, "-F", "the answer");
             let check = |text: &str| match text.is_empty() && !it.is_optional {
-                true => Err(format!("{} cannot be empty", visible(name))),
+                true => Err(format!("{} cannot be empty", name)),
                 false => Ok(()),
             };
             let question = question.former(former.remove(name));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::app::Context;
 use crate::booking::verdict::MODIFIED;
 use crate::journal::{Attempt, StatusObservation};
-use crate::json::plain;
+use crate::json::{plain, read_body};
 use crate::outcome::Result;
 use crate::service::documents::booking::Booking;
 use crate::service::time::document_time::{DocumentTime, time_text};
@@ -206,7 +206,7 @@ impl Story {
 
     /// A delivery that `webhook listen` received.
     fn delivery(&mut self, row: &EventRow, body: &[u8]) {
-        let body: Value = serde_json::from_slice(body).unwrap_or_default();
+        let body = read_body(body, |_| None).map(|it| it.value().clone()).unwrap_or_default();
         let (event, happened) = (&row.event, time(&body, "created_at"));
         // Where nothing shows how far apart the clocks are, the event has the service's time. A sandbox's clock may have been
         // moved since the booking was made, and nothing is received before it happened.

@@ -62,7 +62,7 @@ pub(crate) fn naming(id: &str, mut error: Error) -> Error {
 
 /// Whether the service itself says that there is no such booking: a page of something in between has no document.
 pub(crate) fn is_not_found(error: &Error) -> bool {
-    error.exit == Exit::NotFound && (error.http_status.is_none() || error.body.is_some())
+    error.exit == Exit::NotFound && (error.http_status.is_none() || error.has_document())
 }
 
 fn checked(booking: Booking, id: &str) -> Result<Booking> {

@@ -76,12 +76,12 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let mut content = match &args.input {
         Some(source) => Some(read_body(source).await?),
         None if fields.is_empty() => None,
-        None => Some(Value::Object(fields)),
+        None => Some(Value::Object(fields).into()),
     };
     if args.method == Method::GET
-        && let Some(Value::Object(fields)) = content.take()
+        && let Some(Value::Object(fields)) = content.take().as_ref().map(Document::value)
     {
-        for (name, value) in pairs(&fields) {
+        for (name, value) in pairs(fields) {
             let (name, value) = (Call::query_value(&name), Call::query_value(&value));
             path = with_parameter(&path, &name, &value);
         }
@@ -166,12 +166,10 @@ fn own_path(path: &str) -> Result<String> {
     Ok(rooted)
 }
 
-async fn read_body(source: &str) -> Result<Value> {
-    let text = read_file(source).await?;
-    serde_json::from_str(&text).map_err(|error| {
-        let place = format!("line {}, column {}", error.line(), error.column());
-        Error::usage(format!("the body is not valid JSON: {place}"))
-    })
+/// The body as it stands in the file: nothing of it is read and written anew.
+async fn read_body(source: &str) -> Result<Document> {
+    let document = Document::parse(read_file(source).await?);
+    document.map_err(|unread| Error::usage(format!("the body is not valid JSON: {}", unread.why)))
 }
 
 fn method(text: &str) -> Result<Method, String> {
@@ -218,7 +216,17 @@ impl View for ApiView {
             page.line("");
         }
         if let Some(body) = &self.body {
-            page.json(self.shown(body.text()));
+            match body.value() {
+                // No document: a text as it came.
+                Value::String(text) if self.refused => {
+                    for line in self.shown(text).lines() {
+                        page.line(line);
+                    }
+                }
+                _ => {
+                    page.json(self.shown(body.text()));
+                }
+            }
         }
     }
 }

@@ -55,6 +55,8 @@ pub(super) fn compile(source: &str, variables: &Variables) -> Result<Compiled, S
     let file = File { code: source, path: () };
     let modules = Loader::new(defs).load(&arena, file);
     let modules = modules.map_err(|_| NO_EXPRESSION.to_owned())?;
+    jaq_core::load::import(&modules, |_| Err(String::new()))
+        .map_err(|_| format!("{NO_EXPRESSION}: it cannot import a file"))?;
     let names = variables.iter().map(|(name, _)| name.as_str());
     let compiler = Compiler::default().with_funs(funs).with_global_vars(names);
     compiler.compile(modules).map_err(|errors| {

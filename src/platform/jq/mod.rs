@@ -73,6 +73,11 @@ impl Expression {
         Ok(expression)
     }
 
+    /// Whether a name stands in it.
+    pub(crate) fn mentions(&self, name: &str) -> bool {
+        self.source.contains(name)
+    }
+
     /// Evaluates the expression on a JSON text. Returns its outputs as JSON, one per line.
     pub(crate) fn run(&self, document: &str) -> Result<String, FilterError> {
         signals::watch();

@@ -1,4 +1,4 @@
-//! Reads an answer: limited in size, and accepted only if it is a JSON document.
+//! Reads a response: limited in size, and accepted only if it is a JSON document.
 
 use std::fmt;
 
@@ -7,11 +7,13 @@ use reqwest::{StatusCode, Url};
 use serde_json::Value;
 
 use super::failure::Failure;
-use super::refusal::Refusal;
-use crate::json::Document;
-use crate::outcome::reason;
+use super::refusal::{Refusal, no_document, request_id};
+use crate::json::{Document, read_body};
+use crate::platform::http_client::{why_broken, why_unreached};
 
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
+/// What is read of a response that is no success. The specification's are tens of bytes.
+const MAX_REFUSAL: usize = 64 * 1024;
 /// The most JSON values that an answer may have. In memory a value takes far more space than in text.
 const MAX_VALUES: usize = 250_000;
 
@@ -40,24 +42,32 @@ impl fmt::Display for Head {
     }
 }
 
-pub(crate) async fn read_bounded(mut response: reqwest::Response) -> Result<Vec<u8>, Failure> {
+/// The body of a response, and whether it is longer than what is read of it: 16 MB of a success, 64 KB of anything else.
+pub(crate) async fn read_bounded(
+    mut response: reqwest::Response,
+) -> Result<(Vec<u8>, bool), Failure> {
+    let is_success = response.status().is_success();
+    let most = if is_success { MAX_ANSWER } else { MAX_REFUSAL };
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| failure_of(&error))? {
-        if body.len() + chunk.len() > MAX_ANSWER {
-            return Err(Failure::Unusable(format!(
-                "it is larger than {} MB",
-                MAX_ANSWER / 1024 / 1024
-            )));
-        }
         body.extend_from_slice(&chunk);
+        if body.len() > most {
+            if is_success {
+                let why = format!("it is larger than {} MB", MAX_ANSWER / 1024 / 1024);
+                return Err(Failure::Unusable(why));
+            }
+            body.truncate(most);
+            return Ok((body, true));
+        }
     }
-    Ok(body)
+    Ok((body, false))
 }
 
 pub(crate) fn read_answer(
     status: StatusCode,
     headers: &HeaderMap,
-    body: Vec<u8>,
+    body: &[u8],
+    is_cut: bool,
 ) -> Result<Answer, Failure> {
     let code = status.as_u16();
     let answer = |document| Ok(Answer { status: code, document, link: links(headers) });
@@ -71,24 +81,32 @@ pub(crate) fn read_answer(
         let to = origin_of(location);
         return Err(Failure::Redirected { status: code, to });
     }
-    if values(&body) > MAX_VALUES {
+    let header = |name: &str| Some(headers.get(name)?.to_str().ok()?.to_owned());
+    if values(body) > MAX_VALUES {
         let why = format!("it has more than {MAX_VALUES} values");
         return Err(Failure::Unusable(why));
     }
-    let text = String::from_utf8(body).ok();
-    let document = text.and_then(|text| Document::parse(text).ok());
     // Only an object or a list can be one of the service's documents.
-    let document = document.filter(|it| it.value().is_object() || it.value().is_array());
-    let refused = |refusal| Err(Failure::Refused(Box::new(refusal)));
-    let kind = || content_kind(headers);
-    match document {
-        Some(document) if status.is_success() => answer(document),
-        Some(document) if !status.is_redirection() => {
-            refused(Refusal::new(code, headers, document))
+    let is_document = |it: &Document| it.value().is_object() || it.value().is_array();
+    let (document, why) = match read_body(body, header) {
+        Ok(document) if is_document(&document) && status.is_success() => return answer(document),
+        Ok(document) if is_document(&document) && !status.is_redirection() => {
+            return Err(Failure::Refused(Box::new(Refusal::new(code, headers, document))));
         }
-        _ if status.is_client_error() => refused(Refusal::bare(code, headers, kind())),
-        _ => Err(Failure::Unreadable { status: code, kind: kind() }),
+        Ok(document) => (document, "it is neither an object nor a list".to_owned()),
+        Err(unread) => (Value::from(unread.text).into(), unread.why),
+    };
+    let kind = content_kind(headers);
+    if status.is_client_error() {
+        let mut refusal = Refusal::new(code, headers, document);
+        refusal.instead = (!is_cut).then_some(kind);
+        return Err(Failure::Refused(Box::new(refusal)));
     }
+    let why = match status.is_success() {
+        true => format!("cannot read the response ({code}{kind}): {why}"),
+        false => no_document(code, &kind),
+    };
+    Err(Failure::Unreadable { status: code, why, body: document, request_id: request_id(headers) })
 }
 
 /// The values of all `Link` headers as one list (RFC 8288).
@@ -120,53 +138,23 @@ fn values(text: &[u8]) -> usize {
     values
 }
 
-/// The type of the body, and how it is compressed: bookctl asks for no compression, and reads none.
+/// The type of the body, and how it is compressed, each with a comma before it.
 fn content_kind(headers: &HeaderMap) -> String {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    let kind = text(CONTENT_TYPE).and_then(|kind| kind.split(';').next());
-    let kind = kind.unwrap_or_default().trim();
-    let coding = text(CONTENT_ENCODING).unwrap_or_default().trim();
-    if coding.is_empty() || coding.eq_ignore_ascii_case("identity") {
-        return kind.to_owned();
-    }
-    let compressed = format!("compressed with {coding}, which bookctl did not ask for");
-    match kind {
-        "" => compressed,
-        kind => format!("{kind}, {compressed}"),
-    }
+    let coding = text(CONTENT_ENCODING).filter(|coding| !coding.eq_ignore_ascii_case("identity"));
+    let coding = coding.map(|coding| format!("compressed with {}", coding.trim()));
+    let kind = text(CONTENT_TYPE).map(|kind| kind.trim().to_owned());
+    let parts = kind.into_iter().chain(coding).filter(|part| !part.is_empty());
+    parts.map(|part| format!(", {part}")).collect()
 }
 
 pub(crate) fn failure_of(error: &reqwest::Error) -> Failure {
     if error.is_connect() {
-        let cause = cause_of(error);
-        let why = match error.url() {
-            Some(url) => {
-                let origin = url.origin().ascii_serialization();
-                format!("cannot connect to {origin}: {cause}")
-            }
-            None => format!("cannot connect: {cause}"),
-        };
-        let timed_out = error.is_timeout();
-        Failure::NotReached { why, timed_out }
+        let (why, hint) = why_unreached(error);
+        Failure::NotReached { why, hint, timed_out: error.is_timeout() }
     } else if error.is_builder() {
-        Failure::NotSent(cause_of(error))
+        Failure::NotSent(why_broken(error).0)
     } else {
-        Failure::NoAnswer(cause_of(error))
-    }
-}
-
-/// "connection refused" rather than "error sending request for url (…)".
-fn cause_of(error: &reqwest::Error) -> String {
-    match reason(error) {
-        text if matches!(&*text, "deadline has elapsed" | "operation timed out") => {
-            "nothing answered in time".to_owned()
-        }
-        text if text.contains("before message completed") => {
-            "the connection broke before the response".to_owned()
-        }
-        text if text.contains("before message length") || text.contains("unexpected EOF") => {
-            "the connection broke within the response".to_owned()
-        }
-        text => text,
+        Failure::NoAnswer(why_broken(error).0)
     }
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::draft::Draft;
+use crate::json::Document;
 use crate::outcome::{Error, Result};
 use crate::service::mapping::{Adapter, WriteKind};
 
@@ -17,7 +18,7 @@ pub(crate) struct Call {
     pub(crate) method: Method,
     /// The path below the base URL, with its segments encoded.
     pub(crate) path: String,
-    pub(crate) body: Option<Value>,
+    pub(crate) body: Option<Document>,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) headers: Vec<(String, String)>,
     /// How the body was written, for what a refusal says of it.
@@ -32,7 +33,7 @@ impl Call {
     }
 
     pub(crate) fn post(path: impl Into<String>, body: Value) -> Self {
-        Call { method: Method::POST, path: path.into(), body: Some(body), ..Call::default() }
+        Call { method: Method::POST, path: path.into(), body: Some(body.into()), ..Call::default() }
     }
 
     pub(crate) fn put(path: impl Into<String>, body: Value) -> Self {
@@ -57,7 +58,7 @@ impl Call {
 
     pub(crate) fn with_fields(mut self, fields: &Map<String, Value>) -> Result<Self> {
         if let Some(body) = self.body.take() {
-            self.body = Some(with_fields(body, fields)?);
+            self.body = Some(with_fields(body.value().clone(), fields)?.into());
         }
         Ok(self)
     }

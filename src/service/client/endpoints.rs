@@ -73,8 +73,8 @@ fn one(name: &str, value: impl Serialize) -> Map<String, Value> {
     Map::from_iter([(name.to_owned(), json!(value))])
 }
 
-/// A search of a page, which goes under its own name, or for an expression as `.cursor` or `.page`. It takes the place of a
-/// field of that name, with which the first page was asked for.
+/// A search of a page, which goes under its own name, or for an expression that uses it as `.cursor` or `.page`. It takes the
+/// place of a field of that name, with which the first page was asked for.
 fn search(
     adapter: &Adapter,
     kind: WriteKind,
@@ -85,9 +85,8 @@ fn search(
 ) -> Result<Call> {
     let (mut body, mut fields) = (fields_of(body), fields.clone());
     if let Some((name, value)) = page {
-        if adapter.write.contains_key(&kind) {
-            let is_number = is_one_of("page page_number", name);
-            let own = if is_number { "page" } else { "cursor" };
+        let own = if is_one_of("page page_number", name) { "page" } else { "cursor" };
+        if adapter.write.get(&kind).is_some_and(|it| it.mentions(own)) {
             body.insert(own.to_owned(), value.clone());
         } else {
             fields.insert(name.clone(), value.clone());
@@ -173,7 +172,8 @@ pub(crate) fn create_call(body: Value, idempotency_key: &str) -> Call {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Continuation {
-    Otp(String),
+    /// A code, and fields beside it.
+    Otp(String, Map<String, Value>),
     PspResponse(Value),
     PspAbort,
     Fields(Map<String, Value>),
@@ -182,28 +182,53 @@ pub(crate) enum Continuation {
 impl Continuation {
     pub(crate) fn pause(&self) -> Pause {
         match self {
-            Continuation::Otp(_) => Pause::Otp,
+            Continuation::Otp(..) => Pause::Otp,
             Continuation::PspResponse(_) | Continuation::PspAbort => Pause::Payment,
             Continuation::Fields(_) => Pause::Other,
         }
     }
 
-    /// What is secret in the answer is masked from now on, in whatever shape it is sent.
-    pub(crate) fn call(&self, booking_id: &str, adapter: &Adapter) -> Result<Call> {
-        let (kind, body) = match self {
-            Continuation::Otp(code) => {
+    fn kind(&self) -> WriteKind {
+        match self {
+            Continuation::Otp(..) => WriteKind::Otp,
+            Continuation::PspResponse(_) => WriteKind::Payment,
+            Continuation::PspAbort => WriteKind::Abort,
+            Continuation::Fields(_) => WriteKind::Action,
+        }
+    }
+
+    /// Whether an expression of the profile writes it from what the booking waits for.
+    pub(crate) fn needs_action(&self, adapter: &Adapter) -> bool {
+        adapter.write.get(&self.kind()).is_some_and(|it| it.mentions("next_action"))
+    }
+
+    /// What is secret in the answer is masked from now on, in whatever shape it is sent. `action` is what the booking waits
+    /// for, where an expression needs it.
+    pub(crate) fn call(
+        &self,
+        booking_id: &str,
+        action: Option<&Value>,
+        adapter: &Adapter,
+    ) -> Result<Call> {
+        let mut beside = &Map::new();
+        let mut body = match self {
+            Continuation::Otp(code, fields) => {
+                beside = fields;
                 register_secret(code);
-                (WriteKind::Otp, one("otp", code))
+                one("otp", code)
             }
             Continuation::PspResponse(answer) => {
                 register_secrets_in(answer);
-                (WriteKind::Payment, one("psp_response", answer))
+                one("psp_response", answer)
             }
-            Continuation::PspAbort => (WriteKind::Abort, one("psp_abort", true)),
-            Continuation::Fields(fields) => (WriteKind::Action, fields.clone()),
+            Continuation::PspAbort => one("psp_abort", true),
+            Continuation::Fields(fields) => fields.clone(),
         };
+        if let Some(action) = action {
+            body.insert("next_action".to_owned(), action.clone());
+        }
         let path = format!("{}/continue", booking_path(booking_id));
-        Call::written(adapter, kind, path, body)
+        Call::written(adapter, self.kind(), path, body)?.with_fields(beside)
     }
 }
 
@@ -242,7 +267,7 @@ pub(crate) mod session {
 
     pub(crate) fn connect(
         end_user: &str,
-        provider: &str,
+        provider: Option<&str>,
         phone: Option<&str>,
         adapter: &Adapter,
     ) -> Result<Call> {

@@ -2,11 +2,11 @@
 
 use std::cell::Cell;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
-use reqwest::header::{DATE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Certificate, StatusCode};
+use reqwest::StatusCode;
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
 use tokio::sync::OnceCell;
 
 use super::answer::{Answer, Head, failure_of, read_answer, read_bounded};
@@ -14,11 +14,11 @@ use super::call::Call;
 use super::credential::{self, shown_headers, shown_path};
 use super::failure::Failure;
 use super::rate_limit::{RateLimit, ShownLimit, http_date};
+use super::refusal::request_id;
 use super::wire_trace::WireTrace;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::http_client;
-use crate::platform::regular_file;
 use crate::secrets::{KeySource, Secret};
 use crate::service::mapping::Adapter;
 
@@ -49,8 +49,8 @@ pub(crate) struct Client {
     /// Whether the last answer said that it comes from a sandbox that speaks the contract.
     pub(crate) speaks_contract: Cell<bool>,
     pub(crate) rate_limit: Cell<Option<ShownLimit>>,
-    /// The last call that was answered, and the status.
-    pub(crate) answered: Cell<Option<(String, u16)>>,
+    /// The last call that was answered, the status, and the service's id of the request.
+    pub(crate) answered: Cell<Option<(String, u16, Option<String>)>>,
 }
 
 impl Client {
@@ -149,9 +149,9 @@ impl Client {
         &self,
         status: StatusCode,
         headers: &HeaderMap,
-        body: Vec<u8>,
+        (body, is_cut): (Vec<u8>, bool),
     ) -> Result<Answer, Failure> {
-        let mut answer = read_answer(status, headers, body);
+        let mut answer = read_answer(status, headers, &body, is_cut);
         let adapter = &self.connection.adapter;
         if let Err(Failure::Refused(refusal)) = &mut answer {
             if let Some(translated) = adapter.refusal(&refusal.body) {
@@ -181,11 +181,15 @@ impl Client {
         };
         let url = format!("{}{path}", self.connection.base);
         let http = self.http(call).await?;
-        let mut request = http.request(call.method.clone(), url).headers(headers);
+        let mut request = http.request(call.method.clone(), url).headers(headers.clone());
         if let Some(body) = &call.body {
-            request = request.json(body);
+            if !headers.contains_key(CONTENT_TYPE) {
+                request = request.header(CONTENT_TYPE, "application/json");
+            }
+            request = request.body(body.text().to_owned());
         }
         self.rate_limit.set(None);
+        let began = Instant::now();
         let exchange = async {
             let response = request.send().await.map_err(|error| failure_of(&error))?;
             let (status, headers) = (response.status(), response.headers().clone());
@@ -196,8 +200,8 @@ impl Client {
             .await
             .unwrap_or(Err(Failure::TimedOut(self.connection.timeout)));
         let (status, headers, body) = outcome?;
-        trace.answer(status.as_u16(), &body);
-        self.answered.set(Some((call.name(), status.as_u16())));
+        trace.answer(status.as_u16(), &headers, &body.0, began.elapsed());
+        self.answered.set(Some((call.name(), status.as_u16(), request_id(&headers))));
         self.observe_clock(&headers);
         self.speaks_contract.set(headers.contains_key("bookctl-contract"));
         let limit = RateLimit::of(status, &headers);
@@ -227,14 +231,14 @@ fn header(name: &str, value: &str, what: &str) -> Result<(HeaderName, HeaderValu
 
 /// The error for a key that no header can hold, as one that was read together with the end of its line.
 fn unsendable_key() -> Failure {
-    let what = "the API key has a line end or another character that no API key has";
+    let what = "the API key has a character that no header can have";
     let hint = "set BOOKCTL_API_KEY again, or store the key again with `bookctl auth login`";
     Failure::Key(Error::new(Code::NoKey, what).hint(hint))
 }
 
 fn http_client(connection: &Connection) -> Result<reqwest::ClientBuilder> {
     let authorities = match &connection.ca_file {
-        Some(file) => Some(authorities(file)?),
+        Some(file) => Some(http_client::authorities(file)?),
         None => connection.https.then(Vec::new),
     };
     // Requests to this machine do not go through a proxy.
@@ -248,20 +252,5 @@ fn http_client(connection: &Connection) -> Result<reqwest::ClientBuilder> {
 fn build(builder: reqwest::ClientBuilder) -> Result<reqwest::Client> {
     http_client::build(builder).map_err(|error| {
         error.hint("install the system's certificate authorities (ca-certificates), or set ca_file in the profile")
-    })
-}
-
-const LARGEST_BUNDLE: u64 = 16 * 1024 * 1024;
-
-fn authorities(file: &std::path::Path) -> Result<Vec<Certificate>> {
-    let read = || -> anyhow::Result<Vec<Certificate>> {
-        let pem = regular_file::read(file, LARGEST_BUNDLE)?;
-        let certificates = Certificate::from_pem_bundle(&pem)?;
-        anyhow::ensure!(!certificates.is_empty(), "it contains no certificates");
-        Ok(certificates)
-    };
-    read().map_err(|error| {
-        let what = format!("cannot use the profile's ca_file {}", file.display());
-        Error::caused(Code::Config, what, error).hint("use a PEM file with certificates")
     })
 }

@@ -9,7 +9,7 @@ use crate::service::mapping::{is_one_of, scalars};
 
 /// Members of a refusal that name fields: as texts, in lists, as the names of an object, or in objects about one each.
 const NAMING: &str = "missing fields errors invalid details problems by_field violations validation_errors \
-    invalid_params field_errors";
+    invalid_params field_errors field_violations";
 /// Members of an object about one field that name it.
 const ONE: &str = "field name param parameter pointer path property";
 /// What is said of a field, after its name; then what is said of one that the service does not know.
@@ -64,9 +64,31 @@ pub(crate) fn named(body: &Value) -> Vec<Named> {
         let parts = parts.filter(|part| part.trim().contains(' '));
         found.extend(parts.filter_map(Named::of_sentence));
     }
+    let said = scalars(body);
+    for named in &mut found {
+        let words = said.iter().flat_map(|(_, text)| text.split(|c: char| !is_of_path(c)));
+        if let Some(longer) =
+            words.filter(|path| holds(path, &named.name)).max_by_key(|it| it.len())
+        {
+            named.name = longer.to_owned();
+        }
+    }
     let mut names = HashSet::new();
     found.retain(|it| names.insert(it.name.clone()));
     found
+}
+
+fn is_of_path(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
+}
+
+/// Whether a path goes on before or after a name.
+fn holds(path: &str, name: &str) -> bool {
+    let goes_on = |rest: Option<&str>, dot: fn(&str) -> bool| rest.is_some_and(dot);
+    let is_path = path.split('.').all(|part| !part.is_empty());
+    is_path
+        && (goes_on(path.strip_suffix(name), |before| before.ends_with('.'))
+            || goes_on(path.strip_prefix(name), |after| after.starts_with('.')))
 }
 
 /// The texts of a refusal under these names, then those of the object in its `error`.
@@ -93,8 +115,11 @@ fn collect(value: &Value, found: &mut Vec<Named>) {
     match value {
         Value::String(text) => found.extend(Named::of_sentence(text)),
         Value::Array(elements) => elements.iter().for_each(|element| match element {
-            // In a list, an object without a field is about something else.
-            Value::Object(object) => found.extend(one_field(object)),
+            // In a list, an object without a field is about something else, or has a list of its own.
+            Value::Object(object) => match one_field(object) {
+                Some(named) => found.push(named),
+                None => in_document(element, found),
+            },
             element => collect(element, found),
         }),
         Value::Object(object) => match one_field(object) {
@@ -149,6 +174,9 @@ mod tests {
             json!({"error": "x", "problems": {"by_field": {"when.start": ["is required"]}}}),
             json!({"error": "validation failed: when.start is required"}),
             json!({"error": {"code": "bad", "message": "when.start is required"}}),
+            json!({"error": {"details": [{"@type": "x", "fieldViolations": [{"field": "when.start", "description": "is required"}]}]}}),
+            json!({"error": "when.start can't be blank", "errors": {"start": ["can't be blank"]}}),
+            json!({"errors": {"when": ["when.start can't be blank"]}}),
         ] {
             let named = named(&body);
             assert_eq!(named.len(), 1, "{body}: {named:?}");

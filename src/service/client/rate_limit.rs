@@ -11,6 +11,9 @@ use super::call::Call;
 /// The length of the service's window. A longer wait is not believed.
 pub(crate) const RATE_LIMIT_WINDOW: Duration = Duration::from_secs(300);
 
+/// From here on (2001) a number of seconds is a time, and no longer a wait.
+const SINCE_1970: f64 = 1e9;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RateLimit {
     pub(crate) limit: u32,
@@ -29,7 +32,7 @@ impl RateLimit {
             StatusCode::TOO_MANY_REQUESTS => 0,
             _ => number(headers, "ratelimit-remaining")?,
         };
-        let reset = number(headers, "ratelimit-reset").or_else(|| retry_after(headers))?;
+        let reset = delay(headers, "ratelimit-reset").or_else(|| retry_after(headers))?;
         Some(RateLimit {
             limit: u32::try_from(limit).ok()?,
             remaining: u32::try_from(remaining).ok()?,
@@ -38,14 +41,24 @@ impl RateLimit {
     }
 }
 
-/// The value of `Retry-After` in seconds, which may be a time by the clock of the service (`Date`).
+/// The value of `Retry-After` in whole seconds.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<u64> {
-    number(headers, RETRY_AFTER.as_str()).or_else(|| {
-        let until = http_date(headers.get(RETRY_AFTER)?)?;
-        let now = headers.get(DATE).and_then(http_date);
-        let left = until.duration_since(now.unwrap_or_else(Timestamp::now));
-        Some(u64::try_from(left.as_secs()).unwrap_or(0))
-    })
+    delay(headers, RETRY_AFTER.as_str())
+}
+
+/// A time to wait in whole seconds. A header may have it as seconds, also with a fraction, or as the time when it ends, which
+/// is a date or seconds since 1970, by the clock of the service (`Date`).
+fn delay(headers: &HeaderMap, name: &str) -> Option<u64> {
+    let value = headers.get(name)?;
+    let seconds = value.to_str().ok()?.trim().parse::<f64>().ok().filter(|it| *it >= 0.0);
+    let until = match seconds {
+        Some(seconds) if seconds < SINCE_1970 => return Some(seconds.ceil() as u64),
+        Some(seconds) => Timestamp::from_second(seconds as i64).ok()?,
+        None => http_date(value)?,
+    };
+    let now = headers.get(DATE).and_then(http_date);
+    let left = until.duration_since(now.unwrap_or_else(Timestamp::now));
+    Some(u64::try_from(left.as_secs()).unwrap_or(0))
 }
 
 /// A time as HTTP headers have it: `Sun, 06 Nov 1994 08:49:37 GMT`.
@@ -121,6 +134,17 @@ mod tests {
         assert_eq!(at("Sun, 06 Nov 1994 09:00:00 GMT"), Some(0));
         assert_eq!(retry_after(&headers(&[until])), Some(0));
         assert_eq!(retry_after(&headers(&[("retry-after", "soon")])), None);
+        assert_eq!(retry_after(&headers(&[("retry-after", "1.5")])), Some(2));
+        let epoch = [("retry-after", "1893456010"), ("date", "Tue, 01 Jan 2030 00:00:00 GMT")];
+        assert_eq!(retry_after(&headers(&epoch)), Some(10));
+        let pairs = [
+            ("ratelimit-limit", "9"),
+            ("ratelimit-remaining", "1"),
+            ("ratelimit-reset", "1893456010"),
+        ];
+        let pairs: Vec<_> = pairs.into_iter().chain([epoch[1]]).collect();
+        let limit = RateLimit::of(StatusCode::OK, &headers(&pairs)).unwrap();
+        assert_eq!(limit.resets_in.as_secs(), 10);
     }
 
     /// Limits: `POST /v1/sessions and POST /v1/sessions/{id}/verify | 20`,

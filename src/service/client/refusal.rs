@@ -32,13 +32,16 @@ pub(crate) enum KeySender {
 /// How many values of a body are listed.
 const UNSAID_SHOWN: usize = 12;
 
+/// A longer text is not the id of a request.
+const LONGEST_ID: usize = 200;
+
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
     /// The value of `error_code`, or `error` if that is a known code.
     pub(crate) code: Option<String>,
     pub(crate) retry_after: Option<Duration>,
-    /// `null` if no document came.
+    /// A text if no document came.
     pub(crate) body: Document,
     /// The body in the contract's shape, where the profile has an expression that reads it.
     translated: Option<Document>,
@@ -46,13 +49,15 @@ pub(crate) struct Refusal {
     /// Whether it may be about another request with the key, which may still book.
     pub(crate) is_open_conflict: bool,
     pub(crate) instead: Option<String>,
+    /// The service's id of the request.
+    pub(crate) request_id: Option<String>,
     /// How a refused key was sent, for a person.
     pub(crate) key_sent: Option<String>,
 }
 
 impl Refusal {
     pub(crate) fn new(status: u16, headers: &HeaderMap, body: Document) -> Self {
-        let in_body = || body.value().get("retry_after_seconds")?.as_u64();
+        let in_body = || Some(body.value().get("retry_after_seconds")?.as_f64()?.ceil() as u64);
         let seconds = retry_after(headers).or_else(in_body);
         let retry_after =
             seconds.map(|seconds| Duration::from_secs(seconds).min(RATE_LIMIT_WINDOW));
@@ -65,6 +70,7 @@ impl Refusal {
             shows_the_booking: false,
             is_open_conflict: false,
             instead: None,
+            request_id: request_id(headers),
             key_sent: None,
         }
     }
@@ -78,10 +84,6 @@ impl Refusal {
     /// What the refusal says, in the contract's shape.
     pub(crate) fn said(&self) -> &Document {
         self.translated.as_ref().unwrap_or(&self.body)
-    }
-
-    pub(crate) fn bare(status: u16, headers: &HeaderMap, kind: String) -> Self {
-        Refusal { instead: Some(kind), ..Refusal::new(status, headers, Value::Null.into()) }
     }
 
     /// Each of the service's refusals is a document with `error` (spec, Errors); a 5xx proves that nothing was done only with a
@@ -209,11 +211,15 @@ impl Refusal {
     }
 }
 
+/// The id that the service, or what stands before it, gave the request.
+pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
+    let names = ["x-request-id", "request-id", "traceparent", "cf-ray"];
+    let id = names.iter().find_map(|name| headers.get(*name)?.to_str().ok())?.trim();
+    (!id.is_empty() && id.len() <= LONGEST_ID).then(|| redact(id).into_owned())
+}
+
+/// `kind` is empty, or begins with a comma.
 pub(crate) fn no_document(status: u16, kind: &str) -> String {
-    let kind = match kind {
-        "" => String::new(),
-        kind => format!(", {kind}"),
-    };
     format!("the response ({status}{kind}) does not come from the booking service")
 }
 

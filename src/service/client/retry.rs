@@ -45,8 +45,7 @@ mod tests {
     const LONG: Duration = Duration::MAX;
 
     fn unreadable(status: u16) -> Failure {
-        let kind = "text/html".to_owned();
-        Failure::Unreadable { status, kind }
+        Failure::Unreadable { status, why: String::new(), body: json!("").into(), request_id: None }
     }
 
     fn refused(status: u16, body: Value) -> Failure {
@@ -56,7 +55,7 @@ mod tests {
 
     fn not_reached(timed_out: bool) -> Failure {
         let why = String::new();
-        Failure::NotReached { why, timed_out }
+        Failure::NotReached { why, hint: None, timed_out }
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(crate) fn way_on(refusal: &Refusal, call: &Call) -> Option<String> {
     let is_sent = |it: &&Named| {
         let pointer = format!("/{}", it.name.replace('.', "/"));
         let body = call.body.as_ref();
-        body.is_some_and(|body| body.pointer(&pointer).is_some())
+        body.is_some_and(|body| body.value().pointer(&pointer).is_some())
     };
     let flag = |it: &Named| flag_of(&draft, draft.own_name(&it.name).unwrap_or(&it.name));
     let mut unsent = named.iter().filter(|it| !is_sent(it));

@@ -1,10 +1,18 @@
 //! The trace of `--verbose`: requests and answers with secrets masked.
 
+use std::time::Duration;
+
+use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use super::call::Call;
+use crate::json::Document;
 use crate::secrets::{register_secret, register_secrets_in};
 use crate::service::mapping::Dialect;
+
+const MASK: &str = "***";
+/// Parts of the names of headers whose values are not shown.
+const SECRET_HEADERS: &str = "cookie authoriz authentic token secret api-key apikey password";
 
 pub(crate) struct WireTrace<'a> {
     pub(crate) sink: Option<&'a dyn Fn(&str)>,
@@ -15,7 +23,7 @@ impl WireTrace<'_> {
     /// `name` is the method and the path, without a key.
     pub(crate) fn request(&self, name: &str, call: &Call, headers: &[(String, String)]) {
         if let Some(body) = &call.body {
-            conceal_secrets(body, self.dialect);
+            conceal_secrets(body.value(), self.dialect);
         }
         let Some(sink) = self.sink else { return };
         sink(&format!("> {name}"));
@@ -23,13 +31,18 @@ impl WireTrace<'_> {
             sink(&format!("> {name}: {value}"));
         }
         if let Some(body) = &call.body {
-            sink(&format!("> {}", redacted(body, self.dialect)));
+            sink(&format!("> {}", redacted(body, self.dialect).text()));
         }
     }
 
-    pub(crate) fn answer(&self, status: u16, body: &[u8]) {
+    pub(crate) fn answer(&self, status: u16, headers: &HeaderMap, body: &[u8], took: Duration) {
         let Some(sink) = self.sink else { return };
-        sink(&format!("< {status}"));
+        sink(&format!("< {status} ({} ms)", took.as_millis()));
+        for (name, value) in headers {
+            let is_secret = SECRET_HEADERS.split(' ').any(|part| name.as_str().contains(part));
+            let value = String::from_utf8_lossy(value.as_bytes());
+            sink(&format!("< {name}: {}", if is_secret { MASK.into() } else { value }));
+        }
         sink(&format!("< {}", without_webhook_secret(body)));
     }
 }
@@ -60,16 +73,21 @@ fn without_webhook_secret(body: &[u8]) -> String {
     }
 }
 
-/// A body with one-time codes and payment answers masked at every depth.
-pub(crate) fn redacted(body: &Value, dialect: &Dialect) -> Value {
+/// A body with one-time codes and payment answers masked at every depth; unchanged where it has none.
+pub(crate) fn redacted(body: &Document, dialect: &Dialect) -> Document {
+    let masked = masked(body.value(), dialect);
+    if masked == *body.value() { body.clone() } else { masked.into() }
+}
+
+fn masked(body: &Value, dialect: &Dialect) -> Value {
     let mask = |(key, value): (&String, &Value)| {
         let shown =
-            if is_secret(key, dialect) { Value::from("***") } else { redacted(value, dialect) };
+            if is_secret(key, dialect) { Value::from("***") } else { masked(value, dialect) };
         (key.clone(), shown)
     };
     match body {
         Value::Object(object) => Value::Object(object.iter().map(mask).collect()),
-        Value::Array(items) => items.iter().map(|item| redacted(item, dialect)).collect(),
+        Value::Array(items) => items.iter().map(|item| masked(item, dialect)).collect(),
         other => other.clone(),
     }
 }
@@ -84,10 +102,10 @@ mod tests {
         let dialect = Dialect { otp_field: "pin".to_owned(), ..Dialect::default() };
         let body = json!({"pin": "123456", "code": "654321", "psp_response": {"card": "4242"}, "note": "x"});
         assert_eq!(
-            redacted(&body, &dialect),
+            masked(&body, &dialect),
             json!({"pin": "***", "code": "***", "psp_response": "***", "note": "x"})
         );
         let nested = json!({"x": [{"pin": 123456}]});
-        assert_eq!(redacted(&nested, &dialect), json!({"x": [{"pin": "***"}]}));
+        assert_eq!(masked(&nested, &dialect), json!({"x": [{"pin": "***"}]}));
     }
 }

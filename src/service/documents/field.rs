@@ -1,6 +1,6 @@
 //! Parses `key=value` as typed at a prompt or after `-F`, and builds a body from such fields.
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use crate::json::plain;
 use crate::outcome::{Error, Result};
@@ -14,20 +14,14 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// The field with its text as the JSON scalar that it spells, if it spells one.
+    /// The field with the JSON value that its text spells, if it spells one. A text in quotes is one, whatever it spells.
     pub(crate) fn typed(self) -> Self {
-        let text = self.value.as_str().unwrap_or_default();
-        match serde_json::from_str(text).ok() {
-            // A number that would lose digits or leading zeros is an id, and stays text.
-            Some(Value::Number(number)) if !is_kept(&number, &self.value) => self,
-            Some(Value::Array(_) | Value::Object(_)) | None => self,
-            // A text in quotes is one, whatever it spells.
-            Some(value) => Field { value, ..self },
-        }
+        let value = serde_json::from_str(self.value.as_str().unwrap_or_default());
+        Field { value: value.unwrap_or(self.value), ..self }
     }
 }
 
-/// Parses `key=value`. Types the value as `gh api -F` does: true, false, null and numbers, else text.
+/// Parses `key=value`. The value is JSON, else text.
 ///
 /// `VALUE`, which stands for a value in printed commands, is refused: pasted as it is, it would be sent.
 pub(crate) fn field(text: &str) -> Result<Field, String> {
@@ -36,24 +30,6 @@ pub(crate) fn field(text: &str) -> Result<Field, String> {
         return Err("VALUE is a placeholder; write your own value in its place".to_owned());
     }
     Ok(field.typed())
-}
-
-/// The same, and a list or an object is JSON too.
-pub(crate) fn json_field(text: &str) -> Result<Field, String> {
-    let mut field = field(text)?;
-    if let Value::String(text) = &field.value
-        && text.starts_with(['[', '{'])
-        && let Ok(value) = serde_json::from_str(text)
-    {
-        field.value = value;
-    }
-    Ok(field)
-}
-
-/// Whether a number is written exactly as it was given. With a fraction or an exponent, the value decides.
-fn is_kept(number: &Number, given: &Value) -> bool {
-    let given = given.as_str().unwrap_or_default();
-    given.contains(['.', 'e', 'E']) || number.to_string() == given
 }
 
 pub(crate) fn raw_field(text: &str) -> Result<Field, String> {
@@ -198,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_typed_where_its_value_is_a_json_scalar() {
+    fn a_field_is_json_where_its_value_is() {
         for [text, value] in rows(
             r#"
             1                       | 1
@@ -208,10 +184,12 @@ mod tests {
             two words               | "two words"
                                     | ""
             x=y                     | "x=y"
-            [1]                     | "[1]"
-            1.50                    | 1.5
-            12345678901234567890123 | "12345678901234567890123"
-            -0                      | "-0""#,
+            [1]                     | [1]
+            {"b": 1}                | {"b": 1}
+            [draft]                 | "[draft]"
+            1.50                    | 1.50
+            007                     | "007"
+            12345678901234567890123 | 12345678901234567890123"#,
         ) {
             let (key, value) = ("a".to_owned(), value.parse().unwrap());
             assert_eq!(field(&format!("a={text}")).unwrap(), Field { key, value });

@@ -24,7 +24,7 @@ pub(crate) use find::{Search, shallowest};
 pub(crate) use kind::{ReadKind, WriteKind};
 pub(crate) use names::{is_one_of, member, same_words};
 pub(crate) use outline::{Outline, jq_key, missing};
-pub(crate) use paging::{NextPage, next_page};
+pub(crate) use paging::{NextPage, next_page, total};
 pub(crate) use path::Path;
 pub(crate) use profile_adapter::{Adapter, Setting, set_command};
 pub(crate) use read::{List, Reading};

@@ -114,6 +114,7 @@ impl<'a> Outline<'a> {
         let fields = kind.wanted().map(field);
         let fields = fields.collect::<Vec<_>>().join(", ");
         match (place, kind.is_list()) {
+            ("", true) => format!("{{{}: [.{HOLE}[] | {{{fields}}}]}}", kind.as_str()),
             (place, true) => format!("{{{}: [{place} | {{{fields}}}]}}", kind.as_str()),
             ("", false) => format!("{{{fields}}}"),
             (place, false) => format!("{place} | {{{fields}}}"),

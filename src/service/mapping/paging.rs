@@ -16,14 +16,13 @@ pub(crate) enum NextPage {
     Unknown,
 }
 
-/// Names of members that hold the next page's address, cursor or number, and without `next` the request's field.
-const NEXT: &str = "next next_page next_url next_link next_cursor next_page_token next_token next_offset end_cursor";
 /// Names of objects that describe the page, beside the list itself.
 const AROUND: &str =
     "data result results meta links _links page paging pagination page_info cursors";
 /// Those of them whose members are addresses.
 const LINKS: &str = "links _links";
-const ADDRESS: &str = "next_url next_link";
+/// Names of members that count the elements of all pages.
+const TOTAL: &str = "total count total_count total_items total_results totalsize";
 const MORE: &str = "has_more has_next has_next_page more";
 
 /// The next page, if the answer or its `Link` header names one.
@@ -33,7 +32,7 @@ pub(crate) fn next_page(document: &Value, link: Option<&str>) -> Option<NextPage
     }
     let mut members = Vec::new();
     describe(document.as_object()?, 0, false, &mut members);
-    let mut next = members.iter().filter(|(name, ..)| is_one_of(NEXT, name));
+    let mut next = members.iter().filter(|(name, ..)| leads_on(name));
     let says_more = || {
         let more =
             |(name, value, _): &Member| is_one_of(MORE, name) && value.as_bool() == Some(true);
@@ -64,8 +63,23 @@ fn describe<'a>(
     }
 }
 
+/// How many elements all pages have together, if the answer says so.
+pub(crate) fn total(document: &Value) -> Option<u64> {
+    let mut members = Vec::new();
+    describe(document.as_object()?, 0, false, &mut members);
+    let is_total = |name: &str| is_one_of(TOTAL, name.rsplit(['.', '@']).next().unwrap_or(name));
+    members.iter().filter(|it| is_total(it.0)).find_map(|(_, value, _)| value.as_u64())
+}
+
+/// Whether a name is that of the next page's address, cursor or number: its last part begins with `next` or ends so.
+fn leads_on(name: &str) -> bool {
+    let part = name.rsplit(['.', '@']).next().unwrap_or(name).to_lowercase();
+    let is_last = ["next", "cursor", "token"].iter().any(|word| part.ends_with(word));
+    part.starts_with("next") || is_last && !part.starts_with("prev") && !part.starts_with("start")
+}
+
 fn read_next(name: &str, value: &Value, is_link: bool) -> Option<NextPage> {
-    let is_link = is_link || is_one_of(ADDRESS, name);
+    let is_link = is_link || ["url", "link"].iter().any(|it| name.to_lowercase().ends_with(it));
     match value {
         Value::String(text) if text.is_empty() => None,
         Value::String(text) if is_link || is_address(text) => Some(NextPage::At(text.clone())),
@@ -90,6 +104,7 @@ fn is_address(text: &str) -> bool {
 /// `cursor` for `next_cursor`, `pageToken` for `nextPageToken`.
 fn request_field(name: &str) -> String {
     let prefixes = ["next_", "next-", "next", "end_"];
+    let name = name.rsplit(['.', '@']).next().unwrap_or(name);
     // A name in capitals is the only one of its style that says nothing about the request's.
     let lower = name.to_lowercase();
     let is_in_capitals = !name.chars().any(char::is_lowercase);
@@ -172,6 +187,9 @@ mod tests {
                {"page": 1, "total_pages": 3}                  | page = 2
                {"meta": {"current_page": 1, "last_page": 2}}  | page = 2
                {"page": 3, "total_pages": 3}                  |
+               {"@odata.nextLink": "https://a/v1/x?$skip=5"}   | at https://a/v1/x?$skip=5
+               {"page.next": "t"}                             | cursor = "t"
+               {"pagination_token": "t"}                      | pagination_token = "t"
                {"has_more": true}                             | unknown
                {"has_more": false, "next_cursor": null}       |
                {"venues": [{"next_cursor": "abc"}]}           |

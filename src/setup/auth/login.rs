@@ -167,7 +167,7 @@ async fn try_key(
             let add = format!("bookctl profile add {name} --base-url {address} && ");
             let add = if is_new { &*add } else { "" };
             return Err(error.hint(format!(
-                "{check}; to find out how the service wants it, with the key in BOOKCTL_API_KEY: {add}{learn}"
+                "{check}; {how}; to find out how the service wants it, with the key in BOOKCTL_API_KEY: {add}{learn}"
             )));
         }
         context.out.warn(&format!("{}: {how}", error.message));
@@ -186,7 +186,7 @@ async fn try_key(
             context.out.note(&note);
             return Ok(false);
         }
-        *key = Secret::new(text);
+        *key = Secret::read(&text).map_err(Error::usage)?;
         context.use_key(key.clone());
     }
 }
@@ -289,7 +289,7 @@ async fn read_secrets(
         let ask = async |text: &str, flag, what| {
             let question = Question::new(text, flag, what).hidden();
             let text = setup.prompter.text(&question, None, &one_line).await?;
-            Ok::<_, Error>(Secret::new(text))
+            Ok::<_, Error>(Secret::read(&text).map_err(Error::usage)?)
         };
         let mut given = (None, None);
         if wants_key {
@@ -312,8 +312,11 @@ async fn read_secrets(
         (key, secret) = key.split_once('\n').unwrap_or((key, ""));
     }
     let typed = |text: &str, what: &str| {
-        let missing = || Error::usage(format!("no {what} on standard input")).hint(SHAPE);
-        Secret::typed(text).ok_or_else(missing)
+        let message = |why| match text.trim() {
+            "" => format!("no {what} on standard input"),
+            _ => format!("the {what} on standard input {why}"),
+        };
+        Secret::read(text).map_err(|why| Error::usage(message(why)).hint(SHAPE))
     };
     let key = wants_key.then(|| typed(key, "API key")).transpose()?;
     let secret = wants_secret.then(|| typed(secret, "webhook secret"));
@@ -321,6 +324,5 @@ async fn read_secrets(
 }
 
 fn one_line(text: &str) -> Result<(), String> {
-    let typed = Secret::typed(text).map(drop);
-    typed.ok_or_else(|| SHAPE.to_owned())
+    Secret::read(text).map(drop).map_err(|why| format!("it {why}"))
 }

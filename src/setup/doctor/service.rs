@@ -11,7 +11,7 @@ use crate::config::{Service, Target};
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
 use crate::secrets::{Secret, Storage, Vault, look_up};
-use crate::service::client::{Answer, Call, Client, Failure};
+use crate::service::client::{Answer, Call, Client, Failure, key_sent_as};
 use crate::service::time::duration::in_units;
 
 const LIMIT: Duration = Duration::from_secs(3);
@@ -118,12 +118,14 @@ async fn ask(context: &Context, client: &Client, key: Option<&Secret>) -> Result
 fn unreached(target: &Target, failure: &Failure) -> Vec<Check> {
     let origin = target.address();
     let detail = match failure {
-        Failure::NotReached { why, .. } if why.contains("certificate") => {
+        Failure::NotReached { why, hint: Some(hint), .. } if why.contains("TLS") => {
             return vec![
                 Check::ok("reachability", format!("{origin} accepts connections")),
-                Check::problem("tls", Exit::Network, why)
-                    .fix("set ca_file in the profile to the certificate authority that signed it"),
+                Check::problem("tls", Exit::Network, why).fix(hint),
             ];
+        }
+        Failure::NotReached { why, hint: Some(hint), .. } => {
+            return vec![Check::problem("reachability", Exit::Network, why).fix(hint)];
         }
         Failure::NotReached { why, .. } => why.clone(),
         failure => format!("cannot reach {origin}: {failure}"),
@@ -199,6 +201,8 @@ fn judged(context: &Context, key: String, answer: Result<Answer, Failure>) -> Ve
     if let Target::Remote(service) = context.target()
         && error.exit == Exit::Unauthorized
     {
+        let sent = key_sent_as(context.adapter());
+        check.detail = format!("{}; sent as `{sent}`", check.detail);
         check = check.fix(login(service));
     }
     vec![check]

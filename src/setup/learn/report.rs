@@ -67,7 +67,7 @@ impl LearnReport {
         let mut missing = missing(came.kind, &objects);
         missing.retain(|_| !objects.is_empty());
         // A delivery names its settings itself.
-        let has_holes = why.is_some() && came.kind != ReadKind::Event;
+        let has_holes = (why.is_some() || !missing.is_empty()) && came.kind != ReadKind::Event;
         // What the profile's own expression names was there once. A slot may be without terms.
         let is_own = adapter.read.contains_key(&came.kind) && came.kind != ReadKind::Slots;
         let is_null = |name: &&str| objects.iter().any(|it| it.get(*name) == Some(&Value::Null));

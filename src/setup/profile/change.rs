@@ -35,6 +35,9 @@ pub(crate) struct AddArgs {
 pub(crate) fn add(setup: &Startup, args: AddArgs) -> Result<String> {
     let name = args.name;
     let base_url = BaseUrl::parse(&args.base_url, "--base-url")?;
+    if let Some(note) = base_url.note() {
+        setup.out.note(&note);
+    }
     edit(&setup.paths.config_file, |draft| {
         if draft.before.profiles.contains_key(&name) {
             let what = format!("profile {name} already exists");

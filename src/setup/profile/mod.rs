@@ -2,7 +2,6 @@
 
 pub(crate) mod change;
 pub(crate) mod learn;
-pub(crate) mod template;
 
 use std::path::PathBuf;
 
@@ -41,7 +40,6 @@ pub(crate) enum Command {
     },
     Set(change::SetArgs),
     Learn(learn::Args),
-    Template(template::Args),
     Unset(change::UnsetArgs),
     Remove(change::RemoveArgs),
 }
@@ -57,7 +55,6 @@ pub(crate) async fn run(setup: Startup, command: Command) -> Result<Exit> {
         Command::Set(args) => Some(change::set(&setup, args)?),
         Command::Unset(args) => Some(change::unset(&setup, args)?),
         Command::Learn(args) => return learn::run(setup, args).await,
-        Command::Template(args) => return template::run(&setup, args),
         Command::Remove(args) => return change::remove(&setup, args).await,
     };
     let file = ConfigFile::read(&setup.paths.config_file)?;

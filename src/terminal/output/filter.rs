@@ -72,7 +72,16 @@ mod tests {
 
     #[test]
     fn an_expression_that_is_none_is_refused_before_anything_is_sent() {
-        for source in ["}", ".id |", "nonsense", "$id", "halt", "input"] {
+        for source in [
+            "}",
+            ".id |",
+            "nonsense",
+            "$id",
+            "halt",
+            "input",
+            "import \"x\" as $x; $x",
+            "include \"x\"; .",
+        ] {
             assert_eq!(Filter::parse(source, &[]).err().unwrap().exit, Exit::Usage, "{source}");
         }
     }

@@ -30,7 +30,7 @@ use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::system::stdout;
 use crate::secrets::redact;
-pub(crate) use visible::visible;
+pub(crate) use visible::{visible, visible_rows};
 
 /// The result of a command. One value provides both the JSON and the human form, so that they cannot differ.
 pub(crate) trait View {
@@ -291,7 +291,8 @@ impl Output {
     /// Reports an error: the message, its details and the hint; as one JSON object with `--json`.
     pub(crate) fn report(&self, error: &Error) {
         if !self.is_human() {
-            let text = json::compact(&error.to_json().to_string());
+            let document = Document::object(&[("error", &error.to_json())]);
+            let text = json::compact(document.text());
             return self.to_stderr(&redact(&(text + "\n")));
         }
         let mut page = Page::default();

@@ -15,7 +15,7 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// Like [`visible`], but keeps line feeds and tabs.
-pub(super) fn visible_rows(text: &str) -> Cow<'_, str> {
+pub(crate) fn visible_rows(text: &str) -> Cow<'_, str> {
     spelled(text, |c| c == '\n' || c == '\t')
 }
 

@@ -6,6 +6,7 @@ use super::screen::write;
 use super::widget::Widget;
 use crate::platform::signals::Continued;
 use crate::platform::system::tty::{self, Modes};
+use crate::terminal::output::visible;
 
 pub(super) async fn ask(
     widget: &mut Widget<'_>,
@@ -24,7 +25,7 @@ pub(super) async fn ask(
         };
         match widget.take_line(&line) {
             Ok(()) => return Ok(()),
-            Err(problem) => write(&format!("{problem}\n"))?,
+            Err(problem) => write(&format!("{}\n", visible(&problem)))?,
         }
     }
 }
@@ -66,12 +67,14 @@ async fn read(echo: Echo, deadline: Option<Deadline<'_>>) -> Result<Option<Strin
 
 /// `Code (19:52 left) [default]: `
 fn prompt(question: &Question, default: Option<String>, deadline: Option<Deadline<'_>>) -> String {
-    let mut prompt = question.text.clone();
+    let mut prompt = visible(&question.text).into_owned();
     if let Some(deadline) = deadline {
         prompt += &format!(" ({} left)", countdown(deadline.left()));
     }
     match default {
-        Some(default) if question.echo == Echo::Shown => prompt += &format!(" [{default}]"),
+        Some(default) if question.echo == Echo::Shown => {
+            prompt += &format!(" [{}]", visible(&default))
+        }
         // A plain terminal must not show a secret.
         Some(_) => prompt += " [Enter uses the one from the sandbox's inbox]",
         None => {}

@@ -4,7 +4,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use crate::platform::key::Key;
-use crate::terminal::output::fitting;
+use crate::terminal::output::{fitting, visible_rows};
 
 #[derive(Debug, Default)]
 pub(crate) struct Line {
@@ -79,7 +79,7 @@ impl Line {
             if self.is_hidden {
                 return "*".repeat(text.chars().take(columns).count());
             }
-            text.to_owned()
+            visible_rows(text).into_owned()
         };
         let (before, after) = self.text.split_at(self.at);
         let mut shown = part(before);

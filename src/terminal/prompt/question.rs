@@ -35,7 +35,7 @@ pub(crate) struct Question {
 
 impl Question {
     /// `text` is what the person reads. `flag` (`--name`) and `what` (`the guest's name`) are for the error when
-    /// nothing can be asked. The caller makes untrusted text visible first.
+    /// nothing can be asked. The widget makes untrusted text visible.
     pub(crate) fn new(text: impl Into<String>, flag: &'static str, what: &'static str) -> Self {
         Self {
             text: text.into(),

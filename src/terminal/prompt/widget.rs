@@ -1,6 +1,8 @@
 //! The state of a question: rows to choose from, a line to type, or both. It takes keys and draws frames, or takes lines, and
 //! does not touch the terminal.
 
+use std::borrow::Cow;
+
 use console::measure_text_width;
 use jiff::SignedDuration;
 
@@ -10,7 +12,7 @@ use super::screen::{Frame, Size};
 use super::theme::{Theme, title};
 use crate::platform::key::Key;
 use crate::service::documents::text_fold::fold;
-use crate::terminal::output::cut;
+use crate::terminal::output::{cut, visible};
 
 /// The most further lines of the marked row.
 const MOST_MORE_LINES: usize = 2;
@@ -165,11 +167,12 @@ impl<'a> Widget<'a> {
 
     /// Draws the question. No line is wider than `size.usable()`.
     pub(super) fn draw(&self, left: Option<SignedDuration>, size: Size, theme: &Theme) -> Frame {
-        let (columns, text) = (size.usable(), &self.question.text);
+        let (columns, text) = (size.usable(), &*visible(&self.question.text));
         let (mut lines, mut cursor) = (Vec::new(), None);
         if let Some(line) = &self.line {
             // The default of a secret is named in the hint below, which does not stay.
-            let default = self.default.filter(|_| self.question.echo == Echo::Shown);
+            let default = self.default.filter(|_| self.question.echo == Echo::Shown).map(visible);
+            let default = default.as_deref();
             let mut before = theme.input(&title(text, left, usize::MAX), default);
             if measure_text_width(&before) + ROOM_TO_TYPE > columns {
                 lines.push(theme.heading(text, left, columns));
@@ -185,9 +188,9 @@ impl<'a> Widget<'a> {
         }
         self.draw_rows(&mut lines, size, theme);
         if let Some(problem) = &self.problem {
-            lines.extend(theme.problem(problem, columns));
+            lines.extend(theme.problem(&visible(problem), columns));
         } else if let Some(hint) = &self.question.hint {
-            lines.extend(theme.hints(hint, columns));
+            lines.extend(theme.hints(&visible(hint), columns));
         }
         lines.truncate(size.rows.max(2));
         Frame { lines, cursor }
@@ -197,14 +200,14 @@ impl<'a> Widget<'a> {
         let columns = size.usable();
         // Keep the footer and one row for the shell's own line free.
         let room = size.rows.saturating_sub(lines.len() + 2).max(1);
-        let visible = room.min(MOST_ROWS.max(size.rows / 2)).min(self.found.len());
+        let shown = room.min(MOST_ROWS.max(size.rows / 2)).min(self.found.len());
         // Keep the selected row in the middle, so that rows on both sides are visible.
-        let top = self.at.saturating_sub(visible / 2);
-        let top = top.min(self.found.len() - visible);
+        let top = self.at.saturating_sub(shown / 2);
+        let top = top.min(self.found.len() - shown);
         // What a cut leaves out of the marked row stands below it, as far as there is room.
-        let spare = room.saturating_sub(visible + 1).min(MOST_MORE_LINES);
-        for (at, row) in self.found.iter().enumerate().skip(top).take(visible) {
-            let row = first_line(&self.rows[*row]);
+        let spare = room.saturating_sub(shown + 1).min(MOST_MORE_LINES);
+        for (at, row) in self.found.iter().enumerate().skip(top).take(shown) {
+            let row = &first_line(&self.rows[*row]);
             if at == self.at {
                 lines.extend(theme.marked_row(row, columns, 1 + spare));
             } else {
@@ -212,7 +215,7 @@ impl<'a> Widget<'a> {
             }
         }
         let is_list = !self.rows.is_empty();
-        if is_list && (self.line.is_some() || visible < self.found.len()) {
+        if is_list && (self.line.is_some() || shown < self.found.len()) {
             lines.extend(theme.hints(&self.footer(), columns));
         }
     }
@@ -237,8 +240,8 @@ impl<'a> Widget<'a> {
             return "********".to_owned();
         }
         // The blanks that align columns mean nothing in a single line.
-        let words = first_line(&self.text).split_whitespace();
-        words.collect::<Vec<_>>().join(" ")
+        let line = first_line(&self.text);
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// What stands above a plain question: the rows that it offers.
@@ -271,8 +274,8 @@ impl<'a> Widget<'a> {
     }
 }
 
-fn first_line(row: &str) -> &str {
-    row.lines().next().unwrap_or_default()
+fn first_line(row: &str) -> Cow<'_, str> {
+    visible(row.lines().next().unwrap_or_default())
 }
 
 #[cfg(test)]

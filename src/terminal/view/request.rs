@@ -1,9 +1,11 @@
 //! The request that `--dry-run` shows instead of sending.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::json::plain;
+use crate::json::{Document, parsed, plain};
 use crate::secrets::redact;
 use crate::service::client::{Call, redacted, shown_headers, shown_path};
 use crate::service::mapping::Adapter;
@@ -14,7 +16,7 @@ pub(crate) struct RequestView {
     method: String,
     path: String,
     headers: Map<String, Value>,
-    body: Option<Value>,
+    body: Option<Document>,
 }
 
 impl RequestView {
@@ -40,7 +42,10 @@ impl RequestView {
         // By name, and by value where an expression of the profile gave it another name.
         call.body = call.body.map(|body| {
             let shown = redacted(&body, &adapter.dialect);
-            serde_json::from_str(&redact(&shown.to_string())).unwrap_or(Value::Null)
+            match redact(shown.text()) {
+                Cow::Borrowed(_) => shown,
+                Cow::Owned(masked) => parsed(&masked).unwrap_or_default().into(),
+            }
         });
         RequestView::new(call, headers)
     }
@@ -53,7 +58,7 @@ impl Draw for RequestView {
             page.line(format!("{name}: {}", plain(value)));
         }
         if let Some(body) = &self.body {
-            page.line(body.to_string());
+            page.line(body.text());
         }
     }
 }

@@ -1,3 +1,4 @@
+use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -43,6 +44,9 @@ pub(crate) struct Args {
     /// Send events about this booking [default: sample bookings]
     #[arg(long, value_name = "BOOKING")]
     pub(crate) booking: Option<String>,
+    /// Trust the certificate authorities in this file
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
     /// Read the webhook secret from standard input
     #[arg(long)]
     secret_stdin: bool,
@@ -55,7 +59,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let (secret, dialect) = (secrets.signing(), context.dialect());
     let subject = Subject::new(secret, dialect, booking, Timestamp::now());
     let checks = subject.checks();
-    let handler = handler(context, args.url)?;
+    let handler = handler(context, args.url, args.ca_file.as_deref())?;
     if let Some(url) = &args.state_url {
         // An address that does not work is an error before anything is sent.
         ledger(&handler, url).await?;

@@ -17,8 +17,8 @@ use super::secrets::webhook_secrets;
 use super::{handler, trace};
 use crate::app::{Context, bind, listen_for_signals, own_address};
 use crate::booking::arguments::header;
-use crate::config::is_loopback;
 use crate::outcome::{Error, Exit, Result};
+use crate::platform::http_client::is_loopback;
 use crate::platform::private_file::{beside, rename};
 use crate::secrets::Secret;
 use crate::service::client::Call;
@@ -52,6 +52,9 @@ pub(crate) struct Args {
     /// Forward events to this address
     #[arg(long, value_name = "URL", value_parser = endpoint)]
     forward_to: Option<Url>,
+    /// Trust the certificate authorities in this file
+    #[arg(long, value_name = "FILE", requires = "forward_to")]
+    ca_file: Option<PathBuf>,
     /// Add a header to forwarded events, repeatable
     #[arg(short = 'H', long = "header", value_name = "K: V", value_parser = header, requires = "forward_to")]
     headers: Vec<(String, String)>,
@@ -159,7 +162,7 @@ fn forward_target(
             .hint("pass your handler's address, or choose another --port"));
     }
     let app = App {
-        handler: handler(context, url)?,
+        handler: handler(context, url, args.ca_file.as_deref())?,
         dialect: context.dialect().clone(),
         signing: Some((secret.clone(), MAX_SIGNATURE_AGE)),
         headers: std::mem::take(&mut args.headers),

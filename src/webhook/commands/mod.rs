@@ -82,9 +82,11 @@ fn trace(context: &Context) -> Option<Trace> {
     context.verbose.then_some(Output::trace)
 }
 
-/// A client for the handler, with the user's `--timeout`.
-fn handler(context: &Context, url: Url) -> Result<Handler> {
-    Handler::new(url, context.timeout.unwrap_or(DEADLINE), trace(context))
+/// A client for the handler, with the user's `--timeout`. It trusts the authorities in `--ca-file`, else the profile's.
+fn handler(context: &Context, url: Url, ca_file: Option<&std::path::Path>) -> Result<Handler> {
+    let own = context.target().service().and_then(|service| service.ca_file.as_deref());
+    let deadline = context.timeout.unwrap_or(DEADLINE);
+    Handler::new(url, deadline, trace(context), ca_file.or(own))
 }
 
 /// What an interrupt says from now on: that `what` was posted.
@@ -97,8 +99,12 @@ fn posting(context: &Context, what: String, to: &Url) {
 fn no_response(why: &NoReply, url: &Url) -> Error {
     let code = match why {
         NoReply::TooLate => Code::Timeout,
-        NoReply::Broken(_) => Code::Network,
+        NoReply::Broken(..) => Code::Network,
     };
-    Error::new(code, format!("no response from {url}: {why}"))
-        .hint("check that your handler is running at this address and responds within 10 seconds")
+    let usual = "check that your handler is running at this address and responds within 10 seconds";
+    let hint = match why {
+        NoReply::Broken(_, Some(hint)) => hint,
+        _ => usual,
+    };
+    Error::new(code, format!("no response from {url}: {why}")).hint(hint)
 }

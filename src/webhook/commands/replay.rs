@@ -1,3 +1,4 @@
+use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -40,6 +41,9 @@ pub(crate) struct Args {
     /// Send them to this address
     #[arg(long, value_name = "URL", value_parser = endpoint)]
     to: Url,
+    /// Trust the certificate authorities in this file
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
     /// Add a header, repeatable
     #[arg(short = 'H', long = "header", value_name = "K: V", value_parser = header)]
     headers: Vec<(String, String)>,
@@ -77,7 +81,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         signing = Some((secrets.signing().clone(), SignedDuration::MIN));
     }
     let app = App {
-        handler: handler(context, args.to)?,
+        handler: handler(context, args.to, args.ca_file.as_deref())?,
         dialect: context.dialect().clone(),
         signing,
         headers: args.headers,

@@ -24,12 +24,17 @@ pub(crate) struct WebhookSecrets {
 }
 
 impl WebhookSecrets {
-    /// Secrets separated by whitespace, which no secret contains. `None` if the text has none or one is malformed.
-    fn parse(text: &Secret) -> Option<Self> {
-        let all = text.expose().split_whitespace().map(Secret::typed);
-        let all: Vec<Secret> = all.collect::<Option<_>>()?;
-        let is_sandboxs = false;
-        (!all.is_empty()).then_some(WebhookSecrets { all, is_sandboxs })
+    /// Secrets separated by whitespace, which no secret contains. The error is the predicate of a sentence.
+    fn parse(text: &str) -> Result<Self, String> {
+        let all: Vec<Secret> = match text.split_whitespace().map(Secret::read).collect() {
+            Ok(all) => all,
+            // Quotes around several.
+            Err(why) => return Err(Secret::read(text).err().unwrap_or(why)),
+        };
+        if all.is_empty() {
+            return Err("is empty".to_owned());
+        }
+        Ok(WebhookSecrets { all, is_sandboxs: false })
     }
 
     fn one(secret: Secret, is_sandboxs: bool) -> Self {
@@ -54,13 +59,16 @@ pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Resu
         } else {
             read_stdin().await?
         };
-        return WebhookSecrets::parse(&Secret::new(text))
-            .ok_or_else(|| Error::usage("no webhook secret on standard input").hint(SHAPE));
+        if text.trim().is_empty() {
+            return Err(Error::usage("no webhook secret on standard input").hint(SHAPE));
+        }
+        return WebhookSecrets::parse(&text).map_err(|why| {
+            Error::usage(format!("the webhook secret on standard input {why}")).hint(SHAPE)
+        });
     }
     if let Some(text) = Environment::text(&context.environment.webhook_secret) {
-        return WebhookSecrets::parse(&Secret::new(text)).ok_or_else(|| {
-            Error::config("BOOKCTL_WEBHOOK_SECRET is not a webhook secret").hint(SHAPE)
-        });
+        return WebhookSecrets::parse(&text)
+            .map_err(|why| Error::config(format!("BOOKCTL_WEBHOOK_SECRET {why}")).hint(SHAPE));
     }
     let stored = context.stored_webhook_secret().await;
     if let Ok(Some(secret)) = stored {
@@ -97,7 +105,7 @@ fn embedded_secret(context: &Context, database: &Path) -> Result<Option<Secret>>
     ownership::refuse_others(database)?;
     let options = Options::new(Some(database.to_owned()));
     let secret = context.open_sandbox(options)?.webhook_secret()?;
-    Ok(Secret::typed(&secret))
+    Ok(Secret::read(&secret).ok())
 }
 
 async fn served_secret(context: &Context) -> Result<Option<Secret>> {
@@ -109,7 +117,7 @@ async fn served_secret(context: &Context) -> Result<Option<Secret>> {
         Err(failure) => return Err(failure.into_error(&call)),
     };
     let secret = answer.document.str("webhook_secret");
-    Ok(secret.and_then(Secret::typed))
+    Ok(secret.and_then(|secret| Secret::read(secret).ok()))
 }
 
 #[cfg(test)]
@@ -126,8 +134,10 @@ mod tests {
             ("", None),
             (" \n", None),
             ("whsec_ä", None),
+            ("\u{feff}whsec_a\r\n", Some(1)),
+            ("\"whsec_a\"", None),
         ] {
-            let secrets = WebhookSecrets::parse(&Secret::new(text.to_owned()));
+            let secrets = WebhookSecrets::parse(text).ok();
             assert_eq!(secrets.map(|it| it.all.len()), count, "{text:?}");
         }
     }

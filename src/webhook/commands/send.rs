@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use jiff::Timestamp;
 use reqwest::Url;
 use serde::Serialize;
@@ -11,7 +13,7 @@ use crate::booking::watch::wait::read_booking;
 use crate::outcome::{Exit, Result};
 use crate::service::client::Call;
 use crate::service::documents::booking::Booking;
-use crate::service::documents::field::{Field, json_field};
+use crate::service::documents::field::{Field, field};
 use crate::terminal::output::{Draw, Page, Tone};
 use crate::terminal::view::RequestView;
 use crate::webhook::handler::{beginning, endpoint};
@@ -42,11 +44,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BOOKING")]
     pub(crate) booking: Option<String>,
     /// Set a field of the event: JSON value or text
-    #[arg(short = 'F', long = "field", value_name = "PATH=VALUE", value_parser = json_field)]
+    #[arg(short = 'F', long = "field", value_name = "PATH=VALUE", value_parser = field)]
     fields: Vec<Field>,
     /// Sign with this time: seconds or RFC 3339 [default: now]
     #[arg(long, value_name = "TIME", value_parser = sign::second)]
     timestamp: Option<i64>,
+    /// Trust the certificate authorities in this file
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
     /// Read the webhook secret from standard input
     #[arg(long)]
     secret_stdin: bool,
@@ -75,7 +80,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let call = Call::post(args.to.as_str(), event.document);
         return context.emit(&RequestView::new(call, headers));
     }
-    let handler = handler(context, args.to)?;
+    let handler = handler(context, args.to, args.ca_file.as_deref())?;
     let what = format!("event {} was", event.id().escape_debug());
     posting(context, what, &handler.url);
     let reaction = handler.post(&headers, &body).await;

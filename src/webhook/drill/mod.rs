@@ -224,7 +224,7 @@ mod tests {
             (false, Ok(200), false),
             (false, Ok(302), false),
             (false, Ok(500), false),
-            (false, Err(NoReply::Broken("reset".into())), false),
+            (false, Err(NoReply::Broken("reset".into(), None)), false),
         ] {
             let outcome = outcome.map(|status| HandlerResponse {
                 status,

@@ -109,7 +109,7 @@ fn every_mistake_is_told_with_its_line_whatever_ends_the_lines() {
              row 3 (line 5): it has 2 columns, but the header has 4",
         );
         assert_eq!(
-            error.to_json()["error"]["problems"][1],
+            error.to_json().value()["problems"][1],
             json!({"row": 2, "line": 4, "field": "party_size", "value": 0,
                 "message": "party_size must be a whole number from 1, not 0"})
         );

@@ -3,9 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::call::Call;
-use super::refusal::{Refusal, no_document};
+use super::refusal::Refusal;
 use super::way_on::way_on;
+use crate::json::Document;
 use crate::outcome::code::{self, exit_for_refusal};
 use crate::outcome::{Code, Error, ErrorCode, Exit};
 use crate::platform::shell;
@@ -21,6 +24,8 @@ pub(crate) enum Failure {
     /// The connection could not be established. Nothing was sent.
     NotReached {
         why: String,
+        /// What mends it, where that is known.
+        hint: Option<String>,
         timed_out: bool,
     },
     /// The connection broke after the request may have been sent.
@@ -34,9 +39,12 @@ pub(crate) enum Failure {
         status: u16,
         to: Option<String>,
     },
+    /// What came is not a document, for this reason.
     Unreadable {
         status: u16,
-        kind: String,
+        why: String,
+        body: Document,
+        request_id: Option<String>,
     },
     /// A 2xx answer in which the booking that was due is not found. The error says what is there instead.
     NoBooking {
@@ -66,7 +74,7 @@ impl fmt::Display for Failure {
                     "the response ({status}) redirects to {to}, and bookctl does not follow redirects"
                 )
             }
-            Failure::Unreadable { status, kind } => f.write_str(&no_document(*status, kind)),
+            Failure::Unreadable { why, .. } => f.write_str(why),
             Failure::NoBooking { why, .. } => f.write_str(&why.message),
             Failure::Refused(refusal) => f.write_str(&refusal.sentence()),
         }
@@ -139,7 +147,14 @@ impl Failure {
             Failure::Refused(refusal) => {
                 let mut error = unknown.unwrap_or_else(|| refused(&refusal, call, said));
                 error.retry_after = refusal.retry_after;
-                error.body = Some(refusal.body).filter(|body| !body.value().is_null());
+                error.request_id = refusal.request_id;
+                error.body = Some(refusal.body).filter(|body| !is_empty(body));
+                error
+            }
+            Failure::Unreadable { status, why, body, request_id } => {
+                let mut error = unknown.unwrap_or_else(|| unreadable(status, why));
+                error.request_id = request_id;
+                error.body = Some(body).filter(|body| !is_empty(body));
                 error
             }
             Failure::NoBooking { why, .. } => {
@@ -167,11 +182,12 @@ impl Failure {
             }
             Failure::TimedOut(_) => return of(Code::Timeout, said),
             Failure::NoKey(_) => return of(Code::NoKey, said),
-            Failure::NotReached { .. } => return of(Code::Network, said),
-            Failure::Unreadable { status, .. } if *status >= 500 => {
-                let code = ErrorCode::of_refusal(None, *status);
-                let hint = "nothing was changed; try again later";
-                return Error::of(code, Exit::Service, said).hint(hint);
+            Failure::NotReached { hint, .. } => {
+                let error = of(Code::Network, said);
+                return match hint {
+                    Some(hint) => error.hint(hint),
+                    None => error,
+                };
             }
             Failure::Unusable(_) => "ask for less, or check the base URL; nothing was changed",
             Failure::Redirected { .. } => {
@@ -181,6 +197,23 @@ impl Failure {
         };
         Error::new(Code::UnexpectedAnswer, said).hint(hint)
     }
+}
+
+fn is_empty(body: &Document) -> bool {
+    matches!(body.value(), Value::Null) || body.value().as_str().is_some_and(str::is_empty)
+}
+
+/// The error for what is not a document, where nothing can have been changed.
+fn unreadable(status: u16, why: String) -> Error {
+    if status >= 500 {
+        let code = ErrorCode::of_refusal(None, status);
+        return Error::of(code, Exit::Service, why).hint("nothing was changed; try again later");
+    }
+    let hint = match status {
+        200..=299 => "to see the whole response, send the request with `bookctl api`",
+        _ => NOT_THE_SERVICE,
+    };
+    Error::new(Code::UnexpectedAnswer, why).hint(hint)
 }
 
 fn refused(refusal: &Refusal, call: &Call, said: String) -> Error {
@@ -250,6 +283,9 @@ fn next_step(code: &ErrorCode, status: u16, call: &Call) -> Option<String> {
                 || kind.starts_with("organization") =>
         {
             list("organization list")
+        }
+        ("http_404", ["v1"]) => {
+            "check the base URL: no booking service is at this address".to_owned()
         }
         ("http_404", ["v1", "bookings", _, ..]) => {
             "check the id, or search for it with `bookctl bookings TEXT`".to_owned()

@@ -20,7 +20,8 @@ fn said(status: u16, body: Value, call: &Call) -> Error {
 }
 
 fn page(status: u16) -> Failure {
-    let page = Refusal::bare(status, &HeaderMap::new(), "text/html".to_owned());
+    let mut page = Refusal::new(status, &HeaderMap::new(), json!("<html>").into());
+    page.instead = Some(", text/html".to_owned());
     Failure::Refused(Box::new(page))
 }
 
@@ -106,17 +107,22 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
     let why = String::from;
     let (status, timed_out) = (302, false);
     let to = Some(why("https://b.example"));
-    let unreadable = |status, kind| Failure::Unreadable { status, kind };
+    let unreadable = |status, why| Failure::Unreadable {
+        status,
+        why,
+        body: json!("<html>").into(),
+        request_id: None,
+    };
     let failures = [
         Failure::NoKey(why("https://a.example")),
         Failure::NotSent(why("a header is wrong")),
         Failure::TimedOut(Duration::from_secs(30)),
-        Failure::NotReached { why: why("refused"), timed_out },
+        Failure::NotReached { why: why("refused"), hint: None, timed_out },
         Failure::NoAnswer(why("reset")),
         Failure::Unusable(why("it is too large")),
         Failure::Redirected { status, to },
-        unreadable(502, why("")),
-        unreadable(200, why("text/html")),
+        unreadable(502, why("it does not")),
+        unreadable(200, why("it is not JSON")),
         page(404),
         page(418),
         Failure::Key(Error::config("the keyring is locked")),
@@ -129,8 +135,8 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
          network           | Network      | no complete response: reset                   | check the base URL
          unexpected_answer | Network      | cannot use the response: it is too large      | ask for less
          unexpected_answer | Network      | redirects to https://b.example                | final address
-         http_502          | Service      | the response (502) does not                | try again
-         unexpected_answer | Network      | the response (200, text/html) does not      | check the base URL
+         http_502          | Service      | it does not                                   | try again
+         unexpected_answer | Network      | it is not JSON                                | bookctl api
          http_404          | NotFound     | the response (404, text/html) does not      | may not come from
          http_418          | Network      | the response (418, text/html) does not      | may not come from
          config            | Config       | the keyring is locked                         |",
@@ -151,10 +157,11 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
 fn a_write_is_open_unless_it_never_left_or_was_refused() {
     let none = String::new;
     let coded = |status, code| refused(status, json!({"error": "off", "error_code": code}));
-    let (status, kind, why, timed_out) = (200, none(), none(), false);
-    let unreadable = Failure::Unreadable { status, kind };
+    let (status, why, timed_out) = (200, none(), false);
+    let unreadable =
+        Failure::Unreadable { status, why: none(), body: json!("").into(), request_id: None };
     let redirected = Failure::Redirected { status, to: None };
-    let not_reached = Failure::NotReached { why, timed_out };
+    let not_reached = Failure::NotReached { why, hint: None, timed_out };
     for (open, failure) in [
         (true, Failure::NoAnswer(none())),
         (true, Failure::TimedOut(Duration::ZERO)),

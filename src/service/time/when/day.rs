@@ -16,6 +16,8 @@ pub(crate) enum Day {
     Soonest,
     /// This many days after today, by the calendar.
     Ahead(i32),
+    /// This long after today, in days, weeks, months and years.
+    Later(Span),
     /// The next such weekday on which the time is in the future.
     Weekday(Weekday),
     /// Of the weekdays around a date the nearest one on which the time is in the future.
@@ -53,6 +55,7 @@ impl Day {
         let date = match self {
             Day::Date(date) => Some(date),
             Day::Ahead(days) => Some(ahead(days)?),
+            Day::Later(span) => Some(today.checked_add(span).map_err(|_| TOO_FAR)?),
             Day::OfYear(day, weekday) => {
                 // At most eight years lie between two leap days.
                 let years = today.year()..=today.year() + 8;

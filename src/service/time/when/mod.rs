@@ -6,7 +6,7 @@
 //! | `2026-12-01T19:30:00+01:00`, `2026-12-01 19:30Z` | that instant; a fraction of a second is dropped |
 //! | `2026-12-01 19:30`, `1 dec 2026 7:30pm`, `Tue 1 Dec 2026, 19:30` | that time on the zone's clock |
 //! | `19:30`, `7pm`, `7:30 pm`, `noon` | the next time the clock shows it |
-//! | `today 19:30`, `tomorrow 8pm`, `in 3 days 19:30`, `in 2 weeks noon` | that day of the zone's calendar |
+//! | `today 19:30`, `tomorrow 8pm`, `in 3 days 19:30`, `in 1 month noon` | that day of the zone's calendar |
 //! | `fri 8pm`, `4 dec 19:30`, `Fri 4 Dec 19:30` | the next such instant, which may be today |
 //! | `in 2 hours`, `in 1h30m` | that much time from now, whatever the clocks do |
 //!
@@ -109,6 +109,11 @@ impl Days {
             let (first, last) = text.split_once("..").unwrap_or((text, text));
             Ok(Days(words::day(first)?, words::day(last)?))
         })
+    }
+
+    /// Whether they are counted from today, so that they differ between zones.
+    pub(crate) fn are_relative(&self) -> bool {
+        [self.0, self.1].iter().any(|day| !matches!(day, Day::Date(_)))
     }
 
     /// The dates at `now` in `zone`. A weekday is the coming one, which may be today.

@@ -58,6 +58,8 @@ fn days_and_times_are_those_of_the_zone() {
         Tomorrow ,  at 8 pm             | 2026-11-22T20:00:00+00:00
         8pm tomorrow                    | 2026-11-22T20:00:00+00:00
         in 2 weeks at 8 pm              | 2026-12-05T20:00:00+00:00
+        in 1 month 19:30                | 2026-12-21T19:30:00+00:00
+        in 1 year 19:30                 | 2027-11-21T19:30:00+00:00
         in 1 week 2 days, noon          | 2026-11-30T12:00:00+00:00
         19:30 on 1 December 2027        | 2027-12-01T19:30:00+00:00
         ",
@@ -239,8 +241,9 @@ fn whatever_is_unclear_or_impossible_is_refused_with_its_reason_and_an_example_t
         2026-12-01 19:30 Europe/Paris          | `europe/paris` is not understood
         in 2 hours 19:30                       | nothing can follow them
         in 1 day 3 hours                       | days need a time of day
-        in a month 19:30                       | `in` needs a number
-        in 9999999999 days 19:30               | `in` needs a number
+        in a month 19:30                       | `a month` is not a number with a unit
+        in 2 parsecs 19:30                     | `2 parsecs` is not a number with a unit
+        in 9999999999 days 19:30               | is not a number with a unit
         fri sat 20:00                          | two days
         tomorow 20:00                          | did you mean 'tomorrow'?
         ",

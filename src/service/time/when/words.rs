@@ -30,7 +30,7 @@ pub(crate) enum When {
 /// Parses a time: a day and a time of day in either order, perhaps with an offset, or an amount of time from now.
 pub(crate) fn time(text: &str) -> Result<When, String> {
     let words = split(text);
-    if let Some((span, rest)) = amount(&words)?.filter(|(span, _)| days_of(span) == 0) {
+    if let Some((span, rest)) = amount(&words)?.filter(|(span, _)| !has_days(span)) {
         if !rest.is_empty() {
             return Err(
                 "hours and minutes count from now, so nothing can follow them; try `in 2 hours` or `in 3 days 19:30`"
@@ -109,11 +109,17 @@ fn is_number(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn days_of(span: &Span) -> i32 {
-    span.get_weeks() * 7 + span.get_days()
+fn has_days(span: &Span) -> bool {
+    calendar(span).fieldwise() != Span::new().fieldwise()
 }
 
-/// Parses `in 3 days`, `in 2 weeks` or `in 2 hours`, up to a time of day.
+/// The part of a span that a calendar counts.
+fn calendar(span: &Span) -> Span {
+    let long = Span::new().years(span.get_years()).months(span.get_months());
+    long.weeks(span.get_weeks()).days(span.get_days())
+}
+
+/// Parses `in 3 days`, `in 1 month` or `in 2 hours`, up to a time of day.
 fn amount<'t, 'a>(words: &'t [&'a str]) -> ParsedWords<'t, 'a, Span> {
     let ["in", words @ ..] = words else {
         return Ok(None);
@@ -123,11 +129,15 @@ fn amount<'t, 'a>(words: &'t [&'a str]) -> ParsedWords<'t, 'a, Span> {
         end += 1;
     }
     let (amount, rest) = words.split_at(end);
-    let span = duration::span(&amount.join(" ")).ok_or(
-        "`in` needs a number and a unit: minutes, hours, days or weeks; try `in 90 minutes` or `in 3 days 19:30`",
-    )?;
-    let days = Span::new().weeks(span.get_weeks()).days(span.get_days());
-    if days_of(&span) != 0 && span.fieldwise() != days.fieldwise() {
+    let amount = amount.join(" ");
+    let span = duration::span(&amount).ok_or_else(|| {
+        format!(
+            "`{}` is not a number with a unit: minutes, hours, days, weeks, months or years; try `in 90 minutes` or \
+             `in 3 days 19:30`",
+            quotable(&amount)
+        )
+    })?;
+    if has_days(&span) && span.fieldwise() != calendar(&span).fieldwise() {
         return Err(
             "days need a time of day, and hours count from now; try `in 3 days 19:30` or `in 36 hours`".to_owned(),
         );
@@ -145,7 +155,7 @@ fn read_day<'t, 'a>(words: &'t [&'a str]) -> ParsedWords<'t, 'a, Day> {
         ("yesterday", _) => Day::Ahead(-1),
         ("in", _) => {
             let amount = amount(words)?;
-            return Ok(amount.map(|(span, rest)| (Day::Ahead(days_of(&span)), rest)));
+            return Ok(amount.map(|(span, rest)| (Day::Later(span), rest)));
         }
         (_, Some(written)) => match read_date(rest)? {
             Some((date, rest)) => return Ok(Some((date.on(Some(written))?, rest))),
