@@ -289,7 +289,7 @@ async fn read_secrets(
         let ask = async |text: &str, flag, what| {
             let question = Question::new(text, flag, what).hidden();
             let text = setup.prompter.text(&question, None, &one_line).await?;
-            Ok::<_, Error>(Secret::read(&text).map_err(Error::usage)?)
+            Secret::read(&text).map_err(Error::usage)
         };
         let mut given = (None, None);
         if wants_key {
