@@ -1,15 +1,22 @@
-use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
+use std::time::Duration;
 
-use super::arguments::{At, ExtraFields, Limit, degrees, near};
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
+use jiff::tz::TimeZone;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::arguments::{At, ExtraFields, Limit, Zone, degrees, near};
 use super::book::{offer, walk};
 use super::find::pick;
+use super::watch::wait;
 use crate::app::{Context, pages, understood};
 use crate::journal::recent::RecentList;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{SearchLocation, VenueQuery};
 use crate::service::documents::contact;
 use crate::service::documents::slot::Slot;
 use crate::service::documents::venue::Venue;
+use crate::service::time::duration::{self, in_units};
+use crate::service::time::when::When;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::DocumentView;
 use crate::terminal::view::{slots_page, venues_page};
@@ -79,19 +86,26 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 
 /// List a venue's free slots on a day
 ///
-/// A time without an offset is the venue's local time. Later commands accept the rows of this list: `bookctl book --slot
+/// With --wait, looks again until a slot at that time is free; exits with 7 (rejected) if none was. A time without an offset is the venue's local time. Later commands accept the rows of this list: `bookctl book --slot
 /// @1`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl slots @1\n  \
     bookctl slots @1 --at 'tomorrow 19:30' --party 2\n  \
+    bookctl slots ven_otp --at 'fri 19:30' --wait=2h -q && \\\n    bookctl book ven_otp --at 'fri 19:30' --name 'Ada Lovelace' --party 2\n  \
     bookctl slots ven_otp --at '2030-12-01 19:30' \\\n    --json --jq '.slots[].availability_id'")]
 pub(crate) struct SlotsArgs {
     /// Venue id, @N for a row of the last search, or @last
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     venue: Option<String>,
+    /// Choose the day, or the day and time, such as `fri 19:30` [default: now]
+    #[arg(long, value_name = "WHEN|DAY", value_parser = slots_at)]
+    at: Option<SlotsAt>,
     #[command(flatten)]
-    when: At,
+    zone: Zone,
+    /// Wait until a slot at that time is free [default: 30m]
+    #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = "30m", value_parser = duration::lasting, requires = "at")]
+    wait: Option<Duration>,
     /// Search for this many people
     #[arg(long, value_name = "N", default_value = "2", value_parser = contact::party, allow_negative_numbers = true)]
     party: u32,
@@ -106,8 +120,8 @@ pub(crate) struct SlotsArgs {
 
 pub(crate) async fn list_slots(context: &Context, args: SlotsArgs) -> Result<Exit> {
     let venue = pick::venue_or_pick(context, args.venue.as_deref()).await?;
-    let (remembered, zone) = (venue.remembered.as_ref(), args.when.zone.tz.as_ref());
-    let when = args.when.when();
+    let (remembered, zone) = (venue.remembered.as_ref(), args.zone.tz.as_ref());
+    let at = args.at.unwrap_or(SlotsAt { when: When::now(), is_day: true });
     let search = offer::SlotSearch {
         context,
         venue: &venue,
@@ -117,7 +131,10 @@ pub(crate) async fn list_slots(context: &Context, args: SlotsArgs) -> Result<Exi
         limit: args.limit.get(),
     };
     let zone = offer::known_zone(remembered, zone);
-    let offer = search.around(&when, zone.as_ref()).await?;
+    let offer = match args.wait {
+        Some(longest) => wait_for_slot(&search, &at, zone.as_ref(), longest).await?,
+        None => search.around(&at.when, zone.as_ref()).await?,
+    };
     offer.remember(context);
     let (slots, reader) = (&offer.slots, offer.reader(context));
     context.remember_rows(RecentList::Slots, slots.iter().map(Slot::id));
@@ -127,4 +144,73 @@ pub(crate) async fn list_slots(context: &Context, args: SlotsArgs) -> Result<Exi
     context.out.emit_list(&list, slots.is_empty(), &none)?;
     understood::note_around(context, &offer.around);
     Ok(Exit::Done)
+}
+
+/// What `slots --at` means. A day alone is asked for by its noon, and today by the present.
+#[derive(Clone, Debug)]
+struct SlotsAt {
+    when: When,
+    is_day: bool,
+}
+
+fn slots_at(text: &str) -> Result<SlotsAt, String> {
+    let is_day = |when| SlotsAt { when, is_day: true };
+    if text.trim().eq_ignore_ascii_case("today") {
+        return Ok(is_day(When::now()));
+    }
+    match When::parse(text) {
+        Ok(when) => Ok(SlotsAt { when, is_day: false }),
+        Err(why) => When::parse(&format!("{text} 12:00")).map(is_day).map_err(|_| why),
+    }
+}
+
+/// The most and the least often that slots are asked for: at most a third of the rate limit (spec, Limits: 60 in 5 minutes).
+const MOST_OFTEN: Duration = Duration::from_secs(1);
+const LEAST_OFTEN: Duration = Duration::from_secs(15);
+
+/// The slots once there is one at the wanted time, on a day alone any. The last look's error (7) if none came.
+async fn wait_for_slot(
+    search: &offer::SlotSearch<'_>,
+    at: &SlotsAt,
+    zone: Option<&TimeZone>,
+    longest: Duration,
+) -> Result<offer::Offer> {
+    let context = search.context;
+    context.wait_for_rate_limits();
+    let deadline = Instant::now() + longest;
+    let pause = (longest / 20).clamp(MOST_OFTEN, LEAST_OFTEN);
+    let how_often = format!("every {} for up to", in_units(pause.as_secs()));
+    let progress = context.out.progress("");
+    let mut last = Error::new(Code::Timeout, "the service did not respond in time");
+    let mut is_noted = false;
+    loop {
+        let look = search.around(&at.when, zone);
+        match timeout_at(deadline.max(Instant::now() + MOST_OFTEN), look).await {
+            Ok(Ok(offer)) => {
+                let is_there =
+                    if at.is_day { !offer.slots.is_empty() } else { offer.at_wanted().is_some() };
+                if is_there {
+                    return Ok(offer);
+                }
+                last = offer.no_slot("use `bookctl book --slot`");
+                if last.code != Code::NoSlot {
+                    return Err(last);
+                }
+            }
+            Ok(Err(error)) if wait::passes(&error) => last = error,
+            Ok(Err(error)) => return Err(error),
+            Err(_) => {}
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(last);
+        }
+        let text = format!("{}; looking {how_often} {}", last.message, in_units(left.as_secs()));
+        if !is_noted && !context.out.redraws() {
+            context.out.note(&text);
+            is_noted = true;
+        }
+        progress.say(&text);
+        sleep(pause.min(left)).await;
+    }
 }

@@ -13,18 +13,13 @@ pub(crate) use completions::Shell;
 pub(crate) use help::TOPICS;
 
 use crate::app::plan::{Needs, Plan, ServiceNeed};
+use crate::outcome::Exit;
 use crate::{account, booking, desk, playground, setup, webhook};
 
 /// All commands in the order of the help, each with its summary: the overview builds no command's arguments.
 #[derive(Subcommand, Debug)]
 #[command(defer = true)]
 pub(crate) enum Command {
-    /// Run and control the sandbox
-    Sandbox(Group<playground::Command>),
-    /// Receive, forward, send and verify webhooks, and test your handler
-    Webhook(Group<webhook::commands::Command>),
-    /// Send any request with the profile's address and key
-    Api(Box<api::Args>),
     /// Search venues
     Search(booking::search::Args),
     /// List a venue's free slots on a day
@@ -33,6 +28,10 @@ pub(crate) enum Command {
     Book(EagerBook),
     /// Book every row of a JSON lines or CSV file
     Batch(booking::batch::Args),
+    /// Connect a guest's own account, to book with it
+    Session(ListingGroup<account::session::Command>),
+    /// Check whether a guest's own account has a card on file
+    Card(account::card::CardArgs),
     /// Find, watch and change bookings on one live screen
     Desk(desk::Args),
     /// List and search the bookings this computer knows
@@ -51,16 +50,20 @@ pub(crate) enum Command {
     Watch(booking::watch::Args),
     /// List and resolve booking requests whose result is unknown
     Attempts(booking::attempts::Args),
+    /// Run and control the sandbox
+    Sandbox(Group<playground::Command>),
+    /// Receive, forward, send and verify webhooks, and test your handler
+    Webhook(Group<webhook::commands::Command>),
+    /// Send any request with the profile's address and key
+    Api(Box<api::Args>),
     /// Store and remove API keys, and show which key a profile uses
     Auth(Group<setup::auth::Command>),
     /// Manage profiles: the services bookctl can connect to
     Profile(ListingGroup<setup::profile::Command>),
     /// Check the configuration, the connection and the API key
     Doctor(setup::doctor::Args),
-    /// Explain a status or an error code, and what to do next
+    /// Explain a status, an error code or an exit code
     Explain(explain::Args),
-    /// Check whether a guest's own account has a card on file
-    Card(account::card::CardArgs),
     /// Generate a shell completion script
     Completions(completions::Args),
     /// Show help for a topic or a command
@@ -69,8 +72,8 @@ pub(crate) enum Command {
     Journal(ListingGroup<journal::Command>),
     /// Show what is left of each rate limit
     Limits(account::limits::Args),
-    /// Connect a guest's own account, to book with it
-    Session(ListingGroup<account::session::Command>),
+    /// Show bookctl's version, and how it was built
+    Version(NoArgs),
     /// Show the service's version, time and endpoints
     #[command(hide = true)]
     Status(status::Args),
@@ -81,6 +84,11 @@ pub(crate) enum Command {
 pub(crate) enum EagerBook {
     Book(Box<booking::book::Args>),
 }
+
+/// Show bookctl's version, and how it was built
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  bookctl version --jq .version")]
+pub(crate) struct NoArgs {}
 
 // A command with subcommands. No doc comment, because that would replace the help of `T`.
 #[derive(clap::Args, Debug)]
@@ -102,6 +110,10 @@ impl Command {
         match self {
             Command::Help(args) => Plan::program(move |out, root| help::run(out, &args, root())),
             Command::Completions(args) => Plan::program(move |out, _| completions::run(out, &args)),
+            Command::Version(_) => Plan::program(|out, _| {
+                out.emit(&super::Version::of_program())?;
+                Ok(Exit::Done)
+            }),
             Command::Explain(args) => Plan::program(move |out, _| explain::run(out, &args)),
             Command::Auth(group) => Plan::configuration(group.command, setup::auth::run),
             Command::Doctor(args) => Plan::configuration(args, setup::doctor::run),

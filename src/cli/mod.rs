@@ -14,15 +14,16 @@ use std::num::{IntErrorKind, ParseIntError};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
+use serde::Serialize;
 
 use crate::app::flags::Flags;
 use crate::config::Environment;
 use crate::outcome::{Error, Exit};
 use crate::secrets::register_secret;
-use crate::terminal::output::{ColorChoice, Format, Output, Terminals};
+use crate::terminal::output::{ColorChoice, Draw, Format, Output, Page, Terminals};
 pub(crate) use commands::Command;
 
-/// Test a booking integration offline, or manage real bookings
+/// Operate bookings from the terminal (restaurants, gyms, tickets, travel), and test against the whole service offline
 ///
 /// Without configuration, bookctl uses its sandbox, and nothing is really booked.
 #[derive(Parser, Debug)]
@@ -34,9 +35,9 @@ pub(crate) use commands::Command;
     disable_help_subcommand = true,
     arg_required_else_help = true,
     after_help = "Examples:\n  \
-    bookctl sandbox serve          # an API for your client\n  \
     bookctl book                   # asks for everything it needs\n  \
     bookctl show @last             # what happened?\n  \
+    bookctl sandbox serve          # an API for your client\n  \
     bookctl help outcomes          # a venue for each outcome"
 )]
 pub(crate) struct Cli {
@@ -81,7 +82,9 @@ pub(crate) fn help_width() -> usize {
 pub(crate) fn with_overview(columns: usize) -> clap::Command {
     let whole = Cli::command().term_width(columns);
     let overview = overview::template(&whole, columns);
-    whole.help_template(overview)
+    // What every command accepts stands in `help flags` alone.
+    let hidden = |arg: clap::Arg| if arg.is_global_set() { arg.hide(true) } else { arg };
+    whole.mut_args(hidden).help_template(overview)
 }
 
 /// The command that the arguments name, as far as they can be parsed, and its path. The hint points to its help.
@@ -125,7 +128,11 @@ pub(crate) fn report_usage(
         let is_verbose = |it: Cow<'_, str>| matches!(&*it, "--verbose" | "-v" | "-vV" | "-Vv");
         let wants_details =
             error.kind() == ErrorKind::DisplayVersion && own_arguments(arguments).any(is_verbose);
-        return out.print_help(&if wants_details { details().into() } else { error.render() });
+        return out.print_help(&if wants_details {
+            Version::of_program().text().into()
+        } else {
+            error.render()
+        });
     }
     register_secret_arguments(arguments);
     let format = if wants_json { Format::Json } else { Format::Human };
@@ -134,18 +141,43 @@ pub(crate) fn report_usage(
     Exit::Usage
 }
 
-/// `--version --verbose`: what a report of a bug needs to say about the program. What was built is from `build.rs`.
-fn details() -> String {
-    format!(
-        "bookctl {}\ncommit {}\ntarget {}\nprofile {}\nsqlite {}\ntls rustls {} with ring {}\n",
-        env!("CARGO_PKG_VERSION"),
-        env!("BUILT_COMMIT"),
-        env!("BUILT_TARGET"),
-        env!("BUILT_PROFILE"),
-        rusqlite::version(),
-        env!("BUILT_RUSTLS"),
-        env!("BUILT_RING"),
-    )
+/// What a report of a bug needs to say about the program. What was built is from `build.rs`.
+#[derive(Serialize)]
+pub(crate) struct Version {
+    version: &'static str,
+    commit: &'static str,
+    target: &'static str,
+    profile: &'static str,
+    sqlite: &'static str,
+    tls: String,
+}
+
+impl Version {
+    pub(crate) fn of_program() -> Self {
+        Version {
+            version: env!("CARGO_PKG_VERSION"),
+            commit: env!("BUILT_COMMIT"),
+            target: env!("BUILT_TARGET"),
+            profile: env!("BUILT_PROFILE"),
+            sqlite: rusqlite::version(),
+            tls: format!("rustls {} with ring {}", env!("BUILT_RUSTLS"), env!("BUILT_RING")),
+        }
+    }
+
+    fn text(&self) -> String {
+        let Version { version, commit, target, profile, sqlite, tls } = self;
+        format!(
+            "bookctl {version}\ncommit {commit}\ntarget {target}\nprofile {profile}\nsqlite {sqlite}\ntls {tls}\n"
+        )
+    }
+}
+
+impl Draw for Version {
+    fn draw(&self, page: &mut Page) {
+        for line in self.text().lines() {
+            page.line(line);
+        }
+    }
 }
 
 /// The arguments before `--`. What follows belongs to another program.

@@ -7,11 +7,11 @@ use crate::terminal::output::wrap;
 
 /// The first command of each group. Those from the last one on have no line of their own.
 const GROUPS: [(&str, &str); 5] = [
-    ("sandbox", "Build and test"),
     ("search", "Book"),
     ("desk", "Support a guest"),
+    ("sandbox", "Build and test"),
     ("auth", "Connect"),
-    ("card", "commands"),
+    ("completions", "commands"),
 ];
 
 const FLAGS: [(&str, &str); 4] = [

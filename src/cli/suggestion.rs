@@ -30,6 +30,10 @@ pub(super) fn suggestion(
             None => with_more_words(command, path, wrong),
         };
     }
+    let subcommand = text(ContextKind::InvalidSubcommand);
+    if subcommand == "config" {
+        return Some("did you mean 'profile set'?".to_owned());
+    }
     let mut found = Vec::new();
     for kind in [ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue] {
         match error.get(kind) {

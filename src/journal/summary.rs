@@ -15,14 +15,14 @@ pub(crate) struct Summary {
     pub(crate) schema: Option<String>,
     pub(crate) attempts: i64,
     pub(crate) bookings: i64,
-    pub(crate) open_attempts: i64,
+    pub(crate) unresolved: i64,
     /// RFC 3339.
-    pub(crate) oldest_open_at: Option<String>,
+    pub(crate) oldest_unresolved_at: Option<String>,
 }
 
 const COUNT: &str = "
     SELECT (SELECT count(*) FROM attempts) AS attempts, (SELECT count(*) FROM bookings) AS bookings,
-           count(*) AS open_attempts, min(created_at) AS oldest_open_at FROM attempts WHERE state = 'unresolved'";
+           count(*) AS unresolved, min(created_at) AS oldest_unresolved_at FROM attempts WHERE state = 'unresolved'";
 
 impl Journal {
     /// Fails where no change could be written: a shared journal's server may be a standby, or this user may only read.
@@ -47,8 +47,8 @@ impl Journal {
                 schema: schema.map(|row| row.at(0)).transpose()?,
                 attempts: row.get("attempts")?,
                 bookings: row.get("bookings")?,
-                open_attempts: row.get("open_attempts")?,
-                oldest_open_at: row.get("oldest_open_at")?,
+                unresolved: row.get("unresolved")?,
+                oldest_unresolved_at: row.get("oldest_unresolved_at")?,
             })
         })
     }

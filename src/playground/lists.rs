@@ -4,15 +4,26 @@ use jiff::Timestamp;
 
 use super::answer::{AnswerColumn, AnswerList, cell, of_organization};
 use crate::app::Context;
+use crate::booking::find::locate::locate_booking;
 use crate::outcome::{Exit, Result};
 use crate::secrets::reveal;
 use crate::service::client::Call;
+use crate::service::documents::id::id;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
     /// Only those of this organization
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
+}
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct InboxArgs {
+    /// Only the text messages of this booking
+    #[arg(long, value_name = "BOOKING", value_parser = id)]
+    booking: Option<String>,
+    #[command(flatten)]
+    of: Args,
 }
 
 pub(crate) const BOOKINGS: &[AnswerColumn] = &[
@@ -51,9 +62,18 @@ pub(crate) async fn bookings(context: &Context, args: Args) -> Result<Exit> {
     list(context, path, "bookings", BOOKINGS).await
 }
 
-pub(crate) async fn inbox(context: &Context, args: Args) -> Result<Exit> {
-    let path = of_organization("/sandbox/inbox", args.organization.as_deref());
-    list(context, path, "messages", MESSAGES).await
+pub(crate) async fn inbox(context: &Context, args: InboxArgs) -> Result<Exit> {
+    let booking = args.booking.as_deref().map(|it| locate_booking(context, it)).transpose()?;
+    let path = of_organization("/sandbox/inbox", args.of.organization.as_deref());
+    let mut list = AnswerList::read(context, Call::get(path), "messages", MESSAGES).await?;
+    if let Some(booking) = booking {
+        let mut document = list.document.value().clone();
+        if let Some(messages) = document["messages"].as_array_mut() {
+            messages.retain(|it| it["booking_id"] == booking.as_str());
+        }
+        list.document = document.into();
+    }
+    list.emit(context, "no messages yet")
 }
 
 pub(crate) async fn keys(context: &Context) -> Result<Exit> {

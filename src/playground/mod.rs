@@ -42,8 +42,8 @@ pub(crate) enum Command {
     /// List text messages with one-time codes, newest first
     #[command(after_help = "Examples:\n  \
         bookctl sandbox inbox\n  \
-        bookctl sandbox inbox --jq '.messages[0].code'")]
-    Inbox(lists::Args),
+        bookctl sandbox inbox --booking bk_01 --jq '.messages[0].code'")]
+    Inbox(lists::InboxArgs),
     Requests(requests::Args),
     Report(report::Args),
     Clock(clock::Args),

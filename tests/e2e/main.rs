@@ -34,6 +34,7 @@ mod repeated;
 mod sandbox_clock;
 mod sandbox_env;
 mod sandbox_file;
+mod scripts;
 mod search;
 mod shared_limits;
 mod unreadable_files;

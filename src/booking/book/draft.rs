@@ -8,7 +8,7 @@ use super::offer::{Offer, known_zone, offered};
 use crate::app::Context;
 use crate::booking::find::locate::LocatedVenue;
 use crate::booking::find::pick::booking_or_pick;
-use crate::booking::terms::filled_in;
+use crate::booking::terms::{asked_for, filled_in};
 use crate::json::plain;
 use crate::outcome::{Error, Result};
 use crate::platform::shell;
@@ -125,6 +125,17 @@ impl BookingDraft {
         let party = text("/party_size").and_then(|party| party.parse().ok());
         options.party = options.party.or(party);
         self.seating = text("/seating_preference");
+        // What was asked for counts too: a service may not show it.
+        let chosen = |field: &str| {
+            let asked = asked_for(context, &like);
+            text(&format!("/{field}")).or_else(|| asked.get(field).map(plain))
+        };
+        if chosen("payment_collection").is_some_and(|it| it == VENDOR_PAYMENT) {
+            options.payment.get_or_insert_with(|| "vendor".to_owned());
+        }
+        if options.end_user.is_none() {
+            options.end_user = chosen("end_user").filter(|it| !it.is_empty());
+        }
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 pub(crate) mod forget;
 pub(crate) mod locate;
 pub(crate) mod pick;
+mod refresh;
 
 use std::cmp::Reverse;
 
@@ -33,7 +34,8 @@ use crate::terminal::view::{AS_REQUESTED, is_listed_as, kept_page, open_page};
 /// The service has no list of bookings. This one has what was made, shown or received by `webhook listen` on this
 /// computer or by your team, each booking as last seen. A terminal lists the next visits first, a pipe and `--json` the newest
 /// bookings. TEXT matches the guest's name, phone and email, the venue and the booking's id; case and accents make no
-/// difference. Guests' data is deleted after 90 days: see `bookctl help privacy`.
+/// difference. --refresh exits with 11 if a coming booking is no longer as it was booked. Guests' data is deleted after 90 days:
+/// see `bookctl help privacy`.
 #[derive(clap::Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Examples:\n  \
@@ -43,6 +45,7 @@ use crate::terminal::view::{AS_REQUESTED, is_listed_as, kept_page, open_page};
     bookctl bookings --status waiting\n  \
     bookctl bookings --jq '.bookings[].id'\n  \
     bookctl bookings --open\n  \
+    bookctl bookings --refresh || echo 'call the guests'\n  \
     bookctl show @1\n  \
     bookctl bookings forget --guest 'Ada Lovelace'\n  \
     bookctl bookings forget --before 2026-06-01 --yes")]
@@ -79,6 +82,9 @@ pub(crate) struct Args {
     /// List unfinished bookings of the last day, from the service
     #[arg(long, conflicts_with_all = ["text", "guest", "phone", "email", "venue", "date", "mine"])]
     open: bool,
+    /// Read every coming booking again, and list those that changed
+    #[arg(long, conflicts_with_all = ["text", "guest", "phone", "email", "venue", "date", "mine", "status", "open"])]
+    refresh: bool,
 }
 
 #[derive(clap::Subcommand, Debug)]
@@ -111,6 +117,9 @@ pub(crate) fn recorded_status(word: &str) -> &str {
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if let Some(BookingsAction::Forget(args)) = args.action {
         return forget::run(context, args).await;
+    }
+    if args.refresh {
+        return refresh::run(context).await;
     }
     let limit = (args.limit > 0).then_some(args.limit);
     if args.open {

@@ -151,7 +151,7 @@ impl Story {
             let status = run.http_status.map(|status| format!("HTTP {status}, "));
             let text = format!("{which}{}{result}", status.unwrap_or_default());
             let details = json!({"run": number, "outcome": run.outcome.as_str(), "http_status": run.http_status});
-            self.add(ended, "answer", text, details);
+            self.add(ended, "response", text, details);
             self.first_answer = self.first_answer.or(ended.filter(|_| is_booked));
             may_be_booked |= run.outcome.may_have_booked();
         }

@@ -29,7 +29,7 @@ use crate::terminal::view::{bookings_page, status_cell, tone_of};
     bookctl show bk_01 --timeline\n  \
     bookctl show bk_01 --exit-status && echo confirmed")]
 pub(crate) struct Args {
-    /// Booking ids, @N for rows of the last list of bookings, or @last; several print a table, or a JSON array
+    /// Booking ids, @N for rows of the last list of bookings, or @last; several print a table, or a JSON array with an element for each
     #[arg(value_name = "BOOKING", value_parser = id)]
     bookings: Vec<String>,
     /// Exit by the booking's status, as `book` does
@@ -59,21 +59,25 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let located = |named: &String| pick::located(context, named);
     let named: Vec<_> = args.bookings.iter().map(located).collect::<Result<_>>()?;
     let mut bookings = Vec::new();
+    let mut documents = Vec::new();
     let mut exit = Exit::Done;
     for mut named in named {
         let its = match read(context, &mut named, args.exit_status).await {
             Ok((booking, its)) => {
+                documents.push(booking.document.clone());
                 bookings.push(booking);
                 its
             }
-            // A person sees the other bookings anyway, if they can still be read. A script gets all of them or none.
             Err(mut error) => {
                 let is_about_one = matches!(error.exit, NotFound | Refused | Invalid | Service);
-                if !is_about_one || !context.out.is_human() {
+                if !is_about_one {
                     return Err(error);
                 }
                 error.hint = None;
-                context.out.report(&error);
+                documents.push(error.to_json().into());
+                if context.out.is_human() {
+                    context.out.report(&error);
+                }
                 error.exit
             }
         };
@@ -82,7 +86,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
             exit = its;
         }
     }
-    let documents = Document::array(bookings.iter().map(|it| &it.document));
+    let documents = Document::array(documents.iter());
     let page = |_: &Document| {
         let known = bookings.iter().map(|it| terms::filled_in(context, it));
         bookings_page(known, context.service_now())
@@ -192,9 +196,7 @@ pub(crate) fn add_timeline(page: &mut Page, rows: &[history::TimelineRow]) {
             TableCell::from(there.strftime("%F %T").to_string())
                 .in_short(Some(there.strftime("%-d %b %T").to_string()))
         });
-        // JSON has an older word.
-        let kind = row.kind.replace("answer", "response");
-        let told = [kind.into(), row.text.as_str().into()];
+        let told = [row.kind.into(), row.text.as_str().into()];
         times.chain(told).collect()
     });
     let headers = clocks.iter().map(|(header, _)| *header);

@@ -2,87 +2,151 @@ pub(crate) mod wait;
 
 use std::time::Duration;
 
-use super::find::{pick, status};
+use futures_util::future::join_all;
+
+use super::find::{pick, recorded_status, status};
 use super::finish;
 use crate::app::Context;
 use crate::app::in_flight::InFlight;
+use crate::journal::{KeptBooking, SearchCriteria};
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
 use crate::service::documents::booking::Status;
 use crate::service::documents::id::id;
 use crate::service::time::duration::in_units;
+use crate::terminal::output::Progress;
 
 /// How long a booking is watched without `--timeout`. A pause expires after 20 minutes.
 const LONGEST: Duration = Duration::from_secs(30 * 60);
 
-/// Watch a booking until it ends or needs an answer
+/// Watch bookings until each ends or needs an answer
 ///
-/// Prints the booking each time it changes; with --json, one document per line. Exits as `book` does; with --until, with 0
-/// at that status. `--until cancelled` keeps watching a confirmed booking, and exits with 8 if it is still confirmed at the
-/// timeout. Ends if the booking needs an answer or has an unknown status (15). Until the timeout, waits out rate limits and
-/// a service that fails or cannot be reached.
+/// Prints a booking each time it changes; with --json, one document per line. Exits as `book` does, of several for the first
+/// that is not confirmed; with --until, with 0 at that status. `--until cancelled` keeps watching a confirmed booking, and
+/// exits with 8 if it is still confirmed at the timeout. Ends if a booking needs an answer or has an unknown status (15).
+/// Until the timeout, waits out rate limits and a service that fails or cannot be reached.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl watch bk_01\n  \
+    bookctl watch bk_01 bk_02 --jq '[.id, .status] | @tsv'\n  \
+    bookctl watch --all\n  \
     bookctl watch bk_01 --until confirmed --until failed --timeout 5m --json")]
 pub(crate) struct Args {
-    /// Booking id, @N for a row of the last list of bookings, or @last
-    #[arg(value_parser = id)]
-    booking: Option<String>,
+    /// Booking ids, @N for rows of the last list of bookings, or @last
+    #[arg(value_name = "BOOKING", value_parser = id)]
+    bookings: Vec<String>,
+    /// Watch every booking this computer knows that is not final
+    #[arg(long, conflicts_with = "bookings")]
+    all: bool,
     /// Stop at this status, repeatable
     #[arg(long, value_name = "STATUS", value_parser = status(), ignore_case = true)]
     until: Vec<String>,
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let named = args.booking.as_deref();
-    let mut named = pick::booking_or_pick(context, named, |_| true, true).await?;
-    let id = named.id.clone();
-    let known = match named.read.take() {
-        Some(Err(error)) if !wait::passes(&error) => return Err(error),
-        read => read.and_then(Result::ok),
-    };
-    let in_flight = |status: Option<&Status>| {
-        let watching = InFlight::watching(&id, status, again(&id, &args.until));
-        context.in_flight.replace(watching)
-    };
-    in_flight(None);
-    let mut shown: Option<String> = None;
-    let progress = context.out.progress("");
-    let longest = context.timeout.unwrap_or(LONGEST);
-    let watched = wait::until(context, &id, known, longest, |booking, left| {
-        // Compares the whole booking, because a new pause has the same status as the one before. What stands around it,
-        // such as the number of a request, is new in each answer.
-        let text = booking.own_document().text();
-        if shown.as_deref() != Some(text) {
-            let view = finish::booking_view(context, booking);
-            context.out.emit_line(&view)?;
-            finish::remember_shown(context, booking);
-            shown = Some(text.to_owned());
+    let until: Vec<String> = args.until.iter().map(|it| recorded_status(it).to_owned()).collect();
+    let named = if args.all {
+        let named = unfinished(context, &until)?;
+        if named.is_empty() {
+            context.out.note("No booking to watch: all that this computer knows are final.");
         }
-        let status = booking.status();
-        in_flight(Some(&status));
-        let left = in_units(left.as_secs());
-        progress.say(&format!("{status}; watching for up to {left} more"));
-        Ok(is_reached(&status, &args.until) || ends(&status, &args.until))
+        named
+    } else if let [] | [_] = args.bookings.as_slice() {
+        let named = args.bookings.first().map(String::as_str);
+        vec![pick::booking_or_pick(context, named, |_| true, true).await?]
+    } else {
+        let located = args.bookings.iter().map(|it| pick::located(context, it));
+        located.collect::<Result<_>>()?
+    };
+    let is_one = named.len() == 1;
+    let progress = context.out.progress("");
+    let watching = Watching { context, until, beside: named.len(), progress: &progress };
+    let watched = join_all(named.into_iter().map(|it| watching.watch(it))).await;
+    drop(progress);
+    let mut exit = Exit::Done;
+    let mut failed = None;
+    for ended in watched {
+        match ended {
+            // The first is the result of the command. Others are told apart by their ids.
+            Err(error) if is_one || failed.is_none() => failed = Some(error),
+            Err(error) => context.out.warn(&error.message),
+            Ok(its) if exit == Exit::Done => exit = its,
+            Ok(_) => {}
+        }
+    }
+    failed.map_or(Ok(exit), Err)
+}
+
+/// The bookings of this computer of which more is to come.
+fn unfinished(context: &Context, until: &[String]) -> Result<Vec<pick::NamedBooking>> {
+    pick::take_in_received(context)?;
+    let found = context.journal()?.find(&SearchCriteria::default(), None)?.kept.into_iter();
+    let found = found.filter(|kept| match kept.booking.status() {
+        Status::RequiresAction => true,
+        status => !ends(&status, until),
     });
-    let booking = watched.await.map_err(|error| pick::not_found(context, &id, error))?;
-    let status = booking.status();
-    if is_reached(&status, &args.until) {
-        return Ok(Exit::Done);
+    let id = |kept: KeptBooking| kept.booking.id().to_owned();
+    Ok(found.map(|kept| pick::NamedBooking { id: id(kept), read: None }).collect())
+}
+
+struct Watching<'a> {
+    context: &'a Context,
+    until: Vec<String>,
+    /// How many are watched.
+    beside: usize,
+    progress: &'a Progress,
+}
+
+impl Watching<'_> {
+    async fn watch(&self, mut named: pick::NamedBooking) -> Result<Exit> {
+        let (context, until) = (self.context, &self.until);
+        let id = named.id.clone();
+        let known = match named.read.take() {
+            Some(Err(error)) if !wait::passes(&error) => return Err(error),
+            read => read.and_then(Result::ok),
+        };
+        let in_flight = |status: Option<&Status>| {
+            let watching = InFlight::watching(&id, status, again(&id, until));
+            context.in_flight.replace(watching)
+        };
+        in_flight(None);
+        let mut shown: Option<String> = None;
+        let longest = context.timeout.unwrap_or(LONGEST);
+        let beside = u32::try_from(self.beside).unwrap_or(u32::MAX);
+        let watched = wait::until(context, &id, known, (longest, beside), |booking, left| {
+            // Compares the whole booking, because a new pause has the same status as the one before. What stands around it,
+            // such as the number of a request, is new in each answer.
+            let text = booking.own_document().text();
+            if shown.as_deref() != Some(text) {
+                let view = finish::booking_view(context, booking);
+                context.out.emit_line(&view)?;
+                finish::remember_shown(context, booking);
+                shown = Some(text.to_owned());
+            }
+            let status = booking.status();
+            in_flight(Some(&status));
+            let left = in_units(left.as_secs());
+            self.progress.say(&format!("{status}; watching for up to {left} more"));
+            Ok(is_reached(&status, until) || ends(&status, until))
+        });
+        let booking = watched.await.map_err(|error| pick::not_found(context, &id, error))?;
+        let status = booking.status();
+        if is_reached(&status, until) {
+            return Ok(Exit::Done);
+        }
+        if !ends(&status, until) {
+            context.out.note(&format!(
+                "Stopped watching: the time is over, and booking {id} has status {status}. To go on: {}",
+                again(&id, until)
+            ));
+        }
+        // It can still be cancelled.
+        if status == Status::Confirmed && !ends(&status, until) {
+            return Ok(Exit::Processing);
+        }
+        finish::warn_of_unknown_status(context, &booking);
+        Ok(booking.exit_of_read())
     }
-    if !ends(&status, &args.until) {
-        context.out.note(&format!(
-            "Stopped watching: the time is over, and the booking has status {status}. To go on: {}",
-            again(&id, &args.until)
-        ));
-    }
-    // It can still be cancelled.
-    if status == Status::Confirmed && !ends(&status, &args.until) {
-        return Ok(Exit::Processing);
-    }
-    finish::warn_of_unknown_status(context, &booking);
-    Ok(booking.exit_of_read())
 }
 
 fn is_reached(status: &Status, until: &[String]) -> bool {

@@ -99,16 +99,16 @@ fn unexpected(booking: &Booking, why: String) -> Error {
 
 /// Reads a booking again and again until `is_done` says so of what was read, or the time is over, and returns it as last
 /// read. A failed service, a lost connection and a rate limit are waited out, with a note; they are the error only if the booking
-/// was never read.
+/// was never read. The more bookings are read `beside` it, the less often.
 pub(crate) async fn until(
     context: &Context,
     id: &str,
     mut known: Option<Booking>,
-    longest: Duration,
+    (longest, beside): (Duration, u32),
     mut is_done: impl FnMut(&Booking, Duration) -> Result<bool>,
 ) -> Result<Booking> {
     let deadline = Instant::now() + longest;
-    let mut pause = FIRST_PAUSE;
+    let mut pause = FIRST_PAUSE * beside;
     let mut is_noted = false;
     let (mut seen, mut failed) = (None, None);
     let mut first = known.as_ref().map(|it| it.value().clone());
@@ -151,7 +151,7 @@ pub(crate) async fn until(
                 }
             };
         sleep(rest.unwrap_or_else(|| pace::scaled(pause)).min(left)).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        pause = (pause * 2).min(LONGEST_PAUSE * beside);
     }
 }
 
@@ -178,7 +178,7 @@ pub(crate) async fn wait_while_processing(
     let id = booking.id().to_owned();
     let progress = context.out.progress("");
     let mut last = booking.clone();
-    let waited = until(context, &id, Some(booking), longest, |booking, left| {
+    let waited = until(context, &id, Some(booking), (longest, 1), |booking, left| {
         last = booking.clone();
         context.in_flight.replace(InFlight::known(booking));
         let left = in_units(left.as_secs());

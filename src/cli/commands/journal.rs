@@ -146,9 +146,9 @@ impl Draw for StatusView {
         page.field_if("schema", summary.schema.as_deref());
         page.field("attempts", summary.attempts.to_string());
         page.field("bookings", summary.bookings.to_string());
-        let oldest = summary.oldest_open_at.as_ref();
+        let oldest = summary.oldest_unresolved_at.as_ref();
         let oldest = oldest.map(|at| format!(", the oldest of {at}"));
-        let open = summary.open_attempts.to_string();
+        let open = summary.unresolved.to_string();
         page.field("unresolved", open + &oldest.unwrap_or_default());
         let latency = self.latency_ms.map(|ms| format!("{ms:.1} ms"));
         page.field_if("latency", latency);

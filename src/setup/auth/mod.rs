@@ -148,6 +148,7 @@ async fn stored(vault: &Vault, account: &Account, item: Item) -> &'static str {
 
 #[derive(Serialize)]
 struct ProfileSecrets {
+    #[serde(rename = "name")]
     profile: Option<String>,
     current: bool,
     origin: Option<String>,

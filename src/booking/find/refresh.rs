@@ -1,0 +1,129 @@
+//! `bookings --refresh`: reads every coming booking again, and says which is no longer as it was booked.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::{by_visit, pick};
+use crate::app::Context;
+use crate::booking::watch::wait::{is_not_found, read_booking};
+use crate::journal::{KeptBooking, SearchCriteria, is_same_time};
+use crate::json::plain;
+use crate::outcome::{Exit, Result};
+use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::plural;
+use crate::service::time::document_time::DocumentTime;
+use crate::service::time::zone::system_zone;
+use crate::terminal::output::{Draw, Page, TableCell, Tone};
+
+/// What a booking was booked as. Its status is compared too.
+const BOOKED: [&str; 4] = ["datetime", "party_size", "venue_id", "seating_preference"];
+
+/// A booking that differs from what this computer saw last.
+#[derive(Serialize)]
+struct Changed {
+    id: String,
+    /// Whether the guest can still come as booked: it has not ended, and its time, party and venue are the same.
+    as_booked: bool,
+    /// Each field that differs, with the values `from` and `to`.
+    changes: Map<String, Value>,
+    guest: Option<String>,
+    venue: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Refreshed {
+    checked: usize,
+    changed: Vec<Changed>,
+}
+
+pub(super) async fn run(context: &Context) -> Result<Exit> {
+    pick::take_in_received(context)?;
+    context.wait_for_rate_limits();
+    let today = system_zone().to_datetime(context.service_now()).date();
+    let sought = SearchCriteria { coming: Some(today), ..SearchCriteria::default() };
+    let mut kept = context.journal()?.find(&sought, None)?.kept;
+    // The first of the order says whether the visit is to come.
+    kept.retain(|kept| !by_visit(kept, today).0);
+    let progress = context.out.progress_of(kept.len());
+    let mut changed = Vec::new();
+    for kept in &kept {
+        let read = match read_booking(context, kept.booking.id()).await {
+            Ok(booking) => Some(booking),
+            Err(error) if is_not_found(&error) => None,
+            Err(error) => return Err(error),
+        };
+        changed.extend(compared(kept, read.as_ref()));
+        if let Some(booking) = read {
+            context.journal()?.update(&booking)?;
+        }
+        progress.step();
+    }
+    drop(progress);
+    let all_as_booked = changed.iter().all(|it| it.as_booked);
+    let refreshed = Refreshed { checked: kept.len(), changed };
+    context.out.emit_long(&refreshed)?;
+    let (checked, changed) = (kept.len(), refreshed.changed.len());
+    let bookings = plural(checked, "coming booking", "coming bookings");
+    context.out.note(&format!("{bookings} read, {changed} changed."));
+    Ok(if all_as_booked { Exit::Done } else { Exit::Failed })
+}
+
+/// How a booking differs from what was kept of it; `now` is `None` if the service does not know it any more.
+fn compared(kept: &KeptBooking, now: Option<&Booking>) -> Option<Changed> {
+    let before = kept.fill_in(&kept.booking);
+    let status = now.map_or(Status::Other("not found".to_owned()), Booking::status);
+    let mut changes = Map::new();
+    let mut is_moved = false;
+    for field in BOOKED {
+        let old = before.value().get(field).filter(|it| !it.is_null());
+        let new = now.and_then(|it| it.value().get(field)).filter(|it| !it.is_null());
+        if let (Some(old), Some(new)) = (old, new)
+            && plain(old) != plain(new)
+            && !is_same_instant(field, &before, now)
+        {
+            changes.insert(field.to_owned(), json!({"from": old, "to": new}));
+            is_moved = true;
+        }
+    }
+    if status != before.status() {
+        let change = json!({"from": before.status().as_str(), "to": status.as_str()});
+        changes.insert("status".to_owned(), change);
+    }
+    (!changes.is_empty()).then(|| Changed {
+        id: before.id().to_owned(),
+        as_booked: now.is_some() && status.has_not_ended() && !is_moved,
+        changes,
+        guest: before.guest(),
+        venue: before.venue_name().or_else(|| before.venue_id()),
+    })
+}
+
+/// Whether only the notation of a time differs.
+fn is_same_instant(field: &str, before: &Booking, now: Option<&Booking>) -> bool {
+    let time = |booking: &Booking| DocumentTime::of(booking.value(), field);
+    field == "datetime" && is_same_time(time(before), now.and_then(time))
+}
+
+impl Draw for Refreshed {
+    fn draw(&self, page: &mut Page) {
+        let rows = self.changed.iter().map(|row| {
+            let changes = row.changes.iter().map(|(field, change)| {
+                format!("{field} {} → {}", plain(&change["from"]), plain(&change["to"]))
+            });
+            let (tone, word) =
+                if row.as_booked { (Tone::Good, "as booked") } else { (Tone::Bad, "changed") };
+            vec![
+                TableCell::from(row.id.as_str()),
+                row.guest.as_deref().unwrap_or_default().into(),
+                row.venue.as_deref().unwrap_or_default().into(),
+                TableCell::toned(word, tone),
+                changes.collect::<Vec<_>>().join(", ").into(),
+            ]
+        });
+        page.table(
+            vec!["booking id", "guest", "venue", "result", "changes"],
+            rows.collect(),
+            vec![],
+        );
+    }
+}
