@@ -5,6 +5,7 @@ use crate::app::Context;
 use crate::config::Target;
 use crate::outcome::{Exit, Result};
 use crate::service::time::duration::in_units;
+use crate::service::time::text::whole_seconds;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
 
 /// Show what is left of each rate limit
@@ -42,8 +43,8 @@ pub(crate) fn known(context: &Context) -> Result<Vec<RateLimitRow>> {
             limit: window.allowed,
             remaining,
             resets_in_seconds: resets_in.as_secs() + u64::from(resets_in.subsec_nanos() > 0),
-            resets_at: window.resets_at.to_string(),
-            seen_at: window.seen_at.to_string(),
+            resets_at: whole_seconds(&window.resets_at.to_string()),
+            seen_at: whole_seconds(&window.seen_at.to_string()),
         }
     });
     Ok(limits.collect())

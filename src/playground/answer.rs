@@ -103,7 +103,9 @@ fn readable(name: &str, value: &Value) -> String {
 pub(crate) type AnswerColumn = (&'static str, fn(&Value) -> TableCell);
 
 pub(crate) fn cell(element: &Value, name: &str) -> TableCell {
-    readable(name, &element[name]).into()
+    let value = &element[name];
+    // A pipe has what a script can compare.
+    TableCell::from(plain(value)).in_short(Some(readable(name, value)))
 }
 
 /// The array `field` of an answer as a table, the newest first.

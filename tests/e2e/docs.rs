@@ -123,6 +123,12 @@ fn the_tables_of_the_pages_are_those_that_the_program_tells() {
             &["code", "meaning", "the_booking"],
         ),
         ("environment", "environment", &["variable", "meaning"], &["variable", "meaning"]),
+        (
+            "json",
+            "json",
+            &["command", "field", "type", "meaning"],
+            &["command", "field", "type", "meaning"],
+        ),
         ("mapping", "mapping", &["key", "default", "used for"], &["key", "default", "used_for"]),
     ];
     for (topic, field, headings, fields) in cases {
@@ -144,4 +150,81 @@ fn the_tables_of_the_pages_are_those_that_the_program_tells() {
             &["code", "kind", "exit_code", "meaning", "retry", "next"],
         ),
     );
+}
+
+/// Each field's path with its type, elements of lists under `[]`; what is the service's own is not looked into.
+fn fields_of(
+    value: &Value,
+    path: &str,
+    own: &[String],
+    found: &mut BTreeSet<(String, &'static str)>,
+) {
+    let is_leaf = own.iter().any(|it| it == path);
+    match value {
+        Value::Object(fields) if !is_leaf => {
+            for (name, value) in fields {
+                let dot = if path.is_empty() { "" } else { "." };
+                fields_of(value, &format!("{path}{dot}{name}"), own, found);
+            }
+        }
+        Value::Array(elements) if !is_leaf => {
+            let path = format!("{path}[]");
+            elements.iter().for_each(|it| fields_of(it, &path, own, found));
+        }
+        Value::Null => {}
+        value => {
+            let kind = match value {
+                Value::Bool(_) => "true or false",
+                Value::Number(_) => "number",
+                Value::Array(_) => "list",
+                Value::Object(_) => "object",
+                Value::String(text) if text.parse::<jiff::Timestamp>().is_ok() => "time",
+                _ => "text",
+            };
+            found.insert((path.to_owned(), kind));
+        }
+    }
+}
+
+/// What the commands print is what `help json` describes: no field more, none less, of that type.
+#[test]
+fn each_document_has_the_fields_that_are_described() {
+    let home = Home::new();
+    let table = home.json("help json")["json"].as_array().unwrap().clone();
+    home.booked("ven_confirms", &[], 0);
+    for command in [
+        "attempts list --all",
+        "bookings",
+        "bookings --refresh",
+        "limits",
+        "doctor",
+        "journal status",
+        "profile list",
+        "auth status",
+        "show @last --timeline",
+        "explain",
+        "version",
+    ] {
+        let named = command.replace(" --all", "").replace(" @last", "");
+        let rows = table.iter().filter(|row| text(row, "command") == named);
+        let rows: Vec<_> = rows.map(|row| (text(row, "field"), text(row, "type"))).collect();
+        let bare = |field: &String| field.trim_end_matches('?').to_owned();
+        let leaves = rows.iter().filter(|it| ["object", "any", "list"].contains(&&*it.1));
+        let leaves: Vec<String> = leaves.map(|it| bare(&it.0)).collect();
+        let mut found = BTreeSet::new();
+        fields_of(&home.json(command), "", &leaves, &mut found);
+        let is_story = |path: &str| path.starts_with("timeline[].");
+        for (path, kind) in found.iter().filter(|it| !is_story(&it.0)) {
+            let described = rows.iter().find(|row| bare(&row.0) == *path);
+            assert_eq!(described.map(|it| it.1.as_str()), Some(*kind), "{command}: {path}");
+        }
+        let lists_nothing = |field: &str| {
+            let list = field.split("[]").next().unwrap().to_owned() + "[]";
+            field.contains("[]") && !found.iter().any(|it| it.0.starts_with(&list))
+        };
+        for (field, _) in rows.iter().filter(|row| !row.0.ends_with('?') && !lists_nothing(&row.0))
+        {
+            assert!(found.iter().any(|it| it.0 == *field), "{command}: {field} is missing");
+        }
+    }
 }

@@ -30,7 +30,8 @@ case $rc in
   9|13|14|15) echo later ;; 2|3|4|5|12|17) echo fix ;; *) echo maybe ;;
 esac"#;
 
-const BOOK: &str = "bookctl book ven_confirms --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace' -q";
+const BOOK: &str =
+    "bookctl book ven_confirms --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace' -q";
 
 #[test]
 fn scripts_of_ten_kinds_end_right_when_a_request_fails() {
@@ -74,7 +75,8 @@ fn scripts_of_ten_kinds_end_right_when_a_request_fails() {
         let home = Home::new().with("BOOKCTL_SANDBOX_NO_LIMITS", "1");
         if !kind.is_empty() {
             let (times, more) = (times.to_string(), ["--status", "500"]);
-            let fault = ["sandbox", "faults", "add", "--on", create, "--kind", kind, "--times", &times];
+            let fault =
+                ["sandbox", "faults", "add", "--on", create, "--kind", kind, "--times", &times];
             let delay = ["--delay", "100ms"];
             let more: &[&str] = match kind {
                 "status" => &more,
@@ -93,10 +95,12 @@ fn scripts_of_ten_kinds_end_right_when_a_request_fails() {
 #[test]
 fn codes_are_read_by_booking_when_scripts_run_together() {
     let home = Home::new().with("BOOKCTL_SANDBOX_NO_LIMITS", "1");
-    let one = "id=$(bookctl book ven_otp --at 'tomorrow 19:30' --party 2 --name \"Guest $1\" --jq .id -q)
+    let one =
+        "id=$(bookctl book ven_otp --at 'tomorrow 19:30' --party 2 --name \"Guest $1\" --jq .id -q)
         code=$(bookctl sandbox inbox --booking \"$id\" --jq '.messages[0].code')
         bookctl continue \"$id\" --otp \"$code\" --jq .status -q";
-    let all = format!("seq 8 | xargs -P 8 -n 1 sh -c {} sh | sort | uniq -c | tr -s ' '", quoted(one));
+    let all =
+        format!("seq 8 | xargs -P 8 -n 1 sh -c {} sh | sort | uniq -c | tr -s ' '", quoted(one));
     let ended = script(&home, &["sh", "-c"], &all).unwrap();
     assert_eq!(ended.stdout, " 8 confirmed\n", "{ended}");
 }

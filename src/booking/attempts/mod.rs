@@ -1,6 +1,6 @@
 pub(crate) mod open_attempts;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::confirmation::Confirmation;
 use super::find::pick;
@@ -12,7 +12,7 @@ use crate::journal::{Attempt, Outcome, State};
 use crate::json::{Document, plain};
 use crate::outcome::{Error, Exit, Result};
 use crate::service::time::document_time::time_text;
-use crate::service::time::text::to_the_second;
+use crate::service::time::text::{to_the_second, whole_seconds};
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
 
 /// List and resolve booking requests whose result is unknown
@@ -100,7 +100,7 @@ fn list(context: &Context, all: bool) -> Result<()> {
     };
     let keys = attempts.iter().map(|it| it.idempotency_key.as_str());
     context.remember_rows(RecentList::Attempts, keys);
-    let document = Document::from(json!({ "attempts": attempts }));
+    let document = Document::from(json!({ "attempts": documents(&attempts) }));
     let view = DocumentView(document, |_| page(&attempts, true));
     context.out.emit_list(&view, attempts.is_empty(), none)?;
     if context.out.is_human() && attempts.iter().any(|it| it.state == State::Unresolved) {
@@ -108,6 +108,24 @@ fn list(context: &Context, all: bool) -> Result<()> {
         context.out.note(how);
     }
     Ok(())
+}
+
+/// The requests with times in whole seconds. What was asked for stays as it was sent.
+fn documents(attempts: &[Attempt]) -> Vec<Value> {
+    let document = |attempt: &Attempt| {
+        let mut document = json!(attempt);
+        let shorten = |object: &mut Value| {
+            for name in ["created_at", "started_at", "ended_at"] {
+                if let Some(at) = object.get(name).and_then(Value::as_str) {
+                    object[name] = whole_seconds(at).into();
+                }
+            }
+        };
+        shorten(&mut document);
+        document["runs"].as_array_mut().into_iter().flatten().for_each(shorten);
+        document
+    };
+    attempts.iter().map(document).collect()
 }
 
 async fn abandon(context: &Context, key: &str, yes: bool) -> Result<()> {
@@ -137,7 +155,7 @@ async fn abandon(context: &Context, key: &str, yes: bool) -> Result<()> {
         context.out.warn(warning);
     }
     let attempts = [attempt];
-    let document = Document::from(json!({ "attempts": attempts }));
+    let document = Document::from(json!({ "attempts": documents(&attempts) }));
     let view = DocumentView(document, |_| page(&attempts, false));
     context.out.emit(&view)
 }
@@ -157,7 +175,8 @@ fn page(attempts: &[Attempt], is_list: bool) -> Page {
             TableCell::from(row.unwrap_or_default()),
             TableCell::from(attempt.idempotency_key.as_str()),
             TableCell::toned(attempt.state.as_str(), tone),
-            TableCell::from(to_the_second(&attempt.created_at)),
+            TableCell::from(whole_seconds(&attempt.created_at))
+                .in_short(Some(to_the_second(&attempt.created_at))),
             text("/venue_id"),
             TableCell::from(asked("/datetime").map(time_text).unwrap_or_default()),
             text("/customer/name"),

@@ -14,7 +14,7 @@ use crate::terminal::output::{Output, Page, TableCell, View};
 /// Show help for a topic or a command
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Topics: environment, exit-codes, output, outcomes, mapping, privacy, flags\n\n\
+    after_help = "Topics: environment, exit-codes, output, json, jq, outcomes, mapping, privacy, flags\n\n\
     Examples:\n  \
     bookctl help exit-codes\n  \
     bookctl help sandbox clock"
@@ -25,8 +25,17 @@ pub(crate) struct Args {
     words: Vec<String>,
 }
 
-pub(crate) const TOPICS: [&str; 7] =
-    ["environment", "exit-codes", "output", "outcomes", "mapping", "privacy", "flags"];
+pub(crate) const TOPICS: [&str; 9] = [
+    "environment",
+    "exit-codes",
+    "output",
+    "json",
+    "jq",
+    "outcomes",
+    "mapping",
+    "privacy",
+    "flags",
+];
 
 pub(crate) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<Exit> {
     if let [word] = args.words.as_slice()
@@ -108,6 +117,27 @@ fn topic(name: &str) -> Option<Topic> {
                  --jq EXPR | the results of the filter, strings without quotes\n\
                  an error | one sentence, its details, and a hint\n\
                  an error under --json | stdout is empty; the last line of stderr is {\"error\": {…}}",
+            ),
+        ),
+        "json" => topic(
+            "json",
+            "The documents that are bookctl's own; others are the service's, unchanged. `[]` stands for each element, and \
+             fields with `?` may be absent or null. Times are RFC 3339, in UTC.",
+            &["command", "field", "type", "meaning"],
+            lines(include_str!("documents.txt")),
+        ),
+        "jq" => topic(
+            "jq",
+            "Filters of --jq run in bookctl, by jaq 3. They see the result and nothing else.",
+            &["what", "how it differs from jq"],
+            lines(
+                "$ENV, env | the environment without bookctl's secrets\n\
+                 --arg NAME VALUE | sets $NAME, as in jq\n\
+                 strings | always without quotes, as with jq -r\n\
+                 input, inputs, halt, halt_error, debug, stderr | not there\n\
+                 import, include | not there\n\
+                 limits | 5 seconds, 512 MB of memory, 64 MB of output\n\
+                 a filter that fails | the command was carried out: exit code 1, and the document in the error's `body`",
             ),
         ),
         "outcomes" => topic(

@@ -8,6 +8,7 @@ use crate::config::SharedJournal;
 use crate::journal::{Copied, Summary, copy, prepare, recover};
 use crate::outcome::{Error, Exit, Result};
 use crate::service::documents::plural;
+use crate::service::time::text::whole_seconds;
 use crate::terminal::output::{Draw, Page};
 
 /// Show where bookings are recorded, and share it with a team
@@ -73,7 +74,10 @@ fn status(context: &Context) -> Result<Exit> {
         let _ = journal.rate_limit("")?;
         let milliseconds = began.elapsed().as_secs_f64() * 1000.0;
         view.latency_ms = Some((milliseconds * 100.0).round() / 100.0);
-        view.summary = Some(journal.summary()?);
+        let mut summary = journal.summary()?;
+        let oldest = summary.oldest_unresolved_at.take();
+        summary.oldest_unresolved_at = oldest.map(|at| whole_seconds(&at));
+        view.summary = Some(summary);
     }
     context.emit(&view)
 }

@@ -84,6 +84,15 @@ impl DocumentTime {
         Some(self.instant?.to_zoned(TimeZone::fixed(offset)))
     }
 
+    /// For programs, as in RFC 3339: without the offset if it has none.
+    pub(crate) fn rfc3339(&self) -> String {
+        match (self.zoned(), self.local) {
+            (Some(zoned), Some(_)) => zoned.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+            (Some(zoned), None) => zoned.timestamp().to_string(),
+            (None, local) => local.map(|local| local.to_string()).unwrap_or_default(),
+        }
+    }
+
     /// For people: `Tue 1 Dec 2026, 19:30 (+01:00)`, without the offset if it has none.
     pub(crate) fn human(&self) -> String {
         let local = self.local_in(None).map(local_text).unwrap_or_default();

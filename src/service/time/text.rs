@@ -11,6 +11,13 @@ pub(crate) fn human(datetime: &str) -> String {
     DocumentTime::parse(datetime).map_or_else(|| datetime.to_owned(), |time| time.human())
 }
 
+/// A timestamp of bookctl's own in RFC 3339, in UTC and whole seconds. Any other text is returned unchanged.
+pub(crate) fn whole_seconds(at: &str) -> String {
+    let at_second = |at: Timestamp| Timestamp::from_second(at.as_second());
+    let at_second = at.parse().ok().and_then(|at| at_second(at).ok());
+    at_second.map_or_else(|| at.to_owned(), |at| at.to_string())
+}
+
 /// When something happened, always with seconds, so that a column of such times is even.
 pub(crate) fn to_the_second(at: &str) -> String {
     match at.parse::<Timestamp>() {

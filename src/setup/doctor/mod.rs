@@ -14,7 +14,7 @@ use crate::platform::shell::word;
 use crate::platform::{ownership, private_file};
 use crate::secrets::Vault;
 use crate::service::documents::plural;
-use crate::terminal::output::{Draw, Output, Page, Tone};
+use crate::terminal::output::{Draw, Output, Page, TableCell, Tone};
 
 /// Check the configuration, the connection and the API key
 ///
@@ -211,13 +211,22 @@ impl Draw for Checks {
     fn draw(&self, page: &mut Page) {
         for check in &self.checks {
             let (tone, label) = match check.state {
-                CheckState::Ok => (Tone::Good, "ok     "),
+                CheckState::Ok => (Tone::Good, "ok"),
                 CheckState::Warning => (Tone::Warn, "warning"),
                 CheckState::Problem => (Tone::Bad, "problem"),
             };
-            let fix = check.fix.as_ref().map(|fix| format!("; fix: {fix}"));
             let Check { name, detail, .. } = check;
-            page.labelled(tone, label, format!("{name}: {detail}{}", fix.unwrap_or_default()));
+            let fix = check.fix.as_deref().unwrap_or_default();
+            let sentence =
+                if fix.is_empty() { detail.clone() } else { format!("{detail}; fix: {fix}") };
+            // A pipe has a column for each.
+            let cells = [
+                (TableCell::toned(label, tone), 7),
+                (TableCell::from(name.to_string()).in_short(Some(format!("{name}:"))), 0),
+                (TableCell::from(detail.as_str()).in_short(Some(sentence)), 0),
+                (TableCell::from(fix).in_short(Some(String::new())), 0),
+            ];
+            page.columns(cells.into());
         }
     }
 }

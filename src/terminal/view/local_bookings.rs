@@ -10,7 +10,7 @@ use crate::json::plain;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::field_value::FieldValue;
 use crate::service::time::document_time::DocumentTime;
-use crate::service::time::text::{listed, relative, to_the_second};
+use crate::service::time::text::{listed, relative, whole_seconds};
 use crate::terminal::output::{Page, TableCell, Tone, lines, visible};
 
 const HEADERS: [&str; 6] = ["guest", "when", "status", "party", "venue", "booking id"];
@@ -77,12 +77,12 @@ impl BookingRow {
     fn cells(self, now: Timestamp) -> Vec<TableCell> {
         let (full, short) = match &self.time {
             FieldValue::Absent => (String::new(), String::new()),
-            FieldValue::Read(time) => (time.human(), listed(time, now)),
+            FieldValue::Read(time) => (time.rfc3339(), listed(time, now)),
             FieldValue::NotUnderstood(text) => (text.clone(), text.clone()),
         };
         vec![
             self.guest.into(),
-            TableCell::from(full + self.time_mark).in_short(Some(short + self.time_mark)),
+            TableCell::from(full).in_short(Some(short + self.time_mark)),
             self.status,
             self.party.into(),
             self.venue.into(),
@@ -121,7 +121,7 @@ pub(crate) fn kept_page(kept: &[KeptBooking], now: Timestamp) -> Page {
         let seen = kept.seen_at.parse::<Timestamp>().ok();
         let seen = seen.map(|seen| relative(seen, Timestamp::now()));
         let mut cells = BookingRow::kept(kept, now).cells(now);
-        cells.push(TableCell::from(to_the_second(&kept.seen_at)).in_short(seen));
+        cells.push(TableCell::from(whole_seconds(&kept.seen_at)).in_short(seen));
         (cells, None)
     });
     let headers = [&HEADERS[..], &["last seen"]].concat();
