@@ -111,7 +111,7 @@ fn a_guest_whose_name_the_venue_has_corrected_is_the_same_guest() {
     home.ok(["bookings", "ada lovelace"]).prints("bk_1");
     let (_server, home) = self::home(booking("confirmed", &ada()), booking("confirmed", &eve()));
     home.ok(words(BOOK));
-    home.ok(["modify", "bk_1", "-F", "customer={\"name\": \"Eve Other\"}"]);
+    home.ok(["modify", "bk_1", "-F", "customer[name]=Eve Other"]);
     home.ok(["continue", "bk_1", "--otp", "774411"]);
 }
 

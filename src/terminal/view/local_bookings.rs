@@ -67,7 +67,7 @@ impl BookingRow {
         let mut row = Self::of(&kept.booking, &kept.fill_in(&kept.booking), now);
         // The record has the minute.
         if let (FieldValue::Read(time), Some(visit)) = (&mut row.time, kept.visit)
-            && time.local_in(None).is_some_and(|local| local.second() == 0)
+            && time.local_in(None).is_some_and(|it| it.second() == 0 && it != visit)
         {
             time.local = Some(visit);
         }
