@@ -445,10 +445,9 @@ impl BatchRun<'_> {
             false => KeyOrigin::SameRequestOnly { may_be_second },
         };
         let created = create_booking(self.context, key, origin, request).await;
-        if matches!(&created, Err(error) if error.exit == Exit::OutcomeUnknown) {
-            if self.is_misread(key)? {
-                self.misread.set(Misread::New);
-            }
+        let is_unknown = matches!(&created, Err(error) if error.exit == Exit::OutcomeUnknown);
+        if is_unknown && self.is_misread(key)? {
+            self.misread.set(Misread::New);
         }
         created
     }
