@@ -488,7 +488,10 @@ pub(crate) fn known_line(
     record: &BatchRecord,
     keyed: &KeyedRow,
 ) -> Result<RowLine> {
-    if let Some(Some(line)) = record.rows.get(&keyed.first) {
+    let own = own_attempt(context, keyed, &keyed.first)?;
+    // The key that a row names may be another row's by now.
+    let is_of_another = own.is_none() && context.journal()?.attempt(&keyed.first)?.is_some();
+    if let (Some(Some(line)), false) = (record.rows.get(&keyed.first), is_of_another) {
         return Ok(line.clone());
     }
     let retry = last_try(context, keyed)?;
