@@ -6,6 +6,7 @@ pub(crate) mod in_flight;
 pub(crate) mod input;
 pub(crate) mod pages;
 pub(crate) mod plan;
+pub(crate) mod ready_file;
 pub(crate) mod shared_journal;
 mod startup;
 pub(crate) mod understood;

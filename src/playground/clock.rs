@@ -1,27 +1,16 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::answer;
+use super::answer::{self, of_organization};
 use crate::app::Context;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::client::Call;
 use crate::service::time::when::When;
 
-const PATH: &str = "/sandbox/clock";
-
-/// Show the sandbox's clock, move it ahead, or stop it
-///
-/// Expiries and confirmations that are due by then happen before the next response. A sandbox server sends the webhooks that
-/// are due within a second. The clock never goes back, except by `sandbox reset`.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:\n  \
-    bookctl sandbox clock\n  \
-    bookctl sandbox clock --advance 21m\n  \
-    bookctl sandbox clock --to 'fri 19:30'\n  \
-    bookctl sandbox clock --next")]
 #[group(multiple = false)]
-pub(crate) struct Args {
+struct Change {
     /// Move the clock ahead by this much, such as 21m or 31d
     #[arg(long, value_name = "DURATION")]
     advance: Option<String>,
@@ -39,20 +28,42 @@ pub(crate) struct Args {
     resume: bool,
 }
 
-pub(crate) async fn run(context: &Context, change: Args) -> Result<Exit> {
-    let call = if let Some(advance) = change.advance {
-        Call::post(PATH, json!({ "advance": advance }))
+/// Show the sandbox's clock, move it ahead, or stop it
+///
+/// Expiries and confirmations that are due by then happen before the next response. A sandbox server sends the webhooks that
+/// are due within a second. Each organization has a clock
+/// of its own. A clock never goes back, except by `sandbox reset`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox clock\n  \
+    bookctl sandbox clock --advance 21m\n  \
+    bookctl sandbox clock --to 'fri 19:30'\n  \
+    bookctl sandbox clock --organization org_01 --next")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    change: Change,
+    /// Show or move only this organization's clock [default: all]
+    #[arg(long, value_name = "ID")]
+    organization: Option<String>,
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let path = of_organization("/sandbox/clock", args.organization.as_deref());
+    let change = args.change;
+    let body = if let Some(advance) = change.advance {
+        json!({ "advance": advance })
     } else if let Some(to) = change.to {
-        Call::post(PATH, json!({ "set": resolved(context, &to).await? }))
+        json!({ "set": resolved(context, &path, &to).await? })
     } else if change.next {
-        Call::post(PATH, json!({ "next": true }))
+        json!({ "next": true })
     } else if change.freeze {
-        Call::post(PATH, json!({ "freeze": true }))
+        json!({ "freeze": true })
     } else if change.resume {
-        Call::post(PATH, json!({ "resume": true }))
+        json!({ "resume": true })
     } else {
-        Call::get(PATH)
+        Value::Null
     };
+    let call = if body.is_null() { Call::get(path) } else { Call::post(path, body) };
     let shown = answer::show(context, call, answer::fields).await;
     shown.map_err(|error| match error.http_status {
         Some(409) => error.hint("make a booking first, or use --advance"),
@@ -61,8 +72,8 @@ pub(crate) async fn run(context: &Context, change: Args) -> Result<Exit> {
 }
 
 /// A time by the sandbox's clock, with its offset.
-async fn resolved(context: &Context, to: &When) -> Result<String> {
-    let clock = context.control(Call::get(PATH)).await?.document;
+async fn resolved(context: &Context, path: &str, to: &When) -> Result<String> {
+    let clock = context.control(Call::get(path)).await?.document;
     let now = clock.str("now").and_then(|it| it.parse().ok());
     let moment = to.resolve(now.unwrap_or_else(Timestamp::now), &TimeZone::UTC);
     let moment = moment.map_err(|error| Error::usage(error.to_string()))?;

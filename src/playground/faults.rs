@@ -1,10 +1,12 @@
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::answer::{self, AnswerColumn, AnswerList, cell};
+use super::answer::{self, AnswerColumn, AnswerList, cell, of_organization};
 use crate::app::Context;
+use crate::booking::arguments::header;
 use crate::outcome::{Exit, Result};
 use crate::service::client::Call;
+use crate::service::documents::field::{Field, json_field};
 use crate::service::time::duration::duration;
 
 /// Make requests and webhooks fail on purpose
@@ -18,6 +20,9 @@ use crate::service::time::duration::duration;
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<FaultsAction>,
+    /// List or clear only those of this organization
+    #[arg(long, value_name = "ID")]
+    organization: Option<String>,
 }
 
 #[derive(clap::Subcommand, Debug)]
@@ -35,6 +40,8 @@ enum FaultsAction {
           --kind delay --delay 2s --times 3\n  \
         bookctl sandbox faults add --on 'POST /v1/venues/search' \\\n    \
           --kind status --status 502\n  \
+        bookctl sandbox faults add --on 'POST /v1/bookings' \\\n    \
+          --kind status --status 503 --after --from 2\n  \
         bookctl sandbox faults add --preset flaky --seed 7\n  \
         bookctl sandbox faults add --on webhook --kind duplicate --times always")]
     Add(Box<FaultFlags>),
@@ -72,6 +79,21 @@ struct FaultFlags {
     /// Choose only this organization's requests and webhooks
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
+    /// Handle the request first, then fail
+    #[arg(long)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    after: bool,
+    /// Fail from the Nth request on
+    #[arg(long, value_name = "N")]
+    from: Option<u32>,
+    /// Choose requests whose body has this field, repeatable
+    #[arg(long = "match", value_name = "FIELD=VALUE", value_parser = json_field)]
+    #[serde(rename = "match", serialize_with = "fields")]
+    matches: Vec<Field>,
+    /// Respond with this header too, repeatable
+    #[arg(long = "header", value_name = "K: V", value_parser = header)]
+    #[serde(serialize_with = "pairs")]
+    headers: Vec<(String, String)>,
     /// Delay by this much [default: 1s]
     #[arg(long = "delay", value_name = "DURATION", value_parser = delay)]
     delay_ms: Option<u64>,
@@ -95,6 +117,14 @@ fn json_or_text(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str(text).or_else(|_| Ok(text.into()))
 }
 
+fn fields<S: Serializer>(fields: &[Field], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(fields.iter().map(|it| (&it.key, &it.value)))
+}
+
+fn pairs<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
+}
+
 const COLUMNS: &[AnswerColumn] = &[
     ("id", |it| cell(it, "id")),
     ("on", |it| cell(it, "on")),
@@ -109,15 +139,16 @@ const COLUMNS: &[AnswerColumn] = &[
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     const PATH: &str = "/sandbox/faults";
+    let path = of_organization(PATH, args.organization.as_deref());
     let call = match args.action.unwrap_or(FaultsAction::List) {
-        FaultsAction::List => Call::get(PATH),
+        FaultsAction::List => Call::get(path),
         FaultsAction::Add(fault) => {
             let add = Call::post(PATH, json!(fault));
             let shown = answer::show(context, add, answer::fields).await;
             return shown.map_err(answer::by_flags);
         }
         FaultsAction::Remove { fault } => Call::delete(format!("{PATH}/{}", Call::segment(&fault))),
-        FaultsAction::Clear => Call::delete(PATH),
+        FaultsAction::Clear => Call::delete(path),
     };
     let list = AnswerList::read(context, call, "faults", COLUMNS).await?;
     list.emit(context, "no faults configured")

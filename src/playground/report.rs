@@ -1,4 +1,6 @@
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{Seek, Write};
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -7,7 +9,7 @@ use crate::app::Context;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::http_client;
-use crate::sandbox::Report;
+use crate::sandbox::{Report, open_own};
 use crate::service::client::Call;
 use crate::terminal::output::{DocumentView, Page, Tone};
 
@@ -30,9 +32,9 @@ pub(crate) struct Args {
 /// Whether and where `sandbox run` reports, and what then is a failure.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ReportFlags {
-    /// Report to this file (.json, .xml, .md) [default: stderr]
+    /// Report to this file (.json, .xml, .md), repeatable [default: stderr]
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, value_parser = report_file)]
-    report: Option<Option<PathBuf>>,
+    report: Vec<Option<PathBuf>>,
     /// Exit with 1 on findings, or if fewer than N% were met
     #[arg(long, value_name = "findings|situations=N%", value_parser = fail_on)]
     fail_on: Vec<FailOn>,
@@ -76,28 +78,63 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// The reports that are asked for, with their files.
+pub(crate) struct Reports {
+    files: Vec<Option<(PathBuf, File)>>,
+    fail_on: Vec<FailOn>,
+}
+
 impl ReportFlags {
+    /// Fails if a file cannot be written.
+    pub(crate) fn open(self) -> Result<Reports> {
+        let open = |path: PathBuf| {
+            let file = open_own(&path, Report::beginning(extension(&path))).map_err(|error| {
+                let what = format!("cannot write {}", path.display());
+                Error::io(what, error).hint("name another file with --report")
+            })?;
+            Ok::<_, Error>((path, file))
+        };
+        let files = self.report.into_iter().map(|it| it.map(open).transpose());
+        Ok(Reports { files: files.collect::<Result<_>>()?, fail_on: self.fail_on })
+    }
+}
+
+fn extension(path: &Path) -> &str {
+    path.extension().and_then(|it| it.to_str()).unwrap_or_default()
+}
+
+impl Reports {
     /// Writes what is asked for of the sandbox at an address, when the command has ended with this exit code.
-    pub(crate) async fn write(&self, context: &Context, origin: &str, exit: Exit) -> Result<Exit> {
-        if self.report.is_none() && self.fail_on.is_empty() {
+    pub(crate) async fn write(
+        &mut self,
+        context: &Context,
+        origin: &str,
+        exit: Exit,
+    ) -> Result<Exit> {
+        if self.files.is_empty() && self.fail_on.is_empty() {
             return Ok(exit);
         }
         let answer = read(origin).await?;
         let report: Report = serde_json::from_value(answer.clone())
             .map_err(|error| Error::caused(Code::Io, "the report cannot be read", error))?;
-        match &self.report {
-            Some(Some(path)) => {
-                let text = match path.extension().and_then(|it| it.to_str()) {
-                    Some("xml") => report.junit(),
-                    Some("md") => report.markdown(),
-                    _ => format!("{answer:#}\n"),
-                };
-                let failed = |error| Error::io(format!("cannot write {}", path.display()), error);
-                std::fs::write(path, text).map_err(failed)?;
-                let summary = report.summary();
-                context.out.note(&format!("{summary}: {}", path.display()));
-            }
-            _ => context.out.show(&page(&Document::from(answer))),
+        let without_file = [None];
+        let files = if self.files.is_empty() { &without_file[..] } else { &self.files };
+        for file in files {
+            let Some((path, file)) = file else {
+                context.out.show(&page(&Document::from(answer.clone())));
+                continue;
+            };
+            let text = match extension(path) {
+                "xml" => report.junit(),
+                "md" => report.markdown(),
+                _ => format!("{answer:#}\n"),
+            };
+            let mut out = file;
+            let written = file.set_len(0).and_then(|()| out.rewind());
+            let failed = |error| Error::io(format!("cannot write {}", path.display()), error);
+            written.and_then(|()| out.write_all(text.as_bytes())).map_err(failed)?;
+            let summary = report.summary();
+            context.out.note(&format!("{summary}: {}", path.display()));
         }
         let (met, all) = (report.met(), report.situations.len());
         let failures = self.fail_on.iter().filter_map(|it| match it {
@@ -136,7 +173,9 @@ fn page(report: &Document) -> Page {
         let what = format!("{} ({})", it.title, it.section);
         page.labelled(Tone::Bad, "finding:", what);
         page.sentence(it.why.as_str());
-        page.line(format!("  {}", it.requests.join(" ")));
+        for request in it.shown() {
+            page.line(format!("  {request}"));
+        }
     }
     for it in &report.situations {
         if let Some(remark) = &it.remark {

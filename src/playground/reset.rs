@@ -1,5 +1,6 @@
 use serde_json::json;
 
+use super::answer::of_organization;
 use crate::app::Context;
 use crate::booking::confirmation::Confirmation;
 use crate::json::Document;
@@ -13,11 +14,15 @@ use crate::terminal::output::{DocumentView, Page};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox reset\n  \
-    bookctl sandbox reset --yes")]
+    bookctl sandbox reset --yes\n  \
+    bookctl sandbox reset --organization org_01")]
 pub(crate) struct Args {
     /// Skip the confirmation prompt
     #[arg(long, short)]
     yes: bool,
+    /// Reset only this organization: its bookings, faults and clock
+    #[arg(long, value_name = "ID")]
+    organization: Option<String>,
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
@@ -31,9 +36,10 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         );
         confirmation.ask(&context.prompter).await?;
     }
-    let answer = context.control(Call::post("/sandbox/reset", json!({}))).await?;
+    let path = of_organization("/sandbox/reset", args.organization.as_deref());
+    let answer = context.control(Call::post(path, json!({}))).await?;
     // The reset restores all rate limits and deletes all bookings, those of unknown result too. If that cannot be stored, the next answers correct it.
-    if context.has_journal() {
+    if args.organization.is_none() && context.has_journal() {
         let _ = context.journal().and_then(|journal| {
             for attempt in journal.open_attempts_here()? {
                 journal.abandon(&attempt.idempotency_key)?;

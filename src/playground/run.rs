@@ -1,5 +1,4 @@
 use std::ffi::{OsStr, OsString};
-use std::net::Ipv4Addr;
 use std::process::Stdio;
 
 use clap::builder::PossibleValuesParser;
@@ -7,7 +6,7 @@ use tokio::process::Command;
 use tokio::sync::oneshot;
 
 use super::report::ReportFlags;
-use super::start::{Files, start};
+use super::start::{Files, ServerFlags, start};
 use crate::app::{Context, listen_for_signals};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::system::files::create_folder;
@@ -31,6 +30,11 @@ pub(crate) struct Args {
     /// Set BOOKCTL_SANDBOX_VENUE to the venue of this scenario
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Scenario::all().map(Scenario::name)))]
     scenario: Option<String>,
+    /// Listen on this port [default: a free one]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+    #[command(flatten)]
+    server: ServerFlags,
     #[command(flatten)]
     files: Files,
     #[command(flatten)]
@@ -41,9 +45,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+    let mut report = args.report.open()?;
     let options = Options::new(None);
-    let address = (Ipv4Addr::LOCALHOST.into(), 0);
-    let starting = start(context, options, args.files, address, false).await?;
+    let starting = start(context, options, args.files, args.server, args.port, false).await?;
+    starting.announce()?;
+    let _ready_file = starting.ready_file;
     let (stop, stopped) = oneshot::channel::<()>();
     let stopped = async {
         let _ = stopped.await;
@@ -84,7 +90,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     // What cannot be deleted is left to the system, as everything in its folder for temporary files.
     let _ = std::fs::remove_dir_all(&home);
     let ended = match ended {
-        Ok(exit) => args.report.write(context, &variables.base_url, exit).await,
+        Ok(exit) => report.write(context, &variables.base_url, exit).await,
         Err(error) => Err(error),
     };
     let _ = stop.send(());

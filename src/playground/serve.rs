@@ -1,16 +1,13 @@
-use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
-use std::time::Duration;
 
 use serde::Serialize;
 
-use super::start::{Files, start};
+use super::start::{Files, ServerFlags, start};
 use crate::app::{Context, listen_for_signals};
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::ownership;
 use crate::platform::shell::EnvFormat;
 use crate::sandbox::Options;
-use crate::service::time::duration::lasting;
 use crate::terminal::output::{Draw, Page, Tone};
 
 /// Serve the sandbox over HTTP until Ctrl-C
@@ -33,24 +30,13 @@ pub(crate) struct Args {
     /// Keep the state in memory, and lose it when the server stops
     #[arg(long)]
     ephemeral: bool,
-    /// Listen on this address, open to all who can reach it
-    ///
-    /// The sandbox's controls need no key, and its keys are public. Use it only in a network of your own, such as a
-    /// container's.
-    #[arg(long, value_name = "ADDRESS")]
-    expose: Option<IpAddr>,
-    /// Answer to this host name too, repeatable
-    #[arg(long = "host", value_name = "NAME")]
-    hosts: Vec<String>,
+    #[command(flatten)]
+    server: ServerFlags,
     #[command(flatten)]
     files: Files,
     /// Keep no log of requests, as in a load test
     #[arg(long)]
     no_request_log: bool,
-    /// Send due webhooks at this interval
-    // A worker that never pauses would keep the processor to itself.
-    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = lasting)]
-    delivery_interval: Duration,
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
@@ -59,38 +45,30 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if let Some(file) = &file {
         ownership::refuse_others(file)?;
     }
-    let address = args.expose.unwrap_or(Ipv4Addr::LOCALHOST.into());
-    if !address.is_loopback() {
-        context.out.warn(&format!(
-            "exposed on {address}: anyone who can reach it can read and change everything, without a key"
-        ));
-    }
-    let options = Options {
-        delivery_interval: args.delivery_interval,
-        hosts: args.hosts,
-        keeps_requests: !args.no_request_log,
-        ..Options::new(file.clone())
-    };
+    let options = Options { keeps_requests: !args.no_request_log, ..Options::new(file.clone()) };
     let logs = !context.out.quiet;
-    let starting = start(context, options, args.files, (address, args.port), logs).await?;
+    let starting = start(context, options, args.files, args.server, args.port, logs).await?;
     // Listens for signals before the server is announced, so that a signal from then on ends it cleanly.
     let mut signals = listen_for_signals()?;
     let address = starting.address;
-    let variables = starting.variables;
+    let variables = &starting.variables;
     context.out.emit_line(&ServeReady {
         openapi_url: format!("{}/openapi.json", variables.base_url),
         page: format!("{}/", variables.base_url),
         database: file.map(|it| it.display().to_string()),
         reached_elsewhere: address.ip().is_unspecified().then(|| address.port()),
         lines: variables.lines(EnvFormat::USUAL),
-        base_url: variables.base_url,
+        base_url: variables.base_url.clone(),
     })?;
+    starting.announce()?;
     let shutdown = async move {
         signals.next().await;
     };
     let served = starting.sandbox.serve(starting.listener, starting.on_request, shutdown);
     served.await.map_err(|error| Error::io("the sandbox failed", error))?;
-    context.out.note("sandbox stopped");
+    if starting.log.is_none_or(|it| it.end()) {
+        context.out.note("sandbox stopped");
+    }
     Ok(Exit::Done)
 }
 

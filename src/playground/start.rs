@@ -1,18 +1,23 @@
 //! A sandbox that is about to be served, by `serve` or by `run`.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 
 use super::env::Variables;
 use super::load::FixtureFile;
+use crate::app::ready_file::ReadyFile;
 use crate::app::{Context, bind, own_address};
 use crate::outcome::{Error, Result, reason};
 use crate::platform::input::Source;
-use crate::sandbox::{ExchangeDocument, HarFile, LIVE_KEY, OnRequest, Options, Sandbox};
+use crate::sandbox::{Exchange, HarFile, LIVE_KEY, OnRequest, Options, Sandbox};
+use crate::service::documents::plural;
+use crate::service::time::duration::lasting;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Output, StreamStyle};
 
@@ -29,13 +34,44 @@ pub(crate) struct Files {
     har: Option<PathBuf>,
 }
 
+/// Where and how a sandbox is served.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ServerFlags {
+    /// Listen on this address, open to all who can reach it
+    ///
+    /// The sandbox's controls need no key, and its keys are public. Use it only in a network of your own, such as a
+    /// container's. It answers to its addresses, to loopback names and to the names of --host.
+    #[arg(long, value_name = "ADDRESS")]
+    expose: Option<IpAddr>,
+    /// Answer to this host name too, repeatable
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
+    /// Send due webhooks at this interval
+    // A worker that never pauses would keep the processor to itself.
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = lasting)]
+    delivery_interval: Duration,
+    /// Write the address to this file when ready
+    #[arg(long, value_name = "FILE")]
+    ready_file: Option<PathBuf>,
+}
+
+impl Starting {
+    /// Tells other programs that it is ready.
+    pub(crate) fn announce(&self) -> Result<()> {
+        let file = self.ready_file.as_ref();
+        file.map_or(Ok(()), |it| it.write(&self.variables.base_url))
+    }
+}
+
 pub(crate) struct Starting {
+    pub(crate) ready_file: Option<ReadyFile>,
     pub(crate) sandbox: Sandbox,
     pub(crate) listener: TcpListener,
     pub(crate) address: SocketAddr,
     /// What its clients need.
     pub(crate) variables: Variables,
     pub(crate) on_request: Option<OnRequest>,
+    pub(crate) log: Option<LogThread>,
 }
 
 /// Opens the sandbox, loads its fixtures, and listens at an address. `logs` is whether each request becomes a line.
@@ -43,10 +79,24 @@ pub(crate) async fn start(
     context: &Context,
     options: Options,
     files: Files,
-    (address, port): (IpAddr, u16),
+    flags: ServerFlags,
+    port: u16,
     logs: bool,
 ) -> Result<Starting> {
-    let options = Options { limits: context.sandbox_limits, ..options };
+    // Before anything else: the file of a killed server must not pass for this one's.
+    let ready_file = flags.ready_file.map(ReadyFile::new).transpose()?;
+    let address = flags.expose.unwrap_or(Ipv4Addr::LOCALHOST.into());
+    if !address.is_loopback() {
+        context.out.warn(&format!(
+            "exposed on {address}: anyone who can reach it can read and change everything, without a key"
+        ));
+    }
+    let options = Options {
+        limits: context.sandbox_limits,
+        delivery_interval: flags.delivery_interval,
+        hosts: flags.hosts,
+        ..options
+    };
     let sandbox = context.open_sandbox(options)?;
     if let Some(file) = files.fixtures {
         let file = FixtureFile::read(file).await?;
@@ -67,58 +117,115 @@ pub(crate) async fn start(
             Error::io(what, error).hint("name another file with --har")
         })
     });
-    let log = Log {
-        lines: logs,
-        bodies: context.verbose,
-        style: context.out.stderr_style(),
-        har: har.transpose()?.map(Mutex::new),
-        has_failed: AtomicBool::new(false),
-    };
+    let har = har.transpose()?.map(Mutex::new);
+    let lines = logs.then(|| {
+        LogThread::start(Log { bodies: context.verbose, style: context.out.stderr_style() })
+    });
+    let style = context.out.stderr_style();
     Ok(Starting {
+        ready_file,
         sandbox,
         listener,
         address,
         variables: Variables { base_url, key: LIVE_KEY.to_owned(), webhook_secret },
-        on_request: log.on_request(),
+        on_request: on_request(lines.clone(), har, style),
+        log: lines,
     })
 }
 
-/// What is written of each request: a line with the reason and the notes below it, with `--verbose` the bodies too, and an
-/// entry of a HAR file.
+/// Puts each request into the log, and into a HAR file.
+fn on_request(
+    lines: Option<LogThread>,
+    har: Option<Mutex<HarFile>>,
+    style: StreamStyle,
+) -> Option<OnRequest> {
+    if lines.is_none() && har.is_none() {
+        return None;
+    }
+    let has_failed = AtomicBool::new(false);
+    Some(Box::new(move |exchange, name_of| {
+        // Reads of the sandbox's own surface are those of our own commands, again and again.
+        if let Some(lines) = &lines
+            && (exchange.is_service || exchange.method != "GET")
+        {
+            lines.add(exchange);
+        }
+        if let Some(har) = har.as_ref().filter(|_| exchange.is_service)
+            && let Ok(mut har) = har.lock()
+            && let Err(error) = har.add(exchange, name_of)
+            && !has_failed.swap(true, Ordering::Relaxed)
+        {
+            let (path, why) = (har.path.display(), reason(&error));
+            let what = format!("cannot write {path}: {why}; requests are missing in it");
+            Output::log(style, "warning:", &what);
+        }
+    }))
+}
+
+/// How many requests wait to be written at most.
+const WAITING: usize = 256;
+/// How long the log may take to be written when the server has ended.
+const LOG_END: Duration = Duration::from_millis(500);
+
+/// Writes the log, so that a reader who is slow, or reads nothing, never holds up the server: what does not fit is counted.
+#[derive(Clone)]
+pub(crate) struct LogThread {
+    exchanges: SyncSender<LogEntry>,
+    missing: Arc<AtomicUsize>,
+}
+
+enum LogEntry {
+    Request(Arc<Exchange>),
+    /// Tells that everything before it is written.
+    End(SyncSender<()>),
+}
+
+impl LogThread {
+    fn start(log: Log) -> Self {
+        let (exchanges, arriving) = sync_channel(WAITING);
+        let missing = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&missing);
+        std::thread::spawn(move || {
+            for entry in arriving {
+                match entry {
+                    LogEntry::Request(exchange) => log.show(&exchange),
+                    LogEntry::End(written) => drop(written.try_send(())),
+                }
+                let missing = counted.swap(0, Ordering::Relaxed);
+                if missing > 0 {
+                    let requests = plural(missing, "request is", "requests are");
+                    let what = format!("{requests} missing here: the log was not read in time");
+                    Output::log(log.style, "warning:", &what);
+                }
+            }
+        });
+        Self { exchanges, missing }
+    }
+
+    fn add(&self, exchange: &Arc<Exchange>) {
+        if self.exchanges.try_send(LogEntry::Request(Arc::clone(exchange))).is_err() {
+            self.missing.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits a little for what is not written yet. Returns whether that is everything: otherwise nobody reads it.
+    pub(crate) fn end(&self) -> bool {
+        let (written, end) = sync_channel(1);
+        self.exchanges.try_send(LogEntry::End(written)).is_ok() && end.recv_timeout(LOG_END).is_ok()
+    }
+}
+
+/// What is written of each request: a line with the reason and the notes below it, with `--verbose` the bodies too.
 struct Log {
-    lines: bool,
     bodies: bool,
     style: StreamStyle,
-    har: Option<Mutex<HarFile>>,
-    /// Whether it was said that the HAR file cannot be written.
-    has_failed: AtomicBool,
 }
 
 impl Log {
-    fn on_request(self) -> Option<OnRequest> {
-        if !self.lines && self.har.is_none() {
-            return None;
-        }
-        Some(Box::new(move |exchange| {
-            // Reads of the sandbox's own surface are those of our own commands, again and again.
-            if self.lines && (exchange.is_service || exchange.method != "GET") {
-                let time = exchange.at.to_zoned(system_zone()).strftime("%H:%M:%S");
-                self.show(&exchange.document(), &time.to_string());
-            }
-            if let Some(har) = self.har.as_ref().filter(|_| exchange.is_service)
-                && let Ok(mut har) = har.lock()
-                && let Err(error) = har.add(exchange)
-                && !self.has_failed.swap(true, Ordering::Relaxed)
-            {
-                let (path, why) = (har.path.display(), reason(&error));
-                let what = format!("cannot write {path}: {why}; requests are missing in it");
-                Output::log(self.style, "warning:", &what);
-            }
-        }))
-    }
-
     /// `12:00:01 POST /v1/bookings 400 0.4 ms sk_live_…dbox`, and what is to be said of it.
-    fn show(&self, exchange: &ExchangeDocument, time: &str) {
+    fn show(&self, exchange: &Exchange) {
+        let time = exchange.at.to_zoned(system_zone()).strftime("%H:%M:%S").to_string();
+        let exchange = exchange.document();
         let (method, path, took) = (&exchange.method, &exchange.path, exchange.duration_ms);
         let status = match exchange.status {
             0 => "---".to_owned(),
@@ -131,7 +238,7 @@ impl Log {
         if let Some(fault) = &exchange.fault {
             line.push_str(&format!(" fault: {fault}"));
         }
-        Output::log(self.style, time, &line);
+        Output::log(self.style, &time, &line);
         let below = " ".repeat(time.len());
         let notes = exchange.notes.iter().map(|note| format!("note: {note}"));
         for said in exchange.reason.iter().cloned().chain(notes) {

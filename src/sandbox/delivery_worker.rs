@@ -10,7 +10,7 @@ use tokio::time::{MissedTickBehavior, interval_at};
 
 use super::rules::delivery::{Content, DeliveryAttempt, sign};
 use super::rules::fault::FaultKind;
-use super::store::{PendingDelivery, Store};
+use super::store::{PendingDelivery, Store, Tx};
 use crate::outcome;
 use crate::platform::http_client::{self, header_fields};
 
@@ -23,7 +23,7 @@ const CONCURRENCY: usize = 32;
 /// Longest time between two looks for due events.
 const CHECK: Duration = Duration::from_secs(1);
 
-/// Delivers due events every `interval` of the sandbox's clock, and when the clock was moved, for as long as it is polled.
+/// Delivers due events every `interval`, and when a clock was moved unless the interval is long, for as long as it is polled.
 pub(crate) async fn run(store: &Store, interval: Duration) {
     let check = interval.min(CHECK);
     let mut checks = interval_at(tokio::time::Instant::now() + check, check);
@@ -31,7 +31,7 @@ pub(crate) async fn run(store: &Store, interval: Duration) {
     let mut moves = store.clock_moves();
     // A command on the sandbox, such as the one that moves the clock, ends within a second and has to begin nothing.
     let mut is_staying = false;
-    let mut last = store.recent_now();
+    let mut last = Instant::now();
     let mut worker =
         DeliveryWorker { store, client: None, in_flight: JoinSet::new(), busy: HashSet::new() };
     loop {
@@ -40,7 +40,7 @@ pub(crate) async fn run(store: &Store, interval: Duration) {
                 is_staying = true;
                 worker.busy.clear();
             }
-            Ok(()) = moves.changed(), if is_staying => {}
+            Ok(_) = moves.changed(), if is_staying => {}
             Some(done) = worker.in_flight.join_next() => {
                 match done {
                     Ok((delivery, attempt)) => worker.record(delivery, attempt).await,
@@ -50,9 +50,8 @@ pub(crate) async fn run(store: &Store, interval: Duration) {
                 continue;
             }
         }
-        let now = store.now().unwrap_or(last);
-        if interval <= check || now.duration_since(last).unsigned_abs() >= interval {
-            last = now;
+        if interval <= check || last.elapsed() >= interval {
+            last = Instant::now();
             worker.start_due().await;
         }
     }
@@ -72,18 +71,22 @@ impl DeliveryWorker<'_> {
     /// Starts the attempts that are due, up to [`CONCURRENCY`]. If the store fails, the next check tries again.
     async fn start_due(&mut self) {
         let most = CONCURRENCY - self.in_flight.len();
-        let due = self.store.read(|tx| Ok(tx.has_due_deliveries()?)).await;
+        let due = self.store.read(None, |tx| Ok(tx.has_due_deliveries()?)).await;
         if most == 0 || due != Ok(true) {
             return;
         }
         let busy = self.busy.clone();
-        let taken = self.store.write(move |tx| Ok(tx.take_due_deliveries(most, busy)?));
+        let taken = self.store.write(None, move |tx| Ok(tx.take_due_deliveries(most, busy)?));
         for delivery in taken.await.unwrap_or_default() {
             self.busy.insert(delivery.due.booking);
             let client = self.client();
             self.in_flight.spawn(async move {
                 let fault = delivery.fault;
                 let mut attempt = match fault {
+                    Some(FaultKind::Drop) if delivery.is_after => {
+                        let _lost = attempt(client, &delivery).await;
+                        DeliveryAttempt::failed("a fault dropped the response")
+                    }
                     Some(FaultKind::Drop) => DeliveryAttempt::failed("a fault dropped the webhook"),
                     Some(FaultKind::Duplicate) => {
                         let _first = attempt(client.clone(), &delivery).await;
@@ -99,7 +102,9 @@ impl DeliveryWorker<'_> {
 
     async fn record(&mut self, delivery: PendingDelivery, attempt: DeliveryAttempt) {
         self.busy.remove(&delivery.due.booking);
-        let recorded = self.store.write(move |tx| Ok(tx.record_attempt(&delivery, &attempt)?));
+        let owner = Some(delivery.due.organization.clone());
+        let record = move |tx: &Tx<'_>| Ok(tx.record_attempt(&delivery, &attempt)?);
+        let recorded = self.store.write(owner, record);
         if recorded.await.is_ok() {
             self.start_due().await;
         }

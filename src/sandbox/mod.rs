@@ -22,7 +22,7 @@ use tokio::net::TcpListener;
 use http::ExchangeLog;
 pub(crate) use http::report::Report;
 use http::report::judge;
-pub(crate) use http::{BODY_LIMIT, ExchangeDocument, HarFile, OnRequest};
+pub(crate) use http::{BODY_LIMIT, Exchange, HarFile, OnRequest, open_own};
 pub(crate) use rules::access::LIVE_KEY;
 use rules::organization::Organization;
 pub(crate) use store::{OpenError, set_aside};
@@ -67,13 +67,17 @@ impl Sandbox {
     }
 
     pub(crate) fn now(&self) -> Result<Timestamp, OpenError> {
-        self.store.now().map_err(|error| store::explain(self.options.database.as_deref(), error))
+        self.store
+            .now(None)
+            .map_err(|error| store::explain(self.options.database.as_deref(), error))
     }
 
     /// Adds a document's venues and bookings to [`LIVE_KEY`]'s organization, before the sandbox is served. The error is the
     /// body with which `POST /sandbox/fixtures` refuses it.
     pub(crate) async fn load(&self, fixtures: Value) -> Result<(), Value> {
-        let load = self.store.write(move |tx| http::load_into(tx, Organization::MAIN, &fixtures));
+        let main = Some(Organization::MAIN.to_owned());
+        let load = move |tx: &store::Tx<'_>| http::load_into(tx, Organization::MAIN, &fixtures);
+        let load = self.store.write(main, load);
         tokio::select! {
             loaded = load => loaded.map(drop).map_err(|error| error.answer().1),
             () = self.store.commit_writes() => Ok(()),

@@ -49,6 +49,9 @@ fn a_har_file_is_complete_at_every_moment() {
     let [first, second] = &entries[..] else {
         panic!("{entries:?}");
     };
+    let har: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(har["log"]["pages"][0]["id"], first["pageref"]);
+    assert!(text(first, "_id").starts_with("req_"));
     assert_eq!(first["request"]["postData"]["text"], "{}");
     assert_eq!(first["response"]["status"], 400);
     assert!(text(first, "comment").contains("venue_id is required"));
@@ -97,7 +100,7 @@ fn a_file_that_is_no_har_file_of_bookctl_is_refused_and_left_as_it_is() {
     let browsers = r#"{"log":{"version":"1.2","creator":{"name":"Firefox"},"entries":[]}}"#;
     for content in [r#"{"precious":1}"#, browsers, "x"] {
         fs::write(&file, content).unwrap();
-        refused(&home, &name, "not a HAR file of bookctl");
+        refused(&home, &name, "bookctl did not write it");
         assert_eq!(fs::read_to_string(&file).unwrap(), content);
     }
     let folder = home.folder().to_str().unwrap().to_owned();

@@ -172,3 +172,140 @@ fn the_command_adds_lists_and_removes_organizations() {
     let gone = ["sandbox", "organization", "remove", &id, "--json"];
     home.run(gone).refused(6, "http_404");
 }
+
+/// "`?organization=ID` is read by every control … An unknown query parameter is a 400" (sandbox tools, The unit)
+#[test]
+fn a_control_reads_its_organization_and_refuses_other_parameters() {
+    let server = Served::start();
+    let [one, other] = [Tenant::new(&server), Tenant::new(&server)];
+    for tenant in [&one, &other] {
+        tenant.book("ven_otp", &dinner(30));
+    }
+    let call = |method: &str, path: &str, body: Value| {
+        let (status, answer) = send(one.base, method, path, &[], &body.to_string());
+        (status, answer)
+    };
+    for path in ["reset", "clock", "faults", "organization", "bookings", "inbox", "keys"] {
+        let methods = if path == "reset" { "POST" } else { "GET" };
+        let (status, answer) =
+            call(methods, &format!("/sandbox/{path}?organisation={}", one.id), json!({}));
+        assert_eq!((status, &answer["error"]), (400, &json!("validation failed")), "{path}");
+        assert!(answer["fields"]["organisation"].is_string(), "{answer}");
+        let twice = format!("/sandbox/{path}?organization=other&organization=other");
+        assert_eq!(call(methods, &twice, json!({})).0, 400, "{path}");
+    }
+    let fault = json!({"on": "any", "kind": "status", "status": 503, "times": "always"});
+    call("POST", &format!("/sandbox/faults?organization={}", one.id), fault);
+    assert_eq!(one.call("live", "GET", "/v1/", &Value::Null).0, 503);
+    assert_eq!(other.call("live", "GET", "/v1/", &Value::Null).0, 200);
+    let ids = |tenant: &Tenant| tenant.list("bookings", "bookings").len();
+    call("POST", &format!("/sandbox/reset?organization={}", one.id), json!({}));
+    assert_eq!((ids(&one), ids(&other)), (0, 1));
+    assert_eq!(one.call("live", "GET", "/v1/", &Value::Null).0, 200, "its faults are gone");
+}
+
+/// "`POST /sandbox/clock?organization=ID` moves that organization's clock alone" (sandbox tools, The unit)
+#[test]
+fn each_organization_has_a_clock_of_its_own() {
+    let server = Served::start();
+    let [one, other] = [Tenant::new(&server), Tenant::new(&server)];
+    let paths = [&one, &other].map(|it| format!("/sandbox/clock?organization={}", it.id));
+    let clock = |path: &str, body: Value| {
+        let method = if body.is_null() { "GET" } else { "POST" };
+        let (status, clock) = send(one.base, method, path, &[], &body.to_string());
+        assert_eq!(status, 200, "{clock}");
+        clock
+    };
+    let bookings = [&one, &other].map(|it| it.book("ven_otp", &dinner(30)));
+    let status = |tenant: &Tenant, booking: &Value| {
+        let path = format!("/v1/bookings/{}", text(booking, "id"));
+        text(&tenant.call("live", "GET", &path, &Value::Null).1, "status")
+    };
+    holds!(clock(&paths[0], json!({"advance": "21m"})), {"offset_seconds": 1260});
+    assert_eq!(status(&one, &bookings[0]), "expired");
+    assert_eq!(status(&other, &bookings[1]), "requires_action");
+    clock(&paths[1], json!({"freeze": true}));
+    let moved = clock("/sandbox/clock", json!({"advance": "1h"}));
+    holds!(moved, {"offset_seconds": 3600});
+    let listed = moved["organizations"].as_array().unwrap();
+    assert_eq!(listed.len(), 6, "{moved}");
+    let frozen: Vec<_> = listed.iter().filter(|it| it["frozen"] == true).collect();
+    assert!(frozen.len() == 1 && frozen[0]["id"] == other.id.as_str(), "{moved}");
+    assert_eq!(status(&other, &bookings[1]), "expired");
+    holds!(clock(&paths[0], Value::Null), {"offset_seconds": 4860});
+    let ahead = json!({"set": dinner(20)});
+    clock(&paths[0], ahead);
+    let path = "/sandbox/clock";
+    let (status, refusal) =
+        send(one.base, "POST", path, &[], &json!({"set": dinner(10)}).to_string());
+    assert_eq!((status, &refusal["error"]), (400, &json!("validation failed")));
+    send(one.base, "POST", &format!("/sandbox/reset?organization={}", one.id), &[], "");
+    holds!(clock(&paths[0], Value::Null), {"offset_seconds": 0});
+    holds!(clock("/sandbox/clock", Value::Null), {"offset_seconds": 3600});
+}
+
+/// "what a provider does later; the event is sent; any word is taken" (sandbox tools, The unit)
+#[test]
+fn a_provider_fails_or_reports_a_booking_later() {
+    let server = Served::start();
+    let tenant = Tenant::new(&server);
+    let later = |venue: &str, answer: &Value| {
+        let booking = tenant.book(venue, &dinner(3));
+        let path = format!("/v1/bookings/{}", text(&booking, "id"));
+        if !answer.is_null() {
+            tenant.call("live", "POST", &format!("{path}/continue"), answer);
+        }
+        path
+    };
+    let read = |path: &str| tenant.call("live", "GET", path, &Value::Null).1;
+    let details = json!({"arrival_time": "19:30", "dietary_requirements": "none"});
+    holds!(read(&later("ven_details_fails", &details)), {"status": "failed", "error_code": "provider_error"});
+    let path = later("ven_otp_fails", &Value::Null);
+    let code = tenant.list("inbox", "messages")[0]["code"].clone();
+    tenant.call("live", "POST", &format!("{path}/continue"), &json!({"otp": code}));
+    holds!(read(&path), {"status": "failed", "error_code": "provider_error"});
+    let path = later("ven_processing_fails", &Value::Null);
+    holds!(read(&path), {"status": "processing"});
+    send(tenant.base, "POST", "/sandbox/clock", &[], r#"{"advance": "5s"}"#);
+    holds!(read(&path), {"status": "failed", "error_code": "provider_error"});
+    let path = later("ven_confirms", &Value::Null);
+    let home = server.home();
+    let id = path.rsplit('/').next().unwrap();
+    let set = ["sandbox", "set", id, "no_show", "--error-code", "late", "--json"];
+    holds!(home.ok(set).json(), {"status": "no_show", "error_code": "late"});
+    let events = send(tenant.base, "GET", &format!("/sandbox/bookings/{id}/events"), &[], "").1;
+    let last = events["events"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(last["type"], "booking.no_show");
+    home.ok(["sandbox", "set", id, "confirmed"]);
+    assert_eq!(
+        tenant.call("live", "POST", &format!("{path}/cancel"), &json!({})).1["status"],
+        "cancelled"
+    );
+}
+
+/// "`after: true` with any kind (it commits first), `from: N`, `match`, `headers`" (sandbox tools, The unit)
+#[test]
+fn a_fault_commits_first_from_the_nth_matching_request_on() {
+    let server = Served::start();
+    let tenant = Tenant::new(&server);
+    let fault = json!({"on": "POST /v1/bookings", "kind": "status", "status": 503, "after": true,
+        "from": 2, "match": {"customer.name": "Grace Hopper"}, "headers": {"retry-after": "7"}});
+    let (status, _) = send(tenant.base, "POST", "/sandbox/faults", &[], &fault.to_string());
+    assert_eq!(status, 201);
+    let mut statuses = Vec::new();
+    for (key, name) in
+        ["Grace Hopper", "Ada Lovelace", "Grace Hopper", "Grace Hopper"].iter().enumerate()
+    {
+        let order = json!({"venue_id": "ven_confirms", "datetime": dinner(3), "party_size": 2,
+            "customer": {"name": name}});
+        let bearer = format!("Bearer {}", tenant.key("live"));
+        let key = key.to_string();
+        let headers = [("Authorization", bearer.as_str()), ("Idempotency-Key", &key)];
+        statuses.push(send(tenant.base, "POST", "/v1/bookings", &headers, &order.to_string()).0);
+    }
+    assert_eq!(statuses, [201, 201, 503, 201]);
+    assert_eq!(tenant.list("bookings", "bookings").len(), 4, "the 503 has booked");
+    let failed = tenant.list("requests", "requests");
+    let failed: Vec<_> = failed.iter().filter(|it| it["status"] == 503).collect();
+    assert_eq!(failed[0]["response"]["headers"]["retry-after"], "7");
+}

@@ -2,9 +2,9 @@
 //! the notes of a listener.
 
 use std::cell::Cell;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -75,6 +75,46 @@ fn a_curl_command_has_the_variable_for_a_key_in_the_query_and_works() {
     let index: Value = serde_json::from_slice(&again.unwrap().stdout).unwrap();
     assert_eq!(index["sandbox"], true, "{curl}");
     assert_eq!(last(&served)["query"], "key=sk_live_…dbox");
+}
+
+/// Nobody reads its stderr, as where a test harness starts it and looks elsewhere.
+#[test]
+fn a_log_that_nobody_reads_never_stops_the_server() {
+    let home = Home::new();
+    let mut command =
+        home.command(["sandbox", "serve", "--port", "0", "--ephemeral", "--no-limits", "--json"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let base = text(&serde_json::from_str(&line).unwrap(), "base_url");
+    for _ in 0..3000 {
+        assert_eq!(send(&base, "GET", "/v1/", &[KEY], "").0, 200);
+    }
+    let mut log = BufReader::new(child.stderr.take().unwrap());
+    let mut read = String::new();
+    while !read.contains("requests are missing here") {
+        assert!(log.read_line(&mut read).unwrap() > 0, "{read}");
+    }
+    let killed = Command::new("kill").arg(child.id().to_string()).status();
+    assert!(killed.unwrap().success() && child.wait().unwrap().success());
+}
+
+/// "`--expose` … takes only IP literals, loopback names and `--host` names; what is refused is counted, not kept"
+#[test]
+fn a_refused_request_is_counted_and_not_kept() {
+    let served = Served::start();
+    let body = vec![b'x'; 3 << 20];
+    let head = format!("POST /v1/bookings HTTP/1.1\r\n{}: {}", KEY.0, KEY.1);
+    for (host, status) in [("evil.example", "403"), (address(&served), "413")] {
+        let answer = raw(&served, host, &head, &body);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        let kept = last(&served);
+        assert_eq!(
+            (&kept["request"]["body"], &kept["request"]["truncated"]),
+            (&json!(""), &json!(true))
+        );
+        assert!(kept.get("curl").is_none());
+    }
 }
 
 #[test]

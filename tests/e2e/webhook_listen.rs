@@ -254,6 +254,25 @@ fn a_sandbox_is_told_the_address_and_gets_its_own_back() {
 }
 
 #[test]
+fn killed_and_unordered_listeners_leave_the_users_own_url() {
+    let served = Served::unlimited();
+    let [home, other] = [served.home(), served.home()];
+    let own = "http://127.0.0.1:9/own";
+    home.ok(["sandbox", "organization", "-F", &format!("webhook_url={own}")]);
+    // Killed, and started again at another port.
+    drop(Listening::start(&home, &[]));
+    Listening::start(&home, &[]).end();
+    assert_eq!(webhook_url(&home).as_deref(), Some(own));
+    // The one that began first ends first.
+    let first = Listening::start(&home, &[]);
+    let second = Listening::start(&other, &[]);
+    first.end();
+    assert_eq!(webhook_url(&home).as_deref(), Some(second.url.as_str()));
+    second.end();
+    assert_eq!(webhook_url(&home).as_deref(), Some(own));
+}
+
+#[test]
 fn the_first_events_after_a_reset_reach_the_listener() {
     let served = Served::unlimited();
     let home = served.home();

@@ -90,7 +90,7 @@ assert.ok("error_code" in unsupported && unsupported.error_code === "modify_unsu
 // A one-time code: `type` tells what the booking waits for.
 const waiting = await book("ven_otp");
 assert.ok(waiting.next_action?.type === "otp");
-assert.ok(Date.parse(waiting.next_action.expires_at) > Date.parse(now));
+assert.ok(Date.parse(waiting.next_action.expires_at ?? "") > Date.parse(now));
 const wrong = await refused(400, answer(waiting.id, { otp: "000000" }));
 assert.ok("error_code" in wrong && wrong.error_code === "invalid_otp");
 assert.equal(wrong.attempts_left, 4);
@@ -99,13 +99,20 @@ assert.equal((await done(answer(waiting.id, { otp: await code() }))).status, "co
 // Details, and a payment.
 const asked = await book("ven_confirm_details");
 assert.ok(asked.next_action?.type === "confirm_details");
-const details = Object.fromEntries(asked.next_action.fields.map((it) => [it, "as asked"]));
+const details = Object.fromEntries((asked.next_action.fields ?? []).map((it) => [it, "as asked"]));
 assert.equal((await done(answer(asked.id, details))).status, "confirmed");
 const paying = await book("ven_payment", { payment_collection: "vendor_external" });
 assert.ok(paying.next_action?.type === "payment_approval");
-const { approval_id } = paying.next_action.psp_request;
+const approval_id = paying.next_action.psp_request?.approval_id ?? "";
 const paid = await done(answer(paying.id, { psp_response: { approval_id, status: "approved" } }));
 assert.equal(paid.status, "confirmed");
+
+// What no list has is read all the same, and answered.
+const unforeseen = await book("ven_unforeseen");
+assert.equal(unforeseen.status, "waitlisted");
+assert.equal(unforeseen.error_code, "provider_timeout");
+const table = Object.fromEntries((unforeseen.next_action?.fields ?? []).map((it) => [it, "by the window"]));
+assert.equal((await done(answer(unforeseen.id, table))).status, "confirmed");
 
 // Time, and a failure.
 const late = await book("ven_otp");

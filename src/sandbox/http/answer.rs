@@ -4,11 +4,12 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 use super::endpoints::Endpoint;
-use super::reply::HandlerResult;
+use super::reply::{AnsweredAt, HandlerResult};
 use super::request::{Request, RequestContext};
 use super::{SandboxService, bookings, faults};
 use crate::sandbox::rules::access::{self, BOOKINGS_CREATE, KeyKind, TEST_ALLOWANCE};
 use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::rules::rate_limit::RateLimitStatus;
 use crate::sandbox::store::Tx;
 
@@ -33,21 +34,27 @@ async fn serve(
 ) -> Response {
     let limits = service.options.limits;
     let writes = endpoint.method != "GET" || limits && endpoint.rate_limit.is_some();
+    // Whoever has no key is told so by the main organization's clock.
+    let owner = request.key().map_or_else(|_| Organization::MAIN.to_owned(), |it| it.organization);
     let work = move |tx: &Tx<'_>| {
         let mut rate_limit = None;
         match check_and_run(tx, endpoint, &request, limits, &mut rate_limit) {
             Err(broken @ ApiError::Broken(_)) => Err(broken),
             // What a refused request has counted or used up is committed.
-            outcome => Ok((outcome, rate_limit)),
+            outcome => Ok((outcome, rate_limit, tx.now)),
         }
     };
-    let answered =
-        if writes { service.store.write(work).await } else { service.store.read(work).await };
-    let (outcome, rate_limit) = match answered {
+    let store = &service.store;
+    let answered = match writes {
+        true => store.write(Some(owner), work).await,
+        false => store.read(Some(owner), work).await,
+    };
+    let (outcome, rate_limit, now) = match answered {
         Ok(answered) => answered,
         Err(broken) => return broken.into_response(),
     };
     let mut response = outcome.into_response();
+    response.extensions_mut().insert(AnsweredAt(now));
     if let Some(status) = rate_limit {
         let headers = response.headers_mut();
         headers.insert("ratelimit-limit", status.limit.into());

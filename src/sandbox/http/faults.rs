@@ -4,7 +4,7 @@ use std::io;
 
 use axum::body::{Body, Bytes};
 use axum::http::response::Parts;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use futures_util::stream::{self, StreamExt};
 use serde_json::{Value, json};
@@ -14,6 +14,7 @@ use super::endpoints::Endpoint;
 use super::reply::Reply;
 use super::request::Request;
 use crate::sandbox::rules::fault::{Fault, FaultKind};
+use crate::sandbox::rules::organization::Organization;
 
 /// Takes the oldest fault that matches the request, which then has one use less.
 pub(super) async fn take(
@@ -26,10 +27,11 @@ pub(super) async fn take(
     if store.has_faults() != Ok(true) {
         return None;
     }
-    let path = request.uri.path().to_owned();
+    let (path, body) = (request.uri.path().to_owned(), request.body.clone());
     let organization = request.key().ok().map(|it| it.organization);
     let limit = endpoint.rate_limit.filter(|_| service.options.limits);
-    let taken = store.write(move |tx| {
+    let owner = organization.clone().unwrap_or_else(|| Organization::MAIN.to_owned());
+    let taken = store.write(Some(owner), move |tx| {
         let is_over = match organization.as_deref().zip(limit) {
             Some((organization, limit)) => tx.rate_limit(organization, limit)?.1.is_over,
             None => false,
@@ -37,7 +39,8 @@ pub(super) async fn take(
         // A request over its rate limit is not handled, so there is nothing to drop after that.
         let meets = |it: &Fault| {
             it.meets_request(endpoint.method, &path)
-                && !(is_over && it.kind == FaultKind::DropAfter)
+                && !(is_over && it.commits())
+                && it.meets_body(&body)
         };
         Ok(tx.take_fault(organization.as_deref(), meets)?)
     });
@@ -47,9 +50,15 @@ pub(super) async fn take(
 /// The answer to a request that meets a fault. The fault goes with it, for [`cut`] and for the log of requests.
 pub(super) async fn meet(mut fault: Fault, answer: impl Future<Output = Response>) -> Response {
     let mut response = match fault.kind {
+        FaultKind::Status if fault.after => {
+            let answered = answer.await.into_parts().0.extensions;
+            let mut response = replacement(&mut fault);
+            response.extensions_mut().extend(answered);
+            response
+        }
         FaultKind::Status => replacement(&mut fault),
         // Nothing of it is sent.
-        FaultKind::DropBefore => Response::default(),
+        FaultKind::DropBefore if !fault.after => Response::default(),
         FaultKind::Garbage => {
             let answer = answer.await;
             let page =
@@ -60,6 +69,11 @@ pub(super) async fn meet(mut fault: Fault, answer: impl Future<Output = Response
         }
         _ => answer.await,
     };
+    for (name, value) in &fault.headers {
+        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>()) {
+            response.headers_mut().insert(name, value);
+        }
+    }
     response.extensions_mut().insert(fault);
     response
 }
@@ -94,6 +108,12 @@ fn replacement(fault: &mut Fault) -> Response {
     if let Some(seconds) = body["retry_after_seconds"].as_u64() {
         let headers = response.headers_mut();
         headers.insert(header::RETRY_AFTER, seconds.into());
+        if status == StatusCode::TOO_MANY_REQUESTS {
+            let limit = body["limit"].as_u64().unwrap_or(10);
+            headers.insert("ratelimit-limit", limit.into());
+            headers.insert("ratelimit-remaining", 0.into());
+            headers.insert("ratelimit-reset", seconds.into());
+        }
     }
     response
 }

@@ -35,15 +35,19 @@ use super::{Options, delivery_worker};
 use crate::platform::http1;
 
 pub(crate) use control::load_into;
-pub(crate) use exchanges::{Exchange, ExchangeDocument, ExchangeLog, HarFile};
+pub(crate) use exchanges::{Exchange, ExchangeLog, HarFile, open_own};
 pub(crate) use request::BODY_LIMIT;
 
 /// How long running requests may take once the server is told to stop.
 const GRACE: Duration = Duration::from_secs(3);
-/// How long the head of a request may take, and then its body. Longer than clients keep an unused connection.
+/// How long the head of a request may take. A connection without one gives its place to another.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the body of a request may take.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(120);
 
-pub(crate) type OnRequest = Box<dyn Fn(&Exchange) + Send + Sync>;
+/// Gets each exchange, and what knows the names of organizations.
+pub(crate) type OnRequest =
+    Box<dyn Fn(&Arc<Exchange>, &dyn Fn(&str) -> Option<String>) + Send + Sync>;
 
 pub(crate) struct SandboxService {
     pub(crate) store: Store,
@@ -68,7 +72,7 @@ pub(crate) async fn serve(
         stopped_service.store.changes.stop();
         let _ = stopping.send(());
     };
-    let server = http1::serve(listener, REQUEST_TIMEOUT, router(&service), shutdown);
+    let server = http1::serve(listener, HEAD_TIMEOUT, router(&service), shutdown);
     let grace_period = async {
         if stopped.await.is_err() {
             std::future::pending::<()>().await;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use jiff::fmt::rfc2822::DateTimePrinter;
 
 use super::exchanges::Exchange;
+use super::reply::AnsweredAt;
 use super::{SandboxService, faults, loopback, page, request};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::store::ChangeTopic;
@@ -26,13 +27,16 @@ pub(super) async fn receive(
     let (parts, body) = request.into_parts();
     let mut exchange = Exchange::of(&parts);
     let own = loopback::Own::of(&service);
+    let allowed = loopback::check(&parts, &own);
+    let announced = body.size_hint().lower();
+    let is_kept = allowed.is_ok() && announced <= request::BODY_LIMIT as u64;
     // The body is taken in whatever is answered, so that the connection can be used again.
-    let response = match (loopback::check(&parts, &own), request::read(body).await) {
+    let response = match (allowed, request::read(body, is_kept).await) {
         (Err(error), _) | (_, Err(error)) => error.into_response(),
         _ if page::is_wanted(&parts) => page::answer(),
-        (Ok(()), Ok(body)) => {
-            exchange.request.keep(&body);
-            if body.len() > request::BODY_LIMIT {
+        (Ok(()), Ok((body, length))) => {
+            exchange.request.keep(&body, length);
+            if length > request::BODY_LIMIT {
                 ApiError::BODY_TOO_LARGE.into_response()
             } else {
                 let mut request = Request::from_parts(parts, Body::empty());
@@ -46,8 +50,12 @@ pub(super) async fn receive(
 
 impl SandboxService {
     async fn send(&self, mut exchange: Exchange, response: Response) -> Response {
-        exchange.at = self.store.recent_now();
         let (mut head, mut body) = response.into_parts();
+        let owner = || exchange.organization();
+        exchange.at = match head.extensions.get() {
+            Some(AnsweredAt(at)) => *at,
+            None => self.store.now(owner().as_deref()).unwrap_or_default(),
+        };
         // `Date` is the sandbox's clock, so that a client that compares clocks sees its own offset.
         let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&exchange.at);
         if let Some(date) = date.ok().and_then(|it| HeaderValue::try_from(it).ok()) {
@@ -59,7 +67,7 @@ impl SandboxService {
         if exchange.is_service {
             let answer = to_bytes(body, usize::MAX).await.unwrap_or_default();
             body = faults::cut(&mut head, answer.clone());
-            exchange.response.keep(&answer);
+            exchange.response.keep(&answer, answer.len());
         }
         exchange.answered(&mut head);
         let exchange = match &self.exchanges {
@@ -75,7 +83,7 @@ impl SandboxService {
             _ => Arc::new(exchange),
         };
         if let Some(on_request) = &self.on_request {
-            on_request(&exchange);
+            on_request(&exchange, &|id| self.store.look(|tx| tx.organization(id)).ok()??.name);
         }
         if !exchange.delay().is_zero() {
             tokio::time::sleep(exchange.delay()).await;

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::sandbox::rules::api_error::ApiError;
@@ -18,6 +19,10 @@ pub(crate) struct Reply {
 /// Why a request was refused, for the log of requests: an extension of the response.
 #[derive(Clone)]
 pub(super) struct RefusalReason(pub(super) String);
+
+/// When it was answered, by the clock of the organization: an extension of the response.
+#[derive(Clone, Copy)]
+pub(super) struct AnsweredAt(pub(super) Timestamp);
 
 pub(crate) type HandlerResult = Result<Reply, ApiError>;
 

@@ -1,12 +1,12 @@
 //! A request as its handler reads it.
 
-use std::collections::HashMap;
 use std::convert::Infallible;
 
 use axum::RequestExt;
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Query, RawPathParams};
 use axum::http::{HeaderMap, Uri};
+use futures_util::StreamExt;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
@@ -22,13 +22,27 @@ pub(crate) const BODY_LIMIT: usize = 1_048_576;
 /// How much of a larger body is read all the same, so that the client gets to read the response.
 const MOST_READ: usize = 64 * BODY_LIMIT;
 
-pub(super) async fn read(body: Body) -> Result<Bytes, ApiError> {
+/// Reads a body to its end, and keeps it unless it will be refused: then it is only counted. Returns it, and its length.
+pub(super) async fn read(body: Body, is_kept: bool) -> Result<(Bytes, usize), ApiError> {
     let broke_off = || ApiError::wrong_type("body", "broke off");
-    let body = timeout(REQUEST_TIMEOUT, to_bytes(body, MOST_READ)).await;
-    body.map_err(|_| broke_off())?.map_err(|error| {
-        // Any other error than that of the connection is that of the limit.
-        if error.into_inner().is::<axum::Error>() { broke_off() } else { ApiError::BODY_TOO_LARGE }
-    })
+    let mut chunks = body.into_data_stream();
+    let reading = async {
+        let (mut kept, mut length) = (Bytes::new(), 0);
+        while let Some(chunk) = chunks.next().await {
+            let chunk = chunk.map_err(|_| broke_off())?;
+            length += chunk.len();
+            if length > MOST_READ {
+                return Err(ApiError::BODY_TOO_LARGE);
+            }
+            kept = match kept.is_empty() {
+                _ if !is_kept || length > BODY_LIMIT => Bytes::new(),
+                true if length == chunk.len() => chunk,
+                _ => Bytes::from([kept, chunk].concat()),
+            };
+        }
+        Ok((kept, length))
+    };
+    timeout(REQUEST_TIMEOUT, reading).await.map_err(|_| broke_off())?
 }
 
 pub(crate) struct Request {
@@ -37,6 +51,8 @@ pub(crate) struct Request {
     pub(super) uri: Uri,
     headers: HeaderMap,
     pub(super) body: Bytes,
+    /// The id of the organization that a control is about; `None` if it is about all.
+    pub(super) organization: Option<String>,
 }
 
 impl<S: Send + Sync> FromRequest<S> for Request {
@@ -55,6 +71,7 @@ impl<S: Send + Sync> FromRequest<S> for Request {
             body: parts.extensions.remove().unwrap_or_default(),
             uri: parts.uri,
             headers: parts.headers,
+            organization: None,
         })
     }
 }
@@ -64,13 +81,20 @@ impl Request {
         self.headers.get(name)?.to_str().ok()
     }
 
-    fn queries(&self) -> HashMap<String, String> {
+    /// Whether a control is about this organization, or about all.
+    pub(super) fn is_about(&self, organization: &str) -> bool {
+        self.organization.as_deref().is_none_or(|it| it == organization)
+    }
+
+    pub(super) fn queries(&self) -> Vec<(String, String)> {
         let queries = Query::try_from_uri(&self.uri);
         queries.map(|Query(queries)| queries).unwrap_or_default()
     }
 
+    /// The parameter of this name; the last, if it came twice.
     pub(crate) fn query(&self, name: &str) -> Option<String> {
-        self.queries().remove(name)
+        let mut newest_first = self.queries().into_iter().rev();
+        newest_first.find_map(|(given, value)| (given == name).then_some(value))
     }
 
     /// The fields of a body that may be left out.

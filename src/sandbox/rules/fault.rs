@@ -1,7 +1,9 @@
 //! Faults: failures that a request or a webhook meets on purpose.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
+use axum::http::{HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -36,6 +38,18 @@ pub(crate) struct Fault {
     pub(crate) rate: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seed: Option<u32>,
+    /// Whether the request is handled first, whatever the kind.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) after: bool,
+    /// The number of the first request that meets it, counted from 1 among those that it could happen to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) from: Option<u32>,
+    /// The fields that a body must have, with their values; dots lead into objects.
+    #[serde(default, rename = "match", skip_serializing_if = "Map::is_empty")]
+    pub(crate) wanted: Map<String, Value>,
+    /// Headers that its response has.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) headers: BTreeMap<String, String>,
     /// The only organization that it happens to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) organization: Option<String>,
@@ -172,6 +186,9 @@ impl Fault {
             (self.status.is_some_and(|it| !(200..=599).contains(&it)), "status", "must be 200 to 599".to_owned()),
             (self.times == Some(Times::Count(0)), "times", "must be at least 1, or always".to_owned()),
             (self.rate.is_some_and(|it| !is_share(it)), "rate", "must be above 0 and at most 1".to_owned()),
+            (self.from == Some(0), "from", "must be at least 1".to_owned()),
+            (!self.headers.is_empty() && on == WEBHOOK, "headers", "are for responses, not for webhooks".to_owned()),
+            (!self.headers.iter().all(is_header), "headers", "must be names and values of HTTP headers, and none that frames the response".to_owned()),
             (self.seed.is_some() && self.rate.is_none(), "seed", "needs a rate: without one, every request fails".to_owned()),
         ]
         .into_iter()
@@ -184,8 +201,28 @@ impl Fault {
         self.on == ANY_REQUEST || self.on.split_once(' ').is_some_and(is_endpoint)
     }
 
+    /// Whether a body has the fields that it happens to.
+    pub(crate) fn meets_body(&self, body: &[u8]) -> bool {
+        if self.wanted.is_empty() {
+            return true;
+        }
+        let body: Value = serde_json::from_slice(body).unwrap_or_default();
+        let field = |name: &str| name.split('.').try_fold(&body, |it, step| it.get(step));
+        self.wanted.iter().all(|(name, value)| {
+            body.get(name).or_else(|| field(name)).is_some_and(|it| it == value)
+        })
+    }
+
+    /// Whether the request is handled although it fails.
+    pub(crate) fn commits(&self) -> bool {
+        self.after || self.kind == FaultKind::DropAfter
+    }
+
     /// Whether it happens at the request of this number that it could happen to.
     pub(crate) fn strikes(&self, number: u32) -> bool {
+        if number + 1 < self.from.unwrap_or(1) {
+            return false;
+        }
         let chance = self.rate.zip(self.seed);
         chance.is_none_or(|(rate, seed)| seed::chance(seed, number) < rate)
     }
@@ -201,6 +238,8 @@ impl Fault {
     pub(crate) fn in_words(&self, length: usize) -> String {
         let fixed = match self.kind {
             FaultKind::Delay => &format!("A fault held the response back for {} ms.", self.delay_ms.unwrap_or_default()),
+            FaultKind::Status if self.after => "The request was handled, and a fault responded instead of the service.",
+            FaultKind::DropBefore if self.after => "A fault closed the connection after the request was handled; this response was not sent.",
             FaultKind::Status => "A fault responded instead of the service.",
             FaultKind::DropBefore => "A fault closed the connection before the request was handled.",
             FaultKind::DropAfter => "A fault closed the connection after the request was handled; this response was not sent.",
@@ -215,6 +254,12 @@ impl Fault {
         };
         fixed.to_owned()
     }
+}
+
+fn is_header((name, value): (&String, &String)) -> bool {
+    let framing = ["content-length", "transfer-encoding", "connection", "date"];
+    HeaderName::from_bytes(name.as_bytes()).is_ok_and(|it| !framing.contains(&it.as_str()))
+        && HeaderValue::from_str(value).is_ok()
 }
 
 /// Whether a path matches a pattern in which `{…}` stands for any one segment.
@@ -277,6 +322,10 @@ mod tests {
             json!({"on": on, "kind": "garbage", "stauts": 503}),
             json!({"on": on, "kind": "drop_before", "status": 503}),
             json!({"on": on, "kind": "garbage", "seed": 7}),
+            json!({"on": on, "kind": "garbage", "from": 0}),
+            json!({"on": on, "kind": "status", "headers": {"content-length": "1"}}),
+            json!({"on": on, "kind": "status", "headers": {"a b": "1"}}),
+            json!({"on": "webhook", "kind": "drop", "headers": {"a": "1"}}),
         ] {
             let refused = read(&body).unwrap_err().answer().1;
             assert_eq!(refused["error"], "validation failed", "{body}");

@@ -26,6 +26,9 @@ pub(crate) struct Organization {
     /// Whether the URL outlasts a reset: it is that of a listener that runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) webhook_url_stays: bool,
+    /// The URL that a listener's took the place of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) webhook_url_before: Option<String>,
     pub(crate) webhook_secret: String,
     pub(crate) billing: bool,
     pub(crate) suspended: bool,
@@ -57,6 +60,7 @@ impl Organization {
             name: None,
             webhook_url: None,
             webhook_url_stays: false,
+            webhook_url_before: None,
             webhook_secret: format!("whsec_{}", id.strip_prefix("org_").unwrap_or(id)),
             billing: id != Self::WITHOUT_BILLING,
             suspended,
@@ -79,13 +83,21 @@ impl Organization {
             whole[name] = value.clone();
         }
         let mut merged: Self = typed(&whole)?;
+        if body.contains_key("webhook_url") {
+            // Of several listeners, which may end in any order or be killed, none took the place of another.
+            let own =
+                if self.webhook_url_stays { &self.webhook_url_before } else { &self.webhook_url };
+            merged.webhook_url_before = own.clone().filter(|_| merged.webhook_url_stays);
+        }
         merged.webhook_url.take_if(|it| it.is_empty());
         let is_web = |url: &str| {
             reqwest::Url::parse(url)
                 .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
         };
         let is_wrong_url = merged.webhook_url.as_deref().is_some_and(|it| !is_web(it));
-        if merged.id != self.id {
+        if body.contains_key("webhook_url_before") {
+            Err(ApiError::invalid("webhook_url_before", "is kept by the sandbox"))
+        } else if merged.id != self.id {
             Err(ApiError::invalid("id", "cannot be changed"))
         } else if is_wrong_url {
             let demand = "must be an http or https URL";

@@ -112,15 +112,15 @@ impl Tx<'_> {
         .query_row((organization, limit), |row| row.get(0))
     }
 
-    pub(super) fn has_due_bookings(&self) -> Result<bool> {
-        self.sql("SELECT 1 FROM bookings WHERE due_at <= ?")?.exists([self.now_ms()])
-    }
-
-    /// The first booking that is due to change by time alone, and when it was due.
-    pub(super) fn next_due_booking(&self) -> Result<Option<(StoredBooking, Timestamp)>> {
+    /// The first booking of an organization that is due to change by time alone, and when it was due.
+    pub(super) fn next_due_booking(
+        &self,
+        owner: &str,
+    ) -> Result<Option<(StoredBooking, Timestamp)>> {
         self.first(
-            "SELECT * FROM bookings WHERE due_at <= ? ORDER BY due_at, number LIMIT 1",
-            [self.now_ms()],
+            "SELECT * FROM bookings WHERE organization = ? AND due_at <= ? \
+             ORDER BY due_at, number LIMIT 1",
+            (owner, self.now_ms()),
             |row| Ok((booking(row)?, moment(row.get("due_at")?)?)),
         )
     }

@@ -30,7 +30,7 @@ impl ChangeTopic {
             "bookings" => Self::Booking,
             "messages" => Self::Message,
             "deliveries" => Self::Delivery,
-            "clock" => Self::Clock,
+            "clocks" => Self::Clock,
             "faults" => Self::Fault,
             _ => return None,
         })

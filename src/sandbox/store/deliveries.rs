@@ -11,10 +11,10 @@ use serde_json::{Map, Value, json};
 
 use super::number::next_number;
 use super::organizations::own;
-use super::tx::{Tx, from_json, json as text, moment};
+use super::tx::{Tx, from_json, json as text, moment, real_now};
 use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::delivery::{ABANDONED, DeliveryAttempt, PENDING, after};
-use crate::sandbox::rules::fault::{FaultKind, WEBHOOK};
+use crate::sandbox::rules::fault::{Fault, FaultKind, WEBHOOK};
 use crate::sandbox::wire::booking::BookingSummary;
 use crate::sandbox::wire::{IdKind, WireTime};
 
@@ -32,13 +32,15 @@ pub(crate) struct PendingDelivery {
     /// When the attempt begins, by the sandbox's clock.
     at: Timestamp,
     pub(crate) fault: Option<FaultKind>,
+    /// Whether the fault comes after the handler has answered.
+    pub(crate) is_after: bool,
 }
 
 #[derive(Debug)]
 pub(crate) struct DueDelivery {
     event: i64,
     pub(crate) booking: i64,
-    organization: String,
+    pub(crate) organization: String,
     pub(crate) body: String,
     /// The number of the next attempt, counted from 1.
     pub(crate) number: u32,
@@ -84,9 +86,9 @@ impl Tx<'_> {
             let row = (number, &booking.organization, booking.number, kind, body);
             self.run("INSERT INTO events VALUES (?, ?, ?, ?, ?)", row)?;
             if let Some(url) = url {
-                let sql = "INSERT INTO deliveries (event, url, state, failures, next_attempt_at) \
-                           VALUES (?, ?, 'pending', 0, ?)";
-                self.run(sql, (number, url, self.now_ms()))?;
+                let sql = "INSERT INTO deliveries (event, organization, url, state, failures, next_attempt_at) \
+                           VALUES (?, ?, ?, 'pending', 0, ?)";
+                self.run(sql, (number, &booking.organization, url, self.now_ms()))?;
             }
         }
         Ok(())
@@ -99,8 +101,9 @@ impl Tx<'_> {
     }
 
     pub(crate) fn has_due_deliveries(&self) -> Result<bool> {
-        self.sql("SELECT 1 FROM deliveries WHERE next_attempt_at <= ? LIMIT 1")?
-            .exists([self.now_ms()])
+        let sql = "SELECT 1 FROM clocks c CROSS JOIN deliveries d WHERE d.organization = c.organization \
+                   AND d.next_attempt_at <= coalesce(c.frozen_at, c.offset_ms + ?)";
+        self.sql(sql)?.exists([real_now()])
     }
 
     /// Leases up to `most` due deliveries, oldest event first, one for each booking that is not `busy`. They go to the
@@ -114,11 +117,11 @@ impl Tx<'_> {
         let mut due = self.sql(
             "SELECT d.event, e.booking, e.organization, e.body, d.met, d.held_back, \
              (SELECT count(*) FROM attempts a WHERE a.event = d.event) + 1 AS number \
-             FROM deliveries d JOIN events e ON e.number = d.event \
-             WHERE d.next_attempt_at <= ? AND coalesce(d.leased_until, 0) <= ? ORDER BY d.event",
+             FROM clocks c CROSS JOIN deliveries d JOIN events e ON e.number = d.event \
+             WHERE d.organization = c.organization AND coalesce(d.leased_until, 0) <= ?1 \
+             AND d.next_attempt_at <= coalesce(c.frozen_at, c.offset_ms + ?1) ORDER BY d.event",
         )?;
-        let moments = (self.now_ms(), today.as_millisecond());
-        let due = due.query_map(moments, |row| {
+        let due = due.query_map([today.as_millisecond()], |row| {
             let number = row.get("number")?;
             let is_held = row.get::<_, Option<u32>>("met")? == Some(number);
             let held_by = match row.get("held_back")? {
@@ -139,6 +142,7 @@ impl Tx<'_> {
         let due: Vec<DueDelivery> = due.take(most).collect::<Result<_>>()?;
         let mut deliveries = Vec::new();
         for due in due {
+            let at = self.of(&due.organization)?.now;
             let organization = self.organization(&due.organization)?;
             let to = organization.and_then(|it| Some((it.webhook_url?, it.webhook_secret)));
             let Some((url, secret)) = to else {
@@ -148,7 +152,8 @@ impl Tx<'_> {
             let fault = if due.held_by.is_some() {
                 None
             } else {
-                self.take_fault(Some(&due.organization), |it| it.on == WEBHOOK)?
+                let meets = |it: &Fault| it.on == WEBHOOK && it.meets_body(due.body.as_bytes());
+                self.take_fault(Some(&due.organization), meets)?
             };
             let pause = match &fault {
                 Some(it) if it.kind == FaultKind::Reorder => Some(HELD_BACK),
@@ -158,11 +163,12 @@ impl Tx<'_> {
                 }
                 _ => None,
             };
+            let is_after = fault.as_ref().is_some_and(|it| it.after);
             let fault = due.held_by.or(fault.map(|it| it.kind));
             if let Some(pause) = pause {
                 // One that is reordered waits at most until another one of its booking was attempted.
                 let is_reordered = fault == Some(FaultKind::Reorder);
-                let then = self.now.saturating_add(pause).unwrap_or(self.now);
+                let then = at.saturating_add(pause).unwrap_or(at);
                 let row = (then.as_millisecond(), due.number, is_reordered, due.event);
                 let sql = "UPDATE deliveries SET next_attempt_at = ?, met = ?, held_back = ? WHERE event = ?";
                 self.run(sql, row)?;
@@ -171,8 +177,7 @@ impl Tx<'_> {
             let row = (&url, (today + LEASE).as_millisecond(), due.event);
             let sql = "UPDATE deliveries SET url = ?, leased_until = ? WHERE event = ?";
             self.run(sql, row)?;
-            let at = self.now;
-            deliveries.push(PendingDelivery { due, url, secret, at, fault });
+            deliveries.push(PendingDelivery { due, url, secret, at, fault, is_after });
         }
         Ok(deliveries)
     }
@@ -205,10 +210,10 @@ impl Tx<'_> {
 
     /// Starts its schedule anew. An attempt that is under way does not belong to it.
     pub(crate) fn resend(&self, event: i64) -> Result<()> {
-        let again = "UPDATE deliveries SET state = 'pending', next_attempt_at = ?, \
-                     failures = CASE WHEN coalesce(leased_until, 0) <= ? THEN 0 ELSE -1 END WHERE event = ?";
-        let today = Timestamp::now().as_millisecond();
-        self.run(again, (self.now_ms(), today, event)).map(drop)
+        let again = "UPDATE deliveries SET state = 'pending', next_attempt_at = \
+                     (SELECT coalesce(frozen_at, offset_ms + ?1) FROM clocks c WHERE c.organization = deliveries.organization), \
+                     failures = CASE WHEN coalesce(leased_until, 0) <= ?1 THEN 0 ELSE -1 END WHERE event = ?2";
+        self.run(again, (real_now(), event)).map(drop)
     }
 
     /// Deliveries with their attempts, in the order of the events: that of `event`, those of `organization`, or all.

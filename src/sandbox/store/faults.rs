@@ -1,6 +1,6 @@
 //! The table of configured faults.
 
-use rusqlite::Result;
+use rusqlite::{Result, Row};
 
 use super::number::next_number;
 use super::tx::{Tx, from_json, json};
@@ -15,19 +15,21 @@ impl Tx<'_> {
         Ok(number)
     }
 
-    pub(crate) fn faults(&self) -> Result<Vec<(i64, Fault)>> {
-        let sql = "SELECT number, fault FROM faults ORDER BY number";
-        self.all(sql, (), |row| Ok((row.get("number")?, from_json(row, "fault")?)))
+    /// All, or those of an organization alone.
+    pub(crate) fn faults(&self, organization: Option<&str>) -> Result<Vec<(i64, Fault)>> {
+        let sql = "SELECT number, fault FROM faults WHERE ?1 IS NULL OR organization = ?1 \
+                   ORDER BY number";
+        let read = |row: &Row<'_>| Ok((row.get("number")?, from_json(row, "fault")?));
+        self.all(sql, [organization], read)
     }
 
-    pub(crate) fn clear_faults(&self) -> Result<()> {
-        self.run("DELETE FROM faults", ()).map(drop)
+    pub(crate) fn clear_faults(&self, organization: Option<&str>) -> Result<()> {
+        let sql = "DELETE FROM faults WHERE ?1 IS NULL OR organization = ?1";
+        self.run(sql, [organization]).map(drop)
     }
 
-    /// Deletes a fault; returns false if there is none of that number.
-    pub(crate) fn delete_fault(&self, number: i64) -> Result<bool> {
-        let deleted = self.run("DELETE FROM faults WHERE number = ?", [number])?;
-        Ok(deleted > 0)
+    pub(crate) fn delete_fault(&self, number: i64) -> Result<()> {
+        self.run("DELETE FROM faults WHERE number = ?", [number]).map(drop)
     }
 
     /// The oldest fault of the organization that `meets` lets through. It then has one use less.
@@ -36,7 +38,7 @@ impl Tx<'_> {
         organization: Option<&str>,
         meets: impl Fn(&Fault) -> bool,
     ) -> Result<Option<Fault>> {
-        for (number, mut fault) in self.faults()? {
+        for (number, mut fault) in self.faults(None)? {
             let wanted = fault.organization.as_deref();
             if wanted.is_some() && wanted != organization || !meets(&fault) {
                 continue;

@@ -30,7 +30,7 @@ pub(crate) use tx::Tx;
 use super::rules::api_error::ApiError;
 use crate::platform::sqlite;
 use queue::Job;
-use tx::{Clock, Handle};
+use tx::Handle;
 
 /// The size in bytes from which the log is checkpointed when the store is dropped. A checkpoint takes two syncs, so
 /// that it happens about once in ten bookings.
@@ -41,8 +41,8 @@ pub(crate) struct Store {
     file: Option<PathBuf>,
     queue: Mutex<Vec<Job>>,
     arrival: Notify,
-    /// The clock as last read, for [`Store::recent_now`].
-    clock: watch::Sender<Clock>,
+    /// How often a clock was moved.
+    moves: watch::Sender<u64>,
     pub(crate) changes: Arc<ChangeFeed>,
 }
 
@@ -54,7 +54,7 @@ impl Store {
             file: database.map(Path::to_owned),
             queue: Mutex::default(),
             arrival: Notify::new(),
-            clock: watch::Sender::default(),
+            moves: watch::Sender::default(),
             changes: Arc::new(ChangeFeed::new()),
         })
     }
@@ -65,11 +65,9 @@ impl Store {
         Ok(self.changes.follow())
     }
 
-    pub(crate) fn now(&self) -> rusqlite::Result<Timestamp> {
-        let handle = self.lock();
-        let tx = Tx::begin(&handle)?;
-        self.remember_clock(tx.clock);
-        Ok(tx.now)
+    /// The time by the clock of an organization, or of the main one.
+    pub(crate) fn now(&self, owner: Option<&str>) -> rusqlite::Result<Timestamp> {
+        Ok(Tx::begin(&self.lock(), owner)?.now)
     }
 
     /// Reads at once, without the changes that are due.
@@ -77,7 +75,7 @@ impl Store {
         &self,
         read: impl FnOnce(&Tx<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        read(&Tx::begin(&self.lock())?)
+        read(&Tx::begin(&self.lock(), None)?)
     }
 
     pub(crate) fn has_faults(&self) -> rusqlite::Result<bool> {
@@ -86,38 +84,33 @@ impl Store {
         any.exists(())
     }
 
-    /// The sandbox's clock as last read, without reading the database.
-    pub(crate) fn recent_now(&self) -> Timestamp {
-        let clock = *self.clock.borrow();
-        Timestamp::from_millisecond(clock.now()).unwrap_or_default()
+    /// Tells when this process has moved, stopped or set a clock.
+    pub(crate) fn clock_moves(&self) -> watch::Receiver<u64> {
+        self.moves.subscribe()
     }
 
-    /// Tells when the clock was moved, stopped or set. What another process did is told at the next [`Store::now`].
-    pub(crate) fn clock_moves(&self) -> watch::Receiver<impl Sized + use<>> {
-        self.clock.subscribe()
-    }
-
-    /// Runs `work` without a transaction. If a booking is due to change by time alone, this becomes a
-    /// [`Store::write`], which applies the change first.
+    /// Runs `work` without a transaction, at the time of an organization, or about all. If a booking of it is due to change by
+    /// time alone, this becomes a [`Store::write`], which applies the change first.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
+        owner: Option<String>,
         work: impl FnOnce(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
         {
             let handle = self.lock();
-            let tx = Tx::begin(&handle)?;
-            self.remember_clock(tx.clock);
+            let tx = Tx::begin(&handle, owner.as_deref())?;
             if !tx.has_due_bookings()? {
                 return work(&tx);
             }
         }
-        self.write(work).await
+        self.write(owner, work).await
     }
 
     /// Applies due changes, then runs `work` in a transaction, and returns its result after the commit. An error commits
     /// what was written before it; only [`ApiError::Broken`] rolls back, which other callers of that transaction get too.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
+        owner: Option<String>,
         work: impl FnOnce(&Tx<'_>) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let (sender, mut outcome) = oneshot::channel();
@@ -129,7 +122,7 @@ impl Store {
                 Ok(())
             }
         });
-        self.waiting().push(Job { work, done });
+        self.waiting().push(Job { owner, work, done });
         self.arrival.notify_one();
         committed.await.map_err(stopped)??;
         outcome.try_recv().map_err(stopped)?
@@ -144,7 +137,8 @@ impl Store {
             let jobs = std::mem::take(&mut *self.waiting());
             let handle = self.lock();
             queue::commit(&handle, jobs);
-            self.remember_clock(handle.clock.get());
+            let moves = handle.moves.get();
+            self.moves.send_if_modified(|it| std::mem::replace(it, moves) != moves);
         }
     }
 
@@ -153,12 +147,6 @@ impl Store {
         let file = self.file.as_deref();
         if file.is_some_and(|it| sqlite::log_size(it) >= size) {
             let _ = sqlite::fold_in(&self.lock().connection);
-        }
-    }
-
-    fn remember_clock(&self, clock: Clock) {
-        if *self.clock.borrow() != clock {
-            self.clock.send_replace(clock);
         }
     }
 

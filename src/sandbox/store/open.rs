@@ -60,7 +60,7 @@ const KIND: Kind = Kind {
     name: "the sandbox's database",
     // "bksb"
     application: 0x626b_7362,
-    version: 26,
+    version: 27,
     schema: include_str!("schema.sql"),
     migrate: None,
     journal: JournalMode::WriteAhead { synchronous: "NORMAL" },

@@ -61,6 +61,7 @@ impl Tx<'_> {
         for kept in before.iter().filter(|it| it.webhook_url_stays) {
             if let Some(mut present) = self.organization(&kept.id)? {
                 present.webhook_url.clone_from(&kept.webhook_url);
+                present.webhook_url_before.clone_from(&kept.webhook_url_before);
                 present.webhook_url_stays = true;
                 self.save_organization(&present)?;
             }
@@ -89,11 +90,21 @@ impl Tx<'_> {
     pub(crate) fn add_organization(&self, name: Option<&str>) -> Result<Organization> {
         let mut organization = Organization::fresh(&IdKind::Organization.id(next_number()));
         organization.name = name.map(str::to_owned);
+        let clock =
+            "INSERT INTO clocks SELECT ?, offset_ms, frozen_at FROM clocks WHERE organization = ''";
+        self.run(clock, [&organization.id])?;
         self.save_organization(&organization)?;
         Ok(organization)
     }
 
     pub(crate) fn delete_organization(&self, id: &str) -> Result<()> {
+        self.clear_organization(id)?;
+        self.run("DELETE FROM clocks WHERE organization = ?", [id])?;
+        self.run("DELETE FROM organizations WHERE id = ?", [id]).map(drop)
+    }
+
+    /// Deletes what its requests, its faults and its fixtures left.
+    pub(super) fn clear_organization(&self, id: &str) -> Result<()> {
         for table in ["attempts", "deliveries"] {
             let events = "SELECT number FROM events WHERE organization = ?";
             let sql = format!("DELETE FROM {table} WHERE event IN ({events})");
@@ -112,7 +123,7 @@ impl Tx<'_> {
         ] {
             self.run(&format!("DELETE FROM {table} WHERE organization = ?"), [id])?;
         }
-        self.run("DELETE FROM organizations WHERE id = ?", [id]).map(drop)
+        Ok(())
     }
 
     pub(crate) fn save_organization(&self, organization: &Organization) -> Result<()> {

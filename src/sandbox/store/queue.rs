@@ -9,6 +9,8 @@ use crate::sandbox::rules::api_error::ApiError;
 type Work = dyn FnOnce(&Tx<'_>) -> Result<(), ApiError> + Send;
 
 pub(super) struct Job {
+    /// Whose it is; `None` if it is about all organizations.
+    pub(super) owner: Option<String>,
     /// Does it. An error rolls back the whole transaction.
     pub(super) work: Box<Work>,
     /// Learns that the transaction is committed, or why not.
@@ -17,7 +19,8 @@ pub(super) struct Job {
 
 /// Runs the jobs in one transaction. If one of them breaks, all of them have failed: only the store itself breaks.
 pub(super) fn commit(handle: &Handle, jobs: Vec<Job>) {
-    let (work, done): (Vec<_>, Vec<_>) = jobs.into_iter().map(|it| (it.work, it.done)).unzip();
+    let jobs = jobs.into_iter().map(|it| ((it.owner, it.work), it.done));
+    let (work, done): (Vec<_>, Vec<_>) = jobs.unzip();
     let committed = transact(handle, work);
     for done in done {
         // The caller may have gone away meanwhile.
@@ -25,7 +28,7 @@ pub(super) fn commit(handle: &Handle, jobs: Vec<Job>) {
     }
 }
 
-fn transact(handle: &Handle, all: Vec<Box<Work>>) -> Result<(), ApiError> {
+fn transact(handle: &Handle, all: Vec<(Option<String>, Box<Work>)>) -> Result<(), ApiError> {
     let connection = &handle.connection;
     // An ephemeral store is a transaction already, which no other process sees.
     let is_shared = connection.is_autocommit();
@@ -41,13 +44,15 @@ fn transact(handle: &Handle, all: Vec<Box<Work>>) -> Result<(), ApiError> {
         if is_shared {
             count_on(connection)?;
         }
-        let mut tx = Tx::up_to_date(handle)?;
-        for work in all {
-            // The one before may have moved the clock.
-            if tx.clock != handle.clock.get() {
-                tx = Tx::up_to_date(handle)?;
-            }
+        let mut last: Option<Tx<'_>> = None;
+        for (owner, work) in all {
+            // The one before may be another's, or may have moved the clock.
+            let tx = match last.take().filter(|it| it.is_of(owner.as_deref())) {
+                Some(tx) => tx,
+                None => Tx::up_to_date(handle, owner.as_deref())?,
+            };
             work(&tx)?;
+            last = Some(tx);
         }
         Ok(run(commit)?)
     };
@@ -81,7 +86,7 @@ mod tests {
                         _ => Ok(()),
                     }
                 });
-                (Job { work, done }, committed)
+                (Job { owner: None, work, done }, committed)
             });
             let (jobs, committed): (Vec<_>, Vec<_>) = jobs.unzip();
             commit(&handle, jobs);

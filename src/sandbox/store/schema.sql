@@ -1,11 +1,14 @@
 -- Moments are milliseconds since 1970. Numbers grow with the time of creation and are what ids show.
 
-CREATE TABLE clock (
-  offset_ms INTEGER NOT NULL,
+-- A clock for each organization; that without a name is the one with which the next is added.
+CREATE TABLE clocks (
+  organization TEXT PRIMARY KEY,
+  offset_ms INTEGER NOT NULL DEFAULT 0,
   -- The moment at which the clock stands; null while it goes.
   frozen_at INTEGER
 );
-INSERT INTO clock (offset_ms) VALUES (0);
+INSERT INTO clocks (organization)
+  VALUES (''), ('org_sandbox'), ('org_nobilling'), ('org_suspended'), ('org_other');
 
 -- Settings that differ from a fresh organization's.
 CREATE TABLE organizations (id TEXT PRIMARY KEY, settings TEXT NOT NULL) WITHOUT ROWID;
@@ -33,7 +36,7 @@ CREATE TABLE bookings (
   -- Whether a test booking was ever confirmed, and so used the allowance.
   used_allowance INTEGER NOT NULL
 );
-CREATE INDEX bookings_due ON bookings (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX bookings_due ON bookings (organization, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX bookings_held ON bookings (held_slot, organization) WHERE held_slot IS NOT NULL;
 CREATE INDEX bookings_allowance ON bookings (organization) WHERE used_allowance = 1;
 CREATE INDEX bookings_open ON bookings (organization, created_at)
@@ -85,6 +88,7 @@ CREATE TABLE rate_windows (
 -- Events on their way to a webhook URL; an event born without one has no row.
 CREATE TABLE deliveries (
   event INTEGER PRIMARY KEY,
+  organization TEXT NOT NULL,
   url TEXT NOT NULL,
   state TEXT NOT NULL,
   -- Attempts of the schedule that is running; a resend starts a new one.
@@ -97,7 +101,7 @@ CREATE TABLE deliveries (
   -- 1 while it waits for the next event of its booking, 2 after that was sent.
   held_back INTEGER NOT NULL DEFAULT 0
 );
-CREATE INDEX deliveries_due ON deliveries (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+CREATE INDEX deliveries_due ON deliveries (organization, next_attempt_at) WHERE next_attempt_at IS NOT NULL;
 
 -- Attempts as their documents.
 CREATE TABLE attempts (

@@ -2,72 +2,100 @@
 
 use std::cell::Cell;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rusqlite::types::Type;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Result, Row};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::rules::transition::{BookingEvent, step};
 
 pub(super) struct Handle {
     pub(super) connection: Connection,
-    /// The clock as last read.
-    pub(super) clock: Cell<Clock>,
+    /// How often a clock was moved, stopped or set.
+    pub(super) moves: Cell<u64>,
     pub(super) is_emptied: Cell<bool>,
 }
 
 impl Handle {
     pub(super) fn new(connection: Connection) -> Self {
-        Self { connection, clock: Cell::default(), is_emptied: Cell::default() }
+        Self { connection, moves: Cell::default(), is_emptied: Cell::default() }
     }
 }
 
 /// Reads and writes the database as of `now`. Each table has its methods in a file of its own.
 pub(crate) struct Tx<'a> {
     handle: &'a Handle,
-    /// The sandbox's time, in whole milliseconds.
+    /// The time by the organization's clock, in whole milliseconds.
     pub(crate) now: Timestamp,
-    pub(super) clock: Clock,
+    /// Whose clock that is. If all are meant, it is the main organization's.
+    owner: Option<String>,
+    clock: Clock,
+    moves: u64,
 }
 
-/// The sandbox's clock, in milliseconds. It goes ahead of real time, or stands still.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Clock {
+/// The clock of an organization, in milliseconds. It goes ahead of real time, or stands still.
+#[derive(Clone, Copy, Debug, Default)]
+struct Clock {
     offset_ms: i64,
     frozen_at: Option<i64>,
 }
 
+/// One of [`Tx::clocks`].
+pub(crate) struct ClockOf {
+    pub(crate) organization: String,
+    pub(crate) now: Timestamp,
+    pub(crate) is_frozen: bool,
+}
+
 impl Clock {
-    fn read(connection: &Connection) -> Result<Self> {
-        connection.prepare_cached("SELECT offset_ms, frozen_at FROM clock")?.query_row((), |row| {
+    /// An organization that does not exist has the clock that it would be added with.
+    fn read(connection: &Connection, organization: &str) -> Result<Self> {
+        let sql = "SELECT offset_ms, frozen_at FROM clocks WHERE organization IN (?, '') \
+                   ORDER BY organization DESC LIMIT 1";
+        connection.prepare_cached(sql)?.query_row([organization], |row| {
             Ok(Self { offset_ms: row.get("offset_ms")?, frozen_at: row.get("frozen_at")? })
         })
     }
 
-    pub(super) fn now(self) -> i64 {
+    fn now(self) -> i64 {
         let going = || real_now().saturating_add(self.offset_ms);
         self.frozen_at.unwrap_or_else(going)
     }
 }
 
-fn real_now() -> i64 {
+pub(super) fn real_now() -> i64 {
     Timestamp::now().as_millisecond()
 }
 
 impl<'a> Tx<'a> {
     /// At the present time: of a transaction if one has begun, else for reading.
-    pub(super) fn begin(handle: &'a Handle) -> Result<Self> {
-        let clock = Clock::read(&handle.connection)?;
-        handle.clock.set(clock);
-        Ok(Self { handle, now: moment(clock.now())?, clock })
+    pub(super) fn begin(handle: &'a Handle, owner: Option<&str>) -> Result<Self> {
+        let clock = Clock::read(&handle.connection, owner.unwrap_or(Organization::MAIN))?;
+        let (now, owner) = (moment(clock.now())?, owner.map(str::to_owned));
+        Ok(Self { handle, now, owner, clock, moves: handle.moves.get() })
     }
 
     /// The same after the changes that were due by then.
-    pub(super) fn up_to_date(handle: &'a Handle) -> Result<Self> {
-        let tx = Self::begin(handle)?;
+    pub(super) fn up_to_date(handle: &'a Handle, owner: Option<&str>) -> Result<Self> {
+        let tx = Self::begin(handle, owner)?;
         tx.apply_due_bookings()?;
         Ok(tx)
+    }
+
+    pub(crate) const fn is_of_all(&self) -> bool {
+        self.owner.is_none()
+    }
+
+    /// Whether it is that of an organization, by its present clock.
+    pub(super) fn is_of(&self, owner: Option<&str>) -> bool {
+        self.owner.as_deref() == owner && self.moves == self.handle.moves.get()
+    }
+
+    /// The same at the time of an organization.
+    pub(crate) fn of(&self, organization: &str) -> Result<Self> {
+        Self::begin(self.handle, Some(organization))
     }
 
     pub(super) fn now_ms(&self) -> i64 {
@@ -100,13 +128,36 @@ impl<'a> Tx<'a> {
         self.sql(sql)?.query_map(with, read)?.collect()
     }
 
-    /// Applies every due change, in the order and at the moment in which it was due.
-    pub(super) fn apply_due_bookings(&self) -> Result<()> {
-        while let Some((mut booking, due)) = self.next_due_booking()? {
+    /// Applies every due change, those of an organization in the order and at the moment in which they were due.
+    fn apply_due_bookings(&self) -> Result<()> {
+        let Some(owner) = &self.owner else {
+            for owner in self.due_owners()? {
+                Self::up_to_date(self.handle, Some(&owner))?;
+            }
+            return Ok(());
+        };
+        while let Some((mut booking, due)) = self.next_due_booking(owner)? {
             let transition = step(&booking.state, &BookingEvent::TimePassed, due);
             self.apply(&mut booking, transition, due)?;
         }
         Ok(())
+    }
+
+    pub(super) fn has_due_bookings(&self) -> Result<bool> {
+        match &self.owner {
+            Some(owner) => self
+                .sql("SELECT 1 FROM bookings WHERE organization = ? AND due_at <= ?")?
+                .exists((owner, self.now_ms())),
+            None => Ok(!self.due_owners()?.is_empty()),
+        }
+    }
+
+    /// The organizations with bookings that are due to change by time alone.
+    fn due_owners(&self) -> Result<Vec<String>> {
+        let sql = "SELECT organization FROM clocks c WHERE EXISTS (SELECT 1 FROM bookings b \
+                   WHERE b.organization = c.organization \
+                   AND b.due_at <= coalesce(c.frozen_at, c.offset_ms + ?))";
+        self.all(sql, [real_now()], |row| row.get(0))
     }
 
     /// A number that changes when another process has written to the file.
@@ -114,18 +165,25 @@ impl<'a> Tx<'a> {
         self.sql("PRAGMA data_version")?.query_row((), |row| row.get(0))
     }
 
-    /// Deletes everything but the URLs that stay, and sets the clock to real time.
+    /// Deletes everything but the URLs that stay, and sets the clocks to real time; of an organization, what its requests
+    /// and its fixtures left.
     pub(crate) fn reset(&self) -> Result<()> {
+        if let Some(owner) = &self.owner {
+            self.clear_organization(owner)?;
+            return self.change_clocks("offset_ms = 0, frozen_at = NULL", 0);
+        }
         let before = self.changed_organizations()?;
         self.handle.is_emptied.set(true);
         self.handle.connection.execute_batch(
             "DELETE FROM organizations; DELETE FROM known_venues; DELETE FROM bookings; \
              DELETE FROM idempotency_keys; DELETE FROM events; DELETE FROM messages; \
              DELETE FROM sessions; DELETE FROM rate_windows; DELETE FROM deliveries; \
-             DELETE FROM attempts; DELETE FROM faults; DELETE FROM fixture_venues; \
-             UPDATE clock SET offset_ms = 0, frozen_at = NULL",
+             DELETE FROM attempts; DELETE FROM faults; DELETE FROM fixture_venues",
         )?;
-        Self::begin(self.handle)?;
+        for added in before.iter().filter(|it| !Organization::is_built_in(&it.id)) {
+            self.run("DELETE FROM clocks WHERE organization = ?", [&added.id])?;
+        }
+        self.change_clocks("offset_ms = 0, frozen_at = NULL", 0)?;
         self.keep_urls(&before)
     }
 
@@ -138,37 +196,64 @@ impl<'a> Tx<'a> {
         self.clock.frozen_at.is_some()
     }
 
-    /// Moves the clock to a later moment and applies what is due by then. Returns the transaction at the new time.
-    pub(crate) fn move_to(&self, at: Timestamp) -> Result<Self> {
-        let by = at.as_millisecond().saturating_sub(self.now_ms());
-        let sql = "UPDATE clock SET offset_ms = offset_ms + ?1, frozen_at = frozen_at + ?1";
-        self.run(sql, [by])?;
-        Self::up_to_date(self.handle)
+    /// The organizations' clocks, or only that of the organization.
+    pub(crate) fn clocks(&self) -> Result<Vec<ClockOf>> {
+        let sql = "SELECT organization, frozen_at, coalesce(frozen_at, offset_ms + ?) AS now \
+                   FROM clocks WHERE organization = ?2 OR ?2 IS NULL AND organization <> '' ORDER BY organization";
+        self.all(sql, (real_now(), &self.owner), |row| {
+            Ok(ClockOf {
+                organization: row.get("organization")?,
+                now: moment(row.get("now")?)?,
+                is_frozen: row.get::<_, Option<i64>>("frozen_at")?.is_some(),
+            })
+        })
+    }
+
+    /// Moves the clock ahead, or all of them.
+    pub(crate) fn advance(&self, by: SignedDuration) -> Result<Self> {
+        let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+        self.change_clocks("offset_ms = offset_ms + ?1, frozen_at = frozen_at + ?1", by)?;
+        Self::up_to_date(self.handle, self.owner.as_deref())
+    }
+
+    /// Sets the clock to a later moment, or all of them.
+    pub(crate) fn set(&self, at: Timestamp) -> Result<Self> {
+        let at = at.as_millisecond();
+        let going = format!("offset_ms = ?1 - {}", real_now());
+        let frozen = "frozen_at = iif(frozen_at IS NULL, NULL, ?1)";
+        self.change_clocks(&format!("{going}, {frozen}"), at)?;
+        Self::up_to_date(self.handle, self.owner.as_deref())
     }
 
     pub(crate) fn freeze(&self) -> Result<Self> {
-        self.run("UPDATE clock SET frozen_at = ?", [self.now_ms()])?;
-        Self::begin(self.handle)
+        self.change_clocks("frozen_at = coalesce(frozen_at, offset_ms + ?1)", real_now())?;
+        Self::begin(self.handle, self.owner.as_deref())
     }
 
     /// Lets the clock go on from the moment at which it stands.
     pub(crate) fn resume(&self) -> Result<Self> {
-        let going = "UPDATE clock SET offset_ms = frozen_at - ?, frozen_at = NULL \
-                     WHERE frozen_at IS NOT NULL";
-        self.run(going, [real_now()])?;
-        Self::begin(self.handle)
+        let going = "offset_ms = coalesce(frozen_at - ?1, offset_ms), frozen_at = NULL";
+        self.change_clocks(going, real_now())?;
+        Self::begin(self.handle, self.owner.as_deref())
     }
 
-    /// When the next booking changes by time alone, or the next webhook is tried again.
-    pub(crate) fn next_due(&self) -> Result<Option<Timestamp>> {
-        let next: Option<i64> = self
-            .sql(
-                "SELECT min(at) FROM \
-                 (SELECT min(due_at) AS at FROM bookings WHERE due_at > ?1 UNION ALL \
-                 SELECT min(next_attempt_at) FROM deliveries WHERE next_attempt_at > ?1)",
-            )?
-            .query_row([self.now_ms()], |row| row.get(0))?;
-        next.map(moment).transpose()
+    fn change_clocks(&self, change: &str, with: i64) -> Result<()> {
+        let sql = format!("UPDATE clocks SET {change} WHERE ?2 IS NULL OR organization = ?2");
+        let change = self.handle.connection.execute(&sql, (with, &self.owner));
+        self.handle.moves.set(self.handle.moves.get() + 1);
+        change.map(drop)
+    }
+
+    /// How long until the next booking changes by time alone, or the next webhook is tried again.
+    pub(crate) fn wait(&self) -> Result<Option<SignedDuration>> {
+        let sql = "WITH c AS (SELECT organization AS id, coalesce(frozen_at, offset_ms + ?1) AS now \
+                   FROM clocks WHERE ?2 IS NULL OR organization = ?2) \
+                   SELECT min(wait) FROM (SELECT (SELECT min(due_at) FROM bookings \
+                   WHERE organization = id AND due_at > now) - now AS wait FROM c UNION ALL \
+                   SELECT (SELECT min(next_attempt_at) FROM deliveries \
+                   WHERE organization = id AND next_attempt_at > now) - now FROM c)";
+        let wait = self.sql(sql)?.query_row((real_now(), &self.owner), |row| row.get(0));
+        wait.map(|it: Option<i64>| it.map(SignedDuration::from_millis))
     }
 }
 

@@ -230,7 +230,8 @@ impl Output {
     }
 
     pub(crate) fn trace(text: &str) {
-        let _ = writeln!(io::stderr().lock(), "{}", visible(text));
+        // In one write, so that lines of several threads do not mix.
+        let _ = io::stderr().lock().write_all(format!("{}\n", visible(text)).as_bytes());
     }
 
     /// Writes a line of a log to stderr, from any thread: `first`, and beside it the text, wrapped within its column.
@@ -240,7 +241,7 @@ impl Output {
         }
         let mut page = Page::default();
         page.columns(vec![(first.into(), 0), (text.into(), 0)]);
-        let _ = write!(io::stderr().lock(), "{}", page.render(&style.now()));
+        let _ = io::stderr().lock().write_all(page.render(&style.now()).as_bytes());
     }
 
     /// Holds back what is written to stderr, or stops to: a whole screen is drawn there.

@@ -1,8 +1,6 @@
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -15,11 +13,11 @@ use super::events::warn_of_unknown_kinds;
 use super::listen_view::{ListenReady, ListenSummary};
 use super::secrets::webhook_secrets;
 use super::{handler, trace};
+use crate::app::ready_file::ReadyFile;
 use crate::app::{Context, bind, listen_for_signals, own_address};
 use crate::booking::arguments::header;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::http_client::is_loopback;
-use crate::platform::private_file::{beside, rename};
 use crate::secrets::Secret;
 use crate::service::client::Call;
 use crate::webhook::Listening;
@@ -212,46 +210,9 @@ impl Display<'_> {
     }
 }
 
-/// The file of `--ready-file`, which holds the address as long as the listener is ready: dropping this removes it.
-struct ReadyFile(PathBuf);
-
-impl ReadyFile {
-    /// Removes the file that an earlier listener left.
-    fn new(path: PathBuf) -> Result<Self> {
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(unwritable(&path, error))
-            }
-            _ => Ok(ReadyFile(path)),
-        }
-    }
-
-    fn write(&self, address: &str) -> Result<()> {
-        let new = beside(&self.0, ".new");
-        // A pipe in its place would block, and a link lead elsewhere. Another user's file cannot be removed.
-        let _ = fs::remove_file(&new);
-        let written = File::create_new(&new)
-            .and_then(|mut file| file.write_all(address.as_bytes()))
-            .and_then(|()| rename(&new, &self.0));
-        written.map_err(|error| unwritable(&self.0, error))
-    }
-}
-
-impl Drop for ReadyFile {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
-fn unwritable(path: &Path, error: std::io::Error) -> Error {
-    let shown = path.display();
-    Error::io(format!("cannot write the ready file {shown}"), error)
-}
-
-/// A sandbox's webhook URL that is set to the listener, and the one from before.
+/// A sandbox's webhook URL that is set to the listener. The sandbox keeps the one from before.
 struct UrlTakeover {
     ours: String,
-    previous: Option<String>,
 }
 
 impl UrlTakeover {
@@ -260,59 +221,37 @@ impl UrlTakeover {
         if !context.is_sandbox().await {
             return Ok(None);
         }
-        // A listener that was killed on the same port had the same URL.
-        let previous = current_url(context).await?.filter(|url| *url != ours);
         set_url(context, Some(&ours), true).await?;
-        Ok(Some(UrlTakeover { ours, previous }))
+        Ok(Some(UrlTakeover { ours }))
     }
 
     /// Restores the previous URL, unless somebody has set another one since.
     async fn restore(self, context: &Context) {
-        let UrlTakeover { ours, previous } = &self;
+        let ours = &self.ours;
+        let mut previous = "URL".to_owned();
         let restored = async {
-            if current_url(context).await?.as_ref() == Some(ours) {
-                set_url(context, previous.as_deref(), false).await?;
+            let settings = context.control(Call::get(SETTINGS)).await?.document;
+            if settings.str("webhook_url") == Some(ours) {
+                let before = settings.str("webhook_url_before");
+                before.unwrap_or("null").clone_into(&mut previous);
+                set_url(context, before, false).await?;
             }
             Ok::<_, Error>(())
         };
         if !matches!(timeout(RESTORE_TIMEOUT, restored).await, Ok(Ok(()))) {
-            let url = previous.as_deref().unwrap_or("null");
             context.out.warn(&format!(
                 "the sandbox's webhook URL is still {ours}; restore it with: \
-                 bookctl sandbox organization -F webhook_url={url}"
+                 bookctl sandbox organization -F webhook_url={previous}"
             ));
         }
     }
 }
 
-async fn current_url(context: &Context) -> Result<Option<String>> {
-    let settings = context.control(Call::get("/sandbox/organization")).await?;
-    Ok(settings.document.str("webhook_url").map(str::to_owned))
-}
+const SETTINGS: &str = "/sandbox/organization";
 
 async fn set_url(context: &Context, url: Option<&str>, stays: bool) -> Result<()> {
     // A listener's URL outlasts a reset: otherwise events would go nowhere until the listener notices.
     let settings = json!({ "webhook_url": url, "webhook_url_stays": stays });
-    let call = Call::put("/sandbox/organization", settings);
+    let call = Call::put(SETTINGS, settings);
     context.control(call).await.map(drop)
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_address_is_never_written_through_a_link() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name| folder.path().join(name);
-        fs::write(at("other"), "kept").unwrap();
-        std::os::unix::fs::symlink(at("other"), at("ready.new")).unwrap();
-        let ready = ReadyFile::new(at("ready")).unwrap();
-        ready.write("http://127.0.0.1:1/").unwrap();
-        let read = |name| fs::read_to_string(at(name)).unwrap();
-        assert_eq!(
-            (read("ready").as_str(), read("other").as_str()),
-            ("http://127.0.0.1:1/", "kept")
-        );
-    }
 }

@@ -1,6 +1,6 @@
-//! `/sandbox/clock`: the sandbox's clock, which can be moved ahead and stopped.
+//! `/sandbox/clock`: the clocks of the organizations, which can be moved ahead and stopped.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -30,15 +30,30 @@ pub(super) fn show(tx: &Tx<'_>, _request: &Request) -> HandlerResult {
     Reply::ok(&state(tx)?)
 }
 
+/// Of one organization, or of all: then its own fields are those of the main one.
 pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
     let mut clock = json!({"now": WireTime(tx.now), "offset_seconds": tx.offset_seconds()});
     if tx.is_frozen() {
         clock["frozen"] = json!(true);
     }
-    if let Some(next) = tx.next_due()? {
-        clock["next_due_at"] = json!(WireTime(next));
+    if let Some(wait) = tx.wait()? {
+        clock["next_due_at"] = json!(WireTime(later(tx.now, wait)));
+    }
+    if tx.is_of_all() {
+        let clocks = tx.clocks()?.into_iter().map(|it| {
+            let mut clock = json!({"id": it.organization, "now": WireTime(it.now)});
+            if it.is_frozen {
+                clock["frozen"] = json!(true);
+            }
+            clock
+        });
+        clock["organizations"] = clocks.collect();
     }
     Ok(clock)
+}
+
+fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
+    at.saturating_add(by).unwrap_or(Timestamp::MAX)
 }
 
 /// Moves the clock ahead, and applies what is due by then; or stops it, or lets it go on.
@@ -51,20 +66,23 @@ pub(super) fn change(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let changed = match typed(&Value::Object(body))? {
         ClockChange::Freeze(true) => tx.freeze()?,
         ClockChange::Resume(true) => tx.resume()?,
-        ClockChange::Next(true) => {
-            move_to(tx, "next", tx.next_due()?.ok_or(ApiError::NOTHING_DUE)?)?
-        }
+        ClockChange::Next(true) => advance(tx, "next", tx.wait()?.ok_or(ApiError::NOTHING_DUE)?)?,
         ClockChange::Advance(by) => {
             let demand = "must be a duration of 1s to ten years, such as 21m, 1h30m, 2d or 90s";
             let by = parse_advance(&by).ok_or_else(|| ApiError::invalid("advance", demand))?;
-            let at = tx.now.saturating_add(by).unwrap_or(Timestamp::MAX);
-            move_to(tx, "advance", at)?
+            advance(tx, "advance", by)?
         }
         ClockChange::Set(at) => {
             let demand =
                 "must be a time with an offset before the year 9000, as 2026-12-01T19:30:00Z";
             let at = rfc3339(&at).ok_or_else(|| ApiError::invalid("set", demand))?;
-            move_to(tx, "set", at)?
+            if let Some(ahead) = tx.clocks()?.iter().find(|it| at < it.now) {
+                let of = &ahead.organization;
+                let why = format!("is before the clock of {of}; only a reset moves it back");
+                return Err(ApiError::invalid("set", why));
+            }
+            check(at, "set")?;
+            tx.set(at)?
         }
         _ => {
             let demand = "must be true, as next and resume";
@@ -74,13 +92,16 @@ pub(super) fn change(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     show(&changed, request)
 }
 
-fn move_to<'a>(tx: &Tx<'a>, field: &str, at: Timestamp) -> Result<Tx<'a>, ApiError> {
-    if at < tx.now {
-        let why = "is before the sandbox's clock; only a reset moves it back";
-        return Err(ApiError::invalid(field, why));
+fn advance<'a>(tx: &Tx<'a>, field: &str, by: SignedDuration) -> Result<Tx<'a>, ApiError> {
+    for clock in tx.clocks()? {
+        check(later(clock.now, by), field)?;
     }
+    Ok(tx.advance(by)?)
+}
+
+fn check(at: Timestamp, field: &str) -> Result<(), ApiError> {
     if at > FARTHEST {
         return Err(ApiError::invalid(field, "leads past the year 9000"));
     }
-    Ok(tx.move_to(at)?)
+    Ok(())
 }

@@ -25,12 +25,13 @@ impl FaultDocument {
     }
 }
 
-pub(super) fn list(tx: &Tx<'_>, _request: &Request) -> HandlerResult {
-    Reply::ok(&state(tx)?)
+pub(super) fn list(tx: &Tx<'_>, request: &Request) -> HandlerResult {
+    Reply::ok(&state(tx, request.organization.as_deref())?)
 }
 
-pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
-    let faults = tx.faults()?.into_iter().map(FaultDocument::of);
+/// All, or those that happen to an organization alone.
+pub(super) fn state(tx: &Tx<'_>, organization: Option<&str>) -> Result<Value, ApiError> {
+    let faults = tx.faults(organization)?.into_iter().map(FaultDocument::of);
     Ok(json!({"faults": faults.collect::<Vec<_>>()}))
 }
 
@@ -41,21 +42,27 @@ pub(super) fn add(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     };
     let mut fault = Fault::read(&request.fields()?, is_served, random())?;
     if let Some(name) = &fault.organization {
-        fault.organization = Some(super::organization::named(tx, name)?.id);
+        let named = super::organization::named(tx, name)?.id;
+        if request.organization.as_ref().is_some_and(|it| *it != named) {
+            return Err(ApiError::invalid("organization", "is another one than the query's"));
+        }
+        fault.organization = Some(named);
     }
+    fault.organization = fault.organization.or_else(|| request.organization.clone());
     let number = tx.add_fault(&fault)?;
     Reply::created(&FaultDocument::of((number, fault)))
 }
 
 pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> HandlerResult {
+    let organization = request.organization.as_deref();
     let number = IdKind::Fault.number(&request.id);
-    match number.map(|number| tx.delete_fault(number)).transpose()? {
-        Some(true) => list(tx, request),
-        _ => Err(ApiError::FAULT_NOT_FOUND),
-    }
+    let found = tx.faults(organization)?.into_iter().find(|it| Some(it.0) == number);
+    let (number, _) = found.ok_or(ApiError::FAULT_NOT_FOUND)?;
+    tx.delete_fault(number)?;
+    list(tx, request)
 }
 
 pub(super) fn clear(tx: &Tx<'_>, request: &Request) -> HandlerResult {
-    tx.clear_faults()?;
+    tx.clear_faults(request.organization.as_deref())?;
     list(tx, request)
 }

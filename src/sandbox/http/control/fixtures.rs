@@ -21,8 +21,7 @@ use crate::sandbox::store::Tx;
 use crate::sandbox::wire::booking::BookingDocument;
 
 pub(super) fn load(tx: &Tx<'_>, request: &Request) -> HandlerResult {
-    let organization = super::organization_asked(tx, request)?;
-    let organization = organization.as_deref().unwrap_or(Organization::MAIN);
+    let organization = request.organization.as_deref().unwrap_or(Organization::MAIN);
     let body = Value::Object(request.fields()?);
     Reply::ok(&load_into(tx, organization, &body)?)
 }

@@ -8,14 +8,17 @@ mod records;
 mod set;
 mod stream;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
 
-use super::reply::HandlerResult;
+use super::reply::{AnsweredAt, HandlerResult};
 use super::request::Request;
 use super::{SandboxService, page};
 use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::fields::FieldErrors;
+use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::store::{ChangeTopic, Tx};
 
 pub(crate) use fixtures::load_into;
@@ -23,7 +26,20 @@ pub(crate) use fixtures::load_into;
 pub(crate) struct Control {
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,
+    about: About,
     work: Work,
+}
+
+/// What a control is about without `?organization=`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum About {
+    All,
+    /// The main organization.
+    Main,
+    /// No organization: it takes no parameter.
+    None,
+    /// A page, which takes any parameter.
+    Page,
 }
 
 #[derive(Clone, Copy)]
@@ -43,65 +59,107 @@ const EVERYTHING: Option<ChangeTopic> = Some(ChangeTopic::Everything);
 
 #[rustfmt::skip]
 pub(crate) const CONTROLS: &[Control] = &[
-    Control { method: "GET", path: "/", work: Work::Read(page::index) },
-    Control { method: "GET", path: "/openapi.json", work: Work::Read(page::service_document) },
-    Control { method: "GET", path: "/sandbox/openapi.json", work: Work::Read(page::controls_document) },
-    Control { method: "POST", path: RESET_PATH, work: Work::Write(records::reset, EVERYTHING) },
-    Control { method: "POST", path: "/sandbox/fixtures", work: Work::Write(fixtures::load, EVERYTHING) },
-    Control { method: "GET", path: "/sandbox/clock", work: Work::Read(clock::show) },
-    Control { method: "POST", path: "/sandbox/clock", work: Work::Write(clock::change, None) },
-    Control { method: "GET", path: "/sandbox/keys", work: Work::Read(organization::keys) },
-    Control { method: "GET", path: "/sandbox/organization", work: Work::Read(organization::show) },
-    Control { method: "PUT", path: "/sandbox/organization", work: Work::Write(organization::merge, ORGANIZATION) },
-    Control { method: "GET", path: "/sandbox/organizations", work: Work::Read(organization::list) },
-    Control { method: "POST", path: "/sandbox/organizations", work: Work::Write(organization::add, ORGANIZATION) },
-    Control { method: "DELETE", path: ORGANIZATION_PATH, work: Work::Write(organization::remove, EVERYTHING) },
-    Control { method: "GET", path: "/sandbox/bookings", work: Work::Read(records::bookings) },
-    Control { method: "PUT", path: "/sandbox/bookings/{booking_id}", work: Work::Write(set::set, None) },
-    Control { method: "GET", path: "/sandbox/bookings/{booking_id}/events", work: Work::Read(records::events) },
-    Control { method: "GET", path: "/sandbox/scenarios", work: Work::Read(records::scenarios) },
-    Control { method: "GET", path: "/sandbox/inbox", work: Work::Read(records::inbox) },
-    Control { method: "GET", path: "/sandbox/faults", work: Work::Read(faults::list) },
-    Control { method: "POST", path: "/sandbox/faults", work: Work::Write(faults::add, None) },
-    Control { method: "DELETE", path: "/sandbox/faults", work: Work::Write(faults::clear, Some(ChangeTopic::Fault)) },
-    Control { method: "DELETE", path: "/sandbox/faults/{id}", work: Work::Write(faults::remove, Some(ChangeTopic::Fault)) },
-    Control { method: "GET", path: "/sandbox/stream", work: Work::Process(stream::answer) },
-    Control { method: "GET", path: "/sandbox/requests", work: Work::Process(records::requests) },
-    Control { method: "GET", path: "/sandbox/requests/{id}", work: Work::Process(records::request) },
-    Control { method: "GET", path: "/sandbox/report", work: Work::Process(records::report) },
-    Control { method: "GET", path: "/sandbox/deliveries", work: Work::Read(records::deliveries) },
-    Control { method: "GET", path: "/sandbox/deliveries/{event_id}", work: Work::Read(records::delivery) },
-    Control { method: "POST", path: "/sandbox/deliveries/{event_id}/resend", work: Work::Write(records::resend, None) },
+    Control { method: "GET", path: "/", about: About::Page, work: Work::Read(page::index) },
+    Control { method: "GET", path: "/openapi.json", about: About::Page, work: Work::Read(page::service_document) },
+    Control { method: "GET", path: "/sandbox/openapi.json", about: About::None, work: Work::Read(page::controls_document) },
+    Control { method: "POST", path: RESET_PATH, about: About::All, work: Work::Write(records::reset, EVERYTHING) },
+    Control { method: "POST", path: "/sandbox/fixtures", about: About::Main, work: Work::Write(fixtures::load, EVERYTHING) },
+    Control { method: "GET", path: "/sandbox/clock", about: About::All, work: Work::Read(clock::show) },
+    Control { method: "POST", path: "/sandbox/clock", about: About::All, work: Work::Write(clock::change, None) },
+    Control { method: "GET", path: "/sandbox/keys", about: About::All, work: Work::Read(organization::keys) },
+    Control { method: "GET", path: "/sandbox/organization", about: About::Main, work: Work::Read(organization::show) },
+    Control { method: "PUT", path: "/sandbox/organization", about: About::Main, work: Work::Write(organization::merge, ORGANIZATION) },
+    Control { method: "GET", path: "/sandbox/organizations", about: About::All, work: Work::Read(organization::list) },
+    Control { method: "POST", path: "/sandbox/organizations", about: About::None, work: Work::Write(organization::add, ORGANIZATION) },
+    Control { method: "DELETE", path: ORGANIZATION_PATH, about: About::None, work: Work::Write(organization::remove, EVERYTHING) },
+    Control { method: "GET", path: "/sandbox/bookings", about: About::All, work: Work::Read(records::bookings) },
+    Control { method: "PUT", path: "/sandbox/bookings/{booking_id}", about: About::All, work: Work::Write(set::set, None) },
+    Control { method: "GET", path: "/sandbox/bookings/{booking_id}/events", about: About::All, work: Work::Read(records::events) },
+    Control { method: "GET", path: "/sandbox/scenarios", about: About::Main, work: Work::Read(records::scenarios) },
+    Control { method: "GET", path: "/sandbox/inbox", about: About::All, work: Work::Read(records::inbox) },
+    Control { method: "GET", path: "/sandbox/faults", about: About::All, work: Work::Read(faults::list) },
+    Control { method: "POST", path: "/sandbox/faults", about: About::All, work: Work::Write(faults::add, None) },
+    Control { method: "DELETE", path: "/sandbox/faults", about: About::All, work: Work::Write(faults::clear, Some(ChangeTopic::Fault)) },
+    Control { method: "DELETE", path: "/sandbox/faults/{id}", about: About::All, work: Work::Write(faults::remove, Some(ChangeTopic::Fault)) },
+    Control { method: "GET", path: "/sandbox/stream", about: About::All, work: Work::Process(stream::answer) },
+    Control { method: "GET", path: "/sandbox/requests", about: About::All, work: Work::Process(records::requests) },
+    Control { method: "GET", path: "/sandbox/requests/{id}", about: About::All, work: Work::Process(records::request) },
+    Control { method: "GET", path: "/sandbox/report", about: About::All, work: Work::Process(records::report) },
+    Control { method: "GET", path: "/sandbox/deliveries", about: About::All, work: Work::Read(records::deliveries) },
+    Control { method: "GET", path: "/sandbox/deliveries/{event_id}", about: About::All, work: Work::Read(records::delivery) },
+    Control { method: "POST", path: "/sandbox/deliveries/{event_id}/resend", about: About::All, work: Work::Write(records::resend, None) },
 ];
+
+/// The parameters of `GET /sandbox/requests` beside the organization.
+const FILTERS: [&str; 6] = ["limit", "status", "method", "path", "booking", "after"];
+
+impl Control {
+    /// The id of the organization that the request is about. Fails on any parameter that would be ignored.
+    fn organization(&self, request: &Request) -> Result<Option<String>, ApiError> {
+        let main = (self.about == About::Main).then(|| Organization::MAIN.to_owned());
+        if self.about == About::Page {
+            return Ok(main);
+        }
+        let filters: &[&str] = if self.path == "/sandbox/requests" { &FILTERS } else { &[] };
+        let takes_organization = self.about != About::None;
+        let known = takes_organization.then_some("organization").into_iter();
+        let known: Vec<_> = known.chain(filters.iter().copied()).collect();
+        let mut errors = FieldErrors::default();
+        let mut seen = HashSet::new();
+        for (name, _) in request.queries() {
+            if !known.contains(&name.as_str()) {
+                let said = match &known[..] {
+                    [] => "is not a parameter: this call takes none".to_owned(),
+                    known => {
+                        format!("is not a parameter of this call, which takes {}", known.join(", "))
+                    }
+                };
+                errors.add(&name, said);
+            } else if !seen.insert(name.clone()) {
+                errors.add(&name, "came twice");
+            }
+        }
+        errors.finish(Some(()))?;
+        let named = request.query("organization");
+        Ok(named.map(|it| format!("org_{}", it.strip_prefix("org_").unwrap_or(&it))).or(main))
+    }
+}
 
 pub(super) async fn answer(
     service: &Arc<SandboxService>,
     control: &'static Control,
-    request: Request,
+    mut request: Request,
 ) -> Response {
+    let owner = match control.organization(&request) {
+        Ok(owner) => owner,
+        Err(refusal) => return refusal.into_response(),
+    };
+    request.organization.clone_from(&owner);
     let store = &service.store;
-    match control.work {
+    let mut response = match control.work {
         Work::Read(work) => {
-            let outcome = store.read(move |tx| work(tx, &request)).await;
-            outcome.into_response()
+            let work = move |tx: &Tx<'_>| known(tx, &request).and_then(|()| work(tx, &request));
+            store.read(owner.clone(), work).await.into_response()
         }
         Work::Write(work, topic) => {
             let judging = Arc::clone(service);
             let work = move |tx: &Tx<'_>| {
-                let owner = match control.path {
-                    RESET_PATH => None,
+                known(tx, &request)?;
+                let leaving = match control.path {
+                    RESET_PATH => request.organization.clone(),
                     ORGANIZATION_PATH => Some(organization::named(tx, &request.id)?.id),
                     _ => return work(tx, &request),
                 };
                 // What the report reads is judged before it is deleted.
-                let deliveries = tx.sent_deliveries(owner.as_deref())?;
+                let deliveries = tx.sent_deliveries(leaving.as_deref())?;
                 let reply = work(tx, &request)?;
                 if let Some(log) = &judging.exchanges {
-                    log.forget(owner.as_deref(), &deliveries);
+                    let removed = leaving.filter(|_| control.path == ORGANIZATION_PATH);
+                    log.forget(removed.as_deref(), &deliveries);
                 }
                 Ok(reply)
             };
-            let outcome = store.write(work).await;
+            let outcome = store.write(owner.clone(), work).await;
             if outcome.is_ok()
                 && let Some(topic) = topic
             {
@@ -109,13 +167,19 @@ pub(super) async fn answer(
             }
             outcome.into_response()
         }
-        Work::Process(work) => work(service, &request).into_response(),
+        Work::Process(work) => {
+            let known = store.look(|tx| known(tx, &request));
+            known.and_then(|()| work(service, &request)).into_response()
+        }
+    };
+    if let Ok(now) = store.now(owner.as_deref()) {
+        response.extensions_mut().insert(AnsweredAt(now));
     }
+    response
 }
 
-fn organization_asked(tx: &Tx<'_>, request: &Request) -> Result<Option<String>, ApiError> {
-    match request.query("organization") {
-        Some(name) => Ok(Some(organization::named(tx, &name)?.id)),
-        None => Ok(None),
-    }
+/// Fails if the request is about an organization that does not exist.
+fn known(tx: &Tx<'_>, request: &Request) -> Result<(), ApiError> {
+    let wanted = request.organization.as_deref();
+    wanted.map_or(Ok(()), |it| organization::named(tx, it).map(drop))
 }

@@ -16,8 +16,11 @@ pub(super) fn show(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     Reply::ok(&find(tx, request)?)
 }
 
-pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
-    Ok(json!({"organizations": all(tx)?}))
+/// The settings of all, or of an organization alone.
+pub(super) fn state(tx: &Tx<'_>, organization: Option<&str>) -> Result<Value, ApiError> {
+    let mut organizations = all(tx)?;
+    organizations.retain(|it| organization.is_none_or(|wanted| it.id == wanted));
+    Ok(json!({ "organizations": organizations }))
 }
 
 pub(super) fn merge(tx: &Tx<'_>, request: &Request) -> HandlerResult {
@@ -26,8 +29,10 @@ pub(super) fn merge(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     Reply::ok(&organization)
 }
 
-pub(super) fn list(tx: &Tx<'_>, _request: &Request) -> HandlerResult {
-    let organizations: Vec<Value> = all(tx)?.iter().map(document).collect();
+pub(super) fn list(tx: &Tx<'_>, request: &Request) -> HandlerResult {
+    let mut organizations = all(tx)?;
+    organizations.retain(|it| request.is_about(&it.id));
+    let organizations: Vec<Value> = organizations.iter().map(document).collect();
     Reply::ok(&json!({ "organizations": organizations }))
 }
 
@@ -84,10 +89,11 @@ fn document(organization: &Organization) -> Value {
     document
 }
 
-pub(super) fn keys(tx: &Tx<'_>, _request: &Request) -> HandlerResult {
+pub(super) fn keys(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let added = tx.added_organizations()?;
     let added = added.iter().flat_map(|it| keys_of(&it.id));
-    let keys = built_in_keys().chain(added).map(|key| {
+    let keys = built_in_keys().chain(added).filter(|it| request.is_about(&it.organization));
+    let keys = keys.map(|key| {
         json!({
             "key": key.secret,
             "kind": key.kind,
@@ -99,10 +105,8 @@ pub(super) fn keys(tx: &Tx<'_>, _request: &Request) -> HandlerResult {
     Reply::ok(&json!({"keys": keys.collect::<Vec<_>>()}))
 }
 
-/// The organization that `?organization=` names, else the main one.
 fn find(tx: &Tx<'_>, request: &Request) -> Result<Organization, ApiError> {
-    let name = request.query("organization");
-    named(tx, name.as_deref().unwrap_or(Organization::MAIN))
+    named(tx, request.organization.as_deref().unwrap_or(Organization::MAIN))
 }
 
 pub(super) fn named(tx: &Tx<'_>, name: &str) -> Result<Organization, ApiError> {

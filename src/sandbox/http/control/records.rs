@@ -5,9 +5,8 @@ use std::sync::Arc;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use super::organization_asked;
 use crate::sandbox::http::SandboxService;
-use crate::sandbox::http::exchanges::Filter;
+use crate::sandbox::http::exchanges::{Exchange, Filter};
 use crate::sandbox::http::loopback::Own;
 use crate::sandbox::http::reply::{HandlerResult, Reply};
 use crate::sandbox::http::report::Report;
@@ -26,8 +25,7 @@ pub(super) fn reset(tx: &Tx<'_>, _request: &Request) -> HandlerResult {
 }
 
 pub(super) fn bookings(tx: &Tx<'_>, request: &Request) -> HandlerResult {
-    let organization = organization_asked(tx, request)?;
-    let bookings = tx.bookings(organization.as_deref())?;
+    let bookings = tx.bookings(request.organization.as_deref())?;
     let names = tx.organization_names()?;
     let documents = bookings.iter().map(|it| BookingDocument::owned(it, &names));
     let documents: Vec<_> = documents.collect();
@@ -35,14 +33,7 @@ pub(super) fn bookings(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 }
 
 pub(super) fn events(tx: &Tx<'_>, request: &Request) -> HandlerResult {
-    let events = match IdKind::Booking.number(&request.id) {
-        Some(number) => tx.events(number)?,
-        None => Vec::new(),
-    };
-    if events.is_empty() {
-        return Err(ApiError::booking_not_found(&[]));
-    }
-    Reply::ok(&json!({"events": events}))
+    Reply::ok(&json!({"events": tx.events(owned(tx, request)?.number)?}))
 }
 
 pub(super) fn booking(tx: &Tx<'_>, number: i64) -> Result<Option<Value>, ApiError> {
@@ -54,38 +45,40 @@ pub(super) fn booking(tx: &Tx<'_>, number: i64) -> Result<Option<Value>, ApiErro
 pub(super) fn owned(tx: &Tx<'_>, request: &Request) -> Result<StoredBooking, ApiError> {
     let number = IdKind::Booking.number(&request.id);
     let found = number.map(|it| tx.any_booking(it)).transpose()?.flatten();
-    found.ok_or_else(|| ApiError::booking_not_found(&[]))
+    found
+        .filter(|it| request.is_about(&it.organization))
+        .ok_or_else(|| ApiError::booking_not_found(&[]))
 }
 
 pub(super) fn inbox(tx: &Tx<'_>, request: &Request) -> HandlerResult {
-    let organization = organization_asked(tx, request)?;
-    Reply::ok(&json!({"messages": tx.messages(None, organization.as_deref())?}))
+    Reply::ok(&json!({"messages": tx.messages(None, request.organization.as_deref())?}))
 }
 
 pub(super) fn deliveries(tx: &Tx<'_>, request: &Request) -> HandlerResult {
-    let organization = organization_asked(tx, request)?;
-    Reply::ok(&json!({"deliveries": tx.deliveries(None, organization.as_deref())?}))
+    Reply::ok(&json!({"deliveries": tx.deliveries(None, request.organization.as_deref())?}))
 }
 
 pub(super) fn delivery(tx: &Tx<'_>, request: &Request) -> HandlerResult {
-    let event = IdKind::Event.number(&request.id);
-    let event = event.ok_or(ApiError::DELIVERY_NOT_FOUND)?;
-    Reply::ok(&tx.delivery(event)?.ok_or(ApiError::DELIVERY_NOT_FOUND)?)
+    Reply::ok(&tx.delivery(event(tx, request)?)?.ok_or(ApiError::DELIVERY_NOT_FOUND)?)
 }
 
 /// Restarts the schedule of a delivery, whatever its state.
 pub(super) fn resend(tx: &Tx<'_>, request: &Request) -> HandlerResult {
-    let event = IdKind::Event.number(&request.id);
-    let event = event.ok_or(ApiError::DELIVERY_NOT_FOUND)?;
+    let event = event(tx, request)?;
     tx.resend(event)?;
-    let delivery = tx.deliveries(Some(event), None)?.pop();
-    Reply::ok(&delivery.ok_or(ApiError::DELIVERY_NOT_FOUND)?)
+    Reply::ok(&tx.deliveries(Some(event), None)?.pop())
+}
+
+/// The event that the path names, which has a delivery.
+fn event(tx: &Tx<'_>, request: &Request) -> Result<i64, ApiError> {
+    let event = IdKind::Event.number(&request.id).ok_or(ApiError::DELIVERY_NOT_FOUND)?;
+    let found = tx.deliveries(Some(event), request.organization.as_deref())?;
+    found.first().map(|_| event).ok_or(ApiError::DELIVERY_NOT_FOUND)
 }
 
 /// What a booking does at each scenario's venues, those of fixtures among them.
 pub(super) fn scenarios(tx: &Tx<'_>, request: &Request) -> HandlerResult {
-    let organization = organization_asked(tx, request)?;
-    let own = tx.own_venues(organization.as_deref().unwrap_or(Organization::MAIN))?;
+    let own = tx.own_venues(request.organization.as_deref().unwrap_or(Organization::MAIN))?;
     let scenarios = Scenario::all().map(|scenario| {
         let seeded = venues().filter(|it| it.scenario == Some(scenario));
         // A fixture without an outcome confirms at once.
@@ -112,10 +105,9 @@ pub(super) fn report(
 ) -> Result<Response, ApiError> {
     let log = service.exchanges.as_ref().ok_or(ApiError::NO_REQUESTS)?;
     service.store.look(|tx| {
-        let organization = organization_asked(tx, request)?;
-        let organization = organization.as_deref();
+        let organization = request.organization.as_deref();
         let deliveries = tx.sent_deliveries(organization)?;
-        let report = Report::of(log, &deliveries, organization);
+        let report = Report::of(log, &deliveries, organization, &tx.organization_names()?);
         Ok(Reply::ok(&report).into_response())
     })
 }
@@ -124,11 +116,8 @@ pub(super) fn requests(
     service: &Arc<SandboxService>,
     request: &Request,
 ) -> Result<Response, ApiError> {
-    let asked = |tx: &Tx<'_>| {
-        Ok::<_, ApiError>((organization_asked(tx, request)?, tx.organization_names()?))
-    };
-    let (organization, names) = service.store.look(asked)?;
-    let filter = Filter::read(organization, |name| request.query(name))?;
+    let names = service.store.look(|tx| tx.organization_names())?;
+    let filter = Filter::read(request.organization.clone(), |name| request.query(name))?;
     let kept = service.exchanges.as_ref().map(|it| it.list(&filter));
     let requests: Vec<_> = kept.iter().flatten().map(|it| it.document().named(&names)).collect();
     let document = json!({"requests": requests, "kept": kept.is_some()});
@@ -142,7 +131,8 @@ pub(super) fn request(
     let number = IdKind::Request.number(&request.id);
     let kept = service.exchanges.as_ref().zip(number);
     let found = kept.and_then(|(log, number)| log.numbered(number));
-    let found = found.ok_or(ApiError::REQUEST_NOT_FOUND)?;
+    let is_its = |it: &Arc<Exchange>| request.is_about(&it.organization().unwrap_or_default());
+    let found = found.filter(is_its).ok_or(ApiError::REQUEST_NOT_FOUND)?;
     let names = service.store.look(|tx| tx.organization_names())?;
     let own = Own::of(service);
     let curl = found.curl(|host| own.is_host(host));

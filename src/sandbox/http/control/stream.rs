@@ -14,6 +14,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::{clock, faults, organization, records};
 use crate::sandbox::http::SandboxService;
+use crate::sandbox::http::exchanges::Exchange;
 use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::store::{ChangeTopic, ChangedRow, Tip, Tx};
@@ -36,6 +37,7 @@ pub(super) fn answer(
     checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let feed = Feed {
         service: Arc::clone(service),
+        organization: request.organization.clone(),
         tip,
         checks,
         place,
@@ -48,6 +50,8 @@ pub(super) fn answer(
 /// What one client is sent. A change is read only when the client has taken the one before.
 struct Feed {
     service: Arc<SandboxService>,
+    /// The only one whose changes are sent.
+    organization: Option<String>,
     tip: watch::Receiver<Tip>,
     checks: Interval,
     place: i64,
@@ -81,7 +85,7 @@ impl Feed {
     /// Lets due bookings change, and notices what other processes wrote.
     async fn check(&self) {
         let store = &self.service.store;
-        if let Ok(version) = store.read(|tx| Ok(tx.data_version()?)).await {
+        if let Ok(version) = store.read(None, |tx| Ok(tx.data_version()?)).await {
             store.changes.see_version(version);
         }
     }
@@ -98,12 +102,16 @@ impl Feed {
         let names = self.service.store.look(|tx| tx.organization_names()).unwrap_or_default();
         for change in changes.iter().filter(|it| it.topic == ChangeTopic::Request) {
             let log = self.service.exchanges.as_ref();
-            if let Some(exchange) = log.and_then(|it| it.numbered(change.number)) {
+            let wanted = self.organization.as_ref();
+            let is_its =
+                |it: &Arc<Exchange>| wanted.is_none() || it.organization().as_ref() == wanted;
+            if let Some(exchange) = log.and_then(|it| it.numbered(change.number)).filter(is_its) {
                 events.push(("request", json!(exchange.document().named(&names))));
             }
         }
-        let states = self.service.store.read(move |tx| {
-            let states = changes.iter().map(|it| state(tx, *it));
+        let owner = self.organization.clone();
+        let states = self.service.store.read(owner.clone(), move |tx| {
+            let states = changes.iter().map(|it| state(tx, *it, owner.as_deref()));
             states.collect::<Result<Vec<_>, _>>()
         });
         events.extend(states.await.unwrap_or_default().into_iter().flatten());
@@ -111,18 +119,23 @@ impl Feed {
     }
 }
 
-fn state(tx: &Tx<'_>, change: ChangedRow) -> Result<Option<(&'static str, Value)>, ApiError> {
+fn state(
+    tx: &Tx<'_>,
+    change: ChangedRow,
+    owner: Option<&str>,
+) -> Result<Option<(&'static str, Value)>, ApiError> {
     let number = change.number;
     let (name, state) = match change.topic {
         ChangeTopic::Request | ChangeTopic::Everything => return Ok(None),
         ChangeTopic::Booking => ("booking", records::booking(tx, number)?),
-        ChangeTopic::Message => ("message", tx.messages(Some(number), None)?.pop()),
-        ChangeTopic::Delivery => ("delivery", tx.deliveries(Some(number), None)?.pop()),
+        ChangeTopic::Message => ("message", tx.messages(Some(number), owner)?.pop()),
+        ChangeTopic::Delivery => ("delivery", tx.deliveries(Some(number), owner)?.pop()),
         ChangeTopic::Clock => ("clock", Some(clock::state(tx)?)),
-        ChangeTopic::Fault => ("fault", Some(faults::state(tx)?)),
-        ChangeTopic::Organization => ("organization", Some(organization::state(tx)?)),
+        ChangeTopic::Fault => ("fault", Some(faults::state(tx, owner)?)),
+        ChangeTopic::Organization => ("organization", Some(organization::state(tx, owner)?)),
     };
-    Ok(state.map(|it| (name, it)))
+    let is_its = |it: &Value| name != "booking" || owner.is_none_or(|id| it["organization"] == id);
+    Ok(state.filter(is_its).map(|it| (name, it)))
 }
 
 /// The events as they are sent. All but the last have the id of the place before them: a client that was cut off in

@@ -78,11 +78,11 @@ impl HttpMessage {
         self.length > self.body.len()
     }
 
-    /// Keeps the beginning of a body: a copy, because a body is a part of a connection's buffer.
-    pub(in super::super) fn keep(&mut self, body: &Bytes) {
+    /// Keeps the beginning of a body of this length: a copy, because a body is a part of a connection's buffer.
+    pub(in super::super) fn keep(&mut self, body: &Bytes, length: usize) {
         let first = body.get(..MOST_OF_BODY).unwrap_or(body);
         self.body = Bytes::copy_from_slice(first);
-        self.length = body.len();
+        self.length = length;
     }
 
     pub(in super::super) fn header(&self, name: &str) -> Option<&str> {
@@ -143,8 +143,8 @@ impl Exchange {
         let body: Value = serde_json::from_slice(&self.request.body).unwrap_or_default();
         let name = match self.path().split('/').nth(2)? {
             "organization" | "fixtures" => Some(asked.unwrap_or(Organization::MAIN)),
-            "faults" => body["organization"].as_str(),
-            "reset" => None,
+            "faults" => asked.or(body["organization"].as_str()),
+            "reset" => asked,
             _ => return None,
         };
         Some(name.map(|it| format!("org_{}", it.trim_start_matches("org_"))))
@@ -169,6 +169,43 @@ impl Exchange {
 
     pub(in super::super) fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
+    }
+
+    /// The path, with secrets masked.
+    pub(in super::super) fn shown_path(&self) -> String {
+        Secrets::of(self.request.headers(), &self.target, &[]).hide(self.path())
+    }
+
+    /// The fields in which a booking request differs from the booking that its key stands for, before that was modified.
+    pub(super) fn differing(&self) -> Vec<&'static str> {
+        const FIELDS: [&str; 9] = [
+            "venue_id",
+            "provider",
+            "datetime",
+            "party_size",
+            "customer.name",
+            "customer.email",
+            "customer.phone",
+            "end_user",
+            "payment_collection",
+        ];
+        let field = |of: &Value, name: &str| {
+            let path = format!("/{}", name.replace('.', "/"));
+            of.pointer(&path).cloned().unwrap_or_default()
+        };
+        let read = |body: &[u8]| serde_json::from_slice(body).unwrap_or(Value::Null);
+        let (sent, booking) = (read(&self.request.body), read(self.service_answer()));
+        let changes = &booking["last_modification"]["changes"];
+        let moment = |it: &Value| it.as_str().and_then(|it| it.parse::<Timestamp>().ok());
+        let is_other = |name: &&str| {
+            let was = changes[*name].get("from").cloned().unwrap_or_else(|| field(&booking, name));
+            let wanted = field(&sent, name);
+            let is_same =
+                wanted == was || moment(&wanted).is_some_and(|it| moment(&was) == Some(it));
+            let is_open = wanted.is_null() && *name == "provider";
+            !is_same && !is_open && !booking.is_null()
+        };
+        FIELDS.into_iter().filter(is_other).collect()
     }
 
     pub(super) fn query(&self) -> Option<&str> {
@@ -246,7 +283,7 @@ impl ExchangeDocument {
 /// An exchange as it is shown, with keys masked.
 #[derive(Serialize)]
 pub(crate) struct ExchangeDocument {
-    id: String,
+    pub(super) id: String,
     at: WireTime,
     pub(crate) duration_ms: f64,
     pub(crate) method: String,

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use axum::http::StatusCode;
 use jiff::Timestamp;
@@ -14,7 +14,6 @@ use crate::platform::system::files;
 
 /// The beginning of every file that is written here, whatever the version of bookctl.
 const BEGINNING: &str = r#"{"log":{"version":"1.2","creator":{"name":"bookctl","#;
-const END: &str = "\n]}}\n";
 
 /// A file that is complete after each entry, so that a process that is killed leaves one that can be read. No other
 /// process writes it meanwhile.
@@ -24,53 +23,82 @@ pub(crate) struct HarFile {
     file: File,
     end: u64,
     has_entries: bool,
+    /// One for each organization.
+    pages: Vec<Value>,
+}
+
+/// Creates a file for its owner alone, or opens one that begins as bookctl writes them. Fails if another process writes it, or
+/// something else is in it.
+pub(crate) fn open_own(path: &Path, beginning: &str) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    let file = files::open_alone(&mut options, path).map_err(|error| {
+        if error.kind() == ErrorKind::WouldBlock {
+            return io::Error::new(error.kind(), "another process is writing to it");
+        }
+        error
+    })?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let mut found = Vec::new();
+    (&file).take(beginning.len() as u64).read_to_end(&mut found)?;
+    if !found.is_empty() && found != beginning.as_bytes() {
+        return Err(io::Error::other("it exists, and bookctl did not write it"));
+    }
+    Ok(file)
 }
 
 impl HarFile {
     /// Creates the file, in place of one that bookctl wrote before. Fails if another process writes it, or something else
     /// is in it.
     pub(crate) fn open(path: PathBuf, origin: String) -> io::Result<Self> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        let mut file = files::open_alone(&mut options, &path).map_err(|error| {
-            if error.kind() == ErrorKind::WouldBlock {
-                return io::Error::new(error.kind(), "another process is writing to it");
-            }
-            error
-        })?;
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::other("it is not a regular file"));
-        }
-        let mut found = Vec::new();
-        let beginning = BEGINNING.len() as u64;
-        (&file).take(beginning).read_to_end(&mut found)?;
-        if !found.is_empty() && found != BEGINNING.as_bytes() {
-            return Err(io::Error::other("it exists and is not a HAR file of bookctl"));
-        }
+        let mut file = open_own(&path, BEGINNING)?;
         file.set_len(0)?;
         file.rewind()?;
         let version = env!("CARGO_PKG_VERSION");
         let start = format!("{BEGINNING}\"version\":\"{version}\"}},\"entries\":[");
-        file.write_all(format!("{start}{END}").as_bytes())?;
-        Ok(Self { path, origin, file, end: start.len() as u64, has_entries: false })
+        file.write_all(format!("{start}{}", end(&[])).as_bytes())?;
+        let end = start.len() as u64;
+        Ok(Self { path, origin, file, end, has_entries: false, pages: Vec::new() })
     }
 
-    pub(crate) fn add(&mut self, exchange: &Exchange) -> io::Result<()> {
+    /// Adds an exchange to the page of its organization, whose title is its name.
+    pub(crate) fn add(
+        &mut self,
+        exchange: &Exchange,
+        name_of: &dyn Fn(&str) -> Option<String>,
+    ) -> io::Result<()> {
         let comma = if self.has_entries { ",\n" } else { "\n" };
-        let entry = format!("{comma}{}", exchange.har_entry(&self.origin));
+        let mut entry = exchange.har_entry(&self.origin);
+        if let Some(id) = exchange.organization() {
+            entry["pageref"] = json!(id);
+            if !self.pages.iter().any(|it| it["id"] == id) {
+                let title = name_of(&id).unwrap_or_else(|| id.clone());
+                let started = &entry["startedDateTime"];
+                let page = json!({"startedDateTime": started, "id": id, "title": title, "pageTimings": {}});
+                self.pages.push(page);
+            }
+        }
+        let entry = format!("{comma}{entry}");
+        let end = end(&self.pages);
         // One write, over the end of the last one, which it repeats.
         self.file.seek(SeekFrom::Start(self.end))?;
-        if let Err(error) = self.file.write_all(format!("{entry}{END}").as_bytes()) {
+        if let Err(error) = self.file.write_all(format!("{entry}{end}").as_bytes()) {
             // A full disk may have taken a part of it, over the last end. Without the part there is room for that.
             let _ = self.file.set_len(self.end);
             let _ = self.file.seek(SeekFrom::Start(self.end));
-            let _ = self.file.write_all(END.as_bytes());
+            let _ = self.file.write_all(end.as_bytes());
             return Err(error);
         }
         self.end += entry.len() as u64;
         self.has_entries = true;
         Ok(())
     }
+}
+
+fn end(pages: &[Value]) -> String {
+    format!("\n],\"pages\":{}}}}}\n", json!(pages))
 }
 
 impl Exchange {
@@ -82,6 +110,7 @@ impl Exchange {
         let (request, response) = (document.har_request(origin), document.har_response());
         let comment: Vec<String> = document.reason.into_iter().chain(document.notes).collect();
         json!({
+            "_id": document.id,
             "startedDateTime": format!("{came:.3}"),
             "time": wait,
             "request": request,

@@ -11,6 +11,9 @@ use crate::sandbox::rules::fault::FaultKind;
 /// A booking request without a key: a finding, which outlives the request in the log.
 pub(in super::super) const NO_KEY: &str = "no_idempotency_key";
 
+/// A key that was used before, with another booking request: a finding.
+pub(in super::super) const OTHER_BOOKING: &str = "key_for_another_booking";
+
 /// The errors without a code that one text tells apart.
 const BY_TEXT: [(ApiError, &str); 7] = [
     (ApiError::BODY_TOO_LARGE, "body_too_large"),
@@ -119,6 +122,7 @@ impl Exchange {
         }
         if self.is_create() {
             match (self.status, told.status) {
+                (200, _) if !self.differing().is_empty() => met.push(OTHER_BOOKING),
                 (200, _) => met.push("repeated_create"),
                 (_, Some("failed")) => met.push("failed_after_201"),
                 _ => {}

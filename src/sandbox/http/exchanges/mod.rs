@@ -12,8 +12,8 @@ mod met;
 mod notes;
 mod secrets;
 
-pub(crate) use exchange::{Exchange, ExchangeDocument};
-pub(crate) use har::HarFile;
+pub(crate) use exchange::Exchange;
+pub(crate) use har::{HarFile, open_own};
 pub(super) use log::Filter;
 pub(crate) use log::{ExchangeLog, Shown};
-pub(super) use met::NO_KEY;
+pub(super) use met::{NO_KEY, OTHER_BOOKING};

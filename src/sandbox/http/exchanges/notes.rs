@@ -59,6 +59,11 @@ impl Exchange {
         };
         // A fresh booking is answered with 201.
         let is_booking = self.status == 200 && !self.service_answer().is_empty();
+        let differing = self.differing().join(", ");
+        if is_booking && !differing.is_empty() {
+            let note = "was used before, for another booking: the response is that one, and no new one was made;";
+            return Some(format!("Idempotency-Key {key} {note} other values: {differing}"));
+        }
         is_booking.then(|| {
             format!("Idempotency-Key {key} was used before: the response is that booking; no new one was made")
         })

@@ -2,13 +2,13 @@
 //! finding: a request after a control has changed something is what a test does next, and not a retry.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::Finding;
-use crate::sandbox::http::exchanges::{Exchange, NO_KEY};
+use crate::sandbox::http::exchanges::{Exchange, NO_KEY, OTHER_BOOKING};
 use crate::sandbox::rules::delivery::DeliveryAttempt;
 use crate::sandbox::rules::fault::FaultKind;
 use crate::sandbox::store::SentDelivery;
@@ -18,10 +18,11 @@ use crate::sandbox::wire::IdKind;
 type Rule = (&'static str, &'static str, &'static str, &'static str, fn(&Seen<'_>) -> Vec<String>);
 
 #[rustfmt::skip]
-const RULES: [Rule; 11] = [
+const RULES: [Rule; 12] = [
     (NO_KEY, "A booking request without an Idempotency-Key", "If its response is lost, the client cannot find out whether it booked. Sending it again books again.", "Limits, 7", |_| Vec::new()),
+    (OTHER_BOOKING, "An Idempotency-Key is sent with another booking request", "The service does not compare the body: it returns the first booking, and makes no new one.", "Limits, 7", |_| Vec::new()),
     ("retry_with_another_key", "A booking request is repeated with another key", "The first one may have booked; with another key the guest has two tables.", "Limits, 7", retried_with_another_key),
-    ("retry_after_ignored", "A request is sent before Retry-After is over", "It is rejected again, and the whole organization shares the limit.", "Limits, 2", sent_too_soon),
+    ("retry_after_ignored", "A request is sent before Retry-After is over", "Until then the service rejects it, and the whole organization shares the limit.", "Limits, 2", sent_too_soon),
     ("rejected_sent_again", "A rejected booking request is sent again", "It is rejected again, and uses up the limit. Correct what the error names, or give up.", "Errors", rejected_sent_again),
     ("answer_sent_twice", "A one-time code or a payment answer is sent twice", "The first one may have counted: the second uses up a try or charges a card. Read the booking first.", "Continue", answered_twice),
     ("polling_too_fast", "A booking is read more often than the limit allows", "300 reads in 5 minutes are one a second, for all bookings together.", "Limits, 1", polled),
@@ -124,6 +125,7 @@ pub(super) fn findings(shown: &mut HashMap<String, BTreeSet<String>>) -> Vec<Fin
             why: (*why).to_owned(),
             section: (*section).to_owned(),
             requests: shown.remove(*code)?.into_iter().collect(),
+            calls: BTreeMap::new(),
         })
     });
     found.collect()

@@ -5,7 +5,7 @@ mod findings;
 mod situations;
 mod written;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,9 @@ pub(crate) struct Finding {
     pub(crate) why: String,
     pub(crate) section: String,
     pub(crate) requests: Vec<String>,
+    /// Method and path of those requests that are still there, with the organization's name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) calls: BTreeMap<String, String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -54,6 +57,7 @@ impl Report {
         log: &ExchangeLog,
         deliveries: &[SentDelivery],
         organization: Option<&str>,
+        names: &HashMap<String, String>,
     ) -> Self {
         let (kept, mut shown) = log.all();
         shown.extend(judge(&kept, deliveries));
@@ -70,17 +74,29 @@ impl Report {
         let mut sent = in_order(&kept);
         sent.retain(|it| is_wanted(it.organization.as_deref()));
         let mut remarks = given_up(&sent);
-        let situations = situations::all().map(|(key, situation)| {
-            let requests = met.get(key).into_iter().flatten();
-            let requests: Vec<_> = requests.take(SHOWN).cloned().collect();
-            Situation {
-                met: !requests.is_empty(),
-                remark: remarks.remove(key),
-                requests,
-                ..situation
+        let situations: Vec<_> = situations::all()
+            .map(|(key, situation)| {
+                let requests = met.get(key).into_iter().flatten();
+                let requests: Vec<_> = requests.take(SHOWN).cloned().collect();
+                Situation {
+                    met: !requests.is_empty(),
+                    remark: remarks.remove(key),
+                    requests,
+                    ..situation
+                }
+            })
+            .collect();
+        let mut findings = findings(&mut met);
+        for it in &sent {
+            let owner = it.organization.as_deref().unwrap_or_default();
+            let name = names.get(owner).map_or(owner, String::as_str);
+            let call = format!("{} {} ({name})", it.exchange.method, it.exchange.shown_path());
+            for finding in findings.iter_mut().filter(|finding| finding.requests.contains(&it.id()))
+            {
+                finding.calls.insert(it.id(), call.clone());
             }
-        });
-        Self { situations: situations.collect(), findings: findings(&mut met) }
+        }
+        Self { situations, findings }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Report, Situation};
+use super::{Finding, Report, Situation};
 
 /// A text within XML.
 fn xml(text: &str) -> String {
@@ -15,7 +15,31 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;")
 }
 
+const JSON: &str = "{\n  \"findings\"";
+const XML: &str =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"bookctl sandbox\">\n";
+const MARKDOWN: &str = "## Sandbox report\n\n";
+
+impl Finding {
+    /// What shows it: `req_01 POST /v1/bookings (suite 3)`, or only its id if it is no longer there.
+    pub(crate) fn shown(&self) -> impl Iterator<Item = String> {
+        self.requests.iter().map(|id| match self.calls.get(id) {
+            Some(call) => format!("{id} {call}"),
+            None => id.clone(),
+        })
+    }
+}
+
 impl Report {
+    /// How each report begins that is written into a file of this kind.
+    pub(crate) fn beginning(extension: &str) -> &'static str {
+        match extension {
+            "xml" => XML,
+            "md" => MARKDOWN,
+            _ => JSON,
+        }
+    }
+
     pub(crate) fn met(&self) -> usize {
         self.situations.iter().filter(|it| it.met).count()
     }
@@ -52,7 +76,8 @@ impl Report {
         let mut cases = String::new();
         for it in &self.findings {
             let (title, why) = (xml(&it.title), xml(&it.why));
-            let (section, requests) = (xml(&it.section), it.requests.join(" "));
+            let section = xml(&it.section);
+            let requests = xml(&it.shown().collect::<Vec<_>>().join("\n"));
             let _ = writeln!(
                 cases,
                 "    <testcase classname=\"findings\" name=\"{title}\"><failure message=\"{why} ({section})\">{requests}</failure></testcase>",
@@ -60,28 +85,24 @@ impl Report {
         }
         let findings = self.findings.len();
         let mut situations = String::new();
-        for it in &self.situations {
+        for it in self.situations.iter().filter(|it| it.met) {
             let name = xml(&it.title);
-            let end = if it.met {
-                "/>".to_owned()
-            } else {
-                format!("><skipped message=\"{}\"/></testcase>", xml(&it.how))
-            };
             let _ =
-                writeln!(situations, "    <testcase classname=\"situations\" name=\"{name}\"{end}");
+                writeln!(situations, "    <testcase classname=\"situations\" name=\"{name}\"/>");
         }
-        let (all, skipped) = (self.situations.len(), self.unmet().count());
+        // No test was skipped: what was never met is said beside the tests.
+        let unmet: Vec<_> = self.unmet().map(|it| format!("{}: {}", it.title, it.how)).collect();
+        let (met, unmet) = (self.met(), xml(&unmet.join("\n")));
         format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"bookctl sandbox\">\n  \
-             <testsuite name=\"findings\" tests=\"{findings}\" failures=\"{findings}\">\n{cases}  </testsuite>\n  \
-             <testsuite name=\"situations\" tests=\"{all}\" failures=\"0\" skipped=\"{skipped}\">\n{situations}  </testsuite>\n</testsuites>\n"
+            "{XML}  <testsuite name=\"findings\" tests=\"{findings}\" failures=\"{findings}\">\n{cases}  </testsuite>\n  \
+             <testsuite name=\"situations\" tests=\"{met}\" failures=\"0\">\n{situations}    <system-out>never met:\n{unmet}</system-out>\n  </testsuite>\n</testsuites>\n"
         )
     }
 
     pub(crate) fn markdown(&self) -> String {
-        let mut text = format!("## Sandbox report\n\n{}.\n", self.summary());
+        let mut text = format!("{MARKDOWN}{}.\n", self.summary());
         for it in &self.findings {
-            let requests = it.requests.join("`, `");
+            let requests = it.shown().collect::<Vec<_>>().join("`, `");
             let _ = write!(text, "\n- **{}.** {} ({}) `{requests}`", it.title, it.why, it.section);
         }
         let _ = write!(text, "\n\n{}.", self.met_codes());
