@@ -6,7 +6,7 @@ use crate::app::Context;
 use crate::booking::arguments::header;
 use crate::outcome::{Exit, Result};
 use crate::service::client::Call;
-use crate::service::documents::field::{Field, json_field};
+use crate::service::documents::field::{Field, field};
 use crate::service::time::duration::duration;
 
 /// Make requests and webhooks fail on purpose
@@ -87,7 +87,7 @@ struct FaultFlags {
     #[arg(long, value_name = "N")]
     from: Option<u32>,
     /// Choose requests whose body has this field, repeatable
-    #[arg(long = "match", value_name = "FIELD=VALUE", value_parser = json_field)]
+    #[arg(long = "match", value_name = "FIELD=VALUE", value_parser = field)]
     #[serde(rename = "match", serialize_with = "fields")]
     matches: Vec<Field>,
     /// Respond with this header too, repeatable

@@ -33,7 +33,7 @@ pub(crate) struct Args {
 #[derive(clap::Args, Debug)]
 pub(crate) struct ReportFlags {
     /// Report to this file (.json, .xml, .md), repeatable [default: stderr]
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, value_parser = report_file)]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = report_file)]
     report: Vec<Option<PathBuf>>,
     /// Exit with 1 on findings, or if fewer than N% were met
     #[arg(long, value_name = "findings|situations=N%", value_parser = fail_on)]
@@ -47,10 +47,14 @@ enum FailOn {
     Situations(usize),
 }
 
-fn report_file(text: &str) -> std::result::Result<PathBuf, String> {
+/// The file; `None` if none is named.
+fn report_file(text: &str) -> std::result::Result<Option<PathBuf>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
     let path = PathBuf::from(text);
     match path.extension().and_then(|it| it.to_str()) {
-        Some("json" | "xml" | "md") => Ok(path),
+        Some("json" | "xml" | "md") => Ok(Some(path)),
         _ => Err("the name must end with .json, .xml or .md".to_owned()),
     }
 }

@@ -134,7 +134,7 @@ fn control_4_reset_makes_it_fresh() {
 fn control_5_the_clock_moves_ahead_and_says_how_far() {
     let service = Service::start(&[]);
     let before = service.get("/sandbox/clock");
-    assert_eq!(names(before.is(200)), ["now", "offset_seconds"]);
+    assert_eq!(names(before.is(200)), ["now", "offset_seconds", "organizations"]);
     assert_eq!(before.body["offset_seconds"], 0);
     let after = service.post("/sandbox/clock", json!({"advance": "21m"}));
     assert_eq!(after.is(200)["offset_seconds"], 21 * 60);
@@ -216,9 +216,9 @@ fn control_9_the_inbox_holds_the_texts_newest_first() {
     assert_eq!(inbox.len(), 2);
     assert_eq!(inbox[0]["session_id"], session["id"]);
     assert_eq!(inbox[1]["booking_id"], booking["id"]);
-    let fields = ["code", "created_at", "id", "session_id", "text", "to"];
+    let fields = ["code", "created_at", "id", "organization", "session_id", "text", "to"];
     assert_eq!(names(&inbox[0]), fields);
-    let fields = ["booking_id", "code", "created_at", "id", "text", "to"];
+    let fields = ["booking_id", "code", "created_at", "id", "organization", "text", "to"];
     assert_eq!(names(&inbox[1]), fields);
     for message in inbox {
         assert_ne!(message["code"], "000000", "it is always wrong");

@@ -77,6 +77,7 @@ impl Seen<'_> {
             json!({"kind": "delay"}),
             json!({"kind": "status", "body": {"error": "no"}}),
             json!({"kind": "truncate", "after_bytes": 3}),
+            json!({"kind": "status", "after": true, "from": 2, "match": {"a": 1}, "headers": {"x-a": "1"}}),
             json!({"kind": "garbage", "times": "always", "rate": 0.2, "organization": "other"}),
         ] {
             let mut fault = kind;
@@ -96,6 +97,7 @@ impl Seen<'_> {
         self.get("/sandbox/organizations");
         let id = added["id"].as_str().unwrap();
         let path = format!("/sandbox/organization?organization={id}");
+        self.call("PUT", &path, Some(json!({"webhook_url": "http://127.0.0.1:8/"})));
         let staying = json!({"webhook_url": "http://127.0.0.1:9/", "webhook_url_stays": true});
         self.call("PUT", &path, Some(staying));
         self.get(&path);
@@ -186,6 +188,9 @@ fn control_15_every_control_answers_with_every_field_that_is_described() {
     for list in ["bookings", "inbox", "deliveries", "requests"] {
         seen.get(&format!("/sandbox/{list}"));
     }
+    let named = |it: &Value| it["organization_name"].is_string();
+    let event = seen.delivery(named);
+    seen.get(&format!("/sandbox/deliveries/{event}"));
     for path in "keys inbox scenarios organization?organization=suspended".split(' ') {
         seen.get(&format!("/sandbox/{path}"));
     }

@@ -65,6 +65,11 @@ fn codes_of_the_interface(node: &Value, found: &mut BTreeSet<String>) {
                 {
                     found.extend(names(value));
                 }
+                // These are open: what is known of them are examples.
+                if ["BookingErrorCode", "BookingStatus"].contains(&key.as_str()) {
+                    let known = value["examples"].as_array().into_iter().flatten();
+                    found.extend(known.filter_map(Value::as_str).map(str::to_owned));
+                }
                 codes_of_the_interface(value, found);
             }
         }

@@ -58,6 +58,9 @@ pub(super) fn add(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 
 pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let organization = named(tx, &request.id)?;
+    if !request.is_about(&organization.id) {
+        return Err(ApiError::ORGANIZATION_UNKNOWN);
+    }
     if Organization::is_built_in(&organization.id) {
         return Err(ApiError::ORGANIZATION_BUILT_IN);
     }
