@@ -94,7 +94,7 @@ pub(crate) fn codes(report: &Value) -> Vec<String> {
 /// Tries until it works. Each try is a new request, is it not?
 fn books_in_a_loop(sandbox: &Sandbox, order: &Value) {
     for attempt in 0..5 {
-        let key = format!("try-{attempt}");
+        let key = format!("try-{attempt}-of-{}", order["party_size"]);
         if sandbox.call("POST", "/v1/bookings", &key, order).0 == 201 {
             return;
         }

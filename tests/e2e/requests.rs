@@ -94,7 +94,9 @@ fn a_request_is_kept_with_both_bodies_and_without_its_key() {
     assert!(kept["response"]["headers"]["content-type"].is_string());
     assert!(!kept.to_string().contains("sk_live_sandbox"));
     let alone = |id: &str| served.send("GET", &format!("/sandbox/requests/{id}"), &[], "");
-    assert_eq!(alone(&text(&kept, "id")), (200, kept));
+    let (status, mut one) = alone(&text(&kept, "id"));
+    assert!(one.as_object_mut().unwrap().remove("curl").is_some());
+    assert_eq!((status, one), (200, kept));
     assert_eq!(alone("req_0").0, 404);
     let mixed_up = ("Idempotency-Key", "sk_live_sandbox");
     create(&served, &[KEY, mixed_up], &body);
@@ -169,6 +171,9 @@ fn an_idempotency_key_that_was_used_before_is_noted() {
     assert_eq!(create(&json!({})), (201, json!([])));
     let note =
         "Idempotency-Key a1 was used before: the response is that booking; no new one was made";
+    assert_eq!(create(&json!({})), (200, json!([note])));
+    let note = "Idempotency-Key a1 was used before, for another booking: the response is that one, \
+                and no new one was made; other values: party_size";
     assert_eq!(create(&json!({"party_size": 4})), (200, json!([note])));
 }
 

@@ -261,6 +261,7 @@ fn killed_and_unordered_listeners_leave_the_users_own_url() {
     home.ok(["sandbox", "organization", "-F", &format!("webhook_url={own}")]);
     // Killed, and started again at another port.
     drop(Listening::start(&home, &[]));
+    std::fs::remove_file(home.folder().join("ready")).unwrap();
     Listening::start(&home, &[]).end();
     assert_eq!(webhook_url(&home).as_deref(), Some(own));
     // The one that began first ends first.

@@ -31,11 +31,14 @@ pub(super) async fn receive(
     let announced = body.size_hint().lower();
     let is_kept = allowed.is_ok() && announced <= request::BODY_LIMIT as u64;
     // The body is taken in whatever is answered, so that the connection can be used again.
-    let response = match (allowed, request::read(body, is_kept).await) {
+    let received = request::read(body, is_kept).await;
+    if let Ok((body, length)) = &received {
+        exchange.request.keep(body, *length);
+    }
+    let response = match (allowed, received) {
         (Err(error), _) | (_, Err(error)) => error.into_response(),
         _ if page::is_wanted(&parts) => page::answer(),
         (Ok(()), Ok((body, length))) => {
-            exchange.request.keep(&body, length);
             if length > request::BODY_LIMIT {
                 ApiError::BODY_TOO_LARGE.into_response()
             } else {

@@ -78,7 +78,8 @@ pub(super) fn change(tx: &Tx<'_>, request: &Request) -> HandlerResult {
             let at = rfc3339(&at).ok_or_else(|| ApiError::invalid("set", demand))?;
             if let Some(ahead) = tx.clocks()?.iter().find(|it| at < it.now) {
                 let of = &ahead.organization;
-                let why = format!("is before the clock of {of}; only a reset moves it back");
+                let why =
+                    format!("is before the sandbox's clock ({of}); only a reset moves it back");
                 return Err(ApiError::invalid("set", why));
             }
             check(at, "set")?;
