@@ -25,7 +25,7 @@ fn ran(command: &mut Command) -> Result<(String, String), String> {
     }
 }
 
-fn done(command: &mut Command) -> (String, String) {
+pub(crate) fn done(command: &mut Command) -> (String, String) {
     ran(command).unwrap_or_else(|why| panic!("{why}"))
 }
 

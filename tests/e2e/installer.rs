@@ -288,3 +288,33 @@ fn the_installer_works_with_wget_alone() {
         .exits(1)
         .says("SHA256SUMS cannot be downloaded");
 }
+
+#[test]
+#[ignore = "builds and installs packages"]
+fn action_installs_once_and_keys_its_cache_by_checksums() {
+    let Some((server, home)) = served() else { return };
+    let (output, path) = (home.folder().join("output"), home.folder().join("github-path"));
+    let step = |name: &str, variables: &[(&str, String)]| {
+        let mut command = Command::new("bash");
+        home.enter(&mut command);
+        command.arg(root().join("packaging/action/install")).arg(name);
+        command.env("RUNNER_OS", "Linux").env("RUNNER_ARCH", "X64");
+        command.env("RUNNER_TOOL_CACHE", home.folder().join("tools"));
+        command.env("GITHUB_OUTPUT", &output).env("GITHUB_PATH", &path);
+        command.envs(variables.iter().map(|(name, value)| (name, value)));
+        Running::start(command).end()
+    };
+    step("find", &[("FROM", format!("{}/", server.base_url()))]).exits(0);
+    let found = fs::read_to_string(&output).unwrap();
+    let value = |name: &str| {
+        let line = found.lines().find_map(|line| line.strip_prefix(&format!("{name}=")));
+        line.unwrap().to_owned()
+    };
+    assert!(value("key").starts_with("bookctl-Linux-X64-"), "{found}");
+    let variables = [("FROM", value("from")), ("PREFIX", value("prefix"))];
+    step("install", &variables).exits(0).prints("installed bookctl");
+    assert_eq!(fs::read_to_string(&path).unwrap().trim(), value("bin"));
+    assert!(Path::new(&value("bin")).join("bookctl").exists());
+    let again = step("install", &variables).exits(0);
+    assert!(!again.stdout.contains("downloading"), "{again}");
+}

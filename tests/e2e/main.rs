@@ -56,6 +56,7 @@ mod unix {
     pub(crate) mod canary;
     pub(crate) mod change_asked;
     pub(crate) mod changes;
+    pub(crate) mod channels;
     pub(crate) mod clients;
     pub(crate) mod command_tree;
     pub(crate) mod completion;

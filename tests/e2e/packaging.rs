@@ -43,7 +43,7 @@ fn make(folder: &Path, time_zone: &str, umask: &str) {
         .arg(&prebuilt)
         .arg("--out")
         .arg(folder.join("dist"))
-        .args(["archives", "installers", "sums"])
+        .args(["archives", "wheels", "npm", "images", "installers", "sums"])
         .env("SOURCE_DATE_EPOCH", "1795262400")
         .env("TZ", time_zone)
         .output()

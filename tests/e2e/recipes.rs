@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::clients::{node_with, python_with};
+use crate::channels::{node_with_package, python_with_wheel};
 use crate::harness::Home;
 
 /// The recipe for Rust is this module.
@@ -41,25 +41,26 @@ fn run(program: &str, arguments: &[&str], folder: &Path) {
 #[test]
 #[ignore = "needs pytest, vitest and a shell"]
 fn the_recipe_for_pytest_passes() {
-    let Some(python) = python_with("pytest") else {
-        return;
-    };
+    let Some(python) = python_with_wheel() else { return };
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("test_bookings.py"), recipe("python")).unwrap();
-    run(&python, &["-m", "pytest", "-q", "test_bookings.py"], folder.path());
+    run(
+        python.to_str().unwrap(),
+        &["-m", "pytest", "-q", "-n", "2", "test_bookings.py"],
+        folder.path(),
+    );
 }
 
 #[test]
 #[ignore = "needs pytest, vitest and a shell"]
 fn the_recipe_for_vitest_passes() {
-    let Some((node, modules)) = node_with(&["vitest"]) else {
-        return;
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let linked = folder.path().join("node_modules");
-    std::os::unix::fs::symlink(modules.canonicalize().unwrap(), linked).unwrap();
-    std::fs::write(folder.path().join("bookings.test.js"), recipe("js")).unwrap();
-    run(&node, &["node_modules/vitest/vitest.mjs", "run", "--root", "."], folder.path());
+    let Some((node, project)) = node_with_package() else { return };
+    std::fs::write(project.join("bookings.test.js"), recipe("js")).unwrap();
+    run(
+        &node,
+        &["../node_modules/vitest/vitest.mjs", "run", "--root", ".", "bookings.test.js"],
+        project,
+    );
 }
 
 #[test]
