@@ -185,3 +185,17 @@ fn whatever_the_packages_name_exists() {
         assert!(root().join(path).exists(), "{path} is not there");
     }
 }
+
+#[test]
+fn oldest_rust_of_the_workflow_is_the_promised_one() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    let promised = manifest["package"]["rust-version"].as_str().unwrap();
+    for (page, names) in [
+        ("README.md", format!("{promised} or newer")),
+        ("docs/install.md", format!("{promised} or newer")),
+        (".github/workflows/ci.yml", format!("rust:{promised}-")),
+    ] {
+        assert!(read(page).contains(&names), "{page} promises another Rust than {promised}");
+    }
+}
