@@ -98,7 +98,11 @@ impl Desk<'_> {
 
     /// Whose bookings these are, and what is to be done.
     fn head(&self, columns: usize) -> String {
-        let counted = [(Group::Waiting, "waiting"), (Group::Unresolved, "unresolved")];
+        let counted = [
+            (Group::CallVenue, "to call"),
+            (Group::Waiting, "waiting"),
+            (Group::Unresolved, "unresolved"),
+        ];
         let counts = counted.map(|(group, word)| (self.list.count(group), word));
         let counts = counts.iter().filter(|(count, _)| *count > 0);
         let counts = counts.map(|(count, word)| format!("{count} {word}"));
@@ -197,6 +201,7 @@ fn keys() -> Page {
     page.field("letters", "Search by name, phone, email, venue or ID");
     page.field("Up, Down", "Select a row, or scroll a card");
     page.field("PgUp, PgDn", "The same by ten rows or lines");
+    page.field("Home, End", "The first or the last row or line");
     page.field("Enter", "Open the card of the row");
     page.field("Esc", "Clear the search; leave the card");
     page.field("Ctrl-C", "Leave the desk");

@@ -10,8 +10,8 @@ use crate::booking::find::pick;
 use crate::journal::{Attempt, KeptBooking, SearchCriteria};
 use crate::json::plain;
 use crate::outcome::Result;
-use crate::service::documents::booking::Status;
-use crate::service::documents::text_fold::fold;
+use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::text_fold::{digits, fold};
 use crate::service::time::document_time::DocumentTime;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{TableCell, Tone};
@@ -80,6 +80,8 @@ impl Entry {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Group {
+    /// What a person has to ask the venue about.
+    CallVenue,
     Waiting,
     Unresolved,
     Today,
@@ -91,6 +93,7 @@ pub(super) enum Group {
 impl Group {
     fn heading(self) -> &'static str {
         match self {
+            Group::CallVenue => "Call the venue",
             Group::Waiting => "Waiting for an answer",
             Group::Unresolved => "Unresolved requests",
             Group::Today => "Today",
@@ -112,6 +115,8 @@ pub(super) struct ListLine {
 #[derive(Default)]
 pub(super) struct List {
     rows: Vec<(Group, Entry)>,
+    /// The groups of all rows, whatever is searched.
+    groups: Vec<Group>,
     pub(super) selected: usize,
     /// What was selected and is no longer there.
     pub(super) gone: Option<String>,
@@ -136,8 +141,9 @@ impl List {
         self.rows.len()
     }
 
+    /// How many rows of a group there are, whatever is searched.
     pub(super) fn count(&self, group: Group) -> usize {
-        self.rows.iter().filter(|(its, _)| *its == group).count()
+        self.groups.iter().filter(|its| **its == group).count()
     }
 
     /// Reads the journal for what is searched. The selected row stays selected, as the booking that a request became.
@@ -149,34 +155,12 @@ impl List {
         pick::take_in_received(context)?;
         let (journal, zone) = (context.journal()?, system_zone());
         let text = Some(text.trim()).filter(|text| !text.is_empty());
-        let sought = SearchCriteria {
-            text: text.map(str::to_owned),
-            coming: Some(zone.to_datetime(now).date()),
-            ..SearchCriteria::default()
+        let (mut rows, has_more) = find_rows(context, text, now, &zone)?;
+        self.has_more = has_more;
+        self.groups = match text {
+            Some(_) => find_rows(context, None, now, &zone)?.0.iter().map(|row| row.0).collect(),
+            None => rows.iter().map(|row| row.0).collect(),
         };
-        // What waits may be for a visit beyond those that are read.
-        let waiting = SearchCriteria {
-            status: Some(Status::RequiresAction.as_str().to_owned()),
-            coming: None,
-            ..sought.clone()
-        };
-        let waiting = journal.find(&waiting, Some(MOST))?;
-        let found = journal.find(&sought, Some(MOST))?;
-        self.has_more = found.more;
-        let mut seen = HashSet::new();
-        let kept = waiting.kept.into_iter().chain(found.kept);
-        let kept = kept.filter(|kept| seen.insert(kept.booking.id().to_owned()));
-        let row = |kept| (group_of(&kept, now, &zone), Entry::Booking(kept.into()));
-        let mut rows: Vec<_> = kept.map(row).collect();
-        for attempt in journal.open_attempts_here()? {
-            if text.is_none_or(|text| asks_for(&attempt, &fold(text))) {
-                let id = attempt.asked().get("venue_id").map(plain);
-                let id = id.unwrap_or_default();
-                let known = context.known_venue(&id);
-                let venue = known.map_or(id, |venue| venue.name().to_owned());
-                rows.push((Group::Unresolved, Entry::Request(Box::new(attempt), venue)));
-            }
-        }
         if let Some(text) = text.filter(|_| rows.is_empty()) {
             for word in pick::similar_words(context, text)? {
                 let sought = SearchCriteria { guest: Some(word), ..SearchCriteria::default() };
@@ -231,9 +215,59 @@ impl List {
     }
 }
 
+/// The rows that have a text, in no order, and whether there are more bookings.
+fn find_rows(
+    context: &Context,
+    text: Option<&str>,
+    now: Timestamp,
+    zone: &TimeZone,
+) -> Result<(Vec<(Group, Entry)>, bool)> {
+    let journal = context.journal()?;
+    let sought = SearchCriteria {
+        text: text.map(str::to_owned),
+        coming: Some(zone.to_datetime(now).date()),
+        ..SearchCriteria::default()
+    };
+    // What waits may be for a visit beyond those that are read.
+    let waiting = SearchCriteria {
+        status: Some(Status::RequiresAction.as_str().to_owned()),
+        coming: None,
+        ..sought.clone()
+    };
+    let waiting = journal.find(&waiting, Some(MOST))?;
+    let found = journal.find(&sought, Some(MOST))?;
+    let mut seen = HashSet::new();
+    let kept = waiting.kept.into_iter().chain(found.kept);
+    let kept = kept.filter(|kept| seen.insert(kept.booking.id().to_owned()));
+    let row = |kept| (group_of(&kept, now, zone), Entry::Booking(kept.into()));
+    let mut rows: Vec<_> = kept.map(row).collect();
+    for attempt in journal.open_attempts_here()? {
+        let id = attempt.asked().get("venue_id").map(plain);
+        let id = id.unwrap_or_default();
+        let known = context.known_venue(&id);
+        let venue = known.map_or(id, |venue| venue.name().to_owned());
+        if text.is_none_or(|text| is_match(&attempt, &venue, text)) {
+            rows.push((Group::Unresolved, Entry::Request(Box::new(attempt), venue)));
+        }
+    }
+    Ok((rows, found.more))
+}
+
+/// Whether only the venue can say what is so: a payment may be held, or the guest is still expected.
+fn needs_call(booking: &Booking) -> bool {
+    match booking.status() {
+        Status::Failed => booking.may_stand(),
+        Status::Confirmed => booking.error_code() == Some("cancellation_unsupported"),
+        _ => false,
+    }
+}
+
 /// A booking whose time to answer is over waits no longer, whatever its last status says.
 fn group_of(kept: &KeptBooking, now: Timestamp, zone: &TimeZone) -> Group {
     let booking = &kept.booking;
+    if needs_call(booking) {
+        return Group::CallVenue;
+    }
     if booking.waits_until().is_some_and(|at| at > now) {
         return Group::Waiting;
     }
@@ -261,8 +295,15 @@ fn by_visit(group: Group, entry: &Entry, zone: &TimeZone) -> i64 {
     if group == Group::Earlier { at.saturating_neg() } else { at }
 }
 
-/// Whether a request has every word of a folded text.
-fn asks_for(attempt: &Attempt, text: &str) -> bool {
-    let asked = fold(&format!("{} {}", attempt.idempotency_key, attempt.asked()));
-    text.split_whitespace().all(|word| asked.contains(word))
+/// Whether guest, phone, email, venue or key of a request have every word of a text.
+fn is_match(attempt: &Attempt, venue: &str, text: &str) -> bool {
+    let customer = |field| attempt.asked().pointer(field).map(plain).unwrap_or_default();
+    let [name, phone, email] =
+        ["/customer/name", "/customer/phone", "/customer/email"].map(customer);
+    let texts = [&name, &*name.replace(' ', ""), &email, venue, &attempt.idempotency_key];
+    let texts = texts.map(fold);
+    let number = digits(text);
+    let is_number = number.len() > 2 && number.len() + 4 > text.chars().count();
+    is_number && digits(&phone).contains(number.trim_start_matches('0'))
+        || fold(text).split_whitespace().all(|word| texts.iter().any(|text| text.contains(word)))
 }

@@ -230,7 +230,11 @@ impl Desk<'_> {
             }
             (false, key) => {
                 let last = self.list.len().saturating_sub(1);
-                if let Some(selected) = moved(self.list.selected, key, last) {
+                // In a line that is typed, Home and End are its own.
+                let is_line_key =
+                    matches!(key, Key::Home | Key::End) && !self.search.text.is_empty();
+                let selected = moved(self.list.selected, key, last).filter(|_| !is_line_key);
+                if let Some(selected) = selected {
                     self.list.selected = selected;
                     (self.card_for, self.top) = (None, 0);
                 } else if self.search.press(key) {
@@ -348,6 +352,8 @@ fn moved(at: usize, key: Key, last: usize) -> Option<usize> {
         Key::Down => (at + 1).min(last),
         Key::PageUp => at.saturating_sub(PAGE),
         Key::PageDown => (at + PAGE).min(last),
+        Key::Home => 0,
+        Key::End => last,
         _ => return None,
     })
 }

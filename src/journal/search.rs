@@ -58,7 +58,13 @@ impl<'a> Query<'a> {
         // Nothing that is searched is longer.
         let part: String = part.chars().take(LONGEST + 1).collect();
         let pattern = self.parameter(containing(&part));
-        let each = fields.iter().map(|field| format!("{field} LIKE {pattern} ESCAPE '!'"));
+        // A name may be typed without the blank that another person writes: 山田太郎, 山田 太郎.
+        let text = |field: &&str| match *field {
+            "guest" => vec![field.to_string(), format!("replace({field}, ' ', '')")],
+            field => vec![field.to_owned()],
+        };
+        let texts = fields.iter().flat_map(text);
+        let each = texts.map(|text| format!("{text} LIKE {pattern} ESCAPE '!'"));
         format!("({})", each.collect::<Vec<_>>().join(" OR "))
     }
 

@@ -25,7 +25,8 @@ pub(crate) fn fold(text: &str) -> String {
             'œ' => folded.push_str("oe"),
             'ø' => folded.push('o'),
             'ł' => folded.push('l'),
-            'đ' => folded.push('d'),
+            'đ' | 'ð' => folded.push('d'),
+            'þ' => folded.push_str("th"),
             'ı' => folded.push('i'),
             // The form at the end of a word.
             'ς' => folded.push('σ'),
@@ -66,6 +67,7 @@ mod tests {
             ("Cre\u{302}perie", "creperie"),
             ("Jürgen MÜLLER", "jurgen muller"),
             ("Straße, Łódź, Søren, Ægir", "strasse, lodz, soren, aegir"),
+            ("Þórdís, Sigríður", "thordis, sigridur"),
             ("İstanbul", "istanbul"),
             ("Οδυσσεύς", "οδυσσευσ"),
             ("Nguyễn", "nguyen"),
