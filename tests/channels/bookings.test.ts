@@ -1,4 +1,4 @@
-// A team's tests with the package of npm: 20 of them.
+// A team's tests with the package of npm: 20 of them, at the same time.
 import { execFileSync } from "node:child_process";
 import { sandbox, SandboxError, type Organization, type Server } from "bookctl";
 import { afterAll, beforeAll, describe, expect, test as plain } from "vitest";
@@ -26,7 +26,7 @@ const outcomes = {
   ven_provider_fails: "failed",
 };
 
-describe("an organization for each test", () => {
+describe.concurrent("an organization for each test", () => {
   for (const [venue, status] of Object.entries(outcomes)) {
     test(`${venue} is ${status}`, async ({ organization }) => {
       expect((await organization.book(venue)).status).toBe(status);

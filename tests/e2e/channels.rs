@@ -128,6 +128,16 @@ fn wheel_in_a_new_environment_passes_strict_typed_parallel_tests() {
     let (stdout, _) = done(blank(python, &folder).args(pytest));
     assert!(stdout.contains("20 passed"), "{stdout}");
 
+    // All four processes in one sandbox, whose report counts them all.
+    let mut together = blank(&bookctl, &folder);
+    together.args(["sandbox", "run", "--report=report.json", "--"]).arg(python).args(pytest);
+    let (stdout, _) = done(&mut together);
+    assert!(stdout.contains("20 passed"), "{stdout}");
+    let report = fs::read(folder.join("report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    let situations = report["situations"].as_array().unwrap();
+    let met = situations.iter().filter(|it| it["met"] == true).count();
+    assert!(met > 10, "{report}");
     assert!(!folder.join("home").exists(), "the tests wrote into the home of who runs them");
 
     let package = ["-m", "mypy", "--strict", "-p", "bookctl"];
