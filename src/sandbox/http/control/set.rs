@@ -52,11 +52,15 @@ impl SetBooking {
     ) -> BookingState {
         let known = serde_json::from_value::<BookingStatus>(json!(self.status)).ok();
         let code = self.error_code.as_ref().map(|it| serde_json::from_value(json!(it)).ok());
-        let is_plain = match (known, code, &self.error_message) {
-            (Some(_), None, None) => true,
-            (Some(BookingStatus::Failed | BookingStatus::Confirmed), Some(Some(_)), None) => true,
-            _ => false,
-        };
+        let is_plain = self.error_message.is_none()
+            && match code {
+                None => true,
+                Some(code) => {
+                    let takes_code =
+                        matches!(known, Some(BookingStatus::Failed | BookingStatus::Confirmed));
+                    code.is_some() && takes_code
+                }
+            };
         if let (true, Some(status), Some(venue)) = (is_plain, known, venue) {
             let error: Option<BookingErrorCode> = code.flatten();
             let slot = booking.slot_id.as_ref().and_then(|it| venue.offered(it));
