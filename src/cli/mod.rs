@@ -37,8 +37,7 @@ pub(crate) use commands::Command;
     after_help = "Examples:\n  \
     bookctl book                   # asks for everything it needs\n  \
     bookctl show @last             # what happened?\n  \
-    bookctl sandbox serve          # an API for your client\n  \
-    bookctl help outcomes          # a venue for each outcome"
+    bookctl sandbox serve          # an API for your client"
 )]
 pub(crate) struct Cli {
     /// Print the version, with --verbose how it was built

@@ -156,6 +156,8 @@ const LINES: &[&str] = &[
     "sandbox load no-such-file",
     "sandbox env",
     "sandbox reset",
+    "sandbox set",
+    "version",
 ];
 
 /// Commands whose tests stand with them, because they need what these surroundings lack: a keyring, other profiles.

@@ -53,7 +53,7 @@ fn scripts_of_ten_kinds_end_right_when_a_request_fails() {
         (&["fish", "-c"], "truncate", 3, format!("{BOOK} --json >/dev/null 2>&1; echo $status"), "16\n"),
         (&["python3", "-c"], "garbage", 3, python, "16 after_check\n"),
         (&["sh", "-c"], "drop_after", 1,
-            format!("printf 'all: a b\\na b:\\n\\t@{BOOK} --idempotency-key $@ --jq .status\\n' > Makefile; make -sj2 2>/dev/null | sort | uniq -c | tr -s ' '"),
+            format!("cat > Makefile <<'EOF'\nall: a b\na b:\n\t@{BOOK} --idempotency-key $@ --jq .status\nEOF\nmake -sj2 2>/dev/null | sort | uniq -c | tr -s ' '"),
             " 2 confirmed\n"),
         (&["sh", "-c"], "status", 3,
             format!("env -i PATH=\"$PATH\" BOOKCTL_HOME=\"$BOOKCTL_HOME\" sh -c {}", quoted(&format!("{BOOK} --json 2>&1 >/dev/null | grep -c '\"retry\":\"after_check\"'"))),
@@ -96,7 +96,7 @@ fn scripts_of_ten_kinds_end_right_when_a_request_fails() {
 fn codes_are_read_by_booking_when_scripts_run_together() {
     let home = Home::new().with("BOOKCTL_SANDBOX_NO_LIMITS", "1");
     let one =
-        "id=$(bookctl book ven_otp --at 'tomorrow 19:30' --party 2 --name \"Guest $1\" --jq .id -q)
+        "id=$(bookctl book ven_otp --at 'tomorrow 19:30' --party 2 --name \"Guest No$1\" --jq .id -q)
         code=$(bookctl sandbox inbox --booking \"$id\" --jq '.messages[0].code')
         bookctl continue \"$id\" --otp \"$code\" --jq .status -q";
     let all =

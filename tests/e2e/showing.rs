@@ -180,5 +180,6 @@ fn several_bookings_are_a_table_or_an_array_and_the_first_that_is_not_confirmed_
     assert_eq!(table.stdout.lines().count(), 2, "{table}");
     let array = home.ok(["show", &one, &two, "--json"]).json();
     assert_eq!(array, json!([home.booking(&one), home.booking(&two)]));
-    home.refuses(&format!("show '{one}' bk_no"), 6, "http_404");
+    let array = home.run(["show", &one, "bk_no", "--json"]).exits(6).json();
+    assert_eq!((&array[0], &array[1]["code"]), (&home.booking(&one), &json!("http_404")));
 }

@@ -185,11 +185,10 @@ impl BatchRun<'_> {
         }
         let (count, rows) = (failed.len(), ranges(&failed));
         let s = if count == 1 { "" } else { "s" };
-        out.warn(&format!("{count} of {total} rows not confirmed (row{s} {rows})"));
-        if let Some(hint) = hint {
-            out.note(&hint);
-        }
-        Ok(Exit::PartialBatch)
+        let why = format!("{count} of {total} rows not confirmed (row{s} {rows})");
+        let mut error = Error::partly_failed(count, total, why);
+        error.hint = hint;
+        Err(error)
     }
 
     /// Warns of rows whose guests have a booking at the venue on that day already, or an earlier row, and asks a person whether
