@@ -19,6 +19,8 @@ use crate::{account, booking, desk, playground, setup, webhook};
 /// All commands in the order of the help, each with its summary: the overview builds no command's arguments.
 #[derive(Subcommand, Debug)]
 #[command(defer = true)]
+// One is made in a process.
+#[allow(clippy::large_enum_variant)]
 pub(crate) enum Command {
     /// Search venues
     Search(booking::search::Args),
@@ -46,7 +48,7 @@ pub(crate) enum Command {
     Modify(booking::change::modify::Args),
     /// Cancel a booking
     Cancel(booking::change::cancel::Args),
-    /// Watch a booking until it ends or needs an answer
+    /// Watch bookings until each ends or needs an answer
     Watch(booking::watch::Args),
     /// List and resolve booking requests whose result is unknown
     Attempts(booking::attempts::Args),

@@ -365,7 +365,9 @@ mod tests {
             let size = PAGE_SIZE as usize;
             let pages = whole.len() / size;
             assert!(pages > 20, "{pages}");
-            let lost = (0..pages).map(|page| page * size..(page + 1) * size).chain([0..MAGIC]);
+            let lost = (0..pages)
+                .map(|page| page * size..(page + 1) * size)
+                .chain(std::iter::once(0..MAGIC));
             for lost in lost {
                 let mut bytes = whole.clone();
                 bytes[lost.clone()].fill(0);

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use rusqlite::Connection;
 
-use super::store::KIND;
+use crate::outcome::Error;
 use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, SqlRow, values};
-use crate::platform::sqlite;
+use crate::platform::sqlite::{self, Kind};
 
 /// What each version after the first adds to the tables of `schema.sql`: statements that end in `;` and a line end. Never
 /// change a released one.
@@ -74,9 +74,9 @@ pub(super) fn migrate_file(file: &Connection, mut found: i64) -> SqlResult<()> {
 
 /// Refuses a file whose tables are not those that bookctl makes, or that would do something by itself. A newer version's may
 /// have more.
-pub(super) fn check_tables(file: &Connection) -> SqlResult<()> {
+pub(super) fn check_tables(file: &Connection, kind: &Kind) -> SqlResult<()> {
     let own = Connection::open_in_memory()?;
-    sqlite::make_tables(&own, &KIND)?;
+    sqlite::make_tables(&own, kind)?;
     let (own, found) = (tables(&own)?, tables(file)?);
     let is_newer =
         file.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))? > VERSION;
@@ -93,4 +93,10 @@ fn tables(file: &Connection) -> SqlResult<BTreeSet<String>> {
                FROM sqlite_schema AS item LEFT JOIN pragma_table_info(iif(item.type = 'table', item.name, NULL)) AS field
                WHERE item.type <> 'index' AND item.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
     file.query(all, &[])?.iter().map(|row| row.get("part")).collect()
+}
+
+/// The error of a journal that only a newer bookctl understands.
+pub(super) fn newer_version(what: String, written_by: Option<&str>) -> Error {
+    let version = written_by.unwrap_or("the version that wrote it");
+    Error::journal(what).hint(format!("install bookctl {version} or newer; nothing was changed"))
 }

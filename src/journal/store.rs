@@ -85,7 +85,7 @@ impl Journal {
     /// Like `open`, but returns the reason why the journal cannot be used.
     pub(super) fn try_open(path: &Path, scope: Scope) -> Result<Self, SqlFailure> {
         let connection = sqlite::open(path, &KIND)?;
-        schema::check_tables(&connection)?;
+        schema::check_tables(&connection, &KIND)?;
         private_file::close_folder_of(path);
         Ok(Journal::in_file(connection, path, scope))
     }
@@ -218,12 +218,6 @@ fn refuse_second_name(_: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The error of a journal that only a newer bookctl understands.
-pub(super) fn newer_version(what: String, written_by: Option<&str>) -> Error {
-    let version = written_by.unwrap_or("the version that wrote it");
-    Error::journal(what).hint(format!("install bookctl {version} or newer; nothing was changed"))
-}
-
 pub(super) fn into_error(path: &Path, failure: &SqlFailure) -> Error {
     let what = format!("{} {} {failure}", KIND.name, path.display());
     let hint = match failure {
@@ -231,7 +225,7 @@ pub(super) fn into_error(path: &Path, failure: &SqlFailure) -> Error {
             "bookctl does not book without a journal: make it and its folder writable, or set BOOKCTL_HOME to a writable folder"
         }
         SqlFailure::OtherVersion { written_by, .. } => {
-            return newer_version(what, written_by.as_deref());
+            return schema::newer_version(what, written_by.as_deref());
         }
         SqlFailure::Damaged | SqlFailure::Tables(_) => {
             "start a new journal with `bookctl journal recover`; it keeps the old file"

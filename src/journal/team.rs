@@ -1,7 +1,6 @@
 //! A journal that a team shares: its tables, and what is said of a database that cannot be used.
 
 use super::schema::{self, FIND_VERSION};
-use super::store::newer_version;
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::{Database, Guard};
 use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult};
@@ -132,7 +131,7 @@ pub(super) fn error(database: &Database, failure: &SqlFailure) -> Error {
             "prepare it once, as a user who may create tables: `bookctl journal init`"
         }
         SqlFailure::OtherVersion { written_by, .. } => {
-            return newer_version(what, written_by.as_deref());
+            return schema::newer_version(what, written_by.as_deref());
         }
         SqlFailure::Second { .. } => {
             "use it as it is; for a journal of its own, the user needs a search_path without that schema, or no right to read it"

@@ -63,7 +63,7 @@ pub(crate) fn refuse_writable(path: &Path) -> Result<bool> {
     }
     let what = format!("other users may write {}; bookctl does not use it", path.display());
     let command = shell::word(&path.display().to_string());
-    Err(Error::config(what).hint(format!("look at what it says, then run: chmod go-w {command}")))
+    Err(Error::config(what).hint(format!("check its contents, then run: chmod go-w {command}")))
 }
 
 fn check_name(path: &Path) -> io::Result<()> {

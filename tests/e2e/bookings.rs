@@ -107,7 +107,7 @@ fn a_row_belongs_to_the_shell_that_listed_it() {
     let book = "bookctl book @1 --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace' --json";
     let own = shell(&format!("{search}; {book}; true")).exits(0);
     assert_eq!(own.json()["status"], "confirmed");
-    for stranger in [format!("{book}; exit $?"), format!("bookctl slots @1 --json; exit $?")] {
+    for stranger in [format!("{book}; exit $?"), "bookctl slots @1 --json; exit $?".to_owned()] {
         let error = shell(&stranger).refused(2, "usage");
         has(&error, "message", "this shell has not listed any venues");
         has(&error, "hint", "bookctl search");

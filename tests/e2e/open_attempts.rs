@@ -146,9 +146,9 @@ fn after_a_recovery_another_organizations_key_still_cannot_resume_an_attempt() {
     let book = "book ven_confirms --at 2031-12-01T19:30:00Z --party 2 --name 'Ada Lovelace'";
     home.run(words(format!("{book} --idempotency-key k"))).exits(16);
     let journal = home.path().join("journal.db");
-    let damaged = rusqlite::Connection::open(&journal).unwrap();
-    damaged.pragma_update(None, "user_version", 99).unwrap();
-    drop(damaged);
+    let mut damaged = std::fs::read(&journal).unwrap();
+    damaged[..16].fill(0);
+    std::fs::write(&journal, damaged).unwrap();
     home.ok(["journal", "recover"]);
     let other = served.home_with("sk_live_other");
     std::fs::create_dir_all(other.path()).unwrap();

@@ -109,8 +109,8 @@ fn a_listener_that_run_starts_verifies_what_the_sandbox_delivers() {
          for i in $(seq 1 1000); do [ -e ready ] && break; sleep 0.02; done
          {own} book ven_confirms --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace' --quiet --jq .status
          for i in $(seq 1 1000); do grep -q booking.confirmed lines && break; sleep 0.02; done
-         kill -INT $listener
-         wait $listener
+         kill -TERM $listener
+         wait $listener || [ $? = 143 ]
          cat lines"
     );
     let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", "whsec_of_the_real_service");

@@ -25,7 +25,7 @@ fn a_story_is_told_in_order_and_on_one_clock() {
     home.ok(["cancel", &id, "--yes"]);
     let story = story(&home, &id);
     assert_eq!(story["booking"], home.booking(&id));
-    assert_eq!(kinds(&story), ["request", "sent", "answer", "status", "change", "status"]);
+    assert_eq!(kinds(&story), ["request", "sent", "response", "status", "change", "status"]);
     let timeline = story["timeline"].as_array().unwrap();
     assert_eq!(timeline[0]["request"]["venue_id"], "ven_confirms");
     assert_eq!(timeline[2]["http_status"], 201);
@@ -75,13 +75,13 @@ fn each_run_of_the_request_and_its_result_are_told() {
     assert_eq!(of("request").len(), 1);
     assert_eq!(of("request")[0]["idempotency_key"], "order-1");
     assert_eq!(of("sent").len(), 2);
-    let outcomes: Vec<String> = of("answer").into_iter().map(|it| text(it, "outcome")).collect();
+    let outcomes: Vec<String> = of("response").into_iter().map(|it| text(it, "outcome")).collect();
     assert_eq!(outcomes, ["in_doubt", "booked"]);
     let told = home.ok(["show", &id, "--timeline"]);
     let again = "run 2: HTTP 200, the booking was there already";
     told.shows(again);
     // The booking was made by the first run, whose answer was lost; the second one showed it.
-    assert_eq!(kinds(&story), ["request", "sent", "answer", "sent", "answer", "status"]);
+    assert_eq!(kinds(&story), ["request", "sent", "response", "sent", "response", "status"]);
     let runs = timeline.clone().filter(|it| it["run"].is_u64());
     let runs: Vec<u64> = runs.map(|it| it["run"].as_u64().unwrap()).collect();
     assert_eq!(runs, [1, 1, 2, 2]);
@@ -117,8 +117,8 @@ fn no_state_stands_before_the_result_that_brought_it() {
     let told = story(&home, "bk_1");
     let kinds = kinds(&told);
     let place = |kind: &str| kinds.iter().position(|it| it == kind).unwrap();
-    assert!(place("sent") < place("answer"), "{told}");
-    assert!(place("answer") < place("status"), "{told}");
+    assert!(place("sent") < place("response"), "{told}");
+    assert!(place("response") < place("status"), "{told}");
     let states = told["timeline"].as_array().unwrap().iter();
     let states: Vec<&Value> =
         states.filter(|it| it["kind"] == "status").map(|it| &it["status"]).collect();
@@ -161,6 +161,6 @@ fn without_the_service_the_story_is_what_this_machine_knows() {
     let output = home.run(elsewhere).exits(15).says("this is what this computer knows");
     let story = output.json();
     assert_eq!(story["booking"]["status"], "confirmed");
-    assert_eq!(kinds(&story), ["request", "sent", "answer", "status"]);
+    assert_eq!(kinds(&story), ["request", "sent", "response", "status"]);
     home.refuses(&format!("show {id} {id} --timeline"), 2, "usage");
 }

@@ -178,7 +178,7 @@ fn words_that_are_no_command_no_topic_and_no_booking_are_named_with_what_to_do()
         (
             &["slots", "ven_confirms", "--at", "yesterday 19:30"],
             2,
-            "--at <WHEN>: `yesterday 19:30` is not a time: `yesterday` is in the past; \
+            "--at <WHEN|DAY>: `yesterday 19:30` is not a time: `yesterday` is in the past; \
              try `2030-12-01 19:30`, `tomorrow 19:30`, `fri 8pm` or `in 2 hours`",
             "see `bookctl slots --help`",
         ),

@@ -74,7 +74,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
                     return Err(error);
                 }
                 error.hint = None;
-                documents.push(error.to_json().into());
+                documents.push(error.to_json());
                 if context.out.is_human() {
                     context.out.report(&error);
                 }

@@ -48,7 +48,6 @@ impl Known {
         let options = TargetOptions {
             profile: profiles.last().map(str::to_owned),
             no_sandbox: line.before().any(|word| word == "--no-sandbox"),
-            ..TargetOptions::default()
         };
         Known { environment, options }
     }
