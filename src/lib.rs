@@ -45,6 +45,7 @@ pub fn command() -> clap::Command {
 pub fn run(arguments: Vec<OsString>, variable: impl Fn(&str) -> Option<OsString>) -> Exit {
     process::prepare();
     platform::pace::set(variable("BOOKCTL_TEST_PACE"));
+    journal::recent::set_shell(variable("BOOKCTL_TEST_SHELL"));
     // Not the place in the code, which says nothing to a person.
     std::panic::set_hook(Box::new(|_| {
         Output::trace("error: bookctl has a fault and could not go on; please report what you did");

@@ -10,17 +10,14 @@
 //! | not shown | done, note with the setting | `change_not_shown`, unless a new `last_modification` proves it | – |
 
 use jiff::tz::TimeZone;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::finish::{Recorded, emit_booking, finish_recorded, record};
-use super::terms::asked_for;
-use super::watch::wait::read_booking;
 use crate::app::Context;
 use crate::app::in_flight::show_command;
-use crate::outcome::{Code, Error, Exit, Result};
-use crate::service::documents::booking::{Booking, Status};
+use crate::outcome::{Code, Error};
+use crate::service::documents::booking::Booking;
 use crate::service::documents::wish::{Agreement, Compared, Weight, Wish, compare};
-use crate::service::mapping::{Adapter, WriteKind, member};
+use crate::service::mapping::Adapter;
 
 /// The fields that a modify changes (spec, Bookings).
 pub(crate) const MODIFIED: [&str; 3] = ["datetime", "party_size", "seating_preference"];
@@ -41,7 +38,7 @@ pub(crate) struct Verdict {
 
 impl Compared {
     /// How the booking differs, if it does.
-    fn clause(&self) -> Option<String> {
+    pub(super) fn clause(&self) -> Option<String> {
         let (field, wanted) = (&self.field, &self.wanted);
         match &self.agreement {
             Agreement::Differs(text) => Some(format!("{field} is {text}, not {wanted}")),
@@ -52,7 +49,7 @@ impl Compared {
         }
     }
 
-    fn is_another(&self) -> bool {
+    pub(super) fn is_another(&self) -> bool {
         self.weight == Weight::Identity && matches!(self.agreement, Agreement::Differs(_))
     }
 }
@@ -102,7 +99,7 @@ pub(crate) fn of_create(booking: &Booking, found: &[Compared], may_be_modified: 
 }
 
 /// The setting that reads a field which was not understood: a time that was read lacks its offset.
-fn setting(booking: &Booking, found: &Compared) -> &'static str {
+pub(super) fn setting(booking: &Booking, found: &Compared) -> &'static str {
     let has_no_offset = found.field == "datetime" && booking.time.read().is_some();
     if has_no_offset { "local_times=true" } else { "read.booking=EXPRESSION" }
 }
@@ -137,198 +134,9 @@ pub(crate) fn tell(context: &Context, verdict: &Verdict, row: &str) {
 }
 
 impl Verdict {
-    fn unshown_sentence(&self, adapter: &Adapter) -> Option<String> {
+    pub(super) fn unshown_sentence(&self, adapter: &Adapter) -> Option<String> {
         let fields = self.unshown.join(", ");
         let set = adapter.set_command("read.booking=EXPRESSION");
         (!fields.is_empty()).then(|| format!("Not shown in the response: {fields} (map it: {set})"))
-    }
-}
-
-/// Ends a command that has made a booking: on stdout, with what its wish says of it. After a 7 a script books elsewhere, so that
-/// a booking that is another one than was asked for ends with 16.
-pub(crate) fn finish_created(context: &Context, booking: &Booking) -> Result<Exit> {
-    let verdict = of_known(context, &asked_for(context, booking), booking);
-    let recorded = record(context, booking);
-    let exit = finish_recorded(context, booking, &recorded, |view| {
-        view.unshown = verdict.unshown_sentence(context.adapter());
-    })?;
-    tell(context, &verdict, "");
-    let Some(clause) = verdict.refusal.filter(|_| !verdict.is_another) else {
-        return Ok(exit);
-    };
-    let set = context.adapter().set_command(verdict.setting.unwrap_or("read.booking=EXPRESSION"));
-    let warning = format!("in the booking {clause}; if the service writes it otherwise: {set}");
-    context.out.warn(&warning);
-    // What a new booking waits for says more than how it differs.
-    Ok(if exit == Exit::Done { Exit::OutcomeUnknown } else { exit })
-}
-
-/// Reads a booking once more if the answer to a change does not show it: the answer may be older than the change.
-pub(crate) async fn read_unless(
-    context: &Context,
-    booking: Booking,
-    shows_it: bool,
-) -> Result<Booking> {
-    if shows_it {
-        return Ok(booking);
-    }
-    match read_booking(context, booking.id()).await {
-        Err(error) if error.exit == Exit::Interrupted => Err(error),
-        read => Ok(read.unwrap_or(booking)),
-    }
-}
-
-/// What a change asked for, and what it should leave as it was.
-pub(crate) struct Change<'a> {
-    pub(crate) kind: WriteKind,
-    pub(crate) before: Option<&'a Booking>,
-    pub(crate) asked: &'a Map<String, Value>,
-    /// Whether a payment was answered: the card invites no second answer.
-    pub(crate) is_payment: bool,
-}
-
-impl Change<'_> {
-    /// How a booking compares with what the change asked for. While the provider works on it, it may show what it was.
-    fn compared(&self, context: &Context, booking: &Booking) -> Vec<Compared> {
-        let asked = Value::from(self.asked.clone());
-        let mut found = compared(context, &asked, booking, true);
-        let names = context.adapter().names_of(self.kind);
-        for it in &mut found {
-            if self.is_proved(booking, it, &names) {
-                it.agreement = Agreement::Same;
-            }
-        }
-        found
-            .retain(|it| booking.status() != Status::Processing || it.agreement == Agreement::Same);
-        found
-    }
-
-    /// Whether a booking has everything that was asked for.
-    pub(crate) fn is_shown(&self, context: &Context, booking: &Booking) -> bool {
-        self.compared(context, booking).iter().all(|it| it.agreement == Agreement::Same)
-    }
-
-    /// Whether a new `last_modification` proves a field that is not shown (spec, Bookings): it names the field, or none.
-    fn is_proved(&self, booking: &Booking, it: &Compared, names: &[(&str, &str, &str)]) -> bool {
-        let modification = |of: &Booking| of.value().get("last_modification").cloned();
-        let (old, new) = (self.before.and_then(modification), modification(booking));
-        let Some(new) = new.filter(|it| !it.is_null() && Some(it) != old.as_ref()) else {
-            return false;
-        };
-        let field = it.field.as_str();
-        let sent = names.iter().filter(|it| it.0 == field).map(|it| it.2);
-        let mut names = sent.chain([field]);
-        let changes = new.get("changes").and_then(Value::as_object);
-        let is_named = changes.is_none_or(|it| names.any(|name| member(it, name).is_some()));
-        it.agreement == Agreement::NotShown && is_named
-    }
-}
-
-/// Ends a change by what the booking says of it: a field that it shows otherwise is 7, and so is one that it does not show after a
-/// modify (`change_not_shown`). Some services ignore fields whose names they do not know.
-pub(crate) async fn finish_changed(
-    context: &Context,
-    booking: Booking,
-    change: Change<'_>,
-) -> Result<Exit> {
-    let is_modify = change.kind == WriteKind::Modify;
-    let found = change.compared(context, &booking);
-    if is_modify && context.has_journal() {
-        let mut accepted = change.asked.clone();
-        accepted.retain(|field, _| {
-            let mut its = found.iter().filter(|it| it.field.split('.').next() == Some(field));
-            let is_recorded = MODIFIED.contains(&&**field) || field == "customer";
-            is_recorded && its.all(|it| it.agreement == Agreement::Same)
-        });
-        if booking.status() != Status::Processing {
-            let journal = context.journal();
-            let _ = journal.and_then(|it| it.change(&booking, &accepted));
-        }
-    }
-    let recorded = record(context, &booking);
-    let unproved = found.iter().find(|it| it.agreement == Agreement::NotShown);
-    if let Some(unproved) = unproved.filter(|_| is_modify && recorded.is_it()) {
-        if context.out.is_human() {
-            emit_booking(context, &booking, |_| {})?;
-        }
-        let (id, field) = (booking.id(), &unproved.field);
-        let what =
-            format!("booking {id} does not show its {field}, so the change may not have been made");
-        let mut error = Error::new(Code::ChangeNotShown, what);
-        error.body = Some(booking.document.clone());
-        return Err(error.hint(way_to_map(context, change.kind, field)));
-    }
-    let exit = finish_recorded(context, &booking, &recorded, |view| {
-        view.is_answered = change.is_payment;
-    })?;
-    if !recorded.is_it() {
-        return Ok(exit);
-    }
-    let mut is_contradicted = false;
-    for it in found.iter().chain(&change.moved(context, &booking)) {
-        let Some(clause) = it.clause() else { continue };
-        is_contradicted = true;
-        let what = format!("the service accepted the request, but in the booking {clause}");
-        match &it.agreement {
-            Agreement::NotUnderstood(_) => {
-                let set = context.adapter().set_command(setting(&booking, it));
-                context.out.warn(&format!("{what}; set how the service writes it: {set}"));
-            }
-            _ => warn_of_field(context, &what, change.kind, &it.field),
-        }
-    }
-    if !is_modify {
-        recorded.tell(context);
-    }
-    Ok(if is_contradicted { Exit::Refused } else { exit })
-}
-
-impl Change<'_> {
-    /// A time or a party that was not to be changed, and that the booking shows otherwise than before.
-    fn moved(&self, context: &Context, booking: &Booking) -> Vec<Compared> {
-        let stays = ["datetime", "party_size"].into_iter();
-        let stays = stays.filter(|field| !self.asked.contains_key(*field));
-        let before = self.before.filter(|_| booking.status() != Status::Processing);
-        let fields = stays.filter_map(|field| Some((field, before?.value().get(field)?.clone())));
-        let fields: Map<String, Value> = fields.map(|(name, it)| (name.to_owned(), it)).collect();
-        compared(context, &json!(fields), booking, false)
-    }
-}
-
-/// Warns of a field that was not taken, with the setting that can be the cause.
-pub(crate) fn warn_of_field(context: &Context, what: &str, kind: WriteKind, field: &str) {
-    context.out.warn(&format!("{what}; {}", way_to_map(context, kind, field)));
-}
-
-fn way_to_map(context: &Context, kind: WriteKind, field: &str) -> String {
-    let adapter = context.adapter();
-    let names = adapter.names_of(kind);
-    let (why, setting) = match names.iter().find(|(own, ..)| *own == field) {
-        Some((_, key, _)) if !adapter.write.contains_key(&kind) => {
-            ("names it otherwise", format!("dialect.{key}=NAME"))
-        }
-        _ => ("wants it in another shape", format!("write.{}=EXPRESSION", kind.as_str())),
-    };
-    format!("if the service {why}: {}", adapter.set_command(&setting))
-}
-
-impl Recorded {
-    /// Says what a booking shows otherwise than the journal says was asked for.
-    pub(crate) fn tell(&self, context: &Context) {
-        for it in self.found.iter().filter(|it| !it.was_same && !it.is_another()) {
-            if let Some(clause) = it.clause() {
-                context.out.warn(&format!("in the booking {clause}"));
-            }
-        }
-    }
-
-    /// Whether the booking is the one that was asked for, as far as the journal knows.
-    pub(crate) fn is_it(&self) -> bool {
-        !self.found.iter().any(Compared::is_another)
-    }
-
-    /// Why it is not.
-    pub(crate) fn difference(&self) -> Option<String> {
-        self.found.iter().find(|it| it.is_another())?.clause()
     }
 }

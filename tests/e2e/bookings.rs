@@ -100,6 +100,7 @@ fn a_row_belongs_to_the_shell_that_listed_it() {
     let shell = |script: &str| {
         let mut shell = std::process::Command::new("sh");
         home.enter(&mut shell);
+        shell.env("BOOKCTL_TEST_SHELL", "");
         let bookctl = env!("CARGO_BIN_EXE_bookctl");
         Running::start(shell_of(&mut shell, &script.replace("bookctl", bookctl))).end()
     };

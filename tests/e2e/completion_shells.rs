@@ -59,9 +59,8 @@ fn bash_completes() {
         ("bookctl show bk_".to_owned(), "bk_", booking.as_str()),
         (format!("bookctl show {start}"), start, whole),
         ("bookctl slots ven_london_l".to_owned(), "ven_london_l", "ven_london_lantern_and_eel"),
-        // Without a terminal, no list of another shell.
-        ("bookctl slots @2".to_owned(), "@2", ""),
         // bash takes `=` and `@` for the begin of a word.
+        ("bookctl slots @2".to_owned(), "@2", "@2"),
         ("bookctl --color=alw".to_owned(), "alw", "always"),
         ("bookctl show 'bk_".to_owned(), "bk_", booking.as_str()),
         ("bookctl continue x --psp-response @an".to_owned(), "@an", r"@an\ answer.json"),

@@ -52,6 +52,7 @@ fn run_gives_its_command_no_secret_of_the_real_service_and_nothing_that_leads_to
     let mut expected = BTreeMap::from([
         ("BOOKCTL_SANDBOX_VENUE".to_owned(), None),
         ("BOOKCTL_TEST_PACE".to_owned(), Some("0.1")),
+        ("BOOKCTL_TEST_SHELL".to_owned(), Some("one")),
     ]);
     for name in documented() {
         // What the surroundings say, and what the command is to see: `None` where it sees nothing.

@@ -2,9 +2,9 @@ pub(crate) mod open_attempts;
 
 use serde_json::{Value, json};
 
+use super::conclude;
 use super::confirmation::Confirmation;
 use super::find::pick;
-use super::verdict;
 use crate::app::Context;
 use crate::app::plan::{Needs, ServiceNeed};
 use crate::journal::recent::RecentList;
@@ -81,7 +81,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 context.journal()?.scope.takes_any_account.set(true);
             }
             let booking = open_attempts::resume(context, &key).await?;
-            return verdict::finish_created(context, &booking);
+            return conclude::finish_created(context, &booking);
         }
         AttemptsAction::Abandon { key, yes } => {
             let key = pick::attempt_or_pick(context, key.as_deref()).await?;

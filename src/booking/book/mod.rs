@@ -16,7 +16,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::arguments::{ExtraFields, JournalFlags, PATIENCE, Wait, Zone, near};
-use super::{attempts::open_attempts, find::locate, finish, pause::prompts, verdict, watch::wait};
+use super::{attempts::open_attempts, conclude, find::locate, finish, pause::prompts, watch::wait};
 use crate::app::Context;
 use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, KeyOrigin};
@@ -110,7 +110,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         };
         let booking = follow(context, booking, wait).await?;
         if !command.chooses_another_slot(&booking).await? {
-            return verdict::finish_created(context, &booking);
+            return conclude::finish_created(context, &booking);
         }
     }
 }

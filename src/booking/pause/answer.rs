@@ -3,8 +3,8 @@
 use crate::app::Context;
 use crate::app::in_flight::{InFlight, show_command};
 use crate::booking::change::send::send_about;
+use crate::booking::conclude::{read_unless, warn_of_field};
 use crate::booking::finish::booking_view;
-use crate::booking::verdict::{read_unless, warn_of_field};
 use crate::booking::watch::wait::read_booking;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{Call, Continuation, Failure};

@@ -5,8 +5,10 @@
 
 pub(crate) mod rows;
 
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -33,9 +35,20 @@ pub(crate) struct Viewer {
     pub(crate) terminal: String,
 }
 
+/// What tests set in place of the process that started this one.
+static SHELL: OnceLock<String> = OnceLock::new();
+
+/// Sets the owner of the lists of this process, as if one shell had started all commands that have it.
+pub(crate) fn set_shell(name: Option<OsString>) {
+    if let Some(name) = name.filter(|name| !name.is_empty()) {
+        SHELL.get_or_init(|| name.to_string_lossy().into_owned());
+    }
+}
+
 impl Viewer {
     pub(crate) fn of_process() -> Self {
-        Viewer { owner: system::process::parent(), terminal: system::process::terminal() }
+        let owner = SHELL.get().cloned().unwrap_or_else(system::process::parent);
+        Viewer { owner, terminal: system::process::terminal() }
     }
 }
 

@@ -137,7 +137,6 @@ fn run_text(home: Home, name: &str, document: &str) -> Result<(), Different> {
             continue;
         };
         let command = as_run(&command).replace(ADDRESS, address);
-        let command = in_place_of_the_shell(&command);
         let shell = ["bash", "-c", SHELL, "bash", &command];
         let (shown, stderr) = if let Some(columns) = step.columns {
             let mut terminal = Terminal::of_program(&home, columns, &shell);
@@ -195,18 +194,10 @@ const SHELL: &str = r#"
 [ -f .variables ] && . ./.variables
 set -a
 (exit "${LAST_EXIT_CODE:-0}")
-case $1 in exec\ *) export -p > .variables ;; esac
 eval "$1"
 LAST_EXIT_CODE=$?
 export -p > .variables
 "#;
-
-/// The command so that bookctl takes the shell's place. A reader types all lines of a page in one shell, whose rows `@1`
-/// names; here each line has a shell of its own, and this process is what started them all.
-fn in_place_of_the_shell(command: &str) -> String {
-    let is_alone = command.starts_with("bookctl ") && !command.contains(['|', ';', '&', '(']);
-    if is_alone { format!("exec {command}") } else { command.to_owned() }
-}
 
 /// The command as it is run here; `None` for one that is for the reader alone.
 fn for_the_shell(command: &str) -> Option<String> {

@@ -94,6 +94,8 @@ impl Home {
             .env("BOOKCTL_HOME", self.path())
             .env("TZ", "UTC")
             .env("BOOKCTL_TEST_PACE", "0.1")
+            // As a person types all commands in one shell, whose rows `@1` names.
+            .env("BOOKCTL_TEST_SHELL", "one")
             // The keyring of whoever runs the tests is not to be seen, let alone written.
             .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus")
             .envs(self.variables.iter().cloned())
