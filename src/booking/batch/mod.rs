@@ -94,6 +94,10 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if name.is_some_and(|name| name.trim().is_empty()) {
         return Err(Error::usage("--name is blank").hint("pass a name, or leave out --name"));
     }
+    if context.stdin_is_terminal && matches!(from, Source::Stdin) {
+        let what = "standard input is a terminal; nothing was sent";
+        return Err(Error::usage(what).hint("pass a file, or pipe the rows"));
+    }
     let file_name = from.name();
     let text = read(from).await?;
     let mut rows = rows::read_rows(&file_name, &text, &args.ignore_columns)?;
