@@ -215,7 +215,7 @@ fn a_status_that_nobody_knows_is_shown_as_the_word_and_ends_a_watch() {
     home.run(["watch", "bk_1"]).exits(15);
     home.run(["watch", "bk_1", "--until", "confirmed"]).exits(15);
     home.run(["cancel", "bk_1", "--yes"]).exits(16);
-    home.run(["modify", "bk_1", "--party", "3"]).exits(16);
+    home.run(["modify", "bk_1", "--party", "3"]).exits(7);
     home.run(["continue", "bk_1", "--otp", "123456"]).exits(16);
 }
 

@@ -30,7 +30,10 @@ pub(crate) fn with_own_names(booking: &mut Map<String, Value>) {
         };
         let found = flat.iter().find_map(|flat| take(booking, flat)).filter(|_| lacks_it);
         if let Some(value) = found {
-            booking["customer"][name] = value;
+            let guest = booking.entry("customer").or_insert_with(|| Value::Object(Map::new()));
+            if let Some(guest) = guest.as_object_mut() {
+                guest.insert(name.to_owned(), value);
+            }
         }
     }
     let Some(guest) = booking.get_mut("customer").and_then(Value::as_object_mut) else {
