@@ -63,7 +63,7 @@ pub(crate) fn pass_on(exit: Exit, process: u32) {
 fn is_in_the_foreground() -> bool {
     let terminal = File::open("/dev/tty").ok();
     let foreground = terminal.and_then(|terminal| tcgetpgrp(terminal).ok());
-    foreground == Some(getpgrp())
+    foreground.is_some_and(|it| Some(it.as_raw_pid()) == group())
 }
 
 /// Suspends the process group, as Ctrl-Z does, if a shell could continue it. Returns when it continues.
@@ -77,14 +77,36 @@ pub(crate) fn parent() -> String {
     let Some(parent) = getppid().map(Pid::as_raw_pid) else {
         return String::new();
     };
-    let session = getsid(None).map(Pid::as_raw_pid);
-    if parent == 1 && session != Ok(1) {
+    if parent == 1 && session("1") != session("self") {
         return String::new();
     }
-    let stat = std::fs::read_to_string(format!("/proc/{parent}/stat")).unwrap_or_default();
-    // The name in parentheses may hold anything. The start is the 22nd field, and the name the second.
-    let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
-    format!("{parent} {}", fields.split(' ').nth(19).unwrap_or_default())
+    format!("{parent} {}", stat_field(&parent.to_string(), 22).unwrap_or_default())
+}
+
+/// A field of what Linux tells of a process, counted from 1: its group is the 5th, its session the 6th, its start the 22nd.
+fn stat_field(process: &str, number: usize) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The second field, a name in parentheses, may hold anything.
+    let (_, fields) = stat.rsplit_once(") ")?;
+    fields.split(' ').nth(number.checked_sub(3)?).map(str::to_owned)
+}
+
+/// The session of this process (`self`) or another. In a container it is 0 if it was started outside, which rustix takes
+/// for impossible; so on Linux it is not asked.
+fn session(process: &str) -> Option<String> {
+    if cfg!(target_os = "linux") {
+        return stat_field(process, 6);
+    }
+    let process = process.parse().ok().and_then(Pid::from_raw);
+    getsid(process).ok().map(|session| session.as_raw_pid().to_string())
+}
+
+/// The process group of this process. For 0, see [`session`].
+fn group() -> Option<i32> {
+    if cfg!(target_os = "linux") {
+        return stat_field("self", 5)?.parse().ok();
+    }
+    Some(getpgrp().as_raw_pid())
 }
 
 /// Whether a process with this number runs on this computer, whoever's it is.
@@ -98,8 +120,7 @@ pub(crate) fn is_alive(process: u32) -> bool {
 pub(crate) fn terminal() -> String {
     let at_a_terminal =
         io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
-    let session = at_a_terminal.then(|| getsid(None).ok()).flatten();
-    session.map_or_else(String::new, |session| session.as_raw_pid().to_string())
+    at_a_terminal.then(|| session("self")).flatten().unwrap_or_default()
 }
 
 /// The editor where none is named: the one of POSIX, which git takes, too.
