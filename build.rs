@@ -18,7 +18,8 @@ fn main() {
     set("BUILT_RING", &locked(&lock, "ring"));
 }
 
-/// `cargo run` and `cargo test` set these variables for the program too, so no name may be one that it reads.
+/// `cargo run` and `cargo test` set these variables for the program too, so no name may be one that
+/// it reads.
 fn set(name: &str, value: &str) {
     println!("cargo:rustc-env={name}={value}");
 }
@@ -42,7 +43,8 @@ fn commit() -> String {
         return given;
     }
     let packaged = packaged_commit();
-    // A development build would be built again after every commit, and is next to its sources anyway.
+    // A development build would be built again after every commit, and is next to its sources
+    // anyway.
     let found = packaged.or_else(|| match variable("PROFILE") == "release" {
         true => git_commit(),
         false => None,

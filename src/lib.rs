@@ -1,6 +1,8 @@
-//! bookctl: the command line of a booking service, with the whole service as an offline sandbox in the same binary.
+//! bookctl: the command line of a booking service, with the whole service as an offline sandbox in
+//! the same binary.
 //!
-//! The pipeline: arguments → [`cli::Cli`] → [`Plan`] → [`Startup`] → [`Context`] → command → report and exit code.
+//! The pipeline: arguments → [`cli::Cli`] → [`Plan`] → [`Startup`] → [`Context`] → command → report
+//! and exit code.
 
 mod account;
 mod app;

@@ -10,8 +10,9 @@ use crate::terminal::output::{Draw, Page, TableCell, Tone};
 
 /// Show what is left of each rate limit
 ///
-/// The service limits an organization's requests per five minutes. All bookctl processes on this computer share one
-/// count, so none sends a request that would be rejected. Reads of bookings and cards are not counted.
+/// The service limits an organization's requests per five minutes. All bookctl processes on this
+/// computer share one count, so none sends a request that would be rejected. Reads of bookings and
+/// cards are not counted.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl limits\n  \

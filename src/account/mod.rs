@@ -1,4 +1,5 @@
-//! A guest's own account at a provider (`session`, `card`), and the rate limits of an organization (`limits`).
+//! A guest's own account at a provider (`session`, `card`), and the rate limits of an organization
+//! (`limits`).
 
 pub(crate) mod card;
 pub(crate) mod limits;

@@ -51,8 +51,9 @@ impl Default for Command {
 
 /// Connect an account with a code that is sent to the guest by text message
 ///
-/// On a terminal, bookctl prompts for what is missing, and for the code. In a script, run `connect`, then `verify` with the code. bookctl never
-/// repeats a connect request by itself, because each one sends a text message.
+/// On a terminal, bookctl prompts for what is missing, and for the code. In a script, run
+/// `connect`, then `verify` with the code. bookctl never repeats a connect request by itself,
+/// because each one sends a text message.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl session connect --end-user user_7 --phone '+44 20 7946 0018'\n  \
@@ -160,7 +161,8 @@ async fn verify(context: &Context, args: Verify) -> Result<Exit> {
     emit_verified(context, document, &session)
 }
 
-/// Ends a command that sent a code: the session is active (spec, States and transitions), unless it still waits for one (7).
+/// Ends a command that sent a code: the session is active (spec, States and transitions), unless it
+/// still waits for one (7).
 fn emit_verified(context: &Context, document: Document, id: &str) -> Result<Exit> {
     let read = context.adapter().object(ReadKind::Session, &document);
     let waits = read.is_ok_and(|(session, _)| same_words(&state_of(&session), PENDING));
@@ -221,8 +223,9 @@ async fn disconnect(context: &Context, args: Disconnect) -> Result<Exit> {
     Ok(Exit::Refused)
 }
 
-/// Writes the answer about a session. What cannot be read as one is listed as it came: the call has done its work. Another
-/// session than the one that was asked about is written with a warning, and ends with `mistaken`.
+/// Writes the answer about a session. What cannot be read as one is listed as it came: the call has
+/// done its work. Another session than the one that was asked about is written with a warning, and
+/// ends with `mistaken`.
 fn emit_one(context: &Context, document: Document, id: &str, mistaken: Exit) -> Result<Exit> {
     let read = context.adapter().object(ReadKind::Session, &document).ok();
     let answered = read.as_ref().and_then(|(it, _)| id_in(it.get("id")?));

@@ -1,4 +1,5 @@
-//! What a command is given: settings, service, journal, prompter, output and clock. Each is opened on first use.
+//! What a command is given: settings, service, journal, prompter, output and clock. Each is opened
+//! on first use.
 
 mod journals;
 mod rate_limit;
@@ -189,7 +190,8 @@ impl Context {
         self.out.progress(&format!("{what}, up to {limit} a try"))
     }
 
-    /// The key in the environment, else the one that is stored for the profile and exactly this origin.
+    /// The key in the environment, else the one that is stored for the profile and exactly this
+    /// origin.
     fn key_source(&self, service: &Service) -> KeySource {
         match (&service.key, service.account()) {
             (Some(key), _) => KeySource::Given(key.clone()),
@@ -212,7 +214,8 @@ impl Context {
         Ok(found.map(|found| found.secret))
     }
 
-    /// Sends a read. Temporary failures are retried, and a rate limit is waited out if `--max-wait` allows it.
+    /// Sends a read. Temporary failures are retried, and a rate limit is waited out if `--max-wait`
+    /// allows it.
     pub(crate) async fn read(&self, call: Call) -> Result<Answer> {
         let client = self.client()?;
         let mut allowed = self.admit(&call, self.max_wait()).await?;
@@ -222,7 +225,8 @@ impl Context {
             let answer = client.read(&call).await;
             drop(progress);
             match answer {
-                // Written together with the next write to the journal: a successful read does not wait for the disk.
+                // Written together with the next write to the journal: a successful read does not
+                // wait for the disk.
                 Ok(answer) => {
                     self.observe_rate_limit(&call);
                     return Ok(answer);
@@ -268,7 +272,8 @@ impl Context {
         self.startup.max_wait.unwrap_or(otherwise)
     }
 
-    /// Waits out rate limits as long as it takes, unless `--max-wait` is set: for commands that outlast a window anyway.
+    /// Waits out rate limits as long as it takes, unless `--max-wait` is set: for commands that
+    /// outlast a window anyway.
     pub(crate) fn wait_for_rate_limits(&self) {
         self.waits_out_limits.set(true);
     }
@@ -283,7 +288,8 @@ impl Context {
         })
     }
 
-    /// Refuses a change if the profile is read-only, and names the service before anything is changed.
+    /// Refuses a change if the profile is read-only, and names the service before anything is
+    /// changed.
     pub(crate) fn before_change(&self) -> Result<()> {
         let Some(service) = self.target.service() else {
             if self.out.quiet && matches!(self.target, Target::Embedded { by_default: true, .. }) {

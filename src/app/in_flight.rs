@@ -1,4 +1,5 @@
-//! What a command has in flight, so that Ctrl-C at any moment reports what is certain and how to continue.
+//! What a command has in flight, so that Ctrl-C at any moment reports what is certain and how to
+//! continue.
 
 use std::fmt;
 
@@ -6,7 +7,8 @@ use crate::outcome::{Code, Error, Exit};
 use crate::platform::shell;
 use crate::service::documents::booking::{Booking, Status};
 
-/// What an interrupt says: what is certain, and how to continue. The default: nothing was sent that could change anything.
+/// What an interrupt says: what is certain, and how to continue. The default: nothing was sent that
+/// could change anything.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
     said: String,
@@ -23,7 +25,8 @@ pub(crate) struct BatchProgress {
 }
 
 impl BatchProgress {
-    /// Adds to an interrupt what is done, what is in flight, and how to continue. Other errors pass unchanged.
+    /// Adds to an interrupt what is done, what is in flight, and how to continue. Other errors pass
+    /// unchanged.
     pub(crate) fn explain(&self, mut error: Error, in_flight: &InFlight) -> Error {
         if error.code == Code::Interrupted {
             error.message = format!("{}; {}", error.message, self.done);
@@ -106,7 +109,8 @@ impl InFlight {
     }
 }
 
-/// After something was sent, to leave a question is an interrupt: `declined` says that nothing was sent.
+/// After something was sent, to leave a question is an interrupt: `declined` says that nothing was
+/// sent.
 pub(crate) fn once_sent(error: Error) -> Error {
     if error.code == Code::Declined {
         return Error::interrupted(Exit::Interrupted);

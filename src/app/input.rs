@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use crate::outcome::{Error, Result};
 use crate::platform::input::{Source, read_text};
 
-/// The longest input that is read. Requests are limited to 1 MB (spec, Errors: 413), which the service enforces.
+/// The longest input that is read. Requests are limited to 1 MB (spec, Errors: 413), which the
+/// service enforces.
 const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
 
-/// The code without blanks, and without hyphens between digits. Refuses (2) an empty one, and the word that stands for it in a
-/// printed command: each wrong code costs a try.
+/// The code without blanks, and without hyphens between digits. Refuses (2) an empty one, and the
+/// word that stands for it in a printed command: each wrong code costs a try.
 pub(crate) fn one_time_code(code: &str, flag: &str) -> Result<String> {
     let code: String = code.split_whitespace().collect();
     let groups: Vec<&str> = code.split('-').collect();

@@ -48,7 +48,8 @@ pub(crate) fn bind(ip: IpAddr, port: u16) -> Result<(TcpListener, SocketAddr)> {
     Ok((socket, address))
 }
 
-/// The address at which this machine reaches a server: one that listens on every address has none of its own.
+/// The address at which this machine reaches a server: one that listens on every address has none
+/// of its own.
 pub(crate) fn own_address(listens_on: SocketAddr) -> SocketAddr {
     match listens_on.ip() {
         ip if !ip.is_unspecified() => listens_on,

@@ -23,7 +23,8 @@ const KEPT_REQUESTS: u32 = 3;
 const LONGEST: Duration = Duration::from_secs(120);
 
 pub(crate) struct Pages<T> {
-    /// The service's own document where there was one page, else the first one with its list extended.
+    /// The service's own document where there was one page, else the first one with its list
+    /// extended.
     pub(crate) document: Document,
     pub(crate) items: Vec<T>,
     /// What stands around the list in the first page, as paths and texts.
@@ -43,7 +44,8 @@ pub(crate) struct Listing<'a, T> {
 }
 
 impl<T> Listing<'_, T> {
-    /// Reads the pages from the first call on. After one that cannot be read there are those before it, and a warning.
+    /// Reads the pages from the first call on. After one that cannot be read there are those before
+    /// it, and a warning.
     pub(crate) async fn read(&self, context: &Context, first: Call) -> Result<Pages<T>> {
         let began = Instant::now();
         let mut call = first;
@@ -108,7 +110,8 @@ impl<T> Listing<'_, T> {
         Ok(Pages { document, items, around: page.around })
     }
 
-    /// The next page. It may be empty, because some services filter their pages after cutting them, but never a known one.
+    /// The next page. It may be empty, because some services filter their pages after cutting them,
+    /// but never a known one.
     async fn read_next(
         &self,
         context: &Context,
@@ -162,7 +165,8 @@ fn limit_reached(context: &Context, pages: usize, began: Instant) -> Option<Stri
     (began.elapsed() > LONGEST).then(|| format!("it took longer than {} s", LONGEST.as_secs()))
 }
 
-/// The call of an address that the service names, if it is below its own. One to the path of `call` repeats that.
+/// The call of an address that the service names, if it is below its own. One to the path of `call`
+/// repeats that.
 fn at(base: &str, call: &Call, address: &str, key_parameter: Option<&str>) -> Option<Call> {
     let service = Url::parse(base).ok()?;
     let current = Url::parse(&format!("{base}{}", call.path)).ok()?;
@@ -199,7 +203,8 @@ fn with_parameter(call: &Call, name: &str, value: &Value) -> Call {
     Call { path: format!("{path}?{}", query.join("&")), ..call.clone() }
 }
 
-/// The first document, with the elements of the others added to its list. The error is the first one alone.
+/// The first document, with the elements of the others added to its list. The error is the first
+/// one alone.
 fn joined(mut documents: Vec<(Document, String)>) -> Result<Document, Document> {
     let (first, place) = documents.remove(0);
     if documents.is_empty() {

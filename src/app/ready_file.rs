@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::outcome::{Error, Result};
 use crate::platform::private_file::{beside, rename};
 
-/// The file of `--ready-file`, which holds the address as long as the server is ready: dropping this removes it.
+/// The file of `--ready-file`, which holds the address as long as the server is ready: dropping
+/// this removes it.
 pub(crate) struct ReadyFile(PathBuf);
 
 impl ReadyFile {
@@ -23,7 +24,8 @@ impl ReadyFile {
 
     pub(crate) fn write(&self, address: &str) -> Result<()> {
         let new = beside(&self.0, ".new");
-        // A pipe in its place would block, and a link lead elsewhere. Another user's file cannot be removed.
+        // A pipe in its place would block, and a link lead elsewhere. Another user's file cannot be
+        // removed.
         let _ = fs::remove_file(&new);
         let written = File::create_new(&new)
             .and_then(|mut file| file.write_all(address.as_bytes()))

@@ -12,8 +12,8 @@ use crate::platform::{private_file, shell};
 use crate::secrets::{Item, Secret, Vault, register_secret};
 use crate::terminal::output::Output;
 
-/// The database of a shared journal. Connects to nothing yet. Its password is that of PostgreSQL's tools: `PGPASSWORD`,
-/// `PGPASSFILE`, `~/.pgpass`; else the one that `auth login` stored.
+/// The database of a shared journal. Connects to nothing yet. Its password is that of PostgreSQL's
+/// tools: `PGPASSWORD`, `PGPASSFILE`, `~/.pgpass`; else the one that `auth login` stored.
 pub(crate) fn database(
     out: &Output,
     environment: &Environment,
@@ -73,7 +73,8 @@ fn in_file(
     Ok(text.and_then(|text| journal.address.password_in(&text, user)))
 }
 
-/// The password that `auth login` stored. A thread asks the keyring, because what opens the journal blocks.
+/// The password that `auth login` stored. A thread asks the keyring, because what opens the journal
+/// blocks.
 fn stored(paths: &Paths, journal: &SharedJournal) -> Result<Option<String>> {
     let Some(profile) = &journal.stored_for else {
         return Ok(None);

@@ -24,7 +24,8 @@ pub(crate) struct Startup {
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_wait: Option<Duration>,
     pub(crate) verbose: bool,
-    /// Whether the command changes nothing: its `@N` may be a row that another shell at this terminal listed.
+    /// Whether the command changes nothing: its `@N` may be a row that another shell at this
+    /// terminal listed.
     pub(crate) only_reads: bool,
     /// Whether a sandbox of this process has rate limits.
     pub(crate) sandbox_limits: bool,
@@ -35,7 +36,8 @@ impl Startup {
         LockWaitSettings::set(flags.timeout, (!flags.quiet).then_some(Output::trace as fn(&str)));
         refuse_impossible_clock(SystemTime::now())?;
         let terminals = Terminals::detect();
-        // What the user set comes first, so that the reason is one they can change. Questions go to stderr.
+        // What the user set comes first, so that the reason is one they can change. Questions go to
+        // stderr.
         let reasons = [
             (flags.no_input, "--no-input is set"),
             (!out.is_human(), "--json and --jq never prompt"),
@@ -88,7 +90,8 @@ impl Startup {
     }
 }
 
-/// Idempotency keys begin with the milliseconds since 1970, and a `Date` header has a year of four digits.
+/// Idempotency keys begin with the milliseconds since 1970, and a `Date` header has a year of four
+/// digits.
 fn refuse_impossible_clock(now: SystemTime) -> Result<()> {
     let possible = now >= SystemTime::UNIX_EPOCH && Timestamp::try_from(now).is_ok();
     if possible {

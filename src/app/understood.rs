@@ -10,7 +10,8 @@ use crate::service::documents::certainty::Certainty;
 use crate::service::mapping::Reading;
 use crate::terminal::view::joined;
 
-/// Takes what was read, and warns of what could not be. Where nothing could, the error (15) has the answer as its body.
+/// Takes what was read, and warns of what could not be. Where nothing could, the error (15) has the
+/// answer as its body.
 pub(crate) fn understood<T>(context: &Context, read: Result<Reading<T>>) -> Result<T> {
     let reading = read?;
     for warning in &reading.warnings {
@@ -19,9 +20,11 @@ pub(crate) fn understood<T>(context: &Context, read: Result<Reading<T>>) -> Resu
     Ok(reading.item)
 }
 
-/// Says what stands around the list in an answer, such as a total. What the contract puts there is known already.
+/// Says what stands around the list in an answer, such as a total. What the contract puts there is
+/// known already.
 pub(crate) fn note_around(context: &Context, around: &[(String, String)]) {
-    /// Fields of the specification around its lists: what was asked for, or what is said in words elsewhere.
+    /// Fields of the specification around its lists: what was asked for, or what is said in words
+    /// elsewhere.
     const KNOWN: [&str; 3] = ["object", "venue_id", "providers_failed"];
     if context.certainty() == Certainty::Contract {
         return;
@@ -37,8 +40,8 @@ pub(crate) fn note_around(context: &Context, around: &[(String, String)]) {
     }
 }
 
-/// The booking in the response to a call that changed something and left at this time. Where there is none, the outcome is
-/// unknown.
+/// The booking in the response to a call that changed something and left at this time. Where there
+/// is none, the outcome is unknown.
 pub(crate) fn booking_of(
     context: &Context,
     answer: Document,

@@ -1,4 +1,5 @@
-//! Arguments that several commands have: a place, a time, fields of the request, and how much of a list is read.
+//! Arguments that several commands have: a place, a time, fields of the request, and how much of a
+//! list is read.
 
 use std::time::Duration;
 

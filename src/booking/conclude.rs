@@ -1,4 +1,5 @@
-//! How a command that has made or changed a booking ends: the booking on stdout, what differs said, and its exit code.
+//! How a command that has made or changed a booking ends: the booking on stdout, what differs said,
+//! and its exit code.
 
 use serde_json::{Map, Value, json};
 
@@ -12,8 +13,8 @@ use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::wish::{Agreement, Compared};
 use crate::service::mapping::{WriteKind, member};
 
-/// Ends a command that has made a booking: on stdout, with what its wish says of it. After a 7 a script books elsewhere, so that
-/// a booking that is another one than was asked for ends with 16.
+/// Ends a command that has made a booking: on stdout, with what its wish says of it. After a 7 a
+/// script books elsewhere, so that a booking that is another one than was asked for ends with 16.
 pub(crate) fn finish_created(context: &Context, booking: &Booking) -> Result<Exit> {
     let verdict = of_known(context, &asked_for(context, booking), booking);
     let recorded = record(context, booking);
@@ -31,7 +32,8 @@ pub(crate) fn finish_created(context: &Context, booking: &Booking) -> Result<Exi
     Ok(if exit == Exit::Done { Exit::OutcomeUnknown } else { exit })
 }
 
-/// Reads a booking once more if the answer to a change does not show it: the answer may be older than the change.
+/// Reads a booking once more if the answer to a change does not show it: the answer may be older
+/// than the change.
 pub(crate) async fn read_unless(
     context: &Context,
     booking: Booking,
@@ -56,7 +58,8 @@ pub(crate) struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// How a booking compares with what the change asked for. While the provider works on it, it may show what it was.
+    /// How a booking compares with what the change asked for. While the provider works on it, it
+    /// may show what it was.
     fn compared(&self, context: &Context, booking: &Booking) -> Vec<Compared> {
         let asked = Value::from(self.asked.clone());
         let mut found = compared(context, &asked, booking, true);
@@ -76,7 +79,8 @@ impl Change<'_> {
         self.compared(context, booking).iter().all(|it| it.agreement == Agreement::Same)
     }
 
-    /// Whether a new `last_modification` proves a field that is not shown (spec, Bookings): it names the field, or none.
+    /// Whether a new `last_modification` proves a field that is not shown (spec, Bookings): it
+    /// names the field, or none.
     fn is_proved(&self, booking: &Booking, it: &Compared, names: &[(&str, &str, &str)]) -> bool {
         let modification = |of: &Booking| of.value().get("last_modification").cloned();
         let (old, new) = (self.before.and_then(modification), modification(booking));
@@ -92,8 +96,9 @@ impl Change<'_> {
     }
 }
 
-/// Ends a change by what the booking says of it: a field that it shows otherwise is 7, and so is one that it does not show after a
-/// modify (`change_not_shown`). Some services ignore fields whose names they do not know.
+/// Ends a change by what the booking says of it: a field that it shows otherwise is 7, and so is
+/// one that it does not show after a modify (`change_not_shown`). Some services ignore fields whose
+/// names they do not know.
 pub(crate) async fn finish_changed(
     context: &Context,
     booking: Booking,
@@ -152,7 +157,8 @@ pub(crate) async fn finish_changed(
 }
 
 impl Change<'_> {
-    /// A time or a party that was not to be changed, and that the booking shows otherwise than before.
+    /// A time or a party that was not to be changed, and that the booking shows otherwise than
+    /// before.
     fn moved(&self, context: &Context, booking: &Booking) -> Vec<Compared> {
         let stays = ["datetime", "party_size"].into_iter();
         let stays = stays.filter(|field| !self.asked.contains_key(*field));

@@ -1,5 +1,5 @@
-//! Ends a command that makes or changes a booking: the booking on stdout, its status as the exit code. Or with `--dry-run`: the
-//! request.
+//! Ends a command that makes or changes a booking: the booking on stdout, its status as the exit
+//! code. Or with `--dry-run`: the request.
 
 use super::terms::{filled_in, kept, kept_terms};
 use super::verdict::{compared, of_create};
@@ -55,9 +55,9 @@ pub(crate) struct Recorded {
     pub(crate) found: Vec<Compared>,
 }
 
-/// Records a booking as it was seen now. Another one than was asked for does not take its place in the journal. One whose request
-/// is not resolved resolves it if it is as that asked. A journal that cannot be written is no error: the work is done, and the copy
-/// is as old as its date says.
+/// Records a booking as it was seen now. Another one than was asked for does not take its place in
+/// the journal. One whose request is not resolved resolves it if it is as that asked. A journal
+/// that cannot be written is no error: the work is done, and the copy is as old as its date says.
 pub(crate) fn record(context: &Context, booking: &Booking) -> Recorded {
     let known = kept(context, booking);
     let asked = known.as_ref().and_then(|known| known.asked.as_ref());
@@ -80,8 +80,8 @@ pub(crate) fn record(context: &Context, booking: &Booking) -> Recorded {
     recorded
 }
 
-/// Ends a command that wrote: records the booking, writes it, and returns the exit code of its status, or 16 if it is not the one
-/// that the journal says was asked for.
+/// Ends a command that wrote: records the booking, writes it, and returns the exit code of its
+/// status, or 16 if it is not the one that the journal says was asked for.
 pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
     finish_recorded(context, booking, &record(context, booking), |_| {})
 }
@@ -123,7 +123,8 @@ pub(crate) fn emit_booking(
     Ok(())
 }
 
-/// Tells why the exit code is the one of a status that the specification does not have, and how to map it.
+/// Tells why the exit code is the one of a status that the specification does not have, and how to
+/// map it.
 pub(crate) fn warn_of_unknown_status(context: &Context, booking: &Booking) {
     if let Status::Other(word) = booking.status() {
         context.out.warn(&format!(
@@ -133,8 +134,9 @@ pub(crate) fn warn_of_unknown_status(context: &Context, booking: &Booking) {
     }
 }
 
-/// Records a booking that was shown, for `@last` and for the search of `bookings`, and says how it differs from what was asked
-/// for. A script that reads (`--json`) leaves nothing behind: its reads open no journal.
+/// Records a booking that was shown, for `@last` and for the search of `bookings`, and says how it
+/// differs from what was asked for. A script that reads (`--json`) leaves nothing behind: its reads
+/// open no journal.
 pub(crate) fn remember_shown(context: &Context, booking: &Booking) {
     if context.out.is_human() {
         record(context, booking).tell(context);

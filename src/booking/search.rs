@@ -86,8 +86,9 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 
 /// List a venue's free slots on a day
 ///
-/// With --wait, looks again until a slot at that time is free; exits with 7 (rejected) if none was. A time without an offset is the venue's local time. Later commands accept the rows of this list: `bookctl book --slot
-/// @1`.
+/// With --wait, looks again until a slot at that time is free; exits with 7 (rejected) if none was.
+/// A time without an offset is the venue's local time. Later commands accept the rows of this list:
+/// `bookctl book --slot @1`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl slots @1\n  \
@@ -164,11 +165,13 @@ fn slots_at(text: &str) -> Result<SlotsAt, String> {
     }
 }
 
-/// The most and the least often that slots are asked for: at most a third of the rate limit (spec, Limits: 60 in 5 minutes).
+/// The most and the least often that slots are asked for: at most a third of the rate limit (spec,
+/// Limits: 60 in 5 minutes).
 const MOST_OFTEN: Duration = Duration::from_secs(1);
 const LEAST_OFTEN: Duration = Duration::from_secs(15);
 
-/// The slots once there is one at the wanted time, on a day alone any. The last look's error (7) if none came.
+/// The slots once there is one at the wanted time, on a day alone any. The last look's error (7) if
+/// none came.
 async fn wait_for_slot(
     search: &offer::SlotSearch<'_>,
     at: &SlotsAt,

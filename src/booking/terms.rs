@@ -1,4 +1,5 @@
-//! The terms of a booking. A service may not repeat those of the slot, so the journal keeps them with the booking.
+//! The terms of a booking. A service may not repeat those of the slot, so the journal keeps them
+//! with the booking.
 
 use serde_json::Value;
 
@@ -29,7 +30,8 @@ pub(crate) fn kept(context: &Context, booking: &Booking) -> Option<KeptBooking> 
     journal??.kept(booking.id()).ok()?
 }
 
-/// What the journal says was asked for of a booking, by its request and by accepted changes, or `null`.
+/// What the journal says was asked for of a booking, by its request and by accepted changes, or
+/// `null`.
 pub(crate) fn asked_for(context: &Context, booking: &Booking) -> Value {
     let kept = kept(context, booking).and_then(|kept| kept.asked);
     kept.unwrap_or_default()
@@ -41,7 +43,8 @@ pub(crate) fn filled_in(context: &Context, booking: &Booking) -> Booking {
     kept.map_or_else(|| booking.clone(), |kept| kept.fill_in(booking))
 }
 
-/// The slot that the journal keeps with a booking for its terms, unless the booking was moved since.
+/// The slot that the journal keeps with a booking for its terms, unless the booking was moved
+/// since.
 pub(crate) fn kept_terms(context: &Context, booking: &Booking) -> Option<Value> {
     let kept = kept(context, booking)?;
     let booking = kept.fill_in(booking);
@@ -57,7 +60,8 @@ pub(crate) fn cancellation_terms(context: &Context, booking: &Booking) -> Option
     terms(booking.value()).or_else(|| terms(&kept_terms(context, booking)?))
 }
 
-/// Shows what would be done with a booking, its terms now (`of` says whose), and the service unless it is a sandbox, and asks.
+/// Shows what would be done with a booking, its terms now (`of` says whose), and the service unless
+/// it is a sandbox, and asks.
 pub(crate) async fn confirm(
     context: &Context,
     mut page: Page,

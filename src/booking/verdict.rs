@@ -54,7 +54,8 @@ impl Compared {
     }
 }
 
-/// Compares a booking with what was asked for, on the clock of its venue where a search or a slot has shown it.
+/// Compares a booking with what was asked for, on the clock of its venue where a search or a slot
+/// has shown it.
 pub(crate) fn compared(
     context: &Context,
     asked: &Value,
@@ -74,7 +75,8 @@ fn zone_of(context: &Context, wish: &Wish, booking: &Booking) -> Option<TimeZone
     venue.or_else(|| slot().map(TimeZone::fixed))
 }
 
-/// The table's first column. `may_be_modified`: whether the booking may have been made, and changed, before this.
+/// The table's first column. `may_be_modified`: whether the booking may have been made, and
+/// changed, before this.
 pub(crate) fn of_create(booking: &Booking, found: &[Compared], may_be_modified: bool) -> Verdict {
     let mut verdict = Verdict::default();
     for it in found {

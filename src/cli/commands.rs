@@ -1,4 +1,5 @@
-//! The commands. Each has a file in its room with its arguments (whose doc comments are the help), `run` and its view.
+//! The commands. Each has a file in its room with its arguments (whose doc comments are the help),
+//! `run` and its view.
 
 pub(crate) mod api;
 pub(crate) mod completions;
@@ -16,7 +17,8 @@ use crate::app::plan::{Needs, Plan, ServiceNeed};
 use crate::outcome::Exit;
 use crate::{account, booking, desk, playground, setup, webhook};
 
-/// All commands in the order of the help, each with its summary: the overview builds no command's arguments.
+/// All commands in the order of the help, each with its summary: the overview builds no command's
+/// arguments.
 #[derive(Subcommand, Debug)]
 #[command(defer = true)]
 // One is made in a process.
@@ -39,7 +41,8 @@ pub(crate) enum Command {
     /// List and search the bookings this computer knows
     Bookings(booking::find::Args),
     /// Show a booking's status, reason and next steps
-    // Hidden from clap's list, because the overview shows it and a visible alias would replace the command at Tab.
+    // Hidden from clap's list, because the overview shows it and a visible alias would replace the
+    // command at Tab.
     #[command(alias = "get")]
     Show(booking::show::Args),
     /// Send the code, payment or details a booking waits for
@@ -81,7 +84,8 @@ pub(crate) enum Command {
     Status(status::Args),
 }
 
-/// `book`, parsed eagerly: in a deferred command, clap would print its headings after the global flags.
+/// `book`, parsed eagerly: in a deferred command, clap would print its headings after the global
+/// flags.
 #[derive(Subcommand, Debug)]
 pub(crate) enum EagerBook {
     Book(Box<booking::book::Args>),

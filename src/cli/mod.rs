@@ -23,7 +23,8 @@ use crate::secrets::register_secret;
 use crate::terminal::output::{ColorChoice, Draw, Format, Output, Page, Terminals};
 pub(crate) use commands::Command;
 
-/// Operate bookings from the terminal (restaurants, gyms, tickets, travel), and test against the whole service offline
+/// Operate bookings from the terminal (restaurants, gyms, tickets, travel), and test against the
+/// whole service offline
 ///
 /// Without configuration, bookctl uses its sandbox, and nothing is really booked.
 #[derive(Parser, Debug)]
@@ -51,7 +52,8 @@ pub(crate) struct Cli {
 
 const WIDEST_HELP: usize = 100;
 
-/// Parses the arguments. Only the given command's are built (`defer`): to build all takes as long as the rest of a read.
+/// Parses the arguments. Only the given command's are built (`defer`): to build all takes as long
+/// as the rest of a read.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     // The overview is laid out only where help may be asked for.
     let may_ask_for_help = arguments.iter().any(|argument| {
@@ -86,7 +88,8 @@ pub(crate) fn with_overview(columns: usize) -> clap::Command {
     whole.mut_args(hidden).help_template(overview)
 }
 
-/// The command that the arguments name, as far as they can be parsed, and its path. The hint points to its help.
+/// The command that the arguments name, as far as they can be parsed, and its path. The hint points
+/// to its help.
 fn named<'a>(arguments: &[OsString], whole: &'a clap::Command) -> (&'a clap::Command, String) {
     let (mut command, mut path) = (whole, "bookctl".to_owned());
     let mut arguments = arguments.iter().skip(1).map(|it| it.to_string_lossy());

@@ -44,7 +44,8 @@ pub(super) fn suggestion(
             _ => {}
         }
     }
-    // clap compares spellings alone: a flag that begins with another letter is rarely the one that was meant.
+    // clap compares spellings alone: a flag that begins with another letter is rarely the one that
+    // was meant.
     let flag = text(ContextKind::SuggestedArg);
     if flag.get(..3).is_some_and(|start| wrong.starts_with(start)) {
         found.push(flag);

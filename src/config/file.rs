@@ -19,7 +19,8 @@ pub(crate) const SANDBOX_PROFILE: &str = "sandbox";
 pub(super) const LIST_KEYS: &str =
     "list the keys, their defaults and the kinds of expressions with: bookctl help mapping";
 
-/// The content of the file. Unknown keys are errors, so that a typo does not silently mean the default.
+/// The content of the file. Unknown keys are errors, so that a typo does not silently mean the
+/// default.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConfigFile {
@@ -46,7 +47,8 @@ pub(crate) struct Profile {
     pub(crate) key_fingerprint: Option<String>,
     /// How long guests' data is kept.
     pub(crate) retention: Option<Retention>,
-    /// The URL of the journal that a team shares, without a password; `None` for the file of this machine.
+    /// The URL of the journal that a team shares, without a password; `None` for the file of this
+    /// machine.
     pub(crate) journal: Option<String>,
     /// Whether `auth login` stored that journal's password.
     #[serde(default)]
@@ -83,7 +85,8 @@ impl ConfigFile {
     }
 
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self> {
-        // A secret does not belong there. One that somebody wrote there all the same is shown nowhere.
+        // A secret does not belong there. One that somebody wrote there all the same is shown
+        // nowhere.
         for value in text.split(['"', '\'']) {
             let words = value.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
             words.for_each(register_if_key);
@@ -131,7 +134,8 @@ impl ConfigFile {
 }
 
 impl Profile {
-    /// The error is the key that is refused (`dialect.otp_field`), where it stands in the file in bytes, and why.
+    /// The error is the key that is refused (`dialect.otp_field`), where it stands in the file in
+    /// bytes, and why.
     fn adapter(&self, name: &str) -> Result<Adapter, (String, usize, String)> {
         let mut adapter = Adapter {
             local_times: self.local_times,

@@ -1,4 +1,5 @@
-//! Settings. A flag overrides the environment, which overrides the file, which overrides the default.
+//! Settings. A flag overrides the environment, which overrides the file, which overrides the
+//! default.
 
 mod base_url;
 mod edit;

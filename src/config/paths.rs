@@ -64,7 +64,8 @@ impl Paths {
     }
 }
 
-/// Refuses a folder that would be another one in each working folder: what was booked from one of them is not known in the next.
+/// Refuses a folder that would be another one in each working folder: what was booked from one of
+/// them is not known in the next.
 fn refuse_relative(variable: &str, value: &Path, folder: &Path) -> Result<()> {
     if folder.is_absolute() {
         return Ok(());

@@ -1,4 +1,5 @@
-//! Settings of a profile that the shell can change: their keys, and how they stand in `config.toml`.
+//! Settings of a profile that the shell can change: their keys, and how they stand in
+//! `config.toml`.
 
 use std::path::Path;
 
@@ -15,7 +16,8 @@ use crate::service::time::retention::Retention;
 const PLAIN: &str =
     "base_url, read_only, ca_file, retention, journal, local_times, auth_query, auth_user";
 
-/// The key of a setting as `config.toml` has it: those of the dialect can stand without `dialect.` in front.
+/// The key of a setting as `config.toml` has it: those of the dialect can stand without `dialect.`
+/// in front.
 pub(crate) fn setting(key: &str) -> Result<String, String> {
     let is_name = |name: &str| Dialect::TABLE.iter().any(|it| it.0 == name);
     match key.split_once('.').unwrap_or(("", key)) {
@@ -40,7 +42,8 @@ impl Assignment {
         Ok(Assignment { key: setting(key.trim())?, value: value.to_owned() })
     }
 
-    /// Writes the setting into the draft of the file. The error of a value that it cannot have names the key.
+    /// Writes the setting into the draft of the file. The error of a value that it cannot have
+    /// names the key.
     pub(crate) fn set(&self, draft: &mut ConfigEdit, profile: &str) -> Result<()> {
         let Assignment { key, value } = self;
         match key.as_str() {
@@ -65,7 +68,8 @@ impl Assignment {
     }
 }
 
-/// A key is stored for one origin. It would not be used at another, so the address can only change within it.
+/// A key is stored for one origin. It would not be used at another, so the address can only change
+/// within it.
 fn set_address(draft: &mut ConfigEdit, profile: &str, text: &str) -> Result<()> {
     let address = BaseUrl::parse(text, "base_url")?;
     let known = draft.before.profile(profile)?;
@@ -81,7 +85,8 @@ fn set_address(draft: &mut ConfigEdit, profile: &str, text: &str) -> Result<()> 
     draft.set(profile, "base_url", address.join(""))
 }
 
-/// The absolute path of the file, because commands run in any folder. It must be a regular file that can be opened.
+/// The absolute path of the file, because commands run in any folder. It must be a regular file
+/// that can be opened.
 fn whole_path(file: &Path, name: &str) -> Result<String> {
     let shown = format!("{name} {}", file.display());
     let refused = |error| Error::caused(Code::Config, shown.clone(), error);

@@ -22,7 +22,8 @@ pub(crate) struct TargetOptions {
 /// What a command needs of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServiceNeed {
-    /// Nothing: it works even if the service is refused. Its target is then the sandbox, which it must not open.
+    /// Nothing: it works even if the service is refused. Its target is then the sandbox, which it
+    /// must not open.
     None,
     /// A sandbox of its own, so that a key in the environment does not apply.
     OwnSandbox,
@@ -124,7 +125,8 @@ impl Target {
         }
     }
 
-    /// The address under which the records of this service are kept. Two services may share a host, so its path counts.
+    /// The address under which the records of this service are kept. Two services may share a host,
+    /// so its path counts.
     pub(crate) fn address(&self) -> String {
         let service = self.service();
         service.map_or_else(|| SANDBOX_PROFILE.to_owned(), |it| it.base_url.address())
@@ -146,8 +148,8 @@ impl Target {
         }
     }
 
-    /// The fingerprint of the API key, where it is configured. Another organization's books a second time under the same
-    /// idempotency key.
+    /// The fingerprint of the API key, where it is configured. Another organization's books a
+    /// second time under the same idempotency key.
     pub(crate) fn account(&self) -> Option<String> {
         let (key, stored) = match self {
             Target::Embedded { key, .. } => (key.as_ref(), None),

@@ -1,4 +1,5 @@
-//! How the parts stand on a screen of any size: beside each other where there is room, else above each other.
+//! How the parts stand on a screen of any size: beside each other where there is room, else above
+//! each other.
 
 use super::Desk;
 use super::action::LETTERS;

@@ -1,4 +1,5 @@
-//! The rows of the desk: what waits, what is unresolved, and bookings by the time of the visit. They are read a window at a time.
+//! The rows of the desk: what waits, what is unresolved, and bookings by the time of the visit.
+//! They are read a window at a time.
 
 use std::collections::HashSet;
 
@@ -146,7 +147,8 @@ impl List {
         self.groups.iter().filter(|its| **its == group).count()
     }
 
-    /// Reads the journal for what is searched. The selected row stays selected, as the booking that a request became.
+    /// Reads the journal for what is searched. The selected row stays selected, as the booking that
+    /// a request became.
     pub(super) fn read(&mut self, context: &Context, text: &str, now: Timestamp) -> Result<()> {
         (self.is_stale, self.laid_out) = (false, None);
         let is_another = std::mem::take(&mut self.is_another);
@@ -253,7 +255,8 @@ fn find_rows(
     Ok((rows, found.more))
 }
 
-/// Whether only the venue can say what is so: a payment may be held, or the guest is still expected.
+/// Whether only the venue can say what is so: a payment may be held, or the guest is still
+/// expected.
 fn needs_call(booking: &Booking) -> bool {
     match booking.status() {
         Status::Failed => booking.may_stand(),

@@ -1,5 +1,5 @@
-//! `bookctl desk`: one screen for support, over the bookings that this computer or the team knows. It draws and dispatches; what
-//! it shows and does is there already.
+//! `bookctl desk`: one screen for support, over the bookings that this computer or the team knows.
+//! It draws and dispatches; what it shows and does is there already.
 
 mod action;
 mod card;
@@ -27,9 +27,9 @@ use list::{Entry, List};
 
 /// Find, watch and change bookings on one live screen
 ///
-/// Shows what waits for an answer with its countdown, unresolved requests, today's and coming bookings, then earlier ones.
-/// Type to search. Enter opens a booking's card; there, a letter runs a command with its usual questions. `?` lists the keys,
-/// Ctrl-C leaves.
+/// Shows what waits for an answer with its countdown, unresolved requests, today's and coming
+/// bookings, then earlier ones. Type to search. Enter opens a booking's card; there, a letter runs
+/// a command with its usual questions. `?` lists the keys, Ctrl-C leaves.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl desk\n  \
@@ -287,7 +287,8 @@ impl Desk<'_> {
         Step::Stay
     }
 
-    /// Runs a command below the shell's own lines, and waits until the person has read what it wrote.
+    /// Runs a command below the shell's own lines, and waits until the person has read what it
+    /// wrote.
     async fn act(&mut self, letter: Letter, signals: &mut EndSignals) -> Result<()> {
         let Some(entry) = self.list.entry() else {
             return Ok(());

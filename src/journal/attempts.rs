@@ -96,7 +96,8 @@ fn select(
 
 const WITH_KEY: &str = "WHERE idempotency_key = ?1";
 
-/// The attempt under a key, for a transaction that changes it: others wait until the transaction ends.
+/// The attempt under a key, for a transaction that changes it: others wait until the transaction
+/// ends.
 pub(super) fn hold(statements: &dyn SqlExecutor, key: &str) -> SqlResult<Option<Attempt>> {
     Ok(select(statements, WITH_KEY, values![key], " FOR UPDATE")?.pop())
 }
@@ -109,7 +110,8 @@ impl Attempt {
         self.request.asked()
     }
 
-    /// Whether this asks for the same as the attempt, whose request is then sent again as it was sent before.
+    /// Whether this asks for the same as the attempt, whose request is then sent again as it was
+    /// sent before.
     pub(crate) fn repeats(&self, asked: &Json) -> bool {
         self.request.is_intact() && self.request.asks_for(asked)
     }
@@ -142,12 +144,14 @@ impl Journal {
         self.read(|statements, _| Ok(several(statements, WITH_KEY, values![key])?.pop()))
     }
 
-    /// The open attempts at this service, whichever API key made them, and also those that another process is sending now.
+    /// The open attempts at this service, whichever API key made them, and also those that another
+    /// process is sending now.
     pub(crate) fn open_attempts_here(&self) -> Result<Vec<Attempt>> {
         self.read(|statements, scope| several(statements, OPEN, values![&scope.origin]))
     }
 
-    /// Adds the runs that are missing to prove the state of each attempt's row: they cannot be read in a damaged journal.
+    /// Adds the runs that are missing to prove the state of each attempt's row: they cannot be read
+    /// in a damaged journal.
     pub(super) fn prove_again(&self) -> Result<()> {
         self.write(|statements, _| {
             for before in several(statements, "", &[])? {
@@ -161,7 +165,8 @@ impl Journal {
     }
 }
 
-/// Writes an attempt and its runs, or removes it. Is repeated if another process has added the attempt in between.
+/// Writes an attempt and its runs, or removes it. Is repeated if another process has added the
+/// attempt in between.
 pub(super) fn save(
     statements: &dyn SqlExecutor,
     before: Option<&Attempt>,
@@ -218,7 +223,8 @@ fn write_attempt(statements: &dyn SqlExecutor, is_known: bool, attempt: &Attempt
     put(statements, is_known, &write, row)
 }
 
-/// Writes a row. A new one that was not stored, whatever kept it away, is an error: what is not in the journal is not sent.
+/// Writes a row. A new one that was not stored, whatever kept it away, is an error: what is not in
+/// the journal is not sent.
 fn put(
     statements: &dyn SqlExecutor,
     is_known: bool,
@@ -268,7 +274,8 @@ fn write_run(
     put(statements, is_known, &write, row)
 }
 
-/// The error (7) for an attempt that a person gave up: only a person who names its key sends it again.
+/// The error (7) for an attempt that a person gave up: only a person who names its key sends it
+/// again.
 pub(crate) fn abandoned(attempt: &Attempt) -> Error {
     let asked = attempt.asked();
     let text = |pointer: &str| Some(plain(asked.pointer(pointer)?));
@@ -290,8 +297,8 @@ pub(crate) fn abandoned(attempt: &Attempt) -> Error {
         .idempotency_key(&attempt.idempotency_key)
 }
 
-/// The error for an attempt of another organization. That organization has idempotency keys of its own, so sending the
-/// attempt with its API key would book a second time.
+/// The error for an attempt of another organization. That organization has idempotency keys of its
+/// own, so sending the attempt with its API key would book a second time.
 pub(crate) fn another_account(attempt: &Attempt) -> Error {
     let profile = attempt.profile.as_ref();
     let of = profile.map_or(String::new(), |profile| format!(" (profile {profile})"));

@@ -1,4 +1,5 @@
-//! The rows of batches: which rows a batch had at its starts, and the result of each as it was printed.
+//! The rows of batches: which rows a batch had at its starts, and the result of each as it was
+//! printed.
 
 use std::collections::HashMap;
 
@@ -69,8 +70,8 @@ impl Journal {
         })
     }
 
-    /// Adds the rows of a batch that starts, and removes those that are `over`. The results of rows that it had before stay until
-    /// there are new ones.
+    /// Adds the rows of a batch that starts, and removes those that are `over`. The results of rows
+    /// that it had before stay until there are new ones.
     pub(crate) fn begin_batch(
         &self,
         batch: &str,

@@ -1,4 +1,5 @@
-//! The bookings of this machine, each as it was last seen, with its states and the terms that it was made with.
+//! The bookings of this machine, each as it was last seen, with its states and the terms that it
+//! was made with.
 
 use std::borrow::Cow;
 
@@ -28,7 +29,8 @@ pub(crate) struct KeptBooking {
     pub(crate) terms: Option<Json>,
     /// What its request and accepted changes asked for, in the contract's shape.
     pub(crate) asked: Option<Json>,
-    /// The key of the request that was answered with it, if that is not resolved: the booking is marked.
+    /// The key of the request that was answered with it, if that is not resolved: the booking is
+    /// marked.
     pub(crate) unresolved_key: Option<String>,
 }
 
@@ -111,7 +113,8 @@ pub(crate) struct StatusObservation {
     pub(crate) seen_at: String,
 }
 
-/// What the journal has of a booking, in a transaction that changes it: others wait until the transaction ends.
+/// What the journal has of a booking, in a transaction that changes it: others wait until the
+/// transaction ends.
 pub(super) struct Held {
     pub(super) is_forgotten: bool,
     pub(super) seen_at: String,
@@ -171,7 +174,8 @@ pub(super) struct SeenBooking<'a> {
     pub(super) is_forgotten: bool,
 }
 
-/// Stores a booking. If another process has added it in between, this is a conflict, and the transaction is repeated.
+/// Stores a booking. If another process has added it in between, this is a conflict, and the
+/// transaction is repeated.
 pub(super) fn store(
     statements: &dyn SqlExecutor,
     scope: &Scope,
@@ -242,7 +246,8 @@ fn facts(document: &str) -> String {
     Json::Object(facts.collect()).to_string()
 }
 
-/// The document of a booking as it is stored: a service may repeat the code or the key that it was sent.
+/// The document of a booking as it is stored: a service may repeat the code or the key that it was
+/// sent.
 fn stored(booking: &Booking) -> Cow<'_, str> {
     let document = booking.own_document();
     redact_document(document.text(), document.value())
@@ -292,8 +297,9 @@ fn keep_seen(
 }
 
 impl Journal {
-    /// Stores a booking that came, whoever made it, unless the record is of a request that left later. A guest that was deleted
-    /// does not come back, and where nothing is to be kept no other's booking is added.
+    /// Stores a booking that came, whoever made it, unless the record is of a request that left
+    /// later. A guest that was deleted does not come back, and where nothing is to be kept no
+    /// other's booking is added.
     pub(crate) fn update(&self, booking: &Booking) -> Result<()> {
         self.change(booking, &Map::new())
     }
@@ -325,8 +331,9 @@ impl Journal {
         Ok(())
     }
 
-    /// Stores the bookings of received events, which hold less than a booking that was read: what is known better stays, because
-    /// an attempt made it, or it was read. Taking one in again changes nothing.
+    /// Stores the bookings of received events, which hold less than a booking that was read: what
+    /// is known better stays, because an attempt made it, or it was read. Taking one in again
+    /// changes nothing.
     pub(crate) fn take_in(&self, received: &[(Timestamp, Booking)]) -> Result<()> {
         self.write(|statements, scope| {
             let received = received.iter().filter(|_| scope.keeps_guests());

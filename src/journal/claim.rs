@@ -1,4 +1,5 @@
-//! Claims: of several machines that resume one attempt, or book one row of a batch, at the same time, one does it.
+//! Claims: of several machines that resume one attempt, or book one row of a batch, at the same
+//! time, one does it.
 
 use std::time::Duration;
 
@@ -6,13 +7,14 @@ use super::Journal;
 use crate::outcome::Result;
 use crate::platform::sql::values;
 
-/// The longest time for which anything is claimed: longer than a row of a batch waits for a window of the rate limit, and is sent.
+/// The longest time for which anything is claimed: longer than a row of a batch waits for a window
+/// of the rate limit, and is sent.
 pub(crate) const LONGEST_LEASE: Duration = Duration::from_secs(6 * 60);
 
 pub(super) const LONGEST: i64 = LONGEST_LEASE.as_millis() as i64;
 
-/// Whether what lasts `longest` at most, and should end at `until`, is over. If it ends later than that, the clock was set back
-/// since it began, and nothing is known of it. All in milliseconds.
+/// Whether what lasts `longest` at most, and should end at `until`, is over. If it ends later than
+/// that, the clock was set back since it began, and nothing is known of it. All in milliseconds.
 pub(super) fn is_over(until: i64, now: i64, longest: i64) -> bool {
     until <= now || until > now.saturating_add(longest)
 }
@@ -27,9 +29,10 @@ pub(crate) enum Claim {
 }
 
 impl Journal {
-    /// Claims an idempotency key for this process, unless another one has claimed it. The claim ends with `release`, or
-    /// after `lease` by the journal's clock, because its process may have died. Two processes that send one attempt all
-    /// the same get the same booking, because they send the same key.
+    /// Claims an idempotency key for this process, unless another one has claimed it. The claim
+    /// ends with `release`, or after `lease` by the journal's clock, because its process may have
+    /// died. Two processes that send one attempt all the same get the same booking, because they
+    /// send the same key.
     pub(crate) fn claim(&self, key: &str, lease: Duration) -> Result<Claim> {
         let lease = i64::try_from(lease.min(LONGEST_LEASE).as_millis()).unwrap_or(LONGEST);
         self.write(|statements, scope| {

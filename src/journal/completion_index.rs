@@ -1,4 +1,5 @@
-//! What shell completion reads: the bookings and attempts of the journal's file, the venues and slots that this terminal saw.
+//! What shell completion reads: the bookings and attempts of the journal's file, the venues and
+//! slots that this terminal saw.
 //!
 //! It waits for no lock, says nothing and writes nothing. What cannot be read counts as empty.
 
@@ -75,7 +76,8 @@ impl CompletionIndex {
         self.rows(&RecentList::Venues.kind(), &query, prefix)
     }
 
-    /// The rows of this terminal's last list of slots, then the slots whose ids have this prefix, those that were seen last first.
+    /// The rows of this terminal's last list of slots, then the slots whose ids have this prefix,
+    /// those that were seen last first.
     pub(crate) fn slots(&self, prefix: &str) -> Vec<IndexedRow> {
         let slots = words(
             "SELECT id FROM slots WHERE origin = ?1 AND id >= ?5 AND id < ?6 ORDER BY seen_at DESC",
@@ -88,7 +90,8 @@ impl CompletionIndex {
         self.rows(&RecentList::Slots.kind(), &query, prefix)
     }
 
-    /// The rows of a query, up to the first that cannot be read. `kind` is the list that it looks into.
+    /// The rows of a query, up to the first that cannot be read. `kind` is the list that it looks
+    /// into.
     fn rows(&self, kind: &str, query: &str, prefix: &str) -> Vec<IndexedRow> {
         let Ok(mut query) = self.file.prepare(query) else {
             return Vec::new();
@@ -119,7 +122,8 @@ impl CompletionIndex {
     }
 }
 
-/// The words that stand for ids: the rows of the last list, each under its number, then the ids of a query.
+/// The words that stand for ids: the rows of the last list, each under its number, then the ids of
+/// a query.
 fn words(ids: &str) -> String {
     format!(
         "SELECT '@' || (key + 1) AS word, value AS id FROM json_each({LAST_LIST}) WHERE key < {MOST}

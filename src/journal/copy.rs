@@ -1,4 +1,5 @@
-//! Copies a journal in a file into another one: what a machine did before its team shared a journal.
+//! Copies a journal in a file into another one: what a machine did before its team shared a
+//! journal.
 //!
 //! Nothing that is there is replaced, except by what is newer, so that a copy can be repeated.
 
@@ -59,7 +60,8 @@ fn copy_attempt(statements: &dyn SqlExecutor, scope: &Scope, attempt: &Attempt) 
     Ok(true)
 }
 
-/// Copies a booking that is newer than what is known there. A guest that was deleted in either of them does not come back.
+/// Copies a booking that is newer than what is known there. A guest that was deleted in either of
+/// them does not come back.
 fn copy_booking(statements: &dyn SqlExecutor, scope: &Scope, row: &SqlRow) -> SqlResult<()> {
     let Some(kept) = KeptBooking::read(row)? else {
         return Ok(());

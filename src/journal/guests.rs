@@ -1,8 +1,9 @@
 //! Deletes guests' data, when its retention is over or because a person asked for it.
 //!
-//! Deleted are the guest in a stored request and the document of a booking. The hash of the request stays, so that its
-//! key is still refused for another request. An open attempt keeps its guest, because it may have to be sent again.
-//! Afterwards the file has to be rewritten, so that nothing of the guests remains in it.
+//! Deleted are the guest in a stored request and the document of a booking. The hash of the request
+//! stays, so that its key is still refused for another request. An open attempt keeps its guest,
+//! because it may have to be sent again. Afterwards the file has to be rewritten, so that nothing
+//! of the guests remains in it.
 
 use std::fs;
 
@@ -13,10 +14,12 @@ use super::scope::Scope;
 use crate::outcome::Result;
 use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, Value, values};
 
-/// How many guests a transaction deletes at most, so that nobody waits long for it. More than one request ever adds.
+/// How many guests a transaction deletes at most, so that nobody waits long for it. More than one
+/// request ever adds.
 const AT_ONCE: u32 = 1000;
 
-/// The largest file, in bytes, that is rewritten after a booking request. Rewriting it takes a fraction of a second.
+/// The largest file, in bytes, that is rewritten after a booking request. Rewriting it takes a
+/// fraction of a second.
 const SMALL: u64 = 16 * 1024 * 1024;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,15 +36,17 @@ const WITHOUT_GUEST: &str = "
     asked = CASE WHEN asked IS NULL THEN NULL ELSE without_guest(asked) END,
     forgotten_at = ?3";
 
-/// Concluded attempts that still have a guest; the indexes have the same condition. Unknown states are not concluded.
+/// Concluded attempts that still have a guest; the indexes have the same condition. Unknown states
+/// are not concluded.
 const CONCLUDED: &str = "state IN ('resolved', 'refused', 'abandoned') AND forgotten_at IS NULL";
 
 /// The rows of a service (?1) up to a moment (?2).
 const UNTIL: &str = "origin = ?1 AND created_at <= ?2";
 
-/// Deletes the guests of attempts at this service that are older than the retention. Of a booking, its id, its status
-/// and its creation time remain. Returns the number of changed rows, as far as it is known before the commit, as it is in the
-/// file. What another process is deleting is left to it.
+/// Deletes the guests of attempts at this service that are older than the retention. Of a booking,
+/// its id, its status and its creation time remain. Returns the number of changed rows, as far as
+/// it is known before the commit, as it is in the file. What another process is deleting is left to
+/// it.
 pub(super) fn purge(statements: &dyn SqlExecutor, scope: &Scope) -> SqlResult<usize> {
     let now = Timestamp::now().to_string();
     let ended = scope.retention_ended().to_string();
@@ -70,7 +75,8 @@ fn strip_attempts(lock: &str) -> String {
     )
 }
 
-/// Deletes the results that meet a condition, with the guests in them. Which rows a batch had stays.
+/// Deletes the results that meet a condition, with the guests in them. Which rows a batch had
+/// stays.
 fn strip_results(
     statements: &dyn SqlExecutor,
     condition: &str,
@@ -84,7 +90,8 @@ fn strip_results(
 }
 
 impl Journal {
-    /// Rewrites the file after a booking request has deleted guests, if that is fast. Else free pages may contain remains.
+    /// Rewrites the file after a booking request has deleted guests, if that is fast. Else free
+    /// pages may contain remains.
     pub(super) fn clean_after(&self, purged: usize) {
         let size = |path| fs::metadata(path).map_or(0, |file| file.len());
         if purged > 0 && self.file().is_some_and(|(_, path)| size(path) <= SMALL) {
@@ -92,7 +99,8 @@ impl Journal {
         }
     }
 
-    /// What [`Journal::forget_next`] would delete, altogether. An attempt with a booking counts once.
+    /// What [`Journal::forget_next`] would delete, altogether. An attempt with a booking counts
+    /// once.
     pub(crate) fn forgettable(&self, until: Timestamp) -> Result<Forgotten> {
         let query = format!(
             "SELECT (SELECT count(*) FROM (
@@ -108,7 +116,8 @@ impl Journal {
         })
     }
 
-    /// Deletes the oldest guests at this service. Returns whether there were any. Must be followed by `rewrite_file`.
+    /// Deletes the oldest guests at this service. Returns whether there were any. Must be followed
+    /// by `rewrite_file`.
     pub(crate) fn forget_next(&self, until: Timestamp) -> Result<bool> {
         let oldest =
             format!("(SELECT id FROM bookings WHERE {UNTIL} ORDER BY created_at LIMIT ?3)");
@@ -125,7 +134,8 @@ impl Journal {
         })
     }
 
-    /// Deletes the guest of one booking. Counts nothing if that was done before. Must be followed by `rewrite_file`.
+    /// Deletes the guest of one booking. Counts nothing if that was done before. Must be followed
+    /// by `rewrite_file`.
     pub(crate) fn forget_booking(&self, id: &str) -> Result<Forgotten> {
         let strip = format!(
             "UPDATE attempts SET {WITHOUT_GUEST} WHERE origin = ?1 AND booking_id = ?2 AND {CONCLUDED}"

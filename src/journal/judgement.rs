@@ -1,8 +1,9 @@
-//! What an answer proves of a run, and what a command may say: pure functions, which the model checker calls too
-//! (`protocol_model`). What is known becomes what may be said in five steps:
+//! What an answer proves of a run, and what a command may say: pure functions, which the model
+//! checker calls too (`protocol_model`). What is known becomes what may be said in five steps:
 //! - `Earlier`: what the runs before this one leave possible.
 //! - `LastTry`: what the answer to the run's last try proves, judged with `Earlier`.
-//! - `Outcome`: how the run ended. An earlier try of it that is in doubt outweighs a refusal of the last one.
+//! - `Outcome`: how the run ended. An earlier try of it that is in doubt outweighs a refusal of the
+//!   last one.
 //! - `State`: what all runs of the attempt prove together.
 //! - `Conclusion`: what the command may say, from the run's outcome and the attempt's state.
 
@@ -16,15 +17,16 @@ pub(crate) enum KeyOrigin {
         /// Whether a person wants the booking beside one that an open attempt may have made.
         may_be_second: bool,
     },
-    /// It counts for this request alone, and others may have sent it: the key of a batch's row, or one that is resumed.
+    /// It counts for this request alone, and others may have sent it: the key of a batch's row, or
+    /// one that is resumed.
     SameRequestOnly { may_be_second: bool },
     /// The caller gave it: others may have sent it, for anything.
     Caller,
 }
 
 impl KeyOrigin {
-    /// Whether the booking may be made although an open attempt under another key is for the same. A new key from the
-    /// caller says so, and a resumed attempt is one of the open ones itself.
+    /// Whether the booking may be made although an open attempt under another key is for the same.
+    /// A new key from the caller says so, and a resumed attempt is one of the open ones itself.
     pub(crate) fn may_be_second(self) -> bool {
         use KeyOrigin::{Caller, Generated, SameRequestOnly};
         match self {
@@ -42,7 +44,8 @@ pub(crate) struct ShownBooking {
     pub(crate) is_known: bool,
     /// Whether it says itself that it was made before the run began.
     pub(crate) is_older: bool,
-    /// Whether the status was 200, which the service sends for a booking that exists (spec, Limits 7).
+    /// Whether the status was 200, which the service sends for a booking that exists (spec, Limits
+    /// 7).
     pub(crate) is_200: bool,
 }
 
@@ -57,14 +60,14 @@ pub(crate) enum TryResult {
     Booked,
 }
 
-/// Whether a booking existed before the attempt: it is older than the run (`is_older`), and neither an earlier try of the run
-/// (`in_doubt`) nor an earlier run may have made it.
+/// Whether a booking existed before the attempt: it is older than the run (`is_older`), and neither
+/// an earlier try of the run (`in_doubt`) nor an earlier run may have made it.
 pub(crate) fn existed_before(is_older: bool, in_doubt: bool, earlier: Earlier) -> bool {
     is_older && !in_doubt && earlier != Earlier::MayHaveBooked
 }
 
-/// Judges a booking that answered a booking request. What an earlier run was answered with is the requested one. One that is
-/// older than the attempt counts only if others may have sent the key.
+/// Judges a booking that answered a booking request. What an earlier run was answered with is the
+/// requested one. One that is older than the attempt counts only if others may have sent the key.
 pub(crate) fn judge(
     shown: ShownBooking,
     key: KeyOrigin,
@@ -83,8 +86,9 @@ pub(crate) fn judge(
 
 /// Derives how a run ends from what its last try was told.
 ///
-/// `in_doubt` is whether an earlier try of the run may have booked: a later refusal proves nothing about it.
-/// `is_of_another_key` is whether another attempt at the service has the booking: it cannot be both (spec, Limits 7).
+/// `in_doubt` is whether an earlier try of the run may have booked: a later refusal proves nothing
+/// about it. `is_of_another_key` is whether another attempt at the service has the booking: it
+/// cannot be both (spec, Limits 7).
 pub(crate) fn outcome_of(last: TryResult, in_doubt: bool, is_of_another_key: bool) -> Outcome {
     match last {
         TryResult::Booked if is_of_another_key => Outcome::InDoubt,
@@ -109,8 +113,8 @@ pub(crate) enum Conclusion {
     Unknown,
 }
 
-/// Derives what may be said from how the run ended and the state that its attempt then has; `None` where the journal
-/// could not note the end.
+/// Derives what may be said from how the run ended and the state that its attempt then has; `None`
+/// where the journal could not note the end.
 pub(crate) fn conclusion(outcome: Outcome, state: Option<State>) -> Conclusion {
     match (outcome, state) {
         (Outcome::Booked, _) => Conclusion::Booked,

@@ -1,7 +1,8 @@
-//! What is left of the service's rate limits (spec, Limits), shared by all processes that use the journal.
+//! What is left of the service's rate limits (spec, Limits), shared by all processes that use the
+//! journal.
 //!
-//! Requests are counted here before they are sent, so that processes that run at the same time do not all use the same
-//! last request. The service's answers then correct the count.
+//! Requests are counted here before they are sent, so that processes that run at the same time do
+//! not all use the same last request. The service's answers then correct the count.
 
 use std::time::Duration;
 
@@ -13,16 +14,19 @@ use super::scope::Scope;
 use crate::outcome::Result;
 use crate::platform::sql::{SqlExecutor, SqlResult, SqlRow, values};
 
-/// With more requests left than this, even many processes at once do not exhaust the window unnoticed.
+/// With more requests left than this, even many processes at once do not exhaust the window
+/// unnoticed.
 const PLENTY: u32 = 8;
 /// Resets are reported in whole seconds, so two answers may differ by this much.
 const SLACK: SignedDuration = SignedDuration::from_secs(2);
 /// The assumed length of the next window, until an answer reports it (spec, Limits 1).
 const LENGTH: SignedDuration = SignedDuration::from_mins(5);
-/// How long a machine has to learn a window that nobody has seen, before the next one sends a request too, in milliseconds.
-/// Even if the service answers nobody, fewer requests are then under way than a window takes.
+/// How long a machine has to learn a window that nobody has seen, before the next one sends a
+/// request too, in milliseconds. Even if the service answers nobody, fewer requests are then under
+/// way than a window takes.
 const LEARNING: i64 = 5_000;
-/// What is left of a window of which nothing is known. Its end is that of the learning, by the journal's clock, or `UNTOLD`.
+/// What is left of a window of which nothing is known. Its end is that of the learning, by the
+/// journal's clock, or `UNTOLD`.
 const UNKNOWN: u32 = u32::MAX;
 /// The end of a window of which the service tells nothing.
 const UNTOLD: i64 = 0;
@@ -50,7 +54,8 @@ impl RateLimitWindow {
         self.remaining == 0 && self.lasts(now)
     }
 
-    /// How many requests are left now (by the service's clock), and for how long. After the reset all are.
+    /// How many requests are left now (by the service's clock), and for how long. After the reset
+    /// all are.
     pub(crate) fn left(&self, now: Timestamp) -> (u32, Duration) {
         if !self.lasts(now) {
             return (self.allowed, Duration::ZERO);
@@ -59,13 +64,14 @@ impl RateLimitWindow {
         (self.remaining, resets_in)
     }
 
-    /// Whether nothing is known of it, because its first request has no response yet, or the service tells nothing.
+    /// Whether nothing is known of it, because its first request has no response yet, or the
+    /// service tells nothing.
     fn is_unknown(&self) -> bool {
         self.allowed == 0 && self.remaining == UNKNOWN
     }
 
-    /// Whether the window has not reset yet. If it resets later than a window can last, one of the clocks was set back
-    /// since, and nothing is known.
+    /// Whether the window has not reset yet. If it resets later than a window can last, one of the
+    /// clocks was set back since, and nothing is known.
     fn lasts(&self, now: Timestamp) -> bool {
         now < self.resets_at && self.resets_at.duration_since(now) <= LENGTH + SLACK
     }
@@ -73,8 +79,8 @@ impl RateLimitWindow {
     /// The window after one more request is sent now; `None` if it is exhausted.
     fn taken(mut self, now: Timestamp) -> Option<RateLimitWindow> {
         if !self.lasts(now) {
-            // The next window. Its length is assumed to be the maximum until an answer reports it. A limit of 0 is not
-            // believed, or nothing would ever be sent again.
+            // The next window. Its length is assumed to be the maximum until an answer reports it.
+            // A limit of 0 is not believed, or nothing would ever be sent again.
             self.remaining = self.allowed.max(1);
             self.resets_at = now.saturating_add(LENGTH).unwrap_or(Timestamp::MAX);
         }
@@ -95,8 +101,9 @@ pub(super) enum Admission {
     Exhausted(RateLimitWindow),
 }
 
-/// Updates the stored window of this name by what an answer has shown of it, within a transaction; deletes it if the service has
-/// it no more. An answer never gives back what others have taken of it meanwhile.
+/// Updates the stored window of this name by what an answer has shown of it, within a transaction;
+/// deletes it if the service has it no more. An answer never gives back what others have taken of
+/// it meanwhile.
 pub(super) fn store_observed(
     statements: &dyn SqlExecutor,
     scope: &Scope,
@@ -133,7 +140,8 @@ impl Journal {
         Ok(found.filter(|window| !window.is_unknown()))
     }
 
-    /// Counts a request that is sent now, if few are left. Returns the exhausted window if it must not be sent.
+    /// Counts a request that is sent now, if few are left. Returns the exhausted window if it must
+    /// not be sent.
     pub(crate) fn count_request(
         &self,
         name: &str,
@@ -155,7 +163,8 @@ impl Journal {
         })
     }
 
-    /// Deletes what the journal has of a sandbox that was reset. What ended there is made anew if it is asked for again.
+    /// Deletes what the journal has of a sandbox that was reset. What ended there is made anew if
+    /// it is asked for again.
     pub(crate) fn forget_sandbox(&self) -> Result<()> {
         const ENDED: &str = "FROM attempts WHERE origin = ?1 AND state <> 'unresolved'";
         self.write(|statements, scope| {
@@ -172,7 +181,8 @@ impl Journal {
         })
     }
 
-    /// Remembers what an answer has shown of a rate limit, or that it has shown none, for the next write.
+    /// Remembers what an answer has shown of a rate limit, or that it has shown none, for the next
+    /// write.
     pub(crate) fn observe(&self, name: &str, seen: Option<RateLimitWindow>) {
         self.observed.borrow_mut().push((name.to_owned(), seen));
     }
@@ -247,7 +257,8 @@ fn learn(
     Ok(Admission::SentFirst)
 }
 
-/// Ends the learning of a window. The next machine learns it, unless the service has answered without telling of one.
+/// Ends the learning of a window. The next machine learns it, unless the service has answered
+/// without telling of one.
 pub(super) fn end_learning(
     statements: &dyn SqlExecutor,
     scope: &Scope,

@@ -1,4 +1,5 @@
-//! The bookings that stand or may stand at the venue, with what was asked for: for the question whether a guest is booked already.
+//! The bookings that stand or may stand at the venue, with what was asked for: for the question
+//! whether a guest is booked already.
 
 use std::collections::HashSet;
 
@@ -47,7 +48,8 @@ impl LiveBooking {
         of(self.booking.value()).or_else(|| of(&self.asked))
     }
 
-    /// Whether it is for the guest of a request, by what the booking shows, perhaps masked, or by what was asked for.
+    /// Whether it is for the guest of a request, by what the booking shows, perhaps masked, or by
+    /// what was asked for.
     pub(crate) fn is_for_guest_of(&self, asked: &Json) -> bool {
         let sought = guest_marks(asked);
         let mut own = guest_marks(self.booking.value());
@@ -56,7 +58,8 @@ impl LiveBooking {
     }
 }
 
-/// By what the guest of a document is known again: the name as the search compares it, the phone number, the email address.
+/// By what the guest of a document is known again: the name as the search compares it, the phone
+/// number, the email address.
 pub(crate) fn guest_marks(document: &Json) -> Vec<String> {
     let of = |field: &str| document.pointer("/customer")?.get(field).map(plain);
     let email = of("email").map(|email| email.trim().to_lowercase());
@@ -66,7 +69,8 @@ pub(crate) fn guest_marks(document: &Json) -> Vec<String> {
 }
 
 impl Journal {
-    /// The bookings at these venues that may stand, newest first, among so many that were made or shown last.
+    /// The bookings at these venues that may stand, newest first, among so many that were made or
+    /// shown last.
     pub(crate) fn live_at(&self, venues: &HashSet<String>, among: u32) -> Result<Vec<LiveBooking>> {
         // Lets through more than one venue's bookings, so that fewer documents are parsed.
         let of_one = venues.iter().next().filter(|_| venues.len() == 1);
@@ -92,7 +96,8 @@ impl Journal {
     }
 }
 
-/// The newest bookings (?2) of a service (?1) at venues like a pattern (?3), each with its key and request.
+/// The newest bookings (?2) of a service (?1) at venues like a pattern (?3), each with its key and
+/// request.
 const LIVE_AT: &str = "
     SELECT id, status, document, seen_at, idempotency_key,
            (SELECT coalesce(asked, request) FROM attempts

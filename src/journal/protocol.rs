@@ -1,6 +1,7 @@
-//! What becomes of an attempt when a run of it begins or ends, when a person gives it up, when a journal is recovered or
-//! copied: pure functions over what the journal keeps. A transaction loads an attempt, calls one of them, and writes what
-//! it returns. The model checker calls the same functions, with small values for keys and requests (`protocol_model`).
+//! What becomes of an attempt when a run of it begins or ends, when a person gives it up, when a
+//! journal is recovered or copied: pure functions over what the journal keeps. A transaction loads
+//! an attempt, calls one of them, and writes what it returns. The model checker calls the same
+//! functions, with small values for keys and requests (`protocol_model`).
 
 use serde::Serialize;
 
@@ -15,7 +16,8 @@ pub(crate) struct Attempt<I = String, R = RecordedRequest> {
     /// The service that it goes to. An idempotency key is never sent to another service.
     pub(crate) origin: I,
     pub(crate) profile: Option<I>,
-    /// The fingerprint of the API key of the run that began last. It stands for that of runs that cannot be read any more.
+    /// The fingerprint of the API key of the run that began last. It stands for that of runs that
+    /// cannot be read any more.
     #[serde(skip)]
     pub(super) account: Option<I>,
     #[serde(flatten)]
@@ -27,7 +29,8 @@ pub(crate) struct Attempt<I = String, R = RecordedRequest> {
     pub(crate) created_at: I,
     /// In the order in which they began, or were copied.
     pub(crate) runs: Vec<Run<I>>,
-    /// What the runs prove, as [`Attempt::derive`] writes it. Indexes use it, and a recovery where runs cannot be read.
+    /// What the runs prove, as [`Attempt::derive`] writes it. Indexes use it, and a recovery where
+    /// runs cannot be read.
     pub(crate) state: State,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) booking_id: Option<I>,
@@ -54,9 +57,9 @@ pub(crate) struct Begun<I, R> {
     pub(crate) is_new: bool,
 }
 
-/// Begins a run. `first` is the attempt as it is if the key is not known yet: with this run alone. `others` are the open
-/// attempts among which one for the same booking forbids the run: none if the caller chose the key, or a person wants to book
-/// twice.
+/// Begins a run. `first` is the attempt as it is if the key is not known yet: with this run alone.
+/// `others` are the open attempts among which one for the same booking forbids the run: none if the
+/// caller chose the key, or a person wants to book twice.
 pub(crate) fn begin<'a, I: Clone + PartialEq + 'a, R: ComparableRequest + 'a>(
     known: Option<Attempt<I, R>>,
     first: Attempt<I, R>,
@@ -95,8 +98,8 @@ pub(crate) fn begin<'a, I: Clone + PartialEq + 'a, R: ComparableRequest + 'a>(
     begun(attempt, earlier, true)
 }
 
-/// Whether an open attempt may have made, or may yet make, the booking that is asked for under another key. Whether it is
-/// still being sent, and with which API key, makes no difference.
+/// Whether an open attempt may have made, or may yet make, the booking that is asked for under
+/// another key. Whether it is still being sent, and with which API key, makes no difference.
 pub(crate) fn blocks<I: PartialEq, R: ComparableRequest>(
     open: &Attempt<I, R>,
     wanted: &Attempt<I, R>,
@@ -123,8 +126,9 @@ pub(crate) struct End<I> {
     pub(crate) ended_at: I,
 }
 
-/// Ends a run, which says nothing about other runs. Returns the attempt, unless it was never sent and is to be removed, how
-/// the run ended, and the state of the attempt. `sent` is the request, which an open attempt gets back if its guest was deleted.
+/// Ends a run, which says nothing about other runs. Returns the attempt, unless it was never sent
+/// and is to be removed, how the run ended, and the state of the attempt. `sent` is the request,
+/// which an open attempt gets back if its guest was deleted.
 pub(crate) fn end<I: Clone + PartialEq, R>(
     mut known: Option<Attempt<I, R>>,
     end: End<I>,
@@ -143,8 +147,8 @@ pub(crate) fn end<I: Clone + PartialEq, R>(
             run.booking_id = end.booking_id.filter(|_| outcome == Outcome::Booked);
             run.ended_at = Some(end.ended_at);
         }
-        // The transaction was committed before, and its answer was lost: it removed the attempt, none of whose runs was sent.
-        // If the key is known now, another process has begun it anew.
+        // The transaction was committed before, and its answer was lost: it removed the attempt,
+        // none of whose runs was sent. If the key is known now, another process has begun it anew.
         None if outcome == Outcome::NotSent => return (known, outcome, State::Refused),
         None => {}
     }
@@ -158,9 +162,10 @@ pub(crate) fn end<I: Clone + PartialEq, R>(
     (kept, outcome, state)
 }
 
-/// What `there` becomes when an attempt under the same key is copied from another journal; `None` if that is for another
-/// request or service, and is not copied. Nothing that is known there changes, except by what is newer: a run is known by
-/// its token, and one that was under way may have ended since.
+/// What `there` becomes when an attempt under the same key is copied from another journal; `None`
+/// if that is for another request or service, and is not copied. Nothing that is known there
+/// changes, except by what is newer: a run is known by its token, and one that was under way may
+/// have ended since.
 pub(crate) fn copy<I: Clone + PartialEq, R: ComparableRequest>(
     there: Option<Attempt<I, R>>,
     copied: Attempt<I, R>,
@@ -217,8 +222,8 @@ impl<I: Clone, R> Attempt<I, R> {
         self.derive();
     }
 
-    /// Adds a run that proves what the attempt's row says, where those that can be read do not. Returns whether one was
-    /// missing. No other run has the token.
+    /// Adds a run that proves what the attempt's row says, where those that can be read do not.
+    /// Returns whether one was missing. No other run has the token.
     pub(crate) fn recover(&mut self, token: I) -> bool {
         if !self.runs.is_empty() && state_of(&self.runs) == self.state {
             return false;
@@ -256,7 +261,8 @@ impl<I: Clone, R> Attempt<I, R> {
         self.http_status = proof.and_then(|run| run.http_status);
     }
 
-    /// Gives an open attempt its whole request back. A closed one whose guest was deleted stays without.
+    /// Gives an open attempt its whole request back. A closed one whose guest was deleted stays
+    /// without.
     fn make_whole(&mut self, request: R) {
         if self.state == State::Unresolved && self.forgotten_at.take().is_some() {
             self.request = request;

@@ -1,4 +1,5 @@
-//! Replaces a journal that cannot be used. The old file is set aside, never deleted, and its readable rows are taken over.
+//! Replaces a journal that cannot be used. The old file is set aside, never deleted, and its
+//! readable rows are taken over.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -31,10 +32,11 @@ pub(crate) struct TakenOver {
     pub(crate) lost_bookings: Vec<String>,
 }
 
-/// Replaces the journal at `path` if it is damaged. Returns the new name of the old one, and
-/// what was copied into the new one; `None` if there was nothing to replace. A journal that is locked, not
-/// readable or of a newer version is left alone, with an error. The new file takes its place in one step, complete. A process that is killed before
-/// has changed nothing, and of several at once one does it.
+/// Replaces the journal at `path` if it is damaged. Returns the new name of the old one, and what
+/// was copied into the new one; `None` if there was nothing to replace. A journal that is locked,
+/// not readable or of a newer version is left alone, with an error. The new file takes its place in
+/// one step, complete. A process that is killed before has changed nothing, and of several at once
+/// one does it.
 pub(crate) fn recover(path: &Path) -> Result<Option<(PathBuf, TakenOver)>> {
     if !path.exists() || is_sound(path)? {
         return Ok(None);
@@ -53,8 +55,8 @@ pub(crate) fn recover(path: &Path) -> Result<Option<(PathBuf, TakenOver)>> {
     let old = hold(path)?;
     let taken = take_over(path, old.as_ref(), &new)?;
     private_file::sync(&new).map_err(cannot)?;
-    // Where an open file cannot be renamed, it is closed before, and others could write now. They prevent the renaming, or
-    // are noticed after it.
+    // Where an open file cannot be renamed, it is closed before, and others could write now. They
+    // prevent the renaming, or are noticed after it.
     let counted = (!RENAMES_OPEN_FILES).then(|| sqlite::change_counter(path));
     let _held = old.filter(|_| RENAMES_OPEN_FILES);
     let kept = set_aside(path).map_err(cannot)?;
@@ -66,7 +68,8 @@ pub(crate) fn recover(path: &Path) -> Result<Option<(PathBuf, TakenOver)>> {
     Ok(Some((kept, taken)))
 }
 
-/// Keeps others from writing until the connection is dropped. `None` for a journal to which nobody can write.
+/// Keeps others from writing until the connection is dropped. `None` for a journal to which nobody
+/// can write.
 fn hold(path: &Path) -> Result<Option<Connection>> {
     if !path.is_file() {
         return Ok(None);
@@ -118,8 +121,9 @@ fn take_over(path: &Path, old: Option<&Connection>, new: &Path) -> Result<TakenO
     Ok(taken)
 }
 
-/// Takes over the tables of a journal whose beginning is lost, from private copies that begin as a new journal does: with its
-/// first bytes, or with its first page, which says where each table is, also after `VACUUM`.
+/// Takes over the tables of a journal whose beginning is lost, from private copies that begin as a
+/// new journal does: with its first bytes, or with its first page, which says where each table is,
+/// also after `VACUUM`.
 fn take_over_headless(path: &Path, into: &Connection, new: &Path) -> Result<(), SqlFailure> {
     if !path.is_file() {
         return Ok(());
@@ -171,7 +175,8 @@ fn copy_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Resu
     Ok(count)
 }
 
-/// Gives the old journal a second name, so that its own name never disappears where that is possible.
+/// Gives the old journal a second name, so that its own name never disappears where that is
+/// possible.
 fn set_aside(path: &Path) -> io::Result<PathBuf> {
     // By the microsecond: whoever recovers holds the lock.
     let now = Timestamp::now().strftime("%Y%m%dT%H%M%S%.6fZ");
@@ -219,8 +224,9 @@ fn columns_of(connection: &Connection, table: &str, which: &str) -> rusqlite::Re
         .collect()
 }
 
-/// The rows of a table up to the first damage, then from its end down to the last one, and the names of those of `columns`
-/// that the table has. Unreadable rows remain in the file that is set aside.
+/// The rows of a table up to the first damage, then from its end down to the last one, and the
+/// names of those of `columns` that the table has. Unreadable rows remain in the file that is set
+/// aside.
 fn readable(
     connection: &Connection,
     table: &str,

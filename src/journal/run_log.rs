@@ -1,4 +1,5 @@
-//! Writes the runs of an attempt. Each begins in a synced transaction before anything is sent, and ends by itself.
+//! Writes the runs of an attempt. Each begins in a synced transaction before anything is sent, and
+//! ends by itself.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -39,7 +40,8 @@ pub(crate) enum BeginOutcome {
     RateLimited(RateLimitWindow),
     /// Nothing was recorded: the attempt under this other key is open, and is for the same booking.
     OpenUnder(String),
-    /// Nothing was recorded: the rate limit is not known, and another machine waits for the answer that shows it.
+    /// Nothing was recorded: the rate limit is not known, and another machine waits for the answer
+    /// that shows it.
     RateLimitAwaited,
 }
 
@@ -51,7 +53,8 @@ pub(crate) struct RunEnd<'a> {
     /// The status of the last answer, if one came, and the code of a refusal.
     pub(crate) http_status: Option<u16>,
     pub(crate) error_code: Option<&'a str>,
-    /// The booking of the response, which is kept. It proves something only where `last` says that it was asked for.
+    /// The booking of the response, which is kept. It proves something only where `last` says that
+    /// it was asked for.
     pub(crate) booking: Option<&'a Booking>,
     /// The terms of the slot that was asked for; they are kept with the booking.
     pub(crate) terms: Option<&'a Value>,
@@ -65,18 +68,19 @@ pub(crate) struct RunEnd<'a> {
 pub(crate) struct Ended {
     pub(crate) outcome: Outcome,
     pub(crate) state: State,
-    /// The key of another attempt at this service that has the same booking, which therefore settles nothing.
+    /// The key of another attempt at this service that has the same booking, which therefore
+    /// settles nothing.
     pub(crate) other_attempt: Option<String>,
 }
 
 pub(crate) struct Intent<'a> {
     pub(crate) key: &'a str,
     pub(crate) request: &'a Value,
-    /// What is asked for in the contract's shape, where `request` has another one. If the attempt asked for the same
-    /// before, its own request counts.
+    /// What is asked for in the contract's shape, where `request` has another one. If the attempt
+    /// asked for the same before, its own request counts.
     pub(crate) asked: Option<&'a Value>,
-    /// Whether the booking may be made although an open attempt under another key is for the same: the caller chose a new
-    /// key, or a person wants to.
+    /// Whether the booking may be made although an open attempt under another key is for the same:
+    /// the caller chose a new key, or a person wants to.
     pub(crate) may_be_second: bool,
     /// Whether the attempt is sent even if a person has abandoned it: the caller names its key.
     pub(crate) reopens: bool,
@@ -85,9 +89,10 @@ pub(crate) struct Intent<'a> {
 }
 
 impl Journal {
-    /// Records a new run of the attempt under `key`, synced. The attempt is open from here on, until its runs prove
-    /// otherwise. Where the key was used for another request or at another service (`another_booking`, 7), was
-    /// abandoned (7), or another organization's API key may have booked with it (`config`, 3), nothing is recorded.
+    /// Records a new run of the attempt under `key`, synced. The attempt is open from here on,
+    /// until its runs prove otherwise. Where the key was used for another request or at another
+    /// service (`another_booking`, 7), was abandoned (7), or another organization's API key may
+    /// have booked with it (`config`, 3), nothing is recorded.
     pub(crate) fn record_begin(&self, intent: &Intent<'_>) -> Result<BeginOutcome> {
         let token = Uuid::now_v7().to_string();
         let is_shared = self.is_shared();
@@ -96,8 +101,9 @@ impl Journal {
         begun.map_err(|refused| refused.idempotency_key(intent.key))
     }
 
-    /// Records how a run ended, and returns what is known of its attempt then. One that was never sent is removed. One that
-    /// stays open gets its whole request back, even if a person abandoned it or its guest was deleted in the meantime.
+    /// Records how a run ended, and returns what is known of its attempt then. One that was never
+    /// sent is removed. One that stays open gets its whole request back, even if a person abandoned
+    /// it or its guest was deleted in the meantime.
     pub(crate) fn record_end(&self, run: &RunId, end: &RunEnd<'_>) -> Result<Ended> {
         let (ended, purged) =
             self.write(|statements, scope| write_end(statements, scope, run, end))?;
@@ -105,7 +111,8 @@ impl Journal {
         Ok(ended)
     }
 
-    /// Resolves an attempt by the booking that answered it, which is as it asked now that it is read again.
+    /// Resolves an attempt by the booking that answered it, which is as it asked now that it is
+    /// read again.
     pub(crate) fn resolve(&self, key: &str, booking: &Booking) -> Result<Option<Ended>> {
         let Some(attempt) = self.attempt(key)? else {
             return Ok(None);
@@ -144,7 +151,8 @@ impl Journal {
 }
 
 impl Intent<'_> {
-    /// Writes it, unless it is refused. Others wait for the end of the transaction, also for the window.
+    /// Writes it, unless it is refused. Others wait for the end of the transaction, also for the
+    /// window.
     fn write(
         &self,
         statements: &dyn SqlExecutor,

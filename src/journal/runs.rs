@@ -1,8 +1,9 @@
-//! What the runs of an attempt prove: pure functions, which the model checker calls too (`protocol_model`).
+//! What the runs of an attempt prove: pure functions, which the model checker calls too
+//! (`protocol_model`).
 //!
-//! An attempt is an idempotency key and a request. Each time it is sent is a run, which is recorded before its first
-//! byte is sent. Several processes may run one attempt at the same time, so a run ends by itself: the answer to one
-//! run says nothing about another.
+//! An attempt is an idempotency key and a request. Each time it is sent is a run, which is recorded
+//! before its first byte is sent. Several processes may run one attempt at the same time, so a run
+//! ends by itself: the answer to one run says nothing about another.
 
 use serde::Serialize;
 
@@ -13,8 +14,8 @@ pub(crate) enum Outcome {
     UnderWay,
     /// The run ended without a proof of what the service did.
     InDoubt,
-    /// The service answered with a booking for something else, and said that it existed before. That may have been the
-    /// answer to another request, so the attempt stays open.
+    /// The service answered with a booking for something else, and said that it existed before.
+    /// That may have been the answer to another request, so the attempt stays open.
     AnotherBooking,
     /// No byte of the request left this machine.
     NotSent,
@@ -25,7 +26,8 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Each, in the enum's order, with its word in the journal and in `attempts --json`, and its words for a person.
+    /// Each, in the enum's order, with its word in the journal and in `attempts --json`, and its
+    /// words for a person.
     const WORDS: [(Outcome, &str, &str); 6] = [
         (Outcome::UnderWay, "under_way", "not ended"),
         (Outcome::InDoubt, "in_doubt", "result unknown"),
@@ -149,9 +151,9 @@ impl State {
 
 /// Derives the state of an attempt from its runs.
 ///
-/// A booking settles all runs, because the service keeps one booking for a key (spec, Limits 7). Without one, a single
-/// run that may have booked keeps the attempt open. An attempt without runs is open too: its runs were lost, and
-/// nothing is proved.
+/// A booking settles all runs, because the service keeps one booking for a key (spec, Limits 7).
+/// Without one, a single run that may have booked keeps the attempt open. An attempt without runs
+/// is open too: its runs were lost, and nothing is proved.
 pub(crate) fn state_of<I>(runs: &[Run<I>]) -> State {
     let may_have_booked = || runs.iter().filter(|run| run.outcome.may_have_booked());
     if may_have_booked().any(|run| run.outcome == Outcome::Booked) {
@@ -165,15 +167,17 @@ pub(crate) fn state_of<I>(runs: &[Run<I>]) -> State {
     }
 }
 
-/// Whether `account` may send the attempt. Idempotency keys belong to an organization: if a run with another organization's
-/// API key may have booked, the same key would book a second time. A run whose API key is not known may be anybody's.
+/// Whether `account` may send the attempt. Idempotency keys belong to an organization: if a run
+/// with another organization's API key may have booked, the same key would book a second time. A
+/// run whose API key is not known may be anybody's.
 pub(crate) fn may_be_sent_by<I: PartialEq>(account: &I, runs: &[Run<I>]) -> bool {
     runs.iter()
         .filter(|run| run.outcome.may_have_booked())
         .all(|run| run.account.as_ref().is_none_or(|known| known == account))
 }
 
-/// What the earlier runs of an attempt leave possible for a run that begins now. The strongest of all runs counts.
+/// What the earlier runs of an attempt leave possible for a run that begins now. The strongest of
+/// all runs counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Earlier {
     /// No earlier run can have created a booking, as far as the service's answers can be believed.

@@ -1,5 +1,6 @@
-//! The version of the tables, in a file and in PostgreSQL. Every bookctl reads what an older one wrote, and brings it to its
-//! own version in the transaction that opens it. An older one goes on using it unless it would misread it.
+//! The version of the tables, in a file and in PostgreSQL. Every bookctl reads what an older one
+//! wrote, and brings it to its own version in the transaction that opens it. An older one goes on
+//! using it unless it would misread it.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +10,14 @@ use crate::outcome::Error;
 use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, SqlRow, values};
 use crate::platform::sqlite::{self, Kind};
 
-/// What each version after the first adds to the tables of `schema.sql`: statements that end in `;` and a line end. Never
-/// change a released one.
+/// What each version after the first adds to the tables of `schema.sql`: statements that end in `;`
+/// and a line end. Never change a released one.
 const MIGRATIONS: &[&str] = &[include_str!("batch_rows.sql")];
 
 pub(super) const VERSION: i64 = 1 + MIGRATIONS.len() as i64;
 
-/// The oldest version whose bookctl can use tables of this one. It stays while migrations only add columns that may be
-/// empty, indexes and tables.
+/// The oldest version whose bookctl can use tables of this one. It stays while migrations only add
+/// columns that may be empty, indexes and tables.
 const READABLE_FROM: i64 = 1;
 
 /// What builds before the first release called the tables of version 1. They had triggers.
@@ -25,7 +26,8 @@ const UNRELEASED: i64 = 27;
 pub(super) const FIND_VERSION: &str =
     "SELECT version, written_by, readable_from FROM bookctl_journal";
 
-/// Whether the tables have this version. Those of a newer one may be used as they are, if that says so.
+/// Whether the tables have this version. Those of a newer one may be used as they are, if that says
+/// so.
 pub(super) fn is_current(row: &SqlRow) -> SqlResult<bool> {
     let (found, readable_from): (i64, i64) = (row.get("version")?, row.get("readable_from")?);
     if found > VERSION && readable_from > VERSION {
@@ -35,7 +37,8 @@ pub(super) fn is_current(row: &SqlRow) -> SqlResult<bool> {
     Ok(found >= VERSION)
 }
 
-/// Brings tables of version `found` to this one. `dialect` writes a statement as the database understands it.
+/// Brings tables of version `found` to this one. `dialect` writes a statement as the database
+/// understands it.
 pub(super) fn migrate(
     statements: &dyn SqlExecutor,
     found: i64,
@@ -72,8 +75,8 @@ pub(super) fn migrate_file(file: &Connection, mut found: i64) -> SqlResult<()> {
     Ok(file.pragma_update(None, "user_version", VERSION)?)
 }
 
-/// Refuses a file whose tables are not those that bookctl makes, or that would do something by itself. A newer version's may
-/// have more.
+/// Refuses a file whose tables are not those that bookctl makes, or that would do something by
+/// itself. A newer version's may have more.
 pub(super) fn check_tables(file: &Connection, kind: &Kind) -> SqlResult<()> {
     let own = Connection::open_in_memory()?;
     sqlite::make_tables(&own, kind)?;

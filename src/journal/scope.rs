@@ -24,14 +24,15 @@ pub(crate) struct Scope {
     pub(crate) retention: Cell<Retention>,
     /// The service's clock minus ours, as far as an answer has told it.
     pub(crate) skew: Cell<SignedDuration>,
-    /// Whether attempts of other accounts are this organization's, too, because its API key was changed: a person said so.
+    /// Whether attempts of other accounts are this organization's, too, because its API key was
+    /// changed: a person said so.
     pub(crate) takes_any_account: Cell<bool>,
     pub(crate) venue: Option<VenueLookup>,
 }
 
 impl Scope {
-    /// The latest start of a request whose guest is now due for deletion. What is deleted does not come back: of two clocks
-    /// that contradict each other, the earlier one counts.
+    /// The latest start of a request whose guest is now due for deletion. What is deleted does not
+    /// come back: of two clocks that contradict each other, the earlier one counts.
     pub(super) fn retention_ended(&self) -> Timestamp {
         let now = Timestamp::now();
         let earlier = now.saturating_add(self.skew.get().min(SignedDuration::ZERO));

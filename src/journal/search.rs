@@ -1,6 +1,7 @@
 //! Finds bookings by what a person knows of them: a name, a phone number, a venue, a day.
 //!
-//! What is searched is stored with the booking, in columns without case and accents. Deleting a guest deletes it.
+//! What is searched is stored with the booking, in columns without case and accents. Deleting a
+//! guest deletes it.
 
 use jiff::civil::Date;
 
@@ -130,8 +131,8 @@ impl<'a> Query<'a> {
         query
     }
 
-    /// The ids of what is found come first: an index has all that is looked at for them. SQLite keeps to the order of a CROSS
-    /// JOIN; it would look for them again at each booking.
+    /// The ids of what is found come first: an index has all that is looked at for them. SQLite
+    /// keeps to the order of a CROSS JOIN; it would look for them again at each booking.
     fn text(&self, limit: usize) -> String {
         let Query { conditions, order, .. } = self;
         format!(
@@ -142,7 +143,8 @@ impl<'a> Query<'a> {
 }
 
 impl Journal {
-    /// The bookings at this service that match, newest first unless the coming ones are. `None` lists all.
+    /// The bookings at this service that match, newest first unless the coming ones are. `None`
+    /// lists all.
     pub(crate) fn find(
         &self,
         sought: &SearchCriteria,

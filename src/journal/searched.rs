@@ -1,4 +1,5 @@
-//! What a booking is searched by, as it is stored with it: texts without case and accents, and the time of the visit.
+//! What a booking is searched by, as it is stored with it: texts without case and accents, and the
+//! time of the visit.
 
 use serde_json::Value as Json;
 
@@ -23,8 +24,8 @@ pub(super) struct Searched {
 }
 
 impl Searched {
-    /// A guest is found by what the service shows, perhaps masked, and by what was asked for. A service may repeat a key in any
-    /// of them.
+    /// A guest is found by what the service shows, perhaps masked, and by what was asked for. A
+    /// service may repeat a key in any of them.
     pub(super) fn of(booking: &Booking, asked: Option<&Json>, scope: &Scope) -> Self {
         let guest = |field: &str| {
             let of = |document: &Json| Some(plain(document.get("customer")?.get(field)?));

@@ -1,4 +1,5 @@
-//! Where the journal is: a file that the processes of one machine share, or a PostgreSQL database that a team shares.
+//! Where the journal is: a file that the processes of one machine share, or a PostgreSQL database
+//! that a team shares.
 //!
 //! Everything else of the journal is written once, as statements that both understand.
 
@@ -48,19 +49,21 @@ pub(super) const KIND: Kind = Kind {
 
 pub(super) const PAGE_SIZE: u32 = 8_192;
 
-/// What is deleted or replaced is overwritten: a guest who is forgotten is not left in a free page. Copies that a page
-/// split leaves behind are another matter: see `rewrite`.
+/// What is deleted or replaced is overwritten: a guest who is forgotten is not left in a free page.
+/// Copies that a page split leaves behind are another matter: see `rewrite`.
 fn tune(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_scalar_function("without_guest", 1, FunctionFlags::SQLITE_UTF8, |call| {
         let document: Option<String> = call.get(0)?;
         Ok(document.map(|document| without_guest(&document)))
     })?;
-    // All tables' names and columns stand in the first page, so that a journal that lost it can be read with another's.
+    // All tables' names and columns stand in the first page, so that a journal that lost it can be
+    // read with another's.
     connection.pragma_update(None, "page_size", PAGE_SIZE)?;
     connection.pragma_update(None, "secure_delete", true)
 }
 
-/// A request without its guest. One that cannot be read keeps nothing. The shared journal has a function of this name.
+/// A request without its guest. One that cannot be read keeps nothing. The shared journal has a
+/// function of this name.
 fn without_guest(request: &str) -> String {
     let mut request: Value = serde_json::from_str(request).unwrap_or_default();
     match &mut request {
@@ -77,7 +80,8 @@ impl Journal {
     pub(crate) fn open(path: &Path, scope: Scope) -> Result<Self> {
         ownership::refuse_others(path)?;
         let journal = Journal::try_open(path, scope).map_err(|why| into_error(path, &why))?;
-        // After the file was looked at: one that `recover` was setting aside when it was killed has two names, too.
+        // After the file was looked at: one that `recover` was setting aside when it was killed has
+        // two names, too.
         refuse_second_name(path)?;
         Ok(journal)
     }
@@ -90,7 +94,8 @@ impl Journal {
         Ok(Journal::in_file(connection, path, scope))
     }
 
-    /// Makes a journal at `path`, in place of what a process that died has left there. It is not synced yet.
+    /// Makes a journal at `path`, in place of what a process that died has left there. It is not
+    /// synced yet.
     pub(super) fn make(path: &Path) -> Result<Self, SqlFailure> {
         let connection = sqlite::build(path, &KIND)?;
         Ok(Journal::in_file(connection, path, Scope::default()))
@@ -105,7 +110,8 @@ impl Journal {
         Journal { place, scope, observed: RefCell::default() }
     }
 
-    /// Opens a journal that a team shares. Connects to nothing yet: its first use fails if it cannot be used.
+    /// Opens a journal that a team shares. Connects to nothing yet: its first use fails if it
+    /// cannot be used.
     pub(crate) fn open_shared(mut database: Database, scope: Scope) -> Self {
         database.guard = Some(team::GUARD);
         Journal::at(Backend::Team(Box::new(database)), scope)
@@ -115,8 +121,9 @@ impl Journal {
         matches!(self.place, Backend::Team(_))
     }
 
-    /// Runs `work` in one transaction that is on the disk when this returns. For a shared journal it may be run again, and must
-    /// then find what it has done before: see [`Database::transaction`].
+    /// Runs `work` in one transaction that is on the disk when this returns. For a shared journal
+    /// it may be run again, and must then find what it has done before: see
+    /// [`Database::transaction`].
     pub(super) fn write<T>(
         &self,
         work: impl Fn(&dyn SqlExecutor, &Scope) -> SqlResult<T>,
@@ -164,8 +171,9 @@ impl Journal {
         }
     }
 
-    /// Rewrites the file from what is in it, so that nothing of what was deleted remains: `secure_delete` overwrites
-    /// what is freed, but not the copies that SQLite leaves in a page whose rows it moves to another one. PostgreSQL vacuums.
+    /// Rewrites the file from what is in it, so that nothing of what was deleted remains:
+    /// `secure_delete` overwrites what is freed, but not the copies that SQLite leaves in a page
+    /// whose rows it moves to another one. PostgreSQL vacuums.
     pub(super) fn rewrite(&self) -> Result<()> {
         let Backend::File { connection, path } = &self.place else {
             return Ok(());
@@ -174,7 +182,8 @@ impl Journal {
         rewritten.map_err(|error| into_error(path, &error.into()))
     }
 
-    /// Rewrites the journal in this file, which takes seconds where it is large; others wait meanwhile.
+    /// Rewrites the journal in this file, which takes seconds where it is large; others wait
+    /// meanwhile.
     pub(crate) fn rewrite_file(path: &Path) -> Result<()> {
         Journal::open(path, Scope::default())?.rewrite()
     }
@@ -196,8 +205,9 @@ fn on_team<T>(database: &Database, work: impl Fn() -> SqlResult<T>) -> Result<T>
     outcome.map_err(|why| team::error(database, &why))
 }
 
-/// Refuses a journal that has another name, as a backup with hard links gives it: what is booked under one name would
-/// not be known under the other once one of them is replaced, and each name has a rollback file of its own.
+/// Refuses a journal that has another name, as a backup with hard links gives it: what is booked
+/// under one name would not be known under the other once one of them is replaced, and each name
+/// has a rollback file of its own.
 #[cfg(unix)]
 fn refuse_second_name(path: &Path) -> Result<()> {
     use std::os::unix::fs::MetadataExt;

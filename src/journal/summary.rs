@@ -25,7 +25,8 @@ const COUNT: &str = "
            count(*) AS unresolved, min(created_at) AS oldest_unresolved_at FROM attempts WHERE state = 'unresolved'";
 
 impl Journal {
-    /// Fails where no change could be written: a shared journal's server may be a standby, or this user may only read.
+    /// Fails where no change could be written: a shared journal's server may be a standby, or this
+    /// user may only read.
     pub(crate) fn takes_changes(&self) -> Result<()> {
         self.write(|statements, _| {
             let change = "UPDATE attempts SET state = state WHERE 1 = 0";

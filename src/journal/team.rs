@@ -5,7 +5,8 @@ use crate::outcome::{Error, Result};
 use crate::platform::postgres::{Database, Guard};
 use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult};
 
-/// What has to hold of a database before it is used as a journal: its tables are those that this bookctl knows.
+/// What has to hold of a database before it is used as a journal: its tables are those that this
+/// bookctl knows.
 pub(super) const GUARD: Guard = Guard {
     query: FIND_VERSION,
     check: |found| match found {
@@ -15,8 +16,9 @@ pub(super) const GUARD: Guard = Guard {
     },
 };
 
-/// Prepares the database: makes the tables, in one transaction under a lock, so that of several processes at once one does it.
-/// Not every server has the extension of the searches' index, and not every user may add it: a search then reads all bookings.
+/// Prepares the database: makes the tables, in one transaction under a lock, so that of several
+/// processes at once one does it. Not every server has the extension of the searches' index, and
+/// not every user may add it: a search then reads all bookings.
 pub(crate) fn prepare(mut database: Database) -> Result<Prepared> {
     database.is_patient = true;
     let add = "CREATE EXTENSION IF NOT EXISTS pg_trgm";
@@ -97,7 +99,8 @@ ALTER TABLE bookctl_journal ADD COLUMN readable_from BIGINT NOT NULL DEFAULT 0;
 UPDATE bookctl_journal SET version = 1;
 ";
 
-/// Brings the tables of an older version to this one. The user may have no right to, but their owner has.
+/// Brings the tables of an older version to this one. The user may have no right to, but their
+/// owner has.
 pub(super) fn migrate(database: &Database) -> SqlResult<()> {
     database.is_guarded.set(false);
     let migrated = database.transaction(&|statements| make_tables(statements).map(drop));

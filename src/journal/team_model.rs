@@ -1,9 +1,11 @@
-//! A model of a journal that runners of a batch share, which `stateright` checks state by state: one row of the batch, leases
-//! that end at any time, a clock that is set back, runners that die, a server that loses a commit, or the answer to one, and
-//! requests that arrive late. What becomes of the row's attempt and of a claim is decided by the functions that the program calls.
+//! A model of a journal that runners of a batch share, which `stateright` checks state by state:
+//! one row of the batch, leases that end at any time, a clock that is set back, runners that die, a
+//! server that loses a commit, or the answer to one, and requests that arrive late. What becomes of
+//! the row's attempt and of a claim is decided by the functions that the program calls.
 //!
-//! One step is one transaction of the journal, or one event between a runner and the service. The service makes one booking
-//! for a key (spec, Limits 7), and all runners send the row with the same key.
+//! One step is one transaction of the journal, or one event between a runner and the service. The
+//! service makes one booking for a key (spec, Limits 7), and all runners send the row with the same
+//! key.
 
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
@@ -134,7 +136,8 @@ struct Team {
 const DAY: i64 = 86_400_000;
 
 impl Team {
-    /// The transaction that a runner does next, and where it leads. `None` if the runner waits, or has none.
+    /// The transaction that a runner does next, and where it leads. `None` if the runner waits, or
+    /// has none.
     fn transaction(&self, world: &World, runner: usize) -> Option<(Journal, Phase, bool)> {
         let mut journal = world.journal.clone();
         let next = match world.runners[runner] {
@@ -348,8 +351,8 @@ fn a_shared_journal_keeps_its_promises_whoever_dies_and_whatever_answer_is_lost(
     team.checker().spawn_bfs().join().assert_properties();
 }
 
-/// What `docs/teams.md` says of backups and failovers: such a server forgets bookings. The batch finds them again, because
-/// it sends the same key.
+/// What `docs/teams.md` says of backups and failovers: such a server forgets bookings. The batch
+/// finds them again, because it sends the same key.
 #[test]
 fn a_server_that_loses_a_commit_which_it_has_answered_forgets_a_booking() {
     let team = two_runners(Left { kills: 1, leases: 1, failovers: 1, ..Left::default() });

@@ -26,7 +26,8 @@ pub(crate) fn open(path: &Path, origin: &str) -> Journal {
     Journal::open(path, at(origin)).unwrap()
 }
 
-/// The plan of a query, one step per line: a query that uses an index stays fast with a million rows.
+/// The plan of a query, one step per line: a query that uses an index stays fast with a million
+/// rows.
 pub(crate) fn plan(journal: &Journal, query: &str) -> String {
     // The plan does not depend on the values of the parameters.
     let parameters = (1..=12).filter(|number| query.contains(&format!("?{number}")));

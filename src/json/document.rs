@@ -7,7 +7,8 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A document. Unknown fields, the order of keys, duplicates and the spelling of numbers are kept. Clones share it.
+/// A document. Unknown fields, the order of keys, duplicates and the spelling of numbers are kept.
+/// Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Document(Arc<Parts>);
 
@@ -87,8 +88,8 @@ impl Serialize for Document {
     }
 }
 
-/// The value of a JSON text of another program. Half of a surrogate pair in it is read as U+FFFD. The error says why the text
-/// is not JSON.
+/// The value of a JSON text of another program. Half of a surrogate pair in it is read as U+FFFD.
+/// The error says why the text is not JSON.
 pub(crate) fn parsed(text: &str) -> Result<Value, String> {
     serde_json::from_str(text)
         .or_else(|error| serde_json::from_str(&with_whole_pairs(text)).map_err(|_| error))

@@ -56,7 +56,8 @@ impl Retry {
             RateLimited | Providers | Service | Network | Declined => Retry::Yes,
             Usage | Config | Invalid => Retry::AfterFix,
             Unauthorized | NotAllowed | NotFound | Refused | BadSignature => Retry::No,
-            // Something may have been done: a failed booking, a part of a batch, a signal, a failure after the booking.
+            // Something may have been done: a failed booking, a part of a batch, a signal, a
+            // failure after the booking.
             _ => Retry::AfterCheck,
         }
     }
@@ -91,8 +92,9 @@ pub(crate) fn entry(code: &str) -> Option<&'static CodeEntry> {
     ALL.iter().find(|entry| entry.name == code)
 }
 
-/// The exit code of a refusal: of the service's code, else of the HTTP status. The latter also decides where a change is
-/// refused with the code of a failed booking, because the booking itself has not failed.
+/// The exit code of a refusal: of the service's code, else of the HTTP status. The latter also
+/// decides where a change is refused with the code of a failed booking, because the booking itself
+/// has not failed.
 pub(crate) fn exit_for_refusal(code: Option<&str>, http_status: u16) -> Exit {
     let documented = code.and_then(entry).filter(|entry| match entry.kind {
         CodeKind::Status => false,

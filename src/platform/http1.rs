@@ -1,7 +1,8 @@
 //! An HTTP server that speaks HTTP/1 only.
 //!
-//! `axum::serve` also speaks HTTP/2 if any crate of the build enables that, and our HTTP client does. Our time limits
-//! apply to a connection, which does not work with HTTP/2, where one connection carries many requests.
+//! `axum::serve` also speaks HTTP/2 if any crate of the build enables that, and our HTTP client
+//! does. Our time limits apply to a connection, which does not work with HTTP/2, where one
+//! connection carries many requests.
 
 use std::future::Future;
 use std::pin::pin;
@@ -17,12 +18,13 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-/// The most connections that are open at once; others wait. A process may usually open 1,024 files, and SQLite needs some.
+/// The most connections that are open at once; others wait. A process may usually open 1,024 files,
+/// and SQLite needs some.
 const MOST_CONNECTIONS: usize = 512;
 
-/// Serves `router` until `shutdown` completes, then waits for the requests that are in progress. A connection on which no whole
-/// head of a request has come within `head_timeout`, since it was made or since the last response, is closed. How long a body
-/// may take is the handlers' matter.
+/// Serves `router` until `shutdown` completes, then waits for the requests that are in progress. A
+/// connection on which no whole head of a request has come within `head_timeout`, since it was made
+/// or since the last response, is closed. How long a body may take is the handlers' matter.
 pub(crate) async fn serve(
     mut listener: TcpListener,
     head_timeout: Duration,
@@ -35,7 +37,8 @@ pub(crate) async fn serve(
     loop {
         let accept = async {
             let place = Arc::clone(&room).acquire_owned().await;
-            // Unlike the listener's own method, this one waits where the process has too many open files.
+            // Unlike the listener's own method, this one waits where the process has too many open
+            // files.
             (place, Listener::accept(&mut listener).await.0)
         };
         let (place, stream) = tokio::select! {
@@ -52,7 +55,8 @@ pub(crate) async fn serve(
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             let _place = place;
-            // The client hung up, was cut off, or did not send HTTP/1. The connection is over either way.
+            // The client hung up, was cut off, or did not send HTTP/1. The connection is over
+            // either way.
             let _ = connection.await;
         });
     }

@@ -1,4 +1,5 @@
-//! Reading standard input or a file: whole, up to a limit, in the encodings that spreadsheets and PowerShell write.
+//! Reading standard input or a file: whole, up to a limit, in the encodings that spreadsheets and
+//! PowerShell write.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -40,13 +41,14 @@ impl Source {
     }
 }
 
-/// The whole text of a source of at most `most` bytes (else `FileTooLarge`), without a byte order mark. It is UTF-8, or UTF-16
-/// with a byte order mark (else `InvalidData`).
+/// The whole text of a source of at most `most` bytes (else `FileTooLarge`), without a byte order
+/// mark. It is UTF-8, or UTF-16 with a byte order mark (else `InvalidData`).
 pub(crate) async fn read_text(source: Source, most: u64) -> io::Result<String> {
     text(read_bytes(source, most).await?)
 }
 
-/// The bytes of a source. A thread of its own reads them, so that Ctrl-C ends the command while a pipe is silent.
+/// The bytes of a source. A thread of its own reads them, so that Ctrl-C ends the command while a
+/// pipe is silent.
 pub(crate) async fn read_bytes(source: Source, most: u64) -> io::Result<Vec<u8>> {
     let read = tokio::task::spawn_blocking(move || bounded(source.open()?, most));
     read.await.unwrap_or_else(|_| Err(ErrorKind::Interrupted.into()))

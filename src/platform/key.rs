@@ -5,7 +5,8 @@
 pub(crate) enum Key {
     Char(char),
     Enter,
-    /// A line break inside a paste. It does not submit. A console of Windows does not mark what is pasted.
+    /// A line break inside a paste. It does not submit. A console of Windows does not mark what is
+    /// pasted.
     #[cfg_attr(windows, allow(dead_code))]
     PastedBreak,
     Backspace,

@@ -1,4 +1,5 @@
-//! Waiting for a file that another process has locked. The wait has a limit, reports itself, and ends on Ctrl-C.
+//! Waiting for a file that another process has locked. The wait has a limit, reports itself, and
+//! ends on Ctrl-C.
 
 use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -16,9 +17,11 @@ pub(crate) struct LockWaitSettings {
 
 /// The longest wait, and the default.
 const MAX_LIMIT: Duration = Duration::from_secs(10);
-/// The lower bound of the limit: a short `--timeout` must not make two processes fail that merely meet.
+/// The lower bound of the limit: a short `--timeout` must not make two processes fail that merely
+/// meet.
 const MIN_LIMIT: Duration = Duration::from_millis(250);
-/// Signals are watched from here on. Processes that merely meet take milliseconds and need no watching.
+/// Signals are watched from here on. Processes that merely meet take milliseconds and need no
+/// watching.
 const WATCH_SIGNALS_AFTER: Duration = Duration::from_millis(50);
 const NOTIFY_AFTER: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_millis(20);
@@ -64,7 +67,8 @@ impl LockWait {
         }
     }
 
-    /// Pauses before the next try. Returns `false` if the wait is over, because of its limit or a signal.
+    /// Pauses before the next try. Returns `false` if the wait is over, because of its limit or a
+    /// signal.
     pub(crate) fn pause(&mut self) -> bool {
         let waited = self.begun.elapsed();
         if let Some(limit) = self.limit {

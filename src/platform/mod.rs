@@ -1,4 +1,5 @@
-//! What differs by system, and engines that several rooms use. `unix/` and `windows/` offer the same functions, as `system`.
+//! What differs by system, and engines that several rooms use. `unix/` and `windows/` offer the
+//! same functions, as `system`.
 
 pub(crate) mod crypto;
 pub(crate) mod hidden;

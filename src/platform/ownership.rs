@@ -1,7 +1,7 @@
 //! Files are trusted only if the user, or root or an administrator, owns them, as in ssh.
 //!
-//! In a folder that everybody can write to, another user could create a file first, and so choose the address that the API
-//! key is sent to, or read who is booked for.
+//! In a folder that everybody can write to, another user could create a file first, and so choose
+//! the address that the API key is sent to, or read who is booked for.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -16,8 +16,9 @@ pub(crate) const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 /// The most links that Linux follows in one path.
 const MOST_LINKS: usize = 40;
 
-/// Refuses a file if another user owns it, its folder or a link to it: another user's link could make any file of the user's
-/// a configuration or a journal. A file that does not exist is accepted.
+/// Refuses a file if another user owns it, its folder or a link to it: another user's link could
+/// make any file of the user's a configuration or a journal. A file that does not exist is
+/// accepted.
 pub(crate) fn check(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
         check_name(folder)?;
@@ -48,8 +49,8 @@ pub(crate) fn refuse_others(path: &Path) -> Result<()> {
     })
 }
 
-/// Refuses a file of settings that others may write, as ssh does: it says where keys are sent. `true` where the file system
-/// keeps no modes, so that nobody can say who may.
+/// Refuses a file of settings that others may write, as ssh does: it says where keys are sent.
+/// `true` where the file system keeps no modes, so that nobody can say who may.
 pub(crate) fn refuse_writable(path: &Path) -> Result<bool> {
     if !files::is_writable_by_others(path) {
         return Ok(false);

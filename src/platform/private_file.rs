@@ -1,4 +1,5 @@
-//! Small files that only their owner can read. They are written atomically, by one process at a time.
+//! Small files that only their owner can read. They are written atomically, by one process at a
+//! time.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -15,7 +16,8 @@ pub(crate) use files::{is_read_only, rename, sync_names as keep_names};
 /// The most bytes that are read. Neither people nor bookctl write larger files.
 const LARGEST: u64 = 1024 * 1024;
 
-/// The file's text, or `None` if there is no file. Refuses what another user owns, is too large or not a regular file.
+/// The file's text, or `None` if there is no file. Refuses what another user owns, is too large or
+/// not a regular file.
 pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     ownership::check(path)?;
     match regular_file::read(path, LARGEST) {
@@ -25,7 +27,8 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Creates a database file: 0600, in a 0700 folder. Removes the access of others from an existing one.
+/// Creates a database file: 0600, in a 0700 folder. Removes the access of others from an existing
+/// one.
 pub(crate) fn make(path: &Path) -> io::Result<()> {
     make_unsynced(path)?;
     // An empty file may be left from a process that died before its folder was synced.
@@ -51,14 +54,16 @@ pub(crate) fn sync(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.sync_all()
 }
 
-/// Removes the access of others from a folder of ours that everybody can write to, where they could replace files.
+/// Removes the access of others from a folder of ours that everybody can write to, where they could
+/// replace files.
 pub(crate) fn close_folder_of(path: &Path) {
     path.parent().into_iter().for_each(files::close_folder);
 }
 
-/// Replaces the file's text with the result of `edit`, while no other process does; `None` leaves the file as it is.
-/// Readers see either the old text or the new one. The file is 0600, and its folder is created with 0700; a symbolic link, as
-/// tools that manage dotfiles create it, stays: the file it names is replaced and keeps its mode.
+/// Replaces the file's text with the result of `edit`, while no other process does; `None` leaves
+/// the file as it is. Readers see either the old text or the new one. The file is 0600, and its
+/// folder is created with 0700; a symbolic link, as tools that manage dotfiles create it, stays:
+/// the file it names is replaced and keeps its mode.
 pub(crate) fn update(
     path: &Path,
     edit: impl FnOnce(String) -> anyhow::Result<Option<String>>,
@@ -86,7 +91,8 @@ fn create(path: &Path) -> io::Result<File> {
     regular_file::open_with(options.write(true).create(true).truncate(false), path)
 }
 
-/// A lock, held until it is dropped. It is on a file of its own, because the file itself is replaced at each write.
+/// A lock, held until it is dropped. It is on a file of its own, because the file itself is
+/// replaced at each write.
 pub(crate) fn lock(path: &Path) -> io::Result<File> {
     let name = beside(path, ".lock");
     ownership::check(&name)?;

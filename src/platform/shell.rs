@@ -1,4 +1,5 @@
-//! Quoting for commands that are printed to be copied. A text of the service must not become a command of its own.
+//! Quoting for commands that are printed to be copied. A text of the service must not become a
+//! command of its own.
 
 use clap::ValueEnum;
 
@@ -7,7 +8,8 @@ pub(crate) fn word(text: &str) -> String {
     if cfg!(windows) { powershell_word(text) } else { posix_word(text) }
 }
 
-/// A command of bookctl about an id: `bookctl modify ID --party N`. An id that begins with a dash is no flag behind `--`.
+/// A command of bookctl about an id: `bookctl modify ID --party N`. An id that begins with a dash
+/// is no flag behind `--`.
 pub(crate) fn command(name: &str, id: &str, flags: &str) -> String {
     let flags = if flags.is_empty() { "" } else { &format!(" {flags}") };
     if id.starts_with('-') {
@@ -59,7 +61,8 @@ pub(crate) fn posix_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// In PowerShell `@x` names a variable, a comma makes a list, and a flag ends at the first dot or colon.
+/// In PowerShell `@x` names a variable, a comma makes a list, and a flag ends at the first dot or
+/// colon.
 fn powershell_word(text: &str) -> String {
     let is_special = text.contains(['@', ','])
         || text.starts_with('-') && text.contains(['.', ':'])
@@ -82,13 +85,15 @@ pub(crate) fn powershell_string(text: &str) -> String {
     quoted + "'"
 }
 
-/// Whether every shell reads a text as one word without quotes. A leading `=` or `%` is expanded by some.
+/// Whether every shell reads a text as one word without quotes. A leading `=` or `%` is expanded by
+/// some.
 pub(crate) fn is_plain(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:@+/,=%".contains(c);
     !text.is_empty() && !text.starts_with(['=', '%']) && text.chars().all(plain)
 }
 
-/// Escapes a word for bash by backslashes, so that the word can be continued. A leading `~` stays a home folder.
+/// Escapes a word for bash by backslashes, so that the word can be continued. A leading `~` stays a
+/// home folder.
 pub(crate) fn escaped(word: &str) -> String {
     let mut escaped = String::new();
     for (place, c) in word.char_indices() {

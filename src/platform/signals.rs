@@ -1,5 +1,5 @@
-//! The signals that end a command, and the one that continues it. They are awaited next to the command; blocking code, at a
-//! locked file or a filter, polls [`caught`] instead.
+//! The signals that end a command, and the one that continues it. They are awaited next to the
+//! command; blocking code, at a locked file or a filter, polls [`caught`] instead.
 
 use std::future::poll_fn;
 use std::io;
@@ -14,7 +14,8 @@ static CAUGHT: OnceLock<Exit> = OnceLock::new();
 /// Waits for one signal. It has come when the function is ready.
 type SignalListener = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<()>> + Send>;
 
-/// The signals that end a command: SIGINT, SIGTERM, SIGHUP and SIGQUIT; on Windows Ctrl-C, Ctrl-Break and the closed console.
+/// The signals that end a command: SIGINT, SIGTERM, SIGHUP and SIGQUIT; on Windows Ctrl-C,
+/// Ctrl-Break and the closed console.
 pub(crate) struct EndSignals(Vec<(Exit, SignalListener)>);
 
 impl EndSignals {
@@ -87,7 +88,8 @@ fn listener(kind: tokio::signal::unix::SignalKind) -> io::Result<SignalListener>
     Ok(Box::new(move |context| signal.poll_recv(context)))
 }
 
-/// Whether the process was started with a signal ignored, as `nohup` does: it then must not end the command.
+/// Whether the process was started with a signal ignored, as `nohup` does: it then must not end the
+/// command.
 #[cfg(unix)]
 fn is_ignored(kind: tokio::signal::unix::SignalKind) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -96,7 +98,8 @@ fn is_ignored(kind: tokio::signal::unix::SignalKind) -> bool {
     ignored.unwrap_or_default() & (1 << (kind.as_raw_value() - 1)) != 0
 }
 
-/// Starts a thread that listens for signals, and returns when it does. For what blocks: others do not pay for it.
+/// Starts a thread that listens for signals, and returns when it does. For what blocks: others do
+/// not pay for it.
 pub(crate) fn watch() {
     BEGUN.call_once(|| {
         let (ready, listens) = mpsc::channel();

@@ -1,7 +1,9 @@
-//! Statements that SQLite and PostgreSQL both understand: their values, their rows, and who runs them.
+//! Statements that SQLite and PostgreSQL both understand: their values, their rows, and who runs
+//! them.
 //!
-//! The text of a statement is the same for both. Parameters are `?1`, `?2` and so on. Rows that the transaction changes
-//! after it has looked at them are read `FOR UPDATE`, which SQLite does not need: it has one writer at a time.
+//! The text of a statement is the same for both. Parameters are `?1`, `?2` and so on. Rows that the
+//! transaction changes after it has looked at them are read `FOR UPDATE`, which SQLite does not
+//! need: it has one writer at a time.
 
 mod failure;
 
@@ -17,7 +19,8 @@ pub(crate) type SqlResult<T> = Result<T, SqlFailure>;
 
 /// Runs statements within a transaction, or each by itself.
 pub(crate) trait SqlExecutor {
-    /// The rows of several statements that are sent together. Each sees what those before it have done.
+    /// The rows of several statements that are sent together. Each sees what those before it have
+    /// done.
     fn together(&self, statements: &[(&str, &[Value<'_>])]) -> SqlResult<Vec<Vec<SqlRow>>>;
 
     /// Runs a statement, and returns the number of rows that it changed.
@@ -26,8 +29,8 @@ pub(crate) trait SqlExecutor {
     /// The time by the clock that all users of the database share, in milliseconds since 1970.
     fn clock(&self) -> SqlResult<i64>;
 
-    /// Runs a statement whose result nobody waits for: it may be sent only with the next one, or with the commit. Returns
-    /// the number of rows that it changed, or 0 if that is not known yet.
+    /// Runs a statement whose result nobody waits for: it may be sent only with the next one, or
+    /// with the commit. Returns the number of rows that it changed, or 0 if that is not known yet.
     fn later(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<usize> {
         self.execute(sql, values)
     }

@@ -30,9 +30,9 @@ struct Change {
 
 /// Show the sandbox's clock, move it ahead, or stop it
 ///
-/// Expiries and confirmations that are due by then happen before the next response. A sandbox server sends the webhooks that
-/// are due within a second. Each organization has a clock
-/// of its own. A clock never goes back, except by `sandbox reset`.
+/// Expiries and confirmations that are due by then happen before the next response. A sandbox
+/// server sends the webhooks that are due within a second. Each organization has a clock of its
+/// own. A clock never goes back, except by `sandbox reset`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox clock\n  \

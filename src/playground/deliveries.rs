@@ -40,7 +40,8 @@ enum DeliveriesAction {
     },
     /// Resend an event, with new retries
     ///
-    /// A `bookctl webhook listen` that has the event already does not forward it again: use `bookctl webhook events replay`.
+    /// A `bookctl webhook listen` that has the event already does not forward it again: use
+    /// `bookctl webhook events replay`.
     #[command(after_help = "Examples:\n  bookctl sandbox deliveries resend evt_01")]
     Resend {
         /// Id of the event, @N for a row of the last list of deliveries, or @last for the newest

@@ -11,8 +11,9 @@ use crate::service::client::Call;
 
 /// Print the variables that make bookctl and your tests use a sandbox server
 ///
-/// These are its address, an API key and the webhook secret. The server prints them when it starts; this command prints
-/// them again, for another shell or organization. BOOKCTL_BASE_URL or a profile names the server.
+/// These are its address, an API key and the webhook secret. The server prints them when it starts;
+/// this command prints them again, for another shell or organization. BOOKCTL_BASE_URL or a profile
+/// names the server.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     BOOKCTL_BASE_URL=http://ci-sandbox:4010 bookctl sandbox env\n  \

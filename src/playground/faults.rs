@@ -11,7 +11,8 @@ use crate::service::time::duration::duration;
 
 /// Make requests and webhooks fail on purpose
 ///
-/// A fault delays a response, replaces it with an error, drops the connection, or breaks the response.
+/// A fault delays a response, replaces it with an error, drops the connection, or breaks the
+/// response.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox faults\n  \
@@ -31,8 +32,8 @@ enum FaultsAction {
     List,
     /// Add a fault
     ///
-    /// `drop_after` handles the request and closes the connection without a response. The preset flaky answers one request
-    /// in five with 503, slow waits 3s, down closes the connection. With
+    /// `drop_after` handles the request and closes the connection without a response. The preset
+    /// flaky answers one request in five with 503, slow waits 3s, down closes the connection. With
     /// `--on webhook`: delay, drop, duplicate, reorder, unsigned, old.
     #[command(after_help = "Examples:\n  \
         bookctl sandbox faults add --on 'POST /v1/bookings' --kind drop_after\n  \

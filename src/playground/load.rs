@@ -17,8 +17,8 @@ use crate::service::documents::plural;
 
 /// Load venues and bookings of your own
 ///
-/// Loads all of FILE (TOML or JSON), or nothing if it has a mistake. Entries with the same id are replaced, so loading twice
-/// is safe. `sandbox reset` removes what was loaded.
+/// Loads all of FILE (TOML or JSON), or nothing if it has a mistake. Entries with the same id are
+/// replaced, so loading twice is safe. `sandbox reset` removes what was loaded.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox load --example > fixtures.toml\n  \
@@ -100,7 +100,8 @@ impl FixtureFile {
     }
 }
 
-/// Where the value of a field such as `venues[0].slots.from` begins; of one that is missing, what it belongs to.
+/// Where the value of a field such as `venues[0].slots.from` begins; of one that is missing, what
+/// it belongs to.
 fn place(text: &str, field: &str) -> usize {
     let toml = toml_edit::Document::parse(text).ok();
     let mut toml = toml.as_ref().map(|it| it.as_item());

@@ -25,16 +25,17 @@ use crate::outcome::{Exit, Result};
 
 /// Run and control the sandbox
 ///
-/// It is the complete service, with a clock you can move and faults you can add. All commands except `serve`
-/// and `run` act on the sandbox that the profile points to.
+/// It is the complete service, with a clock you can move and faults you can add. All commands
+/// except `serve` and `run` act on the sandbox that the profile points to.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Serve(serve::Args),
     Run(run::Args),
     /// Open the sandbox's page in a browser
     ///
-    /// The page shows bookings, requests, messages and deliveries as they come, and can do what scripts can: answer
-    /// bookings, move the clock, add faults. Its address is printed too. BROWSER names the program to open it with.
+    /// The page shows bookings, requests, messages and deliveries as they come, and can do what
+    /// scripts can: answer bookings, move the clock, add faults. Its address is printed too.
+    /// BROWSER names the program to open it with.
     #[command(after_help = "Examples:\n  \
         bookctl sandbox open\n  \
         BROWSER=firefox bookctl sandbox open")]
@@ -68,7 +69,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// A sandbox server is new, and some lists are the same in every sandbox: these commands need no service.
+    /// A sandbox server is new, and some lists are the same in every sandbox: these commands need
+    /// no service.
     pub(crate) fn needs(&self) -> Needs {
         match self {
             Command::Serve(_) | Command::Run(_) => {

@@ -8,8 +8,9 @@ use crate::service::documents::field::{Field, field};
 
 /// Show or change the organization's settings, or add an organization
 ///
-/// Among the settings are the webhook URL and secret, billing and suspension. An added organization has keys, bookings,
-/// messages, slots and limits of its own, so that tests which run at the same time can share a sandbox.
+/// Among the settings are the webhook URL and secret, billing and suspension. An added organization
+/// has keys, bookings, messages, slots and limits of its own, so that tests which run at the same
+/// time can share a sandbox.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox organization\n  \

@@ -17,8 +17,8 @@ const PATH: &str = "/sandbox/report";
 
 /// Report what your tests of a sandbox server missed, and which rules they broke
 ///
-/// Situations are what an integration meets in production, each with the command that produces it. Findings are rules of
-/// the service that your client or handler broke, with the requests.
+/// Situations are what an integration meets in production, each with the command that produces it.
+/// Findings are rules of the service that your client or handler broke, with the requests.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox report\n  \
@@ -108,7 +108,8 @@ fn extension(path: &Path) -> &str {
 }
 
 impl Reports {
-    /// Writes what is asked for of the sandbox at an address, when the command has ended with this exit code.
+    /// Writes what is asked for of the sandbox at an address, when the command has ended with this
+    /// exit code.
     pub(crate) async fn write(
         &mut self,
         context: &Context,

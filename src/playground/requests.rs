@@ -21,8 +21,9 @@ const PAUSE: Duration = Duration::from_millis(250);
 
 /// List the requests that a sandbox server received, or show one
 ///
-/// `sandbox serve` and `sandbox run` keep the last 1,000 requests in memory, with headers and bodies; keys are masked. Each
-/// rejected request shows the rule it broke; notes show what the service ignored. Without a server, no requests are kept.
+/// `sandbox serve` and `sandbox run` keep the last 1,000 requests in memory, with headers and
+/// bodies; keys are masked. Each rejected request shows the rule it broke; notes show what the
+/// service ignored. Without a server, no requests are kept.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox requests\n  \
@@ -126,7 +127,8 @@ async fn list(context: &Context, call: Call) -> Result<AnswerList> {
     Ok(AnswerList { recent: Some(RecentList::Requests), ..list })
 }
 
-/// Prints the newest requests, the oldest of them first, and then each that comes, until the sandbox stops.
+/// Prints the newest requests, the oldest of them first, and then each that comes, until the
+/// sandbox stops.
 async fn follow(context: &Context, filter: &RequestFilter) -> Result<Exit> {
     let mut newer = list(context, filter.call(filter.limit, None)).await?;
     let mut last: Option<String> = None;
@@ -180,7 +182,8 @@ const COLUMNS: &[AnswerColumn] = &[
     ("took", |it| format!("{:.1} ms", it["duration_ms"].as_f64().unwrap_or_default()).into()),
     ("reason", |it| said(it).into()),
 ];
-/// The widths of the columns of `--follow`, so that a line fits into 80 columns, with what is said of it below.
+/// The widths of the columns of `--follow`, so that a line fits into 80 columns, with what is said
+/// of it below.
 const WIDTHS: [usize; 6] = [8, 3, 6, 38, 6, 0];
 
 fn line(request: &Document) -> Page {

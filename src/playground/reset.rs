@@ -38,7 +38,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let path = of_organization("/sandbox/reset", args.organization.as_deref());
     let answer = context.control(Call::post(path, json!({}))).await?;
-    // The reset restores all rate limits and deletes all bookings, those of unknown result too. If that cannot be stored, the next answers correct it.
+    // The reset restores all rate limits and deletes all bookings, those of unknown result too. If
+    // that cannot be stored, the next answers correct it.
     if args.organization.is_none() && context.has_journal() {
         let _ = context.journal().and_then(|journal| {
             for attempt in journal.open_attempts_here()? {

@@ -16,10 +16,11 @@ use crate::sandbox::seed::Scenario;
 
 /// Run a command with a fresh sandbox, and exit with its exit code
 ///
-/// BOOKCTL_BASE_URL, BOOKCTL_API_KEY and BOOKCTL_WEBHOOK_SECRET are set for the command. The sandbox keeps its state in
-/// memory and stops when the command ends. BOOKCTL_HOME is an empty folder, which is then deleted: the command neither
-/// reads nor changes your profiles and your journal. --no-limits or BOOKCTL_SANDBOX_NO_LIMITS=1 turns off the sandbox's
-/// rate limits and test quota.
+/// BOOKCTL_BASE_URL, BOOKCTL_API_KEY and BOOKCTL_WEBHOOK_SECRET are set for the command. The
+/// sandbox keeps its state in memory and stops when the command ends. BOOKCTL_HOME is an empty
+/// folder, which is then deleted: the command neither reads nor changes your profiles and your
+/// journal. --no-limits or BOOKCTL_SANDBOX_NO_LIMITS=1 turns off the sandbox's rate limits and test
+/// quota.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox run -- pytest\n  \
@@ -70,9 +71,11 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let mut command = Command::new(program);
     command
         .args(arguments)
-        // The command gets no secret of a real service, which could not verify the sandbox's deliveries anyway.
+        // The command gets no secret of a real service, which could not verify the sandbox's
+        // deliveries anyway.
         .envs(variables.all())
-        // Its bookings, attempts and limits are of a sandbox that ends with it. They are none of the user's.
+        // Its bookings, attempts and limits are of a sandbox that ends with it. They are none of
+        // the user's.
         .env("BOOKCTL_HOME", &home)
         // A profile in the environment would take precedence over the sandbox.
         .env_remove("BOOKCTL_PROFILE")
@@ -80,14 +83,16 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         .env_remove("BOOKCTL_JOURNAL")
         // If it were set, every bookctl in the command would complete words instead of running.
         .env_remove("BOOKCTL_COMPLETE")
-        // If this command itself was started by `sandbox run`, the variable names a venue of another sandbox.
+        // If this command itself was started by `sandbox run`, the variable names a venue of
+        // another sandbox.
         .env_remove("BOOKCTL_SANDBOX_VENUE")
         .stdin(Stdio::inherit());
     if let Some(scenario) = &args.scenario {
         command.env("BOOKCTL_SANDBOX_VENUE", format!("ven_{scenario}"));
     }
     let ended = ended(&mut command, program).await;
-    // What cannot be deleted is left to the system, as everything in its folder for temporary files.
+    // What cannot be deleted is left to the system, as everything in its folder for temporary
+    // files.
     let _ = std::fs::remove_dir_all(&home);
     let ended = match ended {
         Ok(exit) => report.write(context, &variables.base_url, exit).await,

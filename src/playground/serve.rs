@@ -12,9 +12,9 @@ use crate::terminal::output::{Draw, Page, Tone};
 
 /// Serve the sandbox over HTTP until Ctrl-C
 ///
-/// Prints its address and key, then logs each request to stderr. Without --database or --ephemeral, it serves the sandbox
-/// that is embedded in bookctl: other bookctl commands see the same bookings. --no-limits or BOOKCTL_SANDBOX_NO_LIMITS=1
-/// turns off its rate limits and test quota.
+/// Prints its address and key, then logs each request to stderr. Without --database or --ephemeral,
+/// it serves the sandbox that is embedded in bookctl: other bookctl commands see the same bookings.
+/// --no-limits or BOOKCTL_SANDBOX_NO_LIMITS=1 turns off its rate limits and test quota.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox serve\n  \
@@ -48,7 +48,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let options = Options { keeps_requests: !args.no_request_log, ..Options::new(file.clone()) };
     let logs = !context.out.quiet;
     let starting = start(context, options, args.files, args.server, args.port, logs).await?;
-    // Listens for signals before the server is announced, so that a signal from then on ends it cleanly.
+    // Listens for signals before the server is announced, so that a signal from then on ends it
+    // cleanly.
     let mut signals = listen_for_signals()?;
     let address = starting.address;
     let variables = &starting.variables;

@@ -8,7 +8,8 @@ use crate::service::client::Call;
 
 /// Give a booking a status, as its provider does later
 ///
-/// The sandbox sends the event of the change. STATUS is any word: one that the service documents, or one that it does not.
+/// The sandbox sends the event of the change. STATUS is any word: one that the service documents,
+/// or one that it does not.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl sandbox set @last confirmed\n  \

@@ -28,8 +28,8 @@ pub(crate) struct Files {
     fixtures: Option<Source>,
     /// Write requests and responses to this file, keys masked
     ///
-    /// Only the first 64 KB of each body is written. A HAR file that bookctl wrote before is replaced. bookctl rejects
-    /// any other file, and one that another sandbox is writing.
+    /// Only the first 64 KB of each body is written. A HAR file that bookctl wrote before is
+    /// replaced. bookctl rejects any other file, and one that another sandbox is writing.
     #[arg(long, value_name = "FILE")]
     har: Option<PathBuf>,
 }
@@ -39,8 +39,9 @@ pub(crate) struct Files {
 pub(crate) struct ServerFlags {
     /// Listen on this address, open to all who can reach it
     ///
-    /// The sandbox's controls need no key, and its keys are public. Use it only in a network of your own, such as a
-    /// container's. It answers to its addresses, to loopback names and to the names of --host.
+    /// The sandbox's controls need no key, and its keys are public. Use it only in a network of
+    /// your own, such as a container's. It answers to its addresses, to loopback names and to the
+    /// names of --host.
     #[arg(long, value_name = "ADDRESS")]
     expose: Option<IpAddr>,
     /// Answer to this host name too, repeatable
@@ -74,7 +75,8 @@ pub(crate) struct Starting {
     pub(crate) log: Option<LogThread>,
 }
 
-/// Opens the sandbox, loads its fixtures, and listens at an address. `logs` is whether each request becomes a line.
+/// Opens the sandbox, loads its fixtures, and listens at an address. `logs` is whether each request
+/// becomes a line.
 pub(crate) async fn start(
     context: &Context,
     options: Options,
@@ -167,7 +169,8 @@ const WAITING: usize = 256;
 /// How long the log may take to be written when the server has ended.
 const LOG_END: Duration = Duration::from_millis(500);
 
-/// Writes the log, so that a reader who is slow, or reads nothing, never holds up the server: what does not fit is counted.
+/// Writes the log, so that a reader who is slow, or reads nothing, never holds up the server: what
+/// does not fit is counted.
 #[derive(Clone)]
 pub(crate) struct LogThread {
     exchanges: SyncSender<LogEntry>,
@@ -208,14 +211,16 @@ impl LogThread {
         }
     }
 
-    /// Waits a little for what is not written yet. Returns whether that is everything: otherwise nobody reads it.
+    /// Waits a little for what is not written yet. Returns whether that is everything: otherwise
+    /// nobody reads it.
     pub(crate) fn end(&self) -> bool {
         let (written, end) = sync_channel(1);
         self.exchanges.try_send(LogEntry::End(written)).is_ok() && end.recv_timeout(LOG_END).is_ok()
     }
 }
 
-/// What is written of each request: a line with the reason and the notes below it, with `--verbose` the bodies too.
+/// What is written of each request: a line with the reason and the notes below it, with `--verbose`
+/// the bodies too.
 struct Log {
     bodies: bool,
     style: StreamStyle,

@@ -29,8 +29,8 @@ pub(crate) use store::{OpenError, set_aside};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// The file, which is created with mode 0600. Without one the state is in memory, spills to an unnamed temporary file, and
-    /// ends with the process.
+    /// The file, which is created with mode 0600. Without one the state is in memory, spills to an
+    /// unnamed temporary file, and ends with the process.
     pub(crate) database: Option<PathBuf>,
     /// Whether rate limits and the test allowance apply.
     pub(crate) limits: bool,
@@ -72,8 +72,8 @@ impl Sandbox {
             .map_err(|error| store::explain(self.options.database.as_deref(), error))
     }
 
-    /// Adds a document's venues and bookings to [`LIVE_KEY`]'s organization, before the sandbox is served. The error is the
-    /// body with which `POST /sandbox/fixtures` refuses it.
+    /// Adds a document's venues and bookings to [`LIVE_KEY`]'s organization, before the sandbox is
+    /// served. The error is the body with which `POST /sandbox/fixtures` refuses it.
     pub(crate) async fn load(&self, fixtures: Value) -> Result<(), Value> {
         let main = Some(Organization::MAIN.to_owned());
         let load = move |tx: &store::Tx<'_>| http::load_into(tx, Organization::MAIN, &fixtures);

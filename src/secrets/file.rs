@@ -15,7 +15,8 @@ use crate::platform::{ownership, private_file, shell};
 #[derive(Clone, Debug)]
 pub(super) struct SecretsFile(pub(super) PathBuf);
 
-/// Each account with its secrets. [`Secret`] itself does not implement `Serialize`, so that no document can contain one.
+/// Each account with its secrets. [`Secret`] itself does not implement `Serialize`, so that no
+/// document can contain one.
 type Kept = BTreeMap<String, BTreeMap<Item, Zeroizing<String>>>;
 
 impl SecretsFile {
@@ -78,7 +79,8 @@ impl SecretsFile {
         .map_err(|error| self.not_read(error))
     }
 
-    /// Parses the file. An error names only the line, because the parser's message would quote the content.
+    /// Parses the file. An error names only the line, because the parser's message would quote the
+    /// content.
     fn parse(&self, text: &str) -> Result<Kept> {
         toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);

@@ -20,8 +20,8 @@ pub(crate) enum KeySource {
 }
 
 impl KeySource {
-    /// Fails with `no_key` (4) if the stored key is for another origin, and with `keyring` (3) if the keyring does not answer
-    /// but is known to contain a key.
+    /// Fails with `no_key` (4) if the stored key is for another origin, and with `keyring` (3) if
+    /// the keyring does not answer but is known to contain a key.
     pub(crate) async fn find(&self) -> Result<Option<Secret>> {
         match self {
             KeySource::Given(key) => Ok(Some(key.clone())),

@@ -1,7 +1,7 @@
 //! API keys and webhook secrets: their type, their storage and their sources.
 //!
-//! The environment overrides the keyring, which overrides the file. A secret is stored for a profile and its origin,
-//! and is not found for any other origin.
+//! The environment overrides the keyring, which overrides the file. A secret is stored for a
+//! profile and its origin, and is not found for any other origin.
 
 mod file;
 mod key_source;
@@ -22,7 +22,8 @@ pub(crate) use redact::{
 pub(crate) use secret::Secret;
 pub(crate) use vault::{Storage, Vault};
 
-/// A profile at an origin (`https://api.example.com`): a secret stored for one origin is never used for another.
+/// A profile at an origin (`https://api.example.com`): a secret stored for one origin is never used
+/// for another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Account {
     pub(crate) profile: String,
@@ -37,7 +38,8 @@ impl Account {
 
 impl fmt::Display for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An origin contains no `@`, so the last one separates the two, whatever the profile's name.
+        // An origin contains no `@`, so the last one separates the two, whatever the profile's
+        // name.
         write!(f, "{}@{}", self.profile, self.origin)
     }
 }

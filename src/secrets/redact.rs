@@ -1,7 +1,7 @@
 //! Redacts known secrets from all output.
 //!
-//! A service may repeat a key or a code in its answer, and a person may paste one in the wrong place. Either could
-//! appear in an error, and from there in a log.
+//! A service may repeat a key or a code in its answer, and a person may paste one in the wrong
+//! place. Either could appear in an error, and from there in a log.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -41,7 +41,8 @@ pub(crate) fn reveal(text: &str) {
 
 /// Registers the strings and numbers of a secret document, such as a payment answer.
 ///
-/// Strings without a digit ("approved") are words, and `approval_id` is public: it identifies what is answered.
+/// Strings without a digit ("approved") are words, and `approval_id` is public: it identifies what
+/// is answered.
 pub(crate) fn register_secrets_in(document: &Value) {
     match document {
         Value::String(text) if text.contains(|c: char| c.is_ascii_digit()) => register_secret(text),
@@ -68,7 +69,8 @@ pub(crate) fn redact(text: &str) -> Cow<'_, str> {
     masked(text, &seen().iter().collect::<Vec<_>>())
 }
 
-/// The document with every registered secret replaced, apart from its id and its status, by which it is known.
+/// The document with every registered secret replaced, apart from its id and its status, by which
+/// it is known.
 pub(crate) fn redact_document<'a>(text: &'a str, value: &Value) -> Cow<'a, str> {
     match redact(text) {
         Cow::Borrowed(_) => Cow::Borrowed(text),
@@ -113,7 +115,8 @@ fn masked<'a>(text: &'a str, secrets: &[&Zeroizing<String>]) -> Cow<'a, str> {
     Cow::Owned(masked + &text[end..])
 }
 
-/// Where a text holds secrets: as they are, in another spelling, or within a word in base64 or hexadecimal digits.
+/// Where a text holds secrets: as they are, in another spelling, or within a word in base64 or
+/// hexadecimal digits.
 fn places_of(text: &str, secrets: &[&Zeroizing<String>]) -> Vec<Range<usize>> {
     let find = |text: &str, shortest| {
         let secrets = secrets.iter().filter(move |it| it.len() >= shortest);

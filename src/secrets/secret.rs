@@ -20,8 +20,8 @@ impl Secret {
         Secret(Zeroizing::new(text))
     }
 
-    /// Reads an API key or a webhook secret from wherever it was pasted: without what stands around it by accident. The error
-    /// is the predicate of a sentence.
+    /// Reads an API key or a webhook secret from wherever it was pasted: without what stands around
+    /// it by accident. The error is the predicate of a sentence.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
         let text = text.trim_matches(|c: char| c.is_whitespace() || is_hidden(c));
         register_secret(text);
@@ -65,7 +65,8 @@ impl Secret {
         format!("{prefix}…{}", tail.iter().rev().collect::<String>())
     }
 
-    /// The first four bytes of the SHA-256, in hex. Blanks around a secret are not sent, so they make no difference.
+    /// The first four bytes of the SHA-256, in hex. Blanks around a secret are not sent, so they
+    /// make no difference.
     pub(crate) fn fingerprint(&self) -> String {
         hex::encode(&sha256([self.0.trim().as_bytes()])[..4])
     }

@@ -45,7 +45,8 @@ impl Vault {
         Vault { keyring: Keyring::default(), file: SecretsFile(file) }
     }
 
-    /// Looks in the keyring, then in the file. A keyring that does not answer is an error only if the file has no secret.
+    /// Looks in the keyring, then in the file. A keyring that does not answer is an error only if
+    /// the file has no secret.
     pub(crate) async fn find(&self, account: &Account, item: Item) -> Result<Option<FoundSecret>> {
         let in_keyring = self.keyring.get(account, item).await;
         if let Ok(Some(secret)) = in_keyring {
@@ -88,8 +89,8 @@ impl Vault {
         Ok(())
     }
 
-    /// Deletes all secrets of an account. Returns whether there were any. `in_keyring` tells that the keyring is
-    /// known to contain its key; then it must answer.
+    /// Deletes all secrets of an account. Returns whether there were any. `in_keyring` tells that
+    /// the keyring is known to contain its key; then it must answer.
     pub(crate) async fn forget(&self, account: &Account, in_keyring: bool) -> Result<bool> {
         let key = self.forget_one(account, Item::ApiKey, in_keyring).await;
         let secret = self.forget_one(account, Item::WebhookSecret, false).await;

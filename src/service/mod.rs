@@ -1,4 +1,5 @@
-//! What is said over HTTP: the client, how a service's documents become ours (`mapping`), the documents themselves, and times.
+//! What is said over HTTP: the client, how a service's documents become ours (`mapping`), the
+//! documents themselves, and times.
 
 pub(crate) mod client;
 pub(crate) mod documents;

@@ -5,8 +5,9 @@ use crate::config::{ConfigFile, SharedJournal, edit, journal_address};
 use crate::outcome::Result;
 use crate::secrets::{Account, Item, Vault};
 
-/// Deletes a profile's secrets for this origin and for the origin that its key was noted for, and the password of its
-/// journal. Returns whether there were any. If a keyring that has the key does not answer, the note of it stays.
+/// Deletes a profile's secrets for this origin and for the origin that its key was noted for, and
+/// the password of its journal. Returns whether there were any. If a keyring that has the key does
+/// not answer, the note of it stays.
 pub(crate) async fn forget_secrets(
     setup: &Startup,
     vault: &Vault,

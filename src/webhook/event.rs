@@ -22,7 +22,8 @@ pub(crate) enum IdSource {
     Unread(String),
     /// The body is not JSON, for this reason. Its digest is the id.
     NotJson(String),
-    /// No id was found, or only that of the booking or of an event of another kind: the digest of the body is the id.
+    /// No id was found, or only that of the booking or of an event of another kind: the digest of
+    /// the body is the id.
     Digest,
 }
 
@@ -35,15 +36,17 @@ pub(crate) struct Event {
     pub(crate) kind: String,
     #[serde(rename = "booking_id")]
     pub(crate) booking: Option<String>,
-    /// The booking's status when the event was sent: a hint, as events may arrive late or out of order ("Events", 7).
+    /// The booking's status when the event was sent: a hint, as events may arrive late or out of
+    /// order ("Events", 7).
     pub(crate) status: Option<String>,
     #[serde(skip)]
     pub(crate) id_source: IdSource,
 }
 
 impl Event {
-    /// Parses a delivery, whose headers `header` gives by their names. Whatever is not found, the delivery remains an
-    /// event: without an id it gets the digest of its body, which is the same when it is sent again.
+    /// Parses a delivery, whose headers `header` gives by their names. Whatever is not found, the
+    /// delivery remains an event: without an id it gets the digest of its body, which is the same
+    /// when it is sent again.
     pub(crate) fn read(
         body: &[u8],
         adapter: &Adapter,
@@ -83,7 +86,8 @@ impl Event {
         event
     }
 
-    /// What was not found in the delivery, what happens to it, and the setting that says where it stands.
+    /// What was not found in the delivery, what happens to it, and the setting that says where it
+    /// stands.
     pub(crate) fn warning(&self, adapter: &Adapter) -> Option<String> {
         let dialect = &adapter.dialect;
         let (id, kind) = (&dialect.event_id_field, &dialect.event_type_field);
@@ -118,7 +122,8 @@ impl Event {
         Some(format!("{doubt}: {}", adapter.set_command(setting)))
     }
 
-    /// The booking in a delivery, as far as the event shows it: often no more than its id and status.
+    /// The booking in a delivery, as far as the event shows it: often no more than its id and
+    /// status.
     pub(crate) fn booking_in(body: &[u8], adapter: &Adapter) -> Option<Booking> {
         let event = read_body(body, |_| None).ok()?.value().clone();
         // Of an expression that fails the listener has warned.
@@ -141,7 +146,8 @@ impl Event {
         }
     }
 
-    /// Events with the same key are forwarded in order: the booking's id, or the event's own if it has no booking.
+    /// Events with the same key are forwarded in order: the booking's id, or the event's own if it
+    /// has no booking.
     pub(crate) fn ordering_key(&self) -> &str {
         self.booking.as_deref().unwrap_or(&self.id)
     }

@@ -1,8 +1,8 @@
 //! Forwards stored events to the app: in order within a booking, concurrently across bookings.
 //!
-//! It asks the store for the oldest waiting event of each booking. An event waits until the app has answered 2xx, or the
-//! schedule is used up; until then the booking's later events are not asked for. So order, restarts and pauses need no
-//! memory but the numbers of the events in flight.
+//! It asks the store for the oldest waiting event of each booking. An event waits until the app has
+//! answered 2xx, or the schedule is used up; until then the booking's later events are not asked
+//! for. So order, restarts and pauses need no memory but the numbers of the events in flight.
 
 use std::collections::HashSet;
 use std::pin::pin;
@@ -24,10 +24,12 @@ use crate::service::time::duration::duration;
 const MAX_IN_FLIGHT: usize = 64;
 /// How long to wait before using the database again after a failure.
 const WRITE_PAUSE: Duration = Duration::from_secs(1);
-/// The longest sleep. After the machine itself was suspended, the clock is read again within this time.
+/// The longest sleep. After the machine itself was suspended, the clock is read again within this
+/// time.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 
-/// The pauses between the attempts of a delivery. After the last one has failed, the event is abandoned.
+/// The pauses between the attempts of a delivery. After the last one has failed, the event is
+/// abandoned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Schedule(Vec<Duration>);
 
@@ -66,7 +68,8 @@ pub(super) struct Forwarder {
 }
 
 impl Forwarder {
-    /// Forwards what is waiting and what arrives until `stop`, then waits up to `grace` for attempts in flight.
+    /// Forwards what is waiting and what arrives until `stop`, then waits up to `grace` for
+    /// attempts in flight.
     pub(super) async fn run(self: Arc<Self>, stop: impl Future<Output = ()>, grace: Duration) {
         let mut stop = pin!(stop);
         // The attempts in flight, which end with the numbers of their events.

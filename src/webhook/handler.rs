@@ -1,4 +1,5 @@
-//! Posting to a handler, the program that receives webhooks. Like the service, the client follows no redirects.
+//! Posting to a handler, the program that receives webhooks. Like the service, the client follows
+//! no redirects.
 
 use std::fmt;
 use std::path::Path;
@@ -18,14 +19,15 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
 /// How much of the body of a response is kept, in bytes: to a delivery, and of a document.
 const MAX_RESPONSE: usize = 64 * 1024;
 const MAX_DOCUMENT: usize = 16 * 1024 * 1024;
-/// How much of a body is shown, in lines and in bytes: the drill sends large ones, and an error page may be one.
+/// How much of a body is shown, in lines and in bytes: the drill sends large ones, and an error
+/// page may be one.
 const SHOWN_LINES: usize = 10;
 const SHOWN: usize = 1024;
 
 pub(crate) type Trace = fn(&str);
 
-/// A header's name and value. Values are bytes; each is the character U+0000 to U+00FF of that number, so that no byte is
-/// lost in a string.
+/// A header's name and value. Values are bytes; each is the character U+0000 to U+00FF of that
+/// number, so that no byte is lost in a string.
 pub(crate) type HeaderLine = (String, String);
 
 /// Parses an http or https URL without user, password and fragment.
@@ -98,7 +100,8 @@ pub(crate) struct Handler {
 }
 
 impl Handler {
-    /// A client for the handler at `url`, which has `deadline` to respond, and may have a certificate of an authority in `ca_file`. `trace` is told what is posted and comes back.
+    /// A client for the handler at `url`, which has `deadline` to respond, and may have a
+    /// certificate of an authority in `ca_file`. `trace` is told what is posted and comes back.
     pub(crate) fn new(
         url: Url,
         deadline: Duration,
@@ -124,7 +127,8 @@ impl Handler {
         for (name, value) in headers {
             let value: Vec<u8> = value.chars().filter_map(|c| u8::try_from(c).ok()).collect();
             let name = HeaderName::try_from(name.as_str());
-            // Skips none: they came in a request, or were checked with the arguments or the dialect.
+            // Skips none: they came in a request, or were checked with the arguments or the
+            // dialect.
             if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(&value)) {
                 map.append(name, value);
             }
@@ -145,7 +149,8 @@ impl Handler {
         verdict
     }
 
-    /// Reads a document from the handler. It is not a delivery, so a shorter deadline does not apply.
+    /// Reads a document from the handler. It is not a delivery, so a shorter deadline does not
+    /// apply.
     pub(crate) async fn get(&self, url: &Url) -> HandlerVerdict {
         let deadline = self.deadline.max(DEADLINE);
         exchange(self.http.get(url.clone()), MAX_DOCUMENT, deadline).await

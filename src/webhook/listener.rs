@@ -1,5 +1,5 @@
-//! The listener: receiver and forwarder on a thread of their own, so that neither a blocked terminal nor a sandbox in the
-//! same process delays a delivery.
+//! The listener: receiver and forwarder on a thread of their own, so that neither a blocked
+//! terminal nor a sandbox in the same process delays a delivery.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,8 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Starts a listener on a bound, non-blocking socket. Returns it and the receiver of its events.
+    /// Starts a listener on a bound, non-blocking socket. Returns it and the receiver of its
+    /// events.
     pub(crate) fn start(
         listening: Listening,
         app: Option<(App, Schedule)>,

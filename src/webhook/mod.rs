@@ -1,5 +1,5 @@
-//! Webhooks as their receiver sees them: verifying, receiving, storing, forwarding and replaying deliveries, explaining
-//! signatures that do not verify, and testing handlers.
+//! Webhooks as their receiver sees them: verifying, receiving, storing, forwarding and replaying
+//! deliveries, explaining signatures that do not verify, and testing handlers.
 
 pub(crate) mod app;
 pub(crate) mod commands;

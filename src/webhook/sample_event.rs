@@ -73,8 +73,8 @@ impl SampleEvent {
     }
 }
 
-/// Sets a field at its name or path. What the service writes into a header stands in the body under its own name, so that
-/// it is found where no profile says so.
+/// Sets a field at its name or path. What the service writes into a header stands in the body under
+/// its own name, so that it is found where no profile says so.
 fn insert(event: &mut Map<String, Value>, name: &str, own: &str, value: Value) {
     let path = Path::parse(name).filter(|_| !name.starts_with("header:"));
     let is_set = path.is_some_and(|path| path.set(event, value.clone()).is_ok());

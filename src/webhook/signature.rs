@@ -1,4 +1,5 @@
-//! The signature of a delivery: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<raw body>">` ("Events", 5).
+//! The signature of a delivery: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<raw body>">`
+//! ("Events", 5).
 
 use std::fmt;
 use std::time::Duration;
@@ -37,8 +38,8 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Parses the header's value: parts separated by commas and optional blanks, with exactly one `t` of ASCII digits and
-    /// at least one `v1` of 64 hex digits. Unknown parts are ignored.
+    /// Parses the header's value: parts separated by commas and optional blanks, with exactly one
+    /// `t` of ASCII digits and at least one `v1` of 64 hex digits. Unknown parts are ignored.
     pub(crate) fn parse(value: &[u8]) -> Result<Self, &'static str> {
         let mut times = Vec::new();
         let mut v1 = Vec::new();
@@ -129,8 +130,9 @@ impl fmt::Display for Unverified {
     }
 }
 
-/// Verifies a body with any of the secrets, of which a rotation has two. `now` is in seconds since 1970; without a
-/// tolerance any time is accepted. The time is checked last: a wrong signature is reported as such, whatever its age.
+/// Verifies a body with any of the secrets, of which a rotation has two. `now` is in seconds since
+/// 1970; without a tolerance any time is accepted. The time is checked last: a wrong signature is
+/// reported as such, whatever its age.
 pub(crate) fn verify(
     secrets: &[Secret],
     header: &[u8],
@@ -219,7 +221,8 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Undoes the likely mistakes with secrets and bodies until a `v1` matches. Returns a word for scripts, and a sentence.
+/// Undoes the likely mistakes with secrets and bodies until a `v1` matches. Returns a word for
+/// scripts, and a sentence.
 pub(crate) fn diagnose(
     secrets: &[Secret],
     header: &Header,

@@ -1,5 +1,6 @@
-//! The controls are what `GET /sandbox/openapi.json` says of them. Every answer is held against its schema where the
-//! tests get it; here are the fields, the parameters and the calls that no answer may leave out.
+//! The controls are what `GET /sandbox/openapi.json` says of them. Every answer is held against its
+//! schema where the tests get it; here are the fields, the parameters and the calls that no answer
+//! may leave out.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};

@@ -20,8 +20,8 @@ pub(crate) struct Described {
     pub(crate) name: String,
 }
 
-/// Whether each field of the controls' good answers was seen in one, by its schema and name. What the service's own
-/// document has is seen by the tests of the service.
+/// Whether each field of the controls' good answers was seen in one, by its schema and name. What
+/// the service's own document has is seen by the tests of the service.
 #[derive(Default)]
 pub(crate) struct Fields(BTreeMap<String, bool>);
 

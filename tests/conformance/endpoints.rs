@@ -1,4 +1,5 @@
-//! "Endpoints": what each of them does, and what the preamble, "Resources" and "Versioning" say besides.
+//! "Endpoints": what each of them does, and what the preamble, "Resources" and "Versioning" say
+//! besides.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};

@@ -169,7 +169,8 @@ fn code_7_an_unknown_booking_is_answered_with_the_unfinished_ones_of_the_last_da
     let service = Service::start(&[]);
     service.create_with("ven_otp", json!({})).is(201);
     service.advance("25h");
-    // Of an unfinished booking of more than a day ago, one finished, and one of another organization.
+    // Of an unfinished booking of more than a day ago, one finished, and one of another
+    // organization.
     service.book("ven_confirms");
     service.book("ven_provider_fails");
     let order = service.order("ven_otp");

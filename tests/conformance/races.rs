@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::service::{LIVE, Service, TEST, of_slot, path_of, with};
 
-/// Makes all these posts with a key at once, one a connection; each body may have an idempotency key. What came of each.
+/// Makes all these posts with a key at once, one a connection; each body may have an idempotency
+/// key. What came of each.
 fn at_once(
     service: &Service,
     (key, path): (&str, &str),

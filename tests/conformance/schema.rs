@@ -1,4 +1,5 @@
-//! JSON Schema, as far as the OpenAPI documents use it. A keyword that is not known here fails the test that meets it.
+//! JSON Schema, as far as the OpenAPI documents use it. A keyword that is not known here fails the
+//! test that meets it.
 
 use jiff::{Timestamp, civil::Date};
 use regex_bites::Regex;

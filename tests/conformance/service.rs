@@ -251,7 +251,8 @@ impl Service {
         self.post(&session_path(&session, "/verify"), json!({"code": code})).is(200).clone()
     }
 
-    /// Holds an answer against the OpenAPI documents. A request that is not valid HTTP gets none of theirs.
+    /// Holds an answer against the OpenAPI documents. A request that is not valid HTTP gets none of
+    /// theirs.
     fn compare(&self, method: &str, path: &str, answer: &Answer) {
         if (method, path) == ("POST", "/sandbox/faults") {
             self.has_faults.store(true, Ordering::Relaxed);

@@ -1,4 +1,5 @@
-//! What the sandbox settles where the specification is silent, 1 to 5: what is refused, in which order, and by which rule.
+//! What the sandbox settles where the specification is silent, 1 to 5: what is refused, in which
+//! order, and by which rule.
 
 use serde_json::json;
 
@@ -8,7 +9,8 @@ use crate::service::{
     with,
 };
 
-/// Sends a booking request that would fail at the later of two checks, and has to fail at the earlier one.
+/// Sends a booking request that would fail at the later of two checks, and has to fail at the
+/// earlier one.
 fn send(service: &Service, key: &str, body: impl Into<Vec<u8>>) -> Answer {
     service.with(key).raw("POST", "/v1/bookings", Some(body.into()))
 }

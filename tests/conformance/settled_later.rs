@@ -1,4 +1,5 @@
-//! What the sandbox settles where the specification is silent, 6 to 12: what is told of a booking, what runs out, and when.
+//! What the sandbox settles where the specification is silent, 6 to 12: what is told of a booking,
+//! what runs out, and when.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -249,7 +250,8 @@ fn settled_11_the_worker_ticks_every_second_unless_told_otherwise() {
     let service = Service::start(&["--delivery-interval", "30s"]);
     service.settings(json!({"webhook_url": receiver.url}));
     let booking = service.book("ven_confirms");
-    // Proves that nothing comes: longer than the default interval of a second, shorter than this one.
+    // Proves that nothing comes: longer than the default interval of a second, shorter than this
+    // one.
     std::thread::sleep(std::time::Duration::from_millis(2_500));
     assert!(receiver.kinds(&booking).is_empty());
 }

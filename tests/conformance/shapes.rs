@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use crate::receiver::subscribed;
 use crate::service::{Service, day, details, instant, list, names, with};
 
-/// Asserts that an object has these fields, and of the further ones no others. Both are lists of words.
+/// Asserts that an object has these fields, and of the further ones no others. Both are lists of
+/// words.
 #[track_caller]
 fn shaped(object: &Value, fields: &str, further: &str) {
     let names = names(object);

@@ -1,4 +1,5 @@
-//! A service that shows another guest's booking under the id that was asked for: it is never taken for the one of the journal.
+//! A service that shows another guest's booking under the id that was asked for: it is never taken
+//! for the one of the journal.
 
 use serde_json::{Value, json};
 
@@ -47,7 +48,8 @@ fn batch_ends_with(home: &Home, row: &Value, more: &[&str], parts: &[&str]) {
     parts.iter().for_each(|part| output.shows(part));
 }
 
-/// "an answer that is not one taken for success" (design): the first answer shows nothing by which the booking can be told.
+/// "an answer that is not one taken for success" (design): the first answer shows nothing by which
+/// the booking can be told.
 #[test]
 fn a_sparse_answer_to_a_create_is_compared_once_the_booking_shows_more() {
     let sparse =

@@ -1,4 +1,5 @@
-//! Answers as networks give them: pages, nothing, too much, too slowly, and documents with an odd value.
+//! Answers as networks give them: pages, nothing, too much, too slowly, and documents with an odd
+//! value.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -22,7 +23,8 @@ fn whole(head: &str, body: &str) -> Reply {
 
 const PAGE: &str = "<html><h1>No</h1></html>";
 
-/// The status itself says what is wrong, whoever wrote the page around it (command line, Exit codes).
+/// The status itself says what is wrong, whoever wrote the page around it (command line, Exit
+/// codes).
 #[test]
 fn a_4xx_without_a_document_is_judged_by_its_status() {
     for (status, exit) in [
@@ -61,8 +63,9 @@ fn a_429_without_a_document_is_waited_out_all_the_same() {
     home.ok(["show", "bk_1", "--max-wait", "30s"]);
 }
 
-/// "a 4xx is a refusal only where it carries one of the service's documents (JSON with `error`) …; a page, an empty
-/// body, 408, 425, 499 or anything from something in between proves nothing (16)" (design, Policies)
+/// "a 4xx is a refusal only where it carries one of the service's documents (JSON with `error`) …;
+/// a page, an empty body, 408, 425, 499 or anything from something in between proves nothing (16)"
+/// (design, Policies)
 #[test]
 fn a_4xx_without_one_of_the_services_documents_leaves_a_booking_request_open() {
     let document = json!({"error": "no"}).to_string();

@@ -1,4 +1,5 @@
-//! Bytes, bodies, addresses and secrets as people and services have them: sent and shown as they came, or refused by name.
+//! Bytes, bodies, addresses and secrets as people and services have them: sent and shown as they
+//! came, or refused by name.
 
 use serde_json::json;
 

@@ -73,7 +73,8 @@ fn a_status_says_where_a_key_comes_from_and_shows_its_end_alone() {
     assert_eq!(text(&row, "key"), "sk_test_…cdef");
 }
 
-/// "An API key never travels to another origin than the one it was stored or given for" (command line)
+/// "An API key never travels to another origin than the one it was stored or given for" (command
+/// line)
 #[test]
 fn a_stored_key_is_not_sent_to_an_address_that_was_edited_in_later() {
     let served = Served::start();

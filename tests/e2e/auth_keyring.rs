@@ -1,4 +1,5 @@
-//! The keyring of the operating system: a real one, one that is not there, and one that never answers.
+//! The keyring of the operating system: a real one, one that is not there, and one that never
+//! answers.
 
 use std::os::unix::net::UnixListener;
 use std::process::{Command, Stdio};
@@ -21,7 +22,8 @@ trap 'kill $keyring' EXIT
 eval "$1"
 "#;
 
-/// Runs a script on a bus with an unlocked keyring; `None`, said in the log, where that is not to be had here.
+/// Runs a script on a bus with an unlocked keyring; `None`, said in the log, where that is not to
+/// be had here.
 fn with_keyring(home: &Home, served: &Served, script: &str) -> Option<Output> {
     let needed = ["dbus-run-session", "dbus-send", "gnome-keyring-daemon", "secret-tool"];
     if let Some(missing) = needed.into_iter().find(|program| !installed(program)) {
@@ -83,8 +85,9 @@ fn a_real_keyring_keeps_what_login_stores_and_gives_what_others_stored_there() {
     );
 }
 
-/// A keyring that would have to be unlocked, with nobody who is asked for the password, and with somebody who does
-/// not come: "Where no keyring answers within 3 s, `auth login` says so (3) and names the ways out" (command line)
+/// A keyring that would have to be unlocked, with nobody who is asked for the password, and with
+/// somebody who does not come: "Where no keyring answers within 3 s, `auth login` says so (3) and
+/// names the ways out" (command line)
 #[test]
 fn a_locked_keyring_ends_a_login_in_seconds_with_the_ways_out() {
     let served = Served::start();
@@ -137,7 +140,8 @@ fn login(home: &Home, base_url: &str) -> serde_json::Value {
     home.feed(&arguments, KEY).refused(3, "keyring")
 }
 
-/// "Where no keyring answers within 3 s, `auth login` says so (3) and names the ways out" (command line)
+/// "Where no keyring answers within 3 s, `auth login` says so (3) and names the ways out" (command
+/// line)
 #[test]
 fn without_a_bus_a_login_says_so_at_once_and_names_the_ways_out() {
     let served = Served::start();

@@ -1,5 +1,5 @@
-//! "What is not needed for a command is not opened by it: no TLS roots for http, no keyring with a key in the
-//! environment, no journal for a read, no runtime threads." (design, Speed)
+//! "What is not needed for a command is not opened by it: no TLS roots for http, no keyring with a
+//! key in the environment, no journal for a read, no runtime threads." (design, Speed)
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -8,7 +8,8 @@ use serde_json::json;
 
 use crate::harness::{Home, Reply, Running, Scripted, for_guest, installed, skipped};
 
-/// What a command asks of the system, a line each: the files that it opens, its sockets, its threads.
+/// What a command asks of the system, a line each: the files that it opens, its sockets, its
+/// threads.
 ///
 /// `None` where that cannot be watched here.
 fn trace(home: &Home, arguments: &[&str]) -> Option<Vec<String>> {

@@ -35,7 +35,8 @@ fn lines(output: &Output) -> Vec<Value> {
     lines.collect::<Result<_, _>>().unwrap()
 }
 
-/// "A result line is `{"row", "idempotency_key", "exit_code", "booking"?|"error"?}`" (command line, Forms)
+/// "A result line is `{"row", "idempotency_key", "exit_code", "booking"?|"error"?}`" (command line,
+/// Forms)
 #[test]
 fn each_row_has_a_result_line_and_a_batch_that_is_started_again_books_nothing_twice() {
     let served = Served::start();
@@ -125,8 +126,8 @@ fn row_has_the_time_and_the_columns_that_people_write() {
     }
 }
 
-/// "if its booking has ended, it is sent; if that booking is by now as the row asks, it is done; else it is not sent" (command
-/// line, Forms)
+/// "if its booking has ended, it is sent; if that booking is by now as the row asks, it is done;
+/// else it is not sent" (command line, Forms)
 #[test]
 fn corrected_row_is_not_booked_beside_what_it_was() {
     let served = Served::start();
@@ -343,7 +344,8 @@ fn a_dry_run_shows_the_request_of_each_row_under_the_key_that_it_will_have() {
     }
 }
 
-/// What would refuse every row ends the batch: a key that is gone is told once, not a thousand times.
+/// What would refuse every row ends the batch: a key that is gone is told once, not a thousand
+/// times.
 #[test]
 fn what_refuses_every_row_stops_the_batch_at_the_first() {
     let served = Served::start();

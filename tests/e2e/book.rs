@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::harness::{GUEST, Home, Served, has, holds, text, words};
 
-/// "Started with no configuration at all it talks to the embedded sandbox: one line on stderr says so, and
-/// that nothing is really booked." (command line, Command tree)
+/// "Started with no configuration at all it talks to the embedded sandbox: one line on stderr says
+/// so, and that nothing is really booked." (command line, Command tree)
 #[test]
 fn in_an_empty_home_and_a_pipe_one_command_books_and_says_that_nothing_is_really_booked() {
     let home = Home::new();
@@ -17,8 +17,8 @@ fn in_an_empty_home_and_a_pipe_one_command_books_and_says_that_nothing_is_really
     output.says("sandbox").says("nothing is really booked");
 }
 
-/// "It keeps its state in a file, so that one command's booking is there for the next, and several commands
-/// at once share it safely." (command line, Sandbox from the shell)
+/// "It keeps its state in a file, so that one command's booking is there for the next, and several
+/// commands at once share it safely." (command line, Sandbox from the shell)
 #[test]
 fn eight_commands_at_once_in_one_empty_home_make_eight_bookings() {
     let home = Home::new();
@@ -111,7 +111,8 @@ fn a_slot_of_another_venue_is_refused_before_anything_is_sent() {
     assert!(Served::of(&home).bookings().is_empty());
 }
 
-/// The slots that `book` looks up for itself are shown to nobody, so they are no list that rows stand for.
+/// The slots that `book` looks up for itself are shown to nobody, so they are no list that rows
+/// stand for.
 #[test]
 fn booking_by_time_leaves_the_rows_of_the_list_that_was_shown() {
     let home = Home::new();

@@ -1,4 +1,5 @@
-//! What this machine booked: listed as it was last seen, and its guests forgotten so that nothing of them is left.
+//! What this machine booked: listed as it was last seen, and its guests forgotten so that nothing
+//! of them is left.
 
 use std::fs;
 
@@ -43,7 +44,8 @@ fn what_was_booked_here_is_listed_newest_first_as_the_service_sent_it() {
     home.run(["bookings", "--status", "confirmd"]).exits(2);
 }
 
-/// The list is as old as it says: a command that ends with a booking brings it up to date, one that only reads does not.
+/// The list is as old as it says: a command that ends with a booking brings it up to date, one that
+/// only reads does not.
 #[test]
 fn the_list_follows_what_is_done_and_shown() {
     let home = Home::new();
@@ -64,7 +66,8 @@ fn the_list_follows_what_is_done_and_shown() {
     assert_eq!(statuses(&home), ["expired", "cancelled"]);
 }
 
-/// "body lists the organization's unfinished bookings of the last day in open_bookings" (spec, Errors: 404)
+/// "body lists the organization's unfinished bookings of the last day in open_bookings" (spec,
+/// Errors: 404)
 #[test]
 fn the_organizations_open_bookings_are_listed_whoever_made_them_and_no_journal_is_needed() {
     let served = Served::start();
@@ -93,7 +96,8 @@ fn the_organizations_open_bookings_are_listed_whoever_made_them_and_no_journal_i
     lost.refuses("bookings --open", 15, "unexpected_answer");
 }
 
-/// A list belongs to the process that started the command: two jobs of one home never see each other's rows.
+/// A list belongs to the process that started the command: two jobs of one home never see each
+/// other's rows.
 #[test]
 fn a_row_belongs_to_the_shell_that_listed_it() {
     let home = Home::new();
@@ -292,7 +296,8 @@ fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_ne
     assert!(journal_holds(&home, "Lovelace"));
 }
 
-/// What is deleted does not come back, so a computer whose clock is ahead by months goes by the service's.
+/// What is deleted does not come back, so a computer whose clock is ahead by months goes by the
+/// service's.
 #[test]
 fn a_clock_that_is_ahead_of_the_services_ends_no_retention() {
     let server = creating(|before| {

@@ -105,7 +105,8 @@ fn an_answer_without_a_body_is_no_failure() {
     home.refuses("cancel bk_1 --yes", 16, "outcome_unknown");
 }
 
-/// "Ctrl-C at any point ends with …" (command line, Interactive): never that nothing happened once something was sent.
+/// "Ctrl-C at any point ends with …" (command line, Interactive): never that nothing happened once
+/// something was sent.
 #[test]
 fn an_interrupted_write_is_never_said_to_have_changed_nothing() {
     for (arguments, harmless) in [
@@ -164,7 +165,8 @@ fn a_file_without_end_is_refused_in_a_sentence() {
     assert!(server.requests().is_empty());
 }
 
-/// "An API key never travels to another origin …, and no flag takes one" (command line, Environment)
+/// "An API key never travels to another origin …, and no flag takes one" (command line,
+/// Environment)
 #[test]
 fn the_key_cannot_be_given_nor_led_elsewhere() {
     let server = anything();

@@ -1,7 +1,8 @@
-//! "A secret seen: keys, OTPs, payment answers, webhook secrets: not in argv, logs, errors, the journal, panics."
-//! (design, What must never happen)
+//! "A secret seen: keys, OTPs, payment answers, webhook secrets: not in argv, logs, errors, the
+//! journal, panics." (design, What must never happen)
 //!
-//! One secret of each kind goes through every command; afterwards everything that was written is searched for them.
+//! One secret of each kind goes through every command; afterwards everything that was written is
+//! searched for them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,7 +67,8 @@ fn document(path: &str) -> Value {
     }
 }
 
-/// Every command that a secret goes through or past. A `~` is a blank, and words in capitals are secrets and times.
+/// Every command that a secret goes through or past. A `~` is a blank, and words in capitals are
+/// secrets and times.
 const COMMANDS: &str = "
     search dining --near x --at TIME
     slots ven_1 --at TIME

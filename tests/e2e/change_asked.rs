@@ -47,7 +47,8 @@ fn writes(service: &Scripted) -> usize {
     requests.iter().filter(of_booking).count() + requests.iter().filter(is_cancel).count()
 }
 
-/// "On a terminal, `modify` without an argument opens a list to pick from": and asks what to change.
+/// "On a terminal, `modify` without an argument opens a list to pick from": and asks what to
+/// change.
 #[test]
 fn a_change_that_is_not_named_is_asked_for_on_a_terminal_and_refused_in_a_pipe() {
     let home = Home::new();

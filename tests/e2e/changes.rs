@@ -1,4 +1,5 @@
-//! Modify and cancel: what they change, what refuses them, and what is known where the answer got lost.
+//! Modify and cancel: what they change, what refuses them, and what is known where the answer got
+//! lost.
 
 use serde_json::json;
 

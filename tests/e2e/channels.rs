@@ -1,5 +1,6 @@
-//! The wheel, the packages of npm and the container image, made of the program under test, installed where nothing else of
-//! bookctl is, and used by tests of their own. packaging/check does the same with the programs of a release.
+//! The wheel, the packages of npm and the container image, made of the program under test,
+//! installed where nothing else of bookctl is, and used by tests of their own. packaging/check does
+//! the same with the programs of a release.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -65,7 +66,8 @@ fn blank(program: impl AsRef<Path>, folder: &Path) -> Command {
     command
 }
 
-/// The Python of a new environment that has the wheel, and beside it the test runner of this computer.
+/// The Python of a new environment that has the wheel, and beside it the test runner of this
+/// computer.
 pub(crate) fn python_with_wheel() -> Option<&'static Path> {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
     let python = python_with("pip, pytest, xdist, mypy")?;
@@ -87,7 +89,8 @@ pub(crate) fn python_with_wheel() -> Option<&'static Path> {
     Some(made)
 }
 
-/// A Node, and a new folder that has the packages of npm, and above it the test runner of this computer.
+/// A Node, and a new folder that has the packages of npm, and above it the test runner of this
+/// computer.
 pub(crate) fn node_with_package() -> Option<(String, &'static Path)> {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
     let (node, modules) = node_with(&["vitest", "typescript", "@types/node"])?;
@@ -181,8 +184,8 @@ fn each_text(list: &Value) -> Vec<&str> {
     list.as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect()
 }
 
-/// The image's configuration, and its layers unpacked, with the libraries that the program under test needs and a static
-/// one does not.
+/// The image's configuration, and its layers unpacked, with the libraries that the program under
+/// test needs and a static one does not.
 fn unpack(image: &Path, folder: &Path) -> Value {
     done(Command::new("tar").arg("-xf").arg(image).arg("-C").arg(folder));
     let read = |path: &str| -> Value {

@@ -1,4 +1,5 @@
-//! Clients that others' generators make from the OpenAPI documents: their names, their types, and the whole life cycle.
+//! Clients that others' generators make from the OpenAPI documents: their names, their types, and
+//! the whole life cycle.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -41,7 +42,8 @@ pub(crate) fn python_with(modules: &str) -> Option<String> {
     }
 }
 
-/// A Node, and the folder in which `npm install` brought these packages (`BOOKCTL_TEST_NODE_STRIPE`).
+/// A Node, and the folder in which `npm install` brought these packages
+/// (`BOOKCTL_TEST_NODE_STRIPE`).
 pub(crate) fn node_with(packages: &[&str]) -> Option<(String, PathBuf)> {
     let node = std::env::var("BOOKCTL_TEST_NODE").unwrap_or_else(|_| "node".to_owned());
     let folder = std::env::var("BOOKCTL_TEST_NODE_STRIPE").unwrap_or_default();
@@ -58,7 +60,8 @@ pub(crate) fn node_with(packages: &[&str]) -> Option<(String, PathBuf)> {
     }
 }
 
-/// The last line that a walk through the life cycle prints: how many of its answers had the promised type.
+/// The last line that a walk through the life cycle prints: how many of its answers had the
+/// promised type.
 fn answers(stdout: &str) -> usize {
     stdout.trim().parse().unwrap()
 }

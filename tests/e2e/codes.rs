@@ -1,5 +1,5 @@
-//! The codes of errors: each in the catalog is emitted, by the program or by the sandbox as the service does, and what
-//! the sandbox answers with is in the catalog.
+//! The codes of errors: each in the catalog is emitted, by the program or by the sandbox as the
+//! service does, and what the sandbox answers with is in the catalog.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -51,7 +51,8 @@ fn every_code_of_the_programs_own_is_one_that_some_error_has() {
 #[test]
 fn every_code_that_the_sandbox_answers_with_is_in_the_catalog_and_the_other_way_round() {
     let refusals = src("sandbox/rules/api_error.rs");
-    // A code is one word, in `error_code` or, in older refusals, in `error`, where the others have a sentence.
+    // A code is one word, in `error_code` or, in older refusals, in `error`, where the others have
+    // a sentence.
     let after = ["\"error\": \"", "\"error_code\": \""].map(|name| refusals.split(name).skip(1));
     let codes = after.into_iter().flatten().map(|rest| rest.split('"').next().unwrap());
     let is_code = |text: &&str| text.chars().all(|c| c.is_ascii_lowercase() || c == '_');

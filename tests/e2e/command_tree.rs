@@ -8,13 +8,15 @@ use crate::harness::Home;
 #[derive(Debug)]
 pub(crate) struct Command {
     pub(crate) path: Vec<String>,
-    /// Its positional arguments, then its flags with their values; the global flags stand with the root alone.
+    /// Its positional arguments, then its flags with their values; the global flags stand with the
+    /// root alone.
     arguments: Vec<String>,
     /// Whether it has commands below it.
     pub(crate) is_group: bool,
 }
 
-/// Every command, groups before what is in them, in the order of the help. The first is `bookctl` itself.
+/// Every command, groups before what is in them, in the order of the help. The first is `bookctl`
+/// itself.
 pub(crate) fn commands() -> Vec<Command> {
     let (mut root, mut found) = (bookctl::command(), Vec::new());
     root.build();

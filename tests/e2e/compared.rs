@@ -1,4 +1,5 @@
-//! What was asked is compared with what the booking says afterwards, and the journal keeps both shapes of a request.
+//! What was asked is compared with what the booking says afterwards, and the journal keeps both
+//! shapes of a request.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -84,7 +85,8 @@ fn a_booking_made_otherwise_than_was_chosen_is_a_warning_that_names_the_key_and_
     }
 }
 
-/// "The journal keeps what was sent, byte for byte, so that `resume` repeats it under a changed adapter."
+/// "The journal keeps what was sent, byte for byte, so that `resume` repeats it under a changed
+/// adapter."
 #[test]
 fn a_key_that_is_given_again_sends_what_was_sent_and_the_guest_too_where_the_journal_forgot() {
     let server = Scripted::start(|_| Reply::json(201, &booking()));

@@ -10,8 +10,9 @@ use crate::harness::{
     Home, Reply, Running, SOON, Scripted, Served, free_port, has, holds, text, words,
 };
 
-/// "A key in the environment with neither a base URL nor a profile named is refused (3), so that a script that
-/// lost its configuration never books in the sandbox by mistake" (command line, Command tree)
+/// "A key in the environment with neither a base URL nor a profile named is refused (3), so that a
+/// script that lost its configuration never books in the sandbox by mistake" (command line, Command
+/// tree)
 #[test]
 fn a_key_alone_is_refused_and_never_books_in_the_sandbox() {
     let home = Home::new().with("BOOKCTL_API_KEY", "sk_live_x");
@@ -19,7 +20,8 @@ fn a_key_alone_is_refused_and_never_books_in_the_sandbox() {
     assert!(!home.path().join("sandbox.db").exists());
 }
 
-/// "`--profile NAME`, `BOOKCTL_PROFILE` or `bookctl profile use` changes that." (command line, Command tree)
+/// "`--profile NAME`, `BOOKCTL_PROFILE` or `bookctl profile use` changes that." (command line,
+/// Command tree)
 #[test]
 fn a_key_goes_to_the_profile_that_was_chosen_as_the_default_one() {
     let served = Served::start();
@@ -34,7 +36,8 @@ fn a_key_goes_to_the_profile_that_was_chosen_as_the_default_one() {
     assert_eq!(served.bookings().len(), 1);
 }
 
-/// "Where profiles exist and none is chosen, a command that needs a service ends with 3 and names both ways on" (command line)
+/// "Where profiles exist and none is chosen, a command that needs a service ends with 3 and names
+/// both ways on" (command line)
 #[test]
 fn profiles_without_a_choice_are_refused_with_both_ways_on() {
     let served = Served::start();
@@ -57,8 +60,8 @@ fn profiles_without_a_choice_are_refused_with_both_ways_on() {
     home.book("ven_confirms", &["--profile", "sandbox"]).exits(0);
 }
 
-/// "after a write that line stands under `-q` too, unless the sandbox was named … A card and a pipe's rows of a sandbox's booking
-/// have `service  sandbox`" (command line)
+/// "after a write that line stands under `-q` too, unless the sandbox was named … A card and a
+/// pipe's rows of a sandbox's booking have `service  sandbox`" (command line)
 #[test]
 fn a_booking_of_an_unnamed_sandbox_says_so_in_quiet() {
     const LINE: &str = "sandbox: nothing is really booked";
@@ -145,7 +148,8 @@ fn settings_that_others_may_write_are_refused_with_the_chmod() {
     has(&home.refuses("status --profile live", 3, "config"), "hint", "chmod");
 }
 
-/// "`BOOKCTL_JOURNAL` (…; set and empty: the local file, also against the profile's)" (command line, Environment)
+/// "`BOOKCTL_JOURNAL` (…; set and empty: the local file, also against the profile's)" (command
+/// line, Environment)
 #[test]
 fn an_empty_journal_variable_is_the_local_file_against_the_profile() {
     let served = Served::start();
@@ -246,7 +250,8 @@ fn a_config_file_that_cannot_be_read_is_refused_with_its_line() {
     }
 }
 
-/// "A flag (`--profile` too) beats the environment, the environment the config file." (command line)
+/// "A flag (`--profile` too) beats the environment, the environment the config file." (command
+/// line)
 #[test]
 fn a_flag_beats_the_environment_and_the_environment_beats_the_file() {
     let answers = |name: &'static str| {
@@ -269,7 +274,8 @@ fn a_flag_beats_the_environment_and_the_environment_beats_the_file() {
     assert!(flag.requests().is_empty());
 }
 
-/// "An API key never travels to another origin than the one it was stored or given for" (command line)
+/// "An API key never travels to another origin than the one it was stored or given for" (command
+/// line)
 #[test]
 fn a_profile_named_sandbox_is_the_embedded_one_whatever_the_environment_says() {
     let server = Scripted::start(|_| Reply::html());

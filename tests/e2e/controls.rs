@@ -9,7 +9,8 @@ fn document(home: &Home, words: &[&str]) -> Value {
     home.ok(command).json()
 }
 
-/// "gives `CMD` `BOOKCTL_BASE_URL` and `BOOKCTL_API_KEY`, and ends with its exit code" (command line, Sandbox)
+/// "gives `CMD` `BOOKCTL_BASE_URL` and `BOOKCTL_API_KEY`, and ends with its exit code" (command
+/// line, Sandbox)
 #[test]
 fn run_gives_a_command_a_fresh_sandbox_and_ends_as_it_does() {
     let home = Home::new().with("BOOKCTL_PROFILE", "elsewhere");
@@ -95,7 +96,8 @@ fn faults_are_added_listed_met_and_cleared() {
     has(&error, "message", "--on must be `any`");
 }
 
-/// "`bookctl sandbox …` acts on the sandbox that the profile points to (3 where it is none)" (command line)
+/// "`bookctl sandbox …` acts on the sandbox that the profile points to (3 where it is none)"
+/// (command line)
 #[test]
 fn a_service_that_is_no_sandbox_has_no_controls() {
     let server = Scripted::start(|request| match request.path.as_str() {

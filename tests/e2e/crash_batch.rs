@@ -1,5 +1,5 @@
-//! "what is booked is not booked twice" (`bookctl batch`): a batch that is killed and started again, in the home
-//! where it began or in another, books each row once.
+//! "what is booked is not booked twice" (`bookctl batch`): a batch that is killed and started
+//! again, in the home where it began or in another, books each row once.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,8 @@ const A_SLOT: usize = 3;
 /// Slots of a scenario venue a day: every half hour from 17:00 to 22:00.
 const A_DAY: usize = 11;
 
-/// Rows for slots enough, in UTC; every tenth row stands there twice, as a guest who wants two tables.
+/// Rows for slots enough, in UTC; every tenth row stands there twice, as a guest who wants two
+/// tables.
 fn rows(count: usize, served: &Served) -> String {
     let clock = served.home().json("sandbox clock");
     let now: jiff::Timestamp = text(&clock, "now").parse().unwrap();

@@ -1,5 +1,5 @@
-//! "Whatever then happens, kill -9 at any instruction included, the next run knows it, and `attempts resume` settles
-//! it with the same key." (design, What must never happen)
+//! "Whatever then happens, kill -9 at any instruction included, the next run knows it, and
+//! `attempts resume` settles it with the same key." (design, What must never happen)
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -29,7 +29,8 @@ fn worth_killing(calls: Vec<SystemCall>, stride: usize) -> Vec<SystemCall> {
     sample_around(calls, stride, |call: &SystemCall| call.concerns(CREATE))
 }
 
-/// A home, the command that is killed in it, and the booking request that is neither to be lost nor repeated.
+/// A home, the command that is killed in it, and the booking request that is neither to be lost nor
+/// repeated.
 struct Scene {
     home: Home,
     command: Vec<String>,
@@ -55,8 +56,8 @@ impl Scene {
     }
 }
 
-/// Kills the command of such scenes at each of its calls, or at a sample of them: what is kept then is kept in each
-/// of these ways, and in no other.
+/// Kills the command of such scenes at each of its calls, or at a sample of them: what is kept then
+/// is kept in each of these ways, and in no other.
 fn kill_each(
     what: &str,
     stride: usize,
@@ -159,7 +160,8 @@ fn settling_an_attempt_may_be_killed_at_any_system_call_as_well() {
     kill_each("kills of a resume", 15, prepare, kept, &expected);
 }
 
-/// Forgetting guests rewrites the whole journal; an attempt that is open stays in it, whenever that ends.
+/// Forgetting guests rewrites the whole journal; an attempt that is open stays in it, whenever that
+/// ends.
 #[test]
 #[ignore = "samples of every moment take minutes"]
 fn forgetting_guests_may_be_killed_at_any_system_call_and_forgets_no_open_attempt() {
@@ -248,8 +250,8 @@ fn a_create_that_is_killed_at_any_moment_is_neither_lost_nor_repeated() {
     });
 }
 
-/// Processes that share a home are killed while others write: what one leaves half done in the journal, the next
-/// takes back, and nobody's intent is lost.
+/// Processes that share a home are killed while others write: what one leaves half done in the
+/// journal, the next takes back, and nobody's intent is lost.
 #[test]
 #[ignore = "samples of every moment take minutes"]
 fn of_many_creates_in_one_home_that_are_killed_none_is_lost_or_repeated() {

@@ -1,5 +1,5 @@
-//! Two processes with one key, and one of them dies or is stopped at any system call: whatever the other one does and
-//! is told meanwhile, nothing is booked twice and nothing is forgotten.
+//! Two processes with one key, and one of them dies or is stopped at any system call: whatever the
+//! other one does and is told meanwhile, nothing is booked twice and nothing is forgotten.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -68,7 +68,8 @@ fn is_kept(service: &Misbehaving, home: &Home, ended: &[&Output], case: &str) ->
         assert!(!output.stderr.contains("panicked"), "{case}: {output}");
         match output.code {
             Some(0) => assert_eq!(output.json()["id"], made[0].id.as_str(), "{case}: {output}"),
-            // Of one key, what one is told says nothing of the other: any end is true but a success.
+            // Of one key, what one is told says nothing of the other: any end is true but a
+            // success.
             Some(3 | 9 | 12 | 15 | 16) | None => {}
             _ => panic!("{case}: {output}"),
         }
@@ -179,7 +180,8 @@ fn a_create_that_is_stopped_at_any_system_call_while_another_of_its_key_runs_los
     );
 }
 
-/// The first is stopped at this call; `way` chooses what either is told, and what becomes of the first.
+/// The first is stopped at this call; `way` chooses what either is told, and what becomes of the
+/// first.
 fn stopped_meanwhile(way: usize, call: &SystemCall) -> Kept {
     let (then, first_told) = (THEN[way % 3], TOLD[way / 3 % 4]);
     let second_told = TOLD[(way / 12 + way) % 4];
@@ -239,7 +241,8 @@ fn of_many_creates_of_one_key_that_are_killed_at_random_one_booking_is_left() {
                 _ => Act::lost(),
             });
             let home = home(&service, round % 2 == 1);
-            // How long one takes now, as busy as the machine is; eight at once take several times as long.
+            // How long one takes now, as busy as the machine is; eight at once take several times
+            // as long.
             let elsewhere = Misbehaving::start(|_| Act::proper());
             let alone = crate::two_runs::home(&elsewhere, false);
             let began = Instant::now();

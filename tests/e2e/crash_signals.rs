@@ -1,5 +1,5 @@
-//! "Ctrl-C at any point ends with the booking's id, its state and the command that resumes it." (command line,
-//! Interactive) "every wait … ends within 200 ms of Ctrl-C" (design)
+//! "Ctrl-C at any point ends with the booking's id, its state and the command that resumes it."
+//! (command line, Interactive) "every wait … ends within 200 ms of Ctrl-C" (design)
 
 use std::time::Instant;
 
@@ -86,7 +86,8 @@ fn a_create_that_waits_for_its_answer_ends_at_once_and_says_how_to_go_on() {
     });
 }
 
-/// The wall clock may be wrong, and may jump between a crash and what settles it: nothing rests on it.
+/// The wall clock may be wrong, and may jump between a crash and what settles it: nothing rests on
+/// it.
 #[test]
 fn a_wall_clock_that_jumps_loses_nothing() {
     let Some(library) = faketime() else {

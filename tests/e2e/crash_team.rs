@@ -89,7 +89,8 @@ fn runners_that_are_killed_and_a_server_that_crashes_book_every_row_of_a_batch_o
             // The time of the dead runner's claim passes.
             team.sql("UPDATE claims SET until = 0");
         }
-        // A runner that found no server has ended, and is started again, as a job's runner would be.
+        // A runner that found no server has ended, and is started again, as a job's runner would
+        // be.
         for (home, running) in homes.iter().zip(&mut running) {
             if running.has_ended() {
                 *running = home.start(batch);

@@ -1,7 +1,8 @@
-//! Many processes on one home, a service that misbehaves in every way HTTP allows, and kills at any moment: nothing is
-//! booked twice, nothing is forgotten, nothing is called a success that is none.
+//! Many processes on one home, a service that misbehaves in every way HTTP allows, and kills at any
+//! moment: nothing is booked twice, nothing is forgotten, nothing is called a success that is none.
 //!
-//! `BOOKCTL_STORM_SEED` repeats the choices of a storm; how its processes meet is up to the machine.
+//! `BOOKCTL_STORM_SEED` repeats the choices of a storm; how its processes meet is up to the
+//! machine.
 
 mod wrongs;
 
@@ -16,8 +17,8 @@ use self::wrongs::{Task, Wrong, guest_of, wrongs};
 use crate::harness::{Draw, Home, Misbehaving, Running, by_chance, text};
 use crate::promise::{all_cases, tell};
 
-/// Three tries, the pauses between them, a rate limit and a journal that others hold take less than five seconds; the
-/// rest is for a machine that is busy.
+/// Three tries, the pauses between them, a rate limit and a journal that others hold take less than
+/// five seconds; the rest is for a machine that is busy.
 const A_CREATE: Duration = Duration::from_secs(30);
 /// The same for a batch of a few rows.
 const A_BATCH: Duration = Duration::from_secs(90);
@@ -141,7 +142,8 @@ impl Storm {
         service.wait_until_idle();
         service.behave();
         let open = open_keys(&home);
-        // Patient enough for a journal that others hold: what is then still open is left open for ever.
+        // Patient enough for a journal that others hold: what is then still open is left open for
+        // ever.
         self.resume_all(&service, &home, &open, Duration::from_secs(10), seen);
         look(&service, &home, &mut seen.lock().unwrap());
     }

@@ -1,5 +1,6 @@
-//! The answer to a booking request is cut, reset or held up after every byte, and spoiled in the ways of networks and
-//! proxies: never a false success, never a false failure, never a second booking.
+//! The answer to a booking request is cut, reset or held up after every byte, and spoiled in the
+//! ways of networks and proxies: never a false success, never a false failure, never a second
+//! booking.
 
 use std::sync::Arc;
 
@@ -15,7 +16,8 @@ fn home_behind(proxy: &Proxy) -> Home {
     Home::pointing_to(proxy.base_url(), "sk_live_sandbox")
 }
 
-/// The length of the answer to a booking request, head and body, and a little more for a longer time stamp.
+/// The length of the answer to a booking request, head and body, and a little more for a longer
+/// time stamp.
 fn longest_answer() -> usize {
     let served = Served::unlimited();
     let length = Arc::new(std::sync::atomic::AtomicUsize::new(0));
@@ -29,7 +31,8 @@ fn longest_answer() -> usize {
     length.load(std::sync::atomic::Ordering::SeqCst) + 3
 }
 
-/// Books through a proxy that spoils the first `times` answers, then settles with a network that is well.
+/// Books through a proxy that spoils the first `times` answers, then settles with a network that is
+/// well.
 fn book_through(served: &Served, number: usize, spoil: Spoil, times: usize, more: &[&str]) -> Kept {
     let proxy = Proxy::start(served.base_url(), spoil, times);
     let (home, intent) = (home_behind(&proxy), Intent::number(number));
@@ -42,7 +45,8 @@ fn book_through(served: &Served, number: usize, spoil: Spoil, times: usize, more
     intent.is_kept(served, &home, &ended)
 }
 
-/// What is spoiled after which byte, on how many tries, of how many bytes, and every how many of them are tried.
+/// What is spoiled after which byte, on how many tries, of how many bytes, and every how many of
+/// them are tried.
 type Case = (&'static str, fn(usize) -> Spoil, usize, usize, usize);
 
 #[test]
@@ -68,7 +72,8 @@ fn what_is_cut_reset_held_up_or_lost_after_any_byte_is_asked_for_again_under_the
     }
 }
 
-/// Without a length an answer ends with its connection: half of it looks whole to whoever only counts.
+/// Without a length an answer ends with its connection: half of it looks whole to whoever only
+/// counts.
 fn cut_without_length(place: usize) -> Spoil {
     Spoil::changed(move |answer| {
         let answer = without_length(answer);
@@ -97,7 +102,8 @@ fn as_it_is(body: &str) -> Vec<u8> {
     body.as_bytes().to_vec()
 }
 
-/// What is said of a body in place of its length, `BYTES` being how many it has, and what then comes for it.
+/// What is said of a body in place of its length, `BYTES` being how many it has, and what then
+/// comes for it.
 type Change = (&'static str, fn(&str) -> Vec<u8>);
 
 /// Answers that say what they are in a way that does not hold.

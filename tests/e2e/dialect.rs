@@ -1,5 +1,5 @@
-//! A service that speaks other names throughout, operated by configuration alone. Before a real sandbox stands a
-//! translator that takes only its own names, and answers in them.
+//! A service that speaks other names throughout, operated by configuration alone. Before a real
+//! sandbox stands a translator that takes only its own names, and answers in them.
 
 use serde_json::{Map, Value, json};
 

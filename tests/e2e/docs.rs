@@ -1,4 +1,5 @@
-//! What the documentation generates from the code is what stands in it. `UPDATE_DOCS=1` writes it anew.
+//! What the documentation generates from the code is what stands in it. `UPDATE_DOCS=1` writes it
+//! anew.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -46,8 +47,8 @@ fn table(headings: &[&str], rows: &[Value], fields: &[&str]) -> String {
     table
 }
 
-/// What the interface's description names as a code: an `error_code`, an older refusal's `error`, a booking's own
-/// code, a status.
+/// What the interface's description names as a code: an `error_code`, an older refusal's `error`, a
+/// booking's own code, a status.
 fn codes_of_the_interface(node: &Value, found: &mut BTreeSet<String>) {
     let names = |schema: &Value| -> Vec<String> {
         let one = schema["const"].as_str().into_iter();
@@ -157,7 +158,8 @@ fn the_tables_of_the_pages_are_those_that_the_program_tells() {
     );
 }
 
-/// Each field's path with its type, elements of lists under `[]`; what is the service's own is not looked into.
+/// Each field's path with its type, elements of lists under `[]`; what is the service's own is not
+/// looked into.
 fn fields_of(
     value: &Value,
     path: &str,

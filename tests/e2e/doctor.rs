@@ -69,7 +69,8 @@ fn a_key_that_no_header_holds_is_the_keys_problem() {
     finds(&examine(&home, 4), "config problem");
 }
 
-/// A key in the environment or in the file needs no keyring; a profile without a key may have it there.
+/// A key in the environment or in the file needs no keyring; a profile without a key may have it
+/// there.
 #[test]
 fn a_keyring_that_does_not_answer_is_a_warning_only_where_the_key_may_be_in_it() {
     let served = Served::start();

@@ -50,7 +50,8 @@ fn one_code_is_explained_in_a_card_and_as_its_row() {
     assert_eq!(all.stdout.lines().count(), codes().len(), "{all}");
 }
 
-/// What a list prints can be typed: it is explained, lists what it stands for, and can be waited for.
+/// What a list prints can be typed: it is explained, lists what it stands for, and can be waited
+/// for.
 #[test]
 fn every_word_of_a_list_is_explained_and_filters() {
     let home = Home::new();

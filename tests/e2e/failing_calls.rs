@@ -1,5 +1,6 @@
-//! A disk that refuses the n-th call, alone or with all that follow, for every n of a booking request:
-//! nothing is sent without an intent that survives a power cut, and nothing is called a success that is none.
+//! A disk that refuses the n-th call, alone or with all that follow, for every n of a booking
+//! request: nothing is sent without an intent that survives a power cut, and nothing is called a
+//! success that is none.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +19,8 @@ use crate::two_runs::{booking, home};
 /// What a disk may answer to any call: full, broken, or no longer writable.
 const ERRORS: [&str; 3] = ["ENOSPC", "EIO", "EROFS"];
 
-/// Draws of what a power cut leaves where something was not synced; the first leaves nothing of it, the second all.
+/// Draws of what a power cut leaves where something was not synced; the first leaves nothing of it,
+/// the second all.
 const CUTS: u64 = 6;
 
 /// How a home stands before the booking request.

@@ -1,5 +1,5 @@
-//! A service, a network, a disk that misbehave: never a false success, never a booking made twice, never a key
-//! in the wrong place.
+//! A service, a network, a disk that misbehave: never a false success, never a booking made twice,
+//! never a key in the wrong place.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,8 @@ pub(crate) fn confirmed() -> Value {
     json!({"id": "bk_1", "object": "booking", "status": "confirmed", "provider": "provider_a"})
 }
 
-/// A service whose searches work and whose creates are answered by `create`, given how many came before.
+/// A service whose searches work and whose creates are answered by `create`, given how many came
+/// before.
 pub(crate) fn creating(create: impl Fn(usize) -> Reply + Send + 'static) -> Scripted {
     let creates = std::cell::Cell::new(0);
     Scripted::start(move |request: &Request| match request.path.as_str() {
@@ -73,7 +74,8 @@ fn a_create_that_gets_its_answer_on_a_later_try_is_confirmed() {
     assert_eq!(bodies.len(), 1, "each try is the same request");
 }
 
-/// "a 5xx without a code … proves nothing" (design, Policies): three tries under one key, and the attempt stays open.
+/// "a 5xx without a code … proves nothing" (design, Policies): three tries under one key, and the
+/// attempt stays open.
 #[test]
 fn a_create_that_the_service_fails_at_is_sent_three_times_at_most_under_one_key_and_ends_with_16() {
     for status in [500, 502, 503, 504] {
@@ -87,7 +89,8 @@ fn a_create_that_the_service_fails_at_is_sent_three_times_at_most_under_one_key_
     }
 }
 
-/// Exit 15: "the service could not be reached, or its answer to a read could not be used" (command line, Exit codes)
+/// Exit 15: "the service could not be reached, or its answer to a read could not be used" (command
+/// line, Exit codes)
 #[test]
 fn whatever_is_no_answer_to_a_read_exits_15() {
     let cut = |rest| {

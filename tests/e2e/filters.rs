@@ -28,7 +28,8 @@ fn a_filter_without_end_ends_with_a_word_and_leaves_the_command_alive() {
     }
 }
 
-/// A script's own values reach a filter without being spliced into its text; bookctl's secrets do not.
+/// A script's own values reach a filter without being spliced into its text; bookctl's secrets do
+/// not.
 #[test]
 fn a_filter_has_the_environment_without_secrets_and_the_arguments_it_was_given() {
     let home = Home::new()
@@ -80,8 +81,8 @@ fn a_filter_that_fails_after_a_create_gives_the_booking_all_the_same() {
     }
 }
 
-/// A filter may end the whole process, here with a step that asks for more memory than there is. By then the outcome of
-/// the create is recorded.
+/// A filter may end the whole process, here with a step that asks for more memory than there is. By
+/// then the outcome of the create is recorded.
 #[test]
 fn a_filter_that_ends_the_process_loses_no_booking() {
     let home = Home::new();
@@ -103,7 +104,8 @@ fn a_signal_ends_a_filter_at_once() {
     let home = Home::new();
     for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
         let running = home.start(["status", "--jq", "last(repeat(1))"]);
-        // Lets the filter run. Interrupted earlier, the command ends as soon, and the test proves less.
+        // Lets the filter run. Interrupted earlier, the command ends as soon, and the test proves
+        // less.
         std::thread::sleep(Duration::from_millis(400));
         running.signal(signal);
         // By itself it would have ended with another code.

@@ -284,7 +284,8 @@ fn a_list_that_is_left_says_that_nothing_was_chosen() {
     }
 }
 
-/// "`@1`, `@2` stand for the rows of the last list" (command line, Command tree), wherever a booking is named.
+/// "`@1`, `@2` stand for the rows of the last list" (command line, Command tree), wherever a
+/// booking is named.
 #[test]
 fn a_row_names_the_booking_of_a_filter_and_of_an_event_too() {
     let served = Served::start();

@@ -1,7 +1,7 @@
 //! What people see of an independent service (`tests/foreign`), without any configuration.
 //!
-//! Each variant's documents of a whole life cycle are put before each command that shows them. Every value must be seen,
-//! under whichever name and in whichever shape it came.
+//! Each variant's documents of a whole life cycle are put before each command that shows them.
+//! Every value must be seen, under whichever name and in whichever shape it came.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,5 +1,6 @@
-//! The whole life of bookings at the independent service (`tests/foreign`), at each of its variants: learned by
-//! `profile learn --yes`, and with what `tests/foreign/profiles.toml` says of it.
+//! The whole life of bookings at the independent service (`tests/foreign`), at each of its
+//! variants: learned by `profile learn --yes`, and with what `tests/foreign/profiles.toml` says of
+//! it.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -162,7 +163,8 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Runs a part of the life at every variant, a few of them at a time: some parts wait for the service.
+/// Runs a part of the life at every variant, a few of them at a time: some parts wait for the
+/// service.
 fn at_every_variant(part: impl Fn(&Life) + Sync) {
     let left = Mutex::new(VARIANTS.iter());
     std::thread::scope(|scope| {

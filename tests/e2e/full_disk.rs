@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use crate::harness::{Home, Running, Served, skipped, text};
 use crate::promise::{Intent, attempts, sample, try_each};
 
-/// A file system of its own, mounted where a home keeps its files; `None` where that is not allowed.
+/// A file system of its own, mounted where a home keeps its files; `None` where that is not
+/// allowed.
 pub(crate) struct Disk(PathBuf);
 
 impl Disk {
@@ -117,7 +118,8 @@ fn with_output_to(home: &Home, intent: &Intent, redirection: &str) -> (Option<i3
     (ended.code, ended.stderr)
 }
 
-/// Standard output that is full, closed, or a pipe that nobody reads: the booking is known all the same.
+/// Standard output that is full, closed, or a pipe that nobody reads: the booking is known all the
+/// same.
 #[test]
 #[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn a_result_that_cannot_be_written_is_not_forgotten() {

@@ -32,7 +32,8 @@ fn refused(home: &Home, name: &str, why: &str) {
     }
 }
 
-/// "`--har FILE` on `sandbox serve` and `sandbox run` writes every exchange as HAR 1.2" (sandbox tools, Requests)
+/// "`--har FILE` on `sandbox serve` and `sandbox run` writes every exchange as HAR 1.2" (sandbox
+/// tools, Requests)
 #[test]
 fn a_har_file_is_complete_at_every_moment() {
     let home = Home::new();
@@ -159,8 +160,8 @@ fn on_a_full_disk_a_har_file_stays_whole() {
     assert!(warnings[0].starts_with(&warning), "{log}");
 }
 
-/// "keys masked wherever they stand: each header value by itself, headers and parameters named key, token, secret, auth,
-/// cookie or password" (sandbox, Requests)
+/// "keys masked wherever they stand: each header value by itself, headers and parameters named key,
+/// token, secret, auth, cookie or password" (sandbox, Requests)
 #[test]
 fn a_secret_is_masked_in_every_header_parameter_and_body_of_the_log_and_the_file() {
     const SECRET: &str = "real-secret-4711";

@@ -1,4 +1,5 @@
-//! Files that another process holds, or that may only be read: said soon, bounded, and never deaf to Ctrl-C.
+//! Files that another process holds, or that may only be read: said soon, bounded, and never deaf
+//! to Ctrl-C.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -83,7 +84,8 @@ fn a_signal_ends_the_wait(file: &str, line: &str) {
         _ => hold_alone(&file_path),
     };
     let running = home.start(&arguments);
-    // Lets it come to wait for the lock. Interrupted earlier, it ends as soon, and the test proves less.
+    // Lets it come to wait for the lock. Interrupted earlier, it ends as soon, and the test proves
+    // less.
     std::thread::sleep(Duration::from_millis(600));
     let begun = Instant::now();
     running.signal("-INT");
@@ -163,7 +165,8 @@ fn a_home_that_may_only_be_read_is_said_in_a_sentence() {
     all(0o755);
 }
 
-/// A journal that is only held is not damaged: whoever holds it would go on writing to what was set aside.
+/// A journal that is only held is not damaged: whoever holds it would go on writing to what was set
+/// aside.
 #[test]
 fn a_held_journal_is_not_recovered() {
     let home = prepared();
@@ -174,7 +177,8 @@ fn a_held_journal_is_not_recovered() {
     assert_eq!(files(), before);
 }
 
-/// "No attempt that began while a journal was recovered is forgotten": who writes to it is waited for, and not set aside.
+/// "No attempt that began while a journal was recovered is forgotten": who writes to it is waited
+/// for, and not set aside.
 #[test]
 fn a_journal_that_cannot_be_used_any_more_is_not_set_aside_while_another_process_writes_to_it() {
     let home = prepared();

@@ -1,4 +1,5 @@
-//! Text from outside that wants to act: in every field of every document, and in every place where it is shown.
+//! Text from outside that wants to act: in every field of every document, and in every place where
+//! it is shown.
 
 use serde_json::{Map, Value, json};
 
@@ -32,7 +33,8 @@ fn cut(stream: &str) -> String {
     before + &stream[place..].chars().take(40).collect::<String>()
 }
 
-/// Every text of a document, but those that make it what it is. An id is at most a kilobyte long, and has one line.
+/// Every text of a document, but those that make it what it is. An id is at most a kilobyte long,
+/// and has one line.
 fn poisoned(value: &Value, text: &str) -> Value {
     let of = |key: &str, value: &Value| match matches!(key, "id" | "venue_id" | "availability_id") {
         true if text.len() > 1024 => json!("id_1"),
@@ -175,8 +177,8 @@ const CALLS: [&str; 22] = [
 /// What another's sequence begins with.
 const THEIRS: [&str; 6] = ["\u{1b}[2J", "\u{1b}]8;", "\u{1b}]52", "\u{9b}", "\u{202e}", "\u{7}"];
 
-/// "Text that came from outside is shown with its control and bidi characters made visible, everywhere."
-/// (command line, Output 6)
+/// "Text that came from outside is shown with its control and bidi characters made visible,
+/// everywhere." (command line, Output 6)
 #[test]
 fn no_document_of_the_service_acts_on_a_terminal_in_any_form() {
     let server = service(NASTY);
@@ -235,7 +237,8 @@ fn on_a_terminal_too_only_our_own_sequences_are_written() {
     }
 }
 
-/// A pause is asked for in the service's own words: the question holds them, and they are made visible too.
+/// A pause is asked for in the service's own words: the question holds them, and they are made
+/// visible too.
 #[test]
 fn a_question_in_the_services_words_acts_on_nothing() {
     let plain = json!({
@@ -336,7 +339,8 @@ fn what_a_field_is_called_never_acts_on_the_terminal() {
     assert!(!output.stderr.contains("\nerror: fake"), "{output}");
 }
 
-/// "U+200C and U+200D inside names and emoji stay as they are; characters that hide text are made visible"
+/// "U+200C and U+200D inside names and emoji stay as they are; characters that hide text are made
+/// visible"
 #[test]
 fn names_of_every_script_are_shown_as_they_are_and_hidden_text_is_not_hidden() {
     let home = Home::new();

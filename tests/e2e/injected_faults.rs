@@ -1,4 +1,5 @@
-//! Faults that the sandbox has on purpose: always, at a rate that can be repeated, of webhooks, of one organization.
+//! Faults that the sandbox has on purpose: always, at a rate that can be repeated, of webhooks, of
+//! one organization.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -54,7 +55,8 @@ fn a_rate_fails_the_same_requests_again_with_the_seed_that_it_showed() {
     assert_eq!(four.iter().filter(|it| **it == 500).count(), 4);
 }
 
-/// Nobody types the fields of the control's call, and a value that cannot work is an error of usage.
+/// Nobody types the fields of the control's call, and a value that cannot work is an error of
+/// usage.
 #[test]
 fn a_control_names_the_flag_whose_value_is_wrong() {
     let home = Home::new();

@@ -28,7 +28,8 @@ fn served() -> Option<(Scripted, Home)> {
     Some((serve(release.to_owned()), Home::new()))
 }
 
-/// Runs packaging/install.sh on a system that `programs` stand for: a script by its name, or one of this system.
+/// Runs packaging/install.sh on a system that `programs` stand for: a script by its name, or one of
+/// this system.
 fn install(
     home: &Home,
     arguments: &[&str],
@@ -173,7 +174,8 @@ fn the_installer_asks_for_a_folder_where_there_is_no_home() {
     assert!(home.folder().join("here/bin/bookctl").exists());
 }
 
-/// What runs already stays as it is if the new program does not run, or there is no room for its manual.
+/// What runs already stays as it is if the new program does not run, or there is no room for its
+/// manual.
 #[test]
 #[ignore = "builds and installs packages"]
 fn the_installer_leaves_the_old_program_alone_if_the_new_one_cannot_take_its_place() {

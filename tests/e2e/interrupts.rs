@@ -229,7 +229,8 @@ fn ctrl_c_ends_a_command_that_writes_into_a_full_pipe() {
             assert!(Instant::now() < deadline, "the pipe does not fill");
             std::thread::sleep(Duration::from_millis(10));
         }
-        // Lets it block in its next write. Interrupted earlier, it ends as soon, and the test proves less.
+        // Lets it block in its next write. Interrupted earlier, it ends as soon, and the test
+        // proves less.
         std::thread::sleep(Duration::from_millis(100));
         let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
         assert!(sent.unwrap().success());

@@ -8,7 +8,8 @@ use rusqlite::Connection;
 use crate::faults::{booking, confirmed, creating};
 use crate::harness::{Home, Reply, has, text};
 
-/// "No journal, no POST." (design); exit 3: "the configuration, a profile, the keyring or the journal cannot be used"
+/// "No journal, no POST." (design); exit 3: "the configuration, a profile, the keyring or the
+/// journal cannot be used"
 #[test]
 fn where_the_journal_cannot_be_kept_nothing_is_sent() {
     let server = creating(|_| Reply::json(201, &confirmed()));

@@ -1,4 +1,5 @@
-//! One comparison: whichever way a booking was asked for, what the response shows otherwise is judged alike.
+//! One comparison: whichever way a booking was asked for, what the response shows otherwise is
+//! judged alike.
 
 use serde_json::{Map, Value, json};
 
@@ -43,7 +44,8 @@ fn row() -> String {
 
 const BATCH: [&str; 5] = ["batch", "-", "--name", "b", "--json"];
 
-/// The exit code of each way to a booking that is always shown so, at a service of its own. The row's line has it, too.
+/// The exit code of each way to a booking that is always shown so, at a service of its own. The
+/// row's line has it, too.
 #[track_caller]
 fn ends_everywhere(shown: &Value, exit: i32) {
     let serve = || {

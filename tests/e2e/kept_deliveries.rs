@@ -1,4 +1,5 @@
-//! Deliveries whose id or kind stands elsewhere: each is kept, and the keys that say where are named.
+//! Deliveries whose id or kind stands elsewhere: each is kept, and the keys that say where are
+//! named.
 
 use serde_json::json;
 
@@ -63,7 +64,8 @@ fn an_id_in_a_header_and_a_kind_at_a_path_are_found() {
     assert!(!output.stderr.contains("event_id_field"), "{output}");
 }
 
-/// A service whose event's id stands elsewhere than bookctl looks, and where something stands that several events have.
+/// A service whose event's id stands elsewhere than bookctl looks, and where something stands that
+/// several events have.
 #[test]
 fn an_id_that_events_of_other_kinds_have_loses_no_delivery_and_is_warned_of_once() {
     let home = home("");

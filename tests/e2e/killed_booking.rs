@@ -16,7 +16,8 @@ fn book<'a>(key: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     arguments
 }
 
-/// A home whose first booking request, under the key `killed`, was killed after it arrived. Every later one books.
+/// A home whose first booking request, under the key `killed`, was killed after it arrived. Every
+/// later one books.
 fn after_a_kill() -> (Scripted, Home) {
     let (sent, arrived) = channel();
     let (killed, held) = channel::<()>();
@@ -78,7 +79,8 @@ fn a_person_who_books_after_a_script_did_is_asked_before_the_first_request_is_se
     terminal.see("this guest already has a booking at this venue that day: bk_1");
     terminal.see("? Send the request again?");
     terminal.press(Key::Enter);
-    // The first request is not sent again. The booking that the command line asks for is another question.
+    // The first request is not sent again. The booking that the command line asks for is another
+    // question.
     terminal.accept("? Book another one?");
     terminal.ends(17);
     let creates = server.creates();

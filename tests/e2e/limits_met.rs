@@ -60,8 +60,8 @@ fn a_limit_that_is_over_at_once_is_told_with_a_wait_that_helps() {
     }
 }
 
-/// A booking that waits for a code. Its first answers are refused so; the answer of this number is the one that the
-/// service takes, whatever it is told.
+/// A booking that waits for a code. Its first answers are refused so; the answer of this number is
+/// the one that the service takes, whatever it is told.
 fn paused(refused: usize, refusal: fn() -> Reply, taken: usize) -> Scripted {
     let answers = Cell::new(0);
     Scripted::start(move |request: &Request| match request.method.as_str() {
@@ -124,8 +124,8 @@ fn an_answer_that_the_service_limits_is_waited_out_and_sent_again_as_long_as_it_
     }
 }
 
-/// Only the service's own document proves that the answer was not looked at. A gateway's page may come after the
-/// gateway sent the answer on.
+/// Only the service's own document proves that the answer was not looked at. A gateway's page may
+/// come after the gateway sent the answer on.
 #[test]
 fn an_answer_that_something_in_between_limits_is_not_sent_again_and_its_outcome_is_open() {
     for answer in ANSWERS {

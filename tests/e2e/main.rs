@@ -1,8 +1,8 @@
-//! The suite from outside: the real binary, the real sandbox, a blank home each, HTTP over loopback, a
-//! terminal where people type.
+//! The suite from outside: the real binary, the real sandbox, a blank home each, HTTP over
+//! loopback, a terminal where people type.
 //!
-//! Every test stands alone and may run beside all others. Time comes from the sandbox's clock, never from
-//! waiting; the only durations are bounds that end a hang.
+//! Every test stands alone and may run beside all others. Time comes from the sandbox's clock,
+//! never from waiting; the only durations are bounds that end a hang.
 
 #![cfg(test)]
 // On Windows, parts of the harness serve nobody.

@@ -1,4 +1,5 @@
-//! The manual pages in docs/man: made from the commands themselves. `UPDATE_DOCS=1` writes them anew.
+//! The manual pages in docs/man: made from the commands themselves. `UPDATE_DOCS=1` writes them
+//! anew.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -46,7 +47,8 @@ fn page(command: &Command, above: &[&Command]) -> String {
         false => arg,
     });
     let man = Man::new(own);
-    // Without a date, so that a page changes where its command does; an empty one has to be written out.
+    // Without a date, so that a page changes where its command does; an empty one has to be written
+    // out.
     let mut page = format!(
         ".TH {} 1 \"\" \"bookctl {}\" \"bookctl manual\"\n",
         full_name(command).to_uppercase().replace('-', "\\-"),
@@ -90,7 +92,8 @@ fn tables(roff: &mut Roff) {
     }
 }
 
-/// A paragraph with a heading and indented lines is a section of lines as they stand; any other is text.
+/// A paragraph with a heading and indented lines is a section of lines as they stand; any other is
+/// text.
 fn after_help(roff: &mut Roff, help: &str) {
     for paragraph in help.split("\n\n") {
         let (first, rest) = paragraph.split_once('\n').unwrap_or((paragraph, ""));

@@ -1,4 +1,5 @@
-//! Every command in every surrounding: it ends, it asks nobody who is not there, and each stream holds what it is to.
+//! Every command in every surrounding: it ends, it asks nobody who is not there, and each stream
+//! holds what it is to.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -47,8 +48,8 @@ impl Surroundings {
     }
 }
 
-/// Every command, with arguments that it can work with, and what it lacks where nobody may be asked. A tilde in
-/// a word of them stands for a blank.
+/// Every command, with arguments that it can work with, and what it lacks where nobody may be
+/// asked. A tilde in a word of them stands for a blank.
 const LINES: &[&str] = &[
     "",
     "search dining --near Sandbox --at tomorrow~19:30",
@@ -160,8 +161,8 @@ const LINES: &[&str] = &[
     "version",
 ];
 
-/// Commands whose tests stand with them, because they need what these surroundings lack: a keyring, other profiles.
-/// A completion script has the lines that it has, however narrow the terminal.
+/// Commands whose tests stand with them, because they need what these surroundings lack: a keyring,
+/// other profiles. A completion script has the lines that it has, however narrow the terminal.
 const ELSEWHERE: &[&str] = &["auth", "profile", "doctor", "completions"];
 
 #[test]
@@ -196,8 +197,8 @@ fn asks_nobody(line: &str, output: &Output) {
     assert!(output.code.is_some(), "{output}");
 }
 
-/// "exactly one JSON document"; "An error under `--json`: stdout empty, the last line of stderr is one object"
-/// (command line, Output 3 and 4)
+/// "exactly one JSON document"; "An error under `--json`: stdout empty, the last line of stderr is
+/// one object" (command line, Output 3 and 4)
 #[test]
 fn under_json_there_is_one_document_or_one_error_object() {
     let surroundings = Surroundings::new(&[]);
@@ -264,7 +265,8 @@ fn at_a_terminal(
     }
 }
 
-/// A terminal at which nobody sits: `CI`. No colour where `NO_COLOR` is set; nothing wider than the terminal.
+/// A terminal at which nobody sits: `CI`. No colour where `NO_COLOR` is set; nothing wider than the
+/// terminal.
 #[test]
 fn at_a_narrow_terminal_without_colour_or_anybody_to_ask_nothing_is_asked_broken_or_coloured() {
     let variables = [("CI", "1"), ("NO_COLOR", "1")];
@@ -276,7 +278,8 @@ fn at_a_narrow_terminal_without_colour_or_anybody_to_ask_nothing_is_asked_broken
         let last_word = |line: &str| line.split_whitespace().last().map_or(0, str::len);
         let breakable = |line: &&String| last_word(line) < 20;
         let broken: Vec<&String> = ended.broken.iter().filter(breakable).collect();
-        // Usage is the parser's own text, and its lines are to be copied; so are those of a JSON document.
+        // Usage is the parser's own text, and its lines are to be copied; so are those of a JSON
+        // document.
         let copied = ended.screen.contains("Usage:") || line.starts_with("api");
         assert!(copied || broken.is_empty(), "`{line}` is too wide: {broken:#?}");
     });

@@ -1,5 +1,5 @@
-//! Each way in which a service misbehaves, alone: what a booking request then ends with, and what is known afterwards.
-//! All of them together, by chance, are in `create_storm`.
+//! Each way in which a service misbehaves, alone: what a booking request then ends with, and what
+//! is known afterwards. All of them together, by chance, are in `create_storm`.
 
 use std::time::{Duration, Instant};
 
@@ -99,10 +99,12 @@ fn an_answer_that_is_odd_and_true_is_a_success() {
     }
 }
 
-/// 200: "a key that the service knows for another booking … nothing new was booked" (command line, Exit codes)
+/// 200: "a key that the service knows for another booking … nothing new was booked" (command line,
+/// Exit codes)
 #[test]
 fn a_key_that_the_service_knows_for_another_booking_is_no_success() {
-    // Where the answer was crossed on its way, the service has booked all the same: the attempt is open.
+    // Where the answer was crossed on its way, the service has booked all the same: the attempt is
+    // open.
     for commit in [Commit::Never, Commit::BeforeTheAnswer, Commit::After(TIMEOUT)] {
         let (service, home, ended) = create(Answer::Another(200, Different::Guest), commit, &FLAGS);
         ended.refused(7, "another_booking");
@@ -113,7 +115,8 @@ fn a_key_that_the_service_knows_for_another_booking_is_no_success() {
     }
 }
 
-/// A try that was lost may have booked: what a later one of the same run is told says nothing of it.
+/// A try that was lost may have booked: what a later one of the same run is told says nothing of
+/// it.
 #[test]
 fn what_a_later_try_is_told_proves_nothing_of_a_lost_one() {
     let later = [
@@ -138,7 +141,8 @@ fn what_a_later_try_is_told_proves_nothing_of_a_lost_one() {
     }
 }
 
-/// Exit 3 says that nothing was sent: a run that waited out a limit after a lost try is not to say it.
+/// Exit 3 says that nothing was sent: a run that waited out a limit after a lost try is not to say
+/// it.
 #[test]
 fn a_create_whose_journal_is_held_after_it_has_sent_says_that_the_outcome_is_unknown() {
     let service = Misbehaving::start(|arrived| match arrived.earlier {

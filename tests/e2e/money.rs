@@ -1,4 +1,5 @@
-//! What a booking costs: what its terms are for, and that they are seen before and after it is made.
+//! What a booking costs: what its terms are for, and that they are seen before and after it is
+//! made.
 
 use serde_json::{Value, json};
 
@@ -9,7 +10,8 @@ const WITH_CARD: &str = "ven_payment";
 /// What every write to a sandbox that was not named says.
 const SANDBOX: &str = "sandbox: nothing is really booked";
 
-/// "What a person must know of money (card, fee) stands on stderr in a script too, and `--quiet` does not hide it."
+/// "What a person must know of money (card, fee) stands on stderr in a script too, and `--quiet`
+/// does not hide it."
 #[test]
 fn a_script_gets_the_terms_of_a_card_or_a_fee_in_one_line_also_with_quiet() {
     let home = Home::new();
@@ -87,7 +89,8 @@ fn a_slot_without_terms_says_that_none_were_found() {
     home.ok(book.iter().chain(&["--no-input"])).says("Terms: not found in the response.");
 }
 
-/// Terms in a shape of the service's own are no missing ones, before the booking and when it is cancelled.
+/// Terms in a shape of the service's own are no missing ones, before the booking and when it is
+/// cancelled.
 #[test]
 fn terms_that_are_not_understood_are_shown_as_they_came() {
     let deposit = json!({"amount_minor": 25000, "currency": "NOK"});

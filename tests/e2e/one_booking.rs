@@ -1,4 +1,5 @@
-//! The rules of the promise "nothing is booked twice, and nothing is forgotten", each where a special case once broke it.
+//! The rules of the promise "nothing is booked twice, and nothing is forgotten", each where a
+//! special case once broke it.
 
 use std::sync::mpsc::channel;
 
@@ -25,7 +26,8 @@ fn open(home: &Home) -> Vec<Value> {
     list["attempts"].as_array().unwrap().clone()
 }
 
-/// A response that settles nothing: 16, the attempt is open, and the same command again is not sent.
+/// A response that settles nothing: 16, the attempt is open, and the same command again is not
+/// sent.
 #[track_caller]
 fn settles_nothing(status: u16, response: Value) {
     let server = creating(move |_| Reply::json(status, &response));
@@ -36,7 +38,8 @@ fn settles_nothing(status: u16, response: Value) {
     assert_eq!(server.creates().len(), 1);
 }
 
-/// Whether the first process still runs decides nothing: nobody could know it of a container, a zombie, or another host.
+/// Whether the first process still runs decides nothing: nobody could know it of a container, a
+/// zombie, or another host.
 #[test]
 fn an_attempt_that_is_being_sent_blocks_the_same_booking_at_once() {
     let (sent, arrived) = channel();
@@ -52,7 +55,8 @@ fn an_attempt_that_is_being_sent_blocks_the_same_booking_at_once() {
     let error = book(&home, &[]).refused(16, "outcome_unknown");
     assert!(text(&error, "hint").contains("bookctl attempts resume first"));
     assert!(text(&error, "hint").contains("--idempotency-key"));
-    // Of a request that a live process sends nobody needs a warning, and of a dead one's a script gets no guest's name.
+    // Of a request that a live process sends nobody needs a warning, and of a dead one's a script
+    // gets no guest's name.
     let book = |key| {
         let other = ["--slot", "slot_1", "--party", "2", "--name", "Eve Other"];
         let begun = open(&home).len();
@@ -118,7 +122,8 @@ fn an_attempt_belongs_to_its_key_and_not_to_the_name_of_a_profile() {
     let list = ["--profile", "acme", "attempts", "--json"];
     let list = home.ok(list).json();
     assert_eq!(list["attempts"][0]["idempotency_key"], "k");
-    // The same key from the environment, with a blank behind it as a file gives one, is the same account.
+    // The same key from the environment, with a blank behind it as a file gives one, is the same
+    // account.
     let key =
         home.with("BOOKCTL_API_KEY", "sk_live_one ").with("BOOKCTL_BASE_URL", server.base_url());
     key.ok(["attempts", "resume", "k"]);
@@ -153,8 +158,8 @@ fn a_booking_that_another_key_has_already_settles_nothing() {
     assert_eq!(text(&open[0], "idempotency_key"), "second");
 }
 
-/// "an answer proves that nothing was booked if it carries a code of something else", or if nobody else has the key. A refusal that
-/// carries the very booking proves nothing.
+/// "an answer proves that nothing was booked if it carries a code of something else", or if nobody
+/// else has the key. A refusal that carries the very booking proves nothing.
 #[test]
 fn conflict_proves_what_the_key_and_its_code_allow() {
     #[rustfmt::skip]

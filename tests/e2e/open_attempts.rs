@@ -1,4 +1,5 @@
-//! What leaves an attempt open and what closes it, whoever answers, and whose it is after a recovery.
+//! What leaves an attempt open and what closes it, whoever answers, and whose it is after a
+//! recovery.
 
 use serde_json::{Value, json};
 
@@ -51,7 +52,8 @@ fn what_the_service_writes_its_own_way_is_still_the_booking_that_was_asked_for()
     }
 }
 
-/// "429 waits for `Retry-After` (… only as long as `--max-wait` … allow)" (design), in an attempt that is open, too.
+/// "429 waits for `Retry-After` (… only as long as `--max-wait` … allow)" (design), in an attempt
+/// that is open, too.
 #[test]
 fn an_open_attempt_that_meets_its_rate_limit_waits_it_out_and_is_settled() {
     let body = json!({"error": "rate_limited", "message": "slow down", "limit": 10, "retry_after_seconds": 1});
@@ -95,7 +97,8 @@ fn an_open_attempt_that_is_held_back_by_a_known_limit_names_the_command_that_set
     assert_eq!(server.creates().len(), sent, "the limit is known");
 }
 
-/// Whether the service refuses the repetition or the known limit holds it back: what the key made is in the journal.
+/// Whether the service refuses the repetition or the known limit holds it back: what the key made
+/// is in the journal.
 #[test]
 fn a_finished_booking_whose_repetition_meets_a_limit_is_named() {
     let limited = json!({"error": "rate_limited", "retry_after_seconds": 600});
@@ -137,7 +140,8 @@ fn a_journal_that_is_suddenly_empty_stops_booking_requests() {
     home.booked("ven_confirms", &[], 0);
 }
 
-/// "nothing is booked twice" (D1): what is recovered still belongs to the API key that it was made with.
+/// "nothing is booked twice" (D1): what is recovered still belongs to the API key that it was made
+/// with.
 #[test]
 fn after_a_recovery_another_organizations_key_still_cannot_resume_an_attempt() {
     let served = Served::start();
@@ -159,8 +163,8 @@ fn after_a_recovery_another_organizations_key_still_cannot_resume_an_attempt() {
     assert_eq!(served.bookings().len(), 1);
 }
 
-/// "`journal recover` under a running batch … says that it is read-only" (L11): the command says what happened to its
-/// journal, and the new journal has its attempt.
+/// "`journal recover` under a running batch … says that it is read-only" (L11): the command says
+/// what happened to its journal, and the new journal has its attempt.
 #[cfg(unix)]
 #[test]
 fn a_booking_request_whose_journal_is_replaced_meanwhile_says_so_and_is_not_forgotten() {
@@ -187,7 +191,8 @@ fn a_booking_request_whose_journal_is_replaced_meanwhile_says_so_and_is_not_forg
     assert_eq!(attempts(&home)[0]["booking_id"], "bk_ada");
 }
 
-/// A journal on a disk that is not there now is not one that never was: nothing is read, replaced or booked.
+/// A journal on a disk that is not there now is not one that never was: nothing is read, replaced
+/// or booked.
 #[cfg(unix)]
 #[test]
 fn a_link_to_a_journal_that_is_not_there_stops_booking_requests_and_stays() {
@@ -212,11 +217,13 @@ fn a_link_to_a_journal_that_is_not_there_stops_booking_requests_and_stays() {
     assert_eq!(attempts(&home)[0]["state"], "unresolved");
 }
 
-/// "The journal is one file": a kill while the request is under way leaves all that is known in `journal.db`. Whatever becomes of
-/// what lies beside it, the attempt stays open, and the same wish is not booked again.
+/// "The journal is one file": a kill while the request is under way leaves all that is known in
+/// `journal.db`. Whatever becomes of what lies beside it, the attempt stays open, and the same wish
+/// is not booked again.
 ///
-/// Not covered: a kill within a commit, which lasts some milliseconds. The rollback file then holds the pages as they were
-/// before. Where somebody removes or damages it, SQLite cannot take the half of the commit back, and may not notice.
+/// Not covered: a kill within a commit, which lasts some milliseconds. The rollback file then holds
+/// the pages as they were before. Where somebody removes or damages it, SQLite cannot take the half
+/// of the commit back, and may not notice.
 #[test]
 fn a_kill_in_flight_leaves_the_attempt_in_the_file_itself_whatever_becomes_of_what_lies_beside_it()
 {
@@ -251,7 +258,8 @@ fn a_kill_in_flight_leaves_the_attempt_in_the_file_itself_whatever_becomes_of_wh
     assert_eq!(server.creates().len(), damages.len());
 }
 
-/// A backup with hard links (`cp -al`) leaves two names, of which each would forget what is booked under the other.
+/// A backup with hard links (`cp -al`) leaves two names, of which each would forget what is booked
+/// under the other.
 #[cfg(unix)]
 #[test]
 fn a_journal_with_a_second_name_is_refused_until_the_named_command_gives_it_a_file_of_its_own() {
@@ -327,7 +335,8 @@ fn a_pipe_where_sqlite_expects_a_file_of_its_own_is_refused_at_once() {
     }
 }
 
-/// "the resume command is printed" (command line, 16): a key that looks like a row of a list is a key.
+/// "the resume command is printed" (command line, 16): a key that looks like a row of a list is a
+/// key.
 #[test]
 fn a_key_that_looks_like_a_row_is_resumed_as_a_key() {
     let home = Home::new();

@@ -1,5 +1,5 @@
-//! The points that the specification leaves open: each with the variants of the foreign service that differ there, and the
-//! tests that prove what bookctl makes of it.
+//! The points that the specification leaves open: each with the variants of the foreign service
+//! that differ there, and the tests that prove what bookctl makes of it.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::harness::http::send;
 use crate::harness::{Served, holds, text};
 
-/// A generous bound for a hundred tests of ten requests each, on a machine that runs others meanwhile.
+/// A generous bound for a hundred tests of ten requests each, on a machine that runs others
+/// meanwhile.
 const BOUND: Duration = Duration::from_secs(60);
 
 /// An organization of its own at a served sandbox.
@@ -65,8 +66,9 @@ fn dinner(days: i64) -> String {
     format!("{}T19:00:00Z", day.strftime("%Y-%m-%d"))
 }
 
-/// "an organization of its own per test, so that parallel tests share one server" (sandbox tools): the same table, the
-/// same idempotency key, and ten times the requests that one organization may send.
+/// "an organization of its own per test, so that parallel tests share one server" (sandbox tools):
+/// the same table, the same idempotency key, and ten times the requests that one organization may
+/// send.
 #[test]
 fn a_hundred_tests_share_a_server_and_none_of_them_sees_another() {
     let server = Served::start();
@@ -173,7 +175,8 @@ fn the_command_adds_lists_and_removes_organizations() {
     home.run(gone).refused(6, "http_404");
 }
 
-/// "`?organization=ID` is read by every control … An unknown query parameter is a 400" (sandbox tools, The unit)
+/// "`?organization=ID` is read by every control … An unknown query parameter is a 400" (sandbox
+/// tools, The unit)
 #[test]
 fn a_control_reads_its_organization_and_refuses_other_parameters() {
     let server = Served::start();
@@ -204,7 +207,8 @@ fn a_control_reads_its_organization_and_refuses_other_parameters() {
     assert_eq!(one.call("live", "GET", "/v1/", &Value::Null).0, 200, "its faults are gone");
 }
 
-/// "`POST /sandbox/clock?organization=ID` moves that organization's clock alone" (sandbox tools, The unit)
+/// "`POST /sandbox/clock?organization=ID` moves that organization's clock alone" (sandbox tools,
+/// The unit)
 #[test]
 fn each_organization_has_a_clock_of_its_own() {
     let server = Served::start();
@@ -286,7 +290,8 @@ fn a_provider_fails_or_reports_a_booking_later() {
     assert_eq!(cancelled["status"], "cancelled");
 }
 
-/// "`after: true` with any kind (it commits first), `from: N`, `match`, `headers`" (sandbox tools, The unit)
+/// "`after: true` with any kind (it commits first), `from: N`, `match`, `headers`" (sandbox tools,
+/// The unit)
 #[test]
 fn a_fault_commits_first_from_the_nth_matching_request_on() {
     let server = Served::start();

@@ -1,4 +1,5 @@
-//! Our own servers, the listener and the sandbox, as a stranger meets them: HTTP/1 alone, and no page of another site.
+//! Our own servers, the listener and the sandbox, as a stranger meets them: HTTP/1 alone, and no
+//! page of another site.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,7 +9,8 @@ use crate::harness::http::send;
 use crate::harness::listening::{Listening, home_without_a_service};
 use crate::harness::{HANG, Home, Served, skipped, text};
 
-/// What a client of HTTP/2 that expects HTTP/2 sends first: the preface and an empty SETTINGS frame.
+/// What a client of HTTP/2 that expects HTTP/2 sends first: the preface and an empty SETTINGS
+/// frame.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 
 /// What the server answers to these bytes until it closes the connection, and how long that takes.
@@ -32,8 +34,8 @@ fn answer(url: &str, bytes: &[u8]) -> (Vec<u8>, Duration) {
     (answer, begun.elapsed())
 }
 
-/// "a request that takes more than 10 seconds to come in is cut off" (docs/webhooks.md) could not hold for HTTP/2, and
-/// neither could a fault that cuts a connection.
+/// "a request that takes more than 10 seconds to come in is cut off" (docs/webhooks.md) could not
+/// hold for HTTP/2, and neither could a fault that cuts a connection.
 #[test]
 fn a_server_of_ours_refuses_http_2_at_once() {
     let home = home_without_a_service();
@@ -41,7 +43,8 @@ fn a_server_of_ours_refuses_http_2_at_once() {
     let served = Served::start();
     for url in [listening.url.as_str(), served.base_url()] {
         let (answer, took) = answer(url, PREFACE);
-        // A server of HTTP/2 answers with a SETTINGS frame. Ours closes, with or without an HTTP/1 refusal.
+        // A server of HTTP/2 answers with a SETTINGS frame. Ours closes, with or without an HTTP/1
+        // refusal.
         assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 400 "), "{url}: {answer:?}");
         assert!(took < Duration::from_secs(5), "{url}: {took:?}");
     }
@@ -73,8 +76,8 @@ fn a_delivery_that_does_not_come_in_is_cut_off_after_ten_seconds_also_where_it_w
     });
 }
 
-/// Browsers send `Origin` with every write of a page. A request without it that says it comes from another site, or
-/// with two of them, is no tool's request either.
+/// Browsers send `Origin` with every write of a page. A request without it that says it comes from
+/// another site, or with two of them, is no tool's request either.
 #[test]
 fn a_page_of_another_site_cannot_write_to_the_sandboxs_controls_without_an_origin_or_with_two() {
     let served = Served::start();
@@ -108,7 +111,8 @@ fn a_connection_goes_on_after_a_refusal_whatever_its_body() {
     assert!(answers.contains(" 200 "), "{answers}");
 }
 
-/// bookctl itself takes no http to another host than this, and 0.0.0.0 is an address that nobody can connect to.
+/// bookctl itself takes no http to another host than this, and 0.0.0.0 is an address that nobody
+/// can connect to.
 #[test]
 fn a_sandbox_on_every_address_prints_one_at_which_this_machine_reaches_it() {
     for (address, own) in [("0.0.0.0", "http://127.0.0.1:"), ("::", "http://[::1]:")] {

@@ -1,4 +1,5 @@
-//! What stands on stdout and stderr: documents, filters, colours, secrets, and streams that are not there.
+//! What stands on stdout and stderr: documents, filters, colours, secrets, and streams that are not
+//! there.
 
 use std::process::{Command, Stdio};
 
@@ -31,8 +32,8 @@ fn quiet_leaves_out_notes_and_not_errors() {
     assert!(error.stderr.starts_with("error: "), "{error}");
 }
 
-/// "`--dry-run` changes nothing: it prints the request that would be sent (`{"method", "path", "headers", "body"}`), 0."
-/// (Output 5)
+/// "`--dry-run` changes nothing: it prints the request that would be sent (`{"method", "path",
+/// "headers", "body"}`), 0." (Output 5)
 #[test]
 fn a_dry_run_prints_the_request_and_sends_nothing() {
     let server = Scripted::start(|_| Reply::html());
@@ -72,7 +73,8 @@ fn a_dry_run_prints_the_request_and_sends_nothing() {
     home.refuses("book ven_confirms --dry-run", 2, "usage");
 }
 
-/// "`--color auto|always|never`, `NO_COLOR`, `TERM=dumb`" (command line, Output 5); `CLICOLOR_FORCE`
+/// "`--color auto|always|never`, `NO_COLOR`, `TERM=dumb`" (command line, Output 5);
+/// `CLICOLOR_FORCE`
 #[test]
 fn colour_is_there_where_it_is_wanted_and_nowhere_else() {
     for (flag, variable, coloured) in [

@@ -1,5 +1,5 @@
-//! Whose attempt it is, and which booking came back: another organization's key books a second time, and an older
-//! booking is not the one that was asked for.
+//! Whose attempt it is, and which booking came back: another organization's key books a second
+//! time, and an older booking is not the one that was asked for.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,8 @@ fn an_attempt_is_not_settled_with_another_organizations_key() {
         let error = of_another(&home, arguments).refused(3, "config");
         has(&error, "message", "another API key");
     }
-    // With its own key it is the booking that exists; where an organization changed its key, it may say so.
+    // With its own key it is the booking that exists; where an organization changed its key, it may
+    // say so.
     home.ok(["attempts", "resume", "k"]);
     assert_eq!(served.bookings().len(), 1);
     of_another(&home, &["attempts", "resume", "k", "--same-organization"]).exits(6);
@@ -137,7 +138,8 @@ fn a_field_without_a_flag_travels_with_every_call_and_a_dry_run_shows_it() {
         assert_eq!(request["body"]["note"], 7, "{line}: {request}");
         assert_eq!(request["method"], "POST");
     }
-    // What has a flag is said with it: what was looked up, shown and asked would not be what is sent.
+    // What has a flag is said with it: what was looked up, shown and asked would not be what is
+    // sent.
     #[rustfmt::skip]
     let cases = [
         ("book ven_confirms --at 2031-12-01T19:30:00Z --party 2 --name Ada", "party_size=5"),

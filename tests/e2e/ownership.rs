@@ -1,4 +1,5 @@
-//! Files of another user in a home: whoever puts a file there first must not choose what bookctl does.
+//! Files of another user in a home: whoever puts a file there first must not choose what bookctl
+//! does.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};

@@ -1,5 +1,5 @@
-//! What `packaging/release` makes. Stand-ins take the place of the programs of other platforms; packaging/check tries the
-//! real ones.
+//! What `packaging/release` makes. Stand-ins take the place of the programs of other platforms;
+//! packaging/check tries the real ones.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -67,8 +67,9 @@ pub(crate) fn opened<'a>(browser: &'a Browser, served: &Served, hash: &str) -> &
     browser
 }
 
-/// "a booking made with curl appears within a second; a one-time code used from the page confirms the booking; a payment
-/// is approved; the clock is advanced and an expiry appears; a hostile guest name stays text" (issue "The developer sees")
+/// "a booking made with curl appears within a second; a one-time code used from the page confirms
+/// the booking; a payment is approved; the clock is advanced and an expiry appears; a hostile guest
+/// name stays text" (issue "The developer sees")
 #[test]
 #[ignore = "needs a browser"]
 fn in_a_browser_bookings_appear_and_are_answered_and_expire() {
@@ -231,7 +232,8 @@ fn keep_picture(browser: &Browser, folder: Option<&Path>, name: &str) {
     }
 }
 
-/// Where the tests have axe-core: `BOOKCTL_TEST_AXE` names the file, else it is looked for beside Node's other packages.
+/// Where the tests have axe-core: `BOOKCTL_TEST_AXE` names the file, else it is looked for beside
+/// Node's other packages.
 fn axe() -> Option<String> {
     let named = env::var("BOOKCTL_TEST_AXE").ok();
     let beside = env::var("BOOKCTL_TEST_NODE_STRIPE")
@@ -248,9 +250,9 @@ fn axe() -> Option<String> {
     }
 }
 
-/// "axe-core reports nothing; 360 px works"; every section and every state of a booking, light and dark.
-/// `UPDATE_DOCS=1` writes the documents' pictures anew (browsers draw differently, so they are not compared), and
-/// `BOOKCTL_TEST_PICTURES=FOLDER` pictures of all that is looked at here.
+/// "axe-core reports nothing; 360 px works"; every section and every state of a booking, light and
+/// dark. `UPDATE_DOCS=1` writes the documents' pictures anew (browsers draw differently, so they
+/// are not compared), and `BOOKCTL_TEST_PICTURES=FOLDER` pictures of all that is looked at here.
 #[test]
 #[ignore = "needs a browser"]
 fn in_a_browser_axe_finds_nothing_and_no_section_is_wider_than_360_pixels() {
@@ -333,7 +335,8 @@ fn the_page_has_a_strict_policy_and_other_clients_do_not_get_it() {
     assert_eq!(requests["requests"], json!([]));
 }
 
-/// "`bookctl sandbox open` opens it in the browser; `serve` prints its address" (sandbox tools, The page)
+/// "`bookctl sandbox open` opens it in the browser; `serve` prints its address" (sandbox tools, The
+/// page)
 #[test]
 fn open_starts_the_browser_with_the_pages_address_and_prints_it_where_there_is_none() {
     let served = Served::start();

@@ -1,4 +1,5 @@
-//! A booking's states, drawn; and what the page keeps while bookings come: the filter, the focus, the header.
+//! A booking's states, drawn; and what the page keeps while bookings come: the filter, the focus,
+//! the header.
 
 use std::time::Duration;
 

@@ -48,8 +48,8 @@ impl Stream {
     }
 }
 
-/// "server-sent events `request booking message delivery clock fault organization`, each with the id and the new state;
-/// `Last-Event-ID` resumes" (sandbox tools, The page)
+/// "server-sent events `request booking message delivery clock fault organization`, each with the
+/// id and the new state; `Last-Event-ID` resumes" (sandbox tools, The page)
 #[test]
 fn the_stream_tells_each_change_with_its_new_state_and_resumes_where_it_was_cut() {
     let mut served = Served::start();
@@ -82,7 +82,8 @@ fn the_stream_tells_each_change_with_its_new_state_and_resumes_where_it_was_cut(
     assert_eq!(served.terminate(), Some(0));
 }
 
-/// An open stream does not hold up the server's end, nor does a client that reads nothing hold up others.
+/// An open stream does not hold up the server's end, nor does a client that reads nothing hold up
+/// others.
 #[test]
 fn a_stream_ends_with_the_server_and_a_slow_reader_holds_nothing_up() {
     let mut served = Served::unlimited();

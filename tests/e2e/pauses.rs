@@ -28,8 +28,8 @@ fn a_booking_that_asks_for_a_code_exits_10_and_the_code_of_the_inbox_confirms_it
     assert_eq!(home.booking(&id), confirmed);
 }
 
-/// Wrong OTP: "the booking stays paused; after the 5th the booking is failed with `otp_attempts_exceeded`"
-/// (wire contract, Errors)
+/// Wrong OTP: "the booking stays paused; after the 5th the booking is failed with
+/// `otp_attempts_exceeded`" (wire contract, Errors)
 #[test]
 fn a_wrong_code_says_the_tries_left_and_the_fifth_fails_the_booking() {
     let home = Home::new();
@@ -73,7 +73,8 @@ fn an_answer_of_the_wrong_kind_says_what_the_booking_waits_for_and_the_command_t
     }
 }
 
-/// "any other action: the client prompts for the listed fields" (wire contract); a script gives them as `-F`.
+/// "any other action: the client prompts for the listed fields" (wire contract); a script gives
+/// them as `-F`.
 #[test]
 fn asked_details_are_given_as_fields() {
     let home = Home::new();
@@ -95,7 +96,8 @@ fn asked_details_are_given_as_fields() {
     assert_eq!(confirmed["status"], "confirmed");
 }
 
-/// "`book` returns with the create's answer (`processing`: 8) unless `--wait`" (command line, Exit codes)
+/// "`book` returns with the create's answer (`processing`: 8) unless `--wait`" (command line, Exit
+/// codes)
 #[test]
 fn a_booking_in_processing_exits_8_and_is_confirmed_once_its_time_is_over() {
     let home = Home::new();
@@ -155,7 +157,8 @@ fn an_approved_payment_confirms_from_an_argument_a_file_and_standard_input() {
     }
 }
 
-/// "malformed psp_response; booking stays paused; retry before expires_at" (spec, Vendor payment codes)
+/// "malformed psp_response; booking stays paused; retry before expires_at" (spec, Vendor payment
+/// codes)
 #[test]
 fn a_malformed_payment_answer_is_refused_and_the_booking_still_waits() {
     let home = Home::new();

@@ -1,7 +1,9 @@
-//! The picture in the README: what a person sees in a terminal of 80 columns, drawn as SVG for light and dark pages.
+//! The picture in the README: what a person sees in a terminal of 80 columns, drawn as SVG for
+//! light and dark pages.
 //!
-//! The program really runs and its screen is drawn as it is; only ids, codes and times are replaced by fixed ones, so that
-//! every run draws the same picture. `UPDATE_DOCS=1` writes the pictures anew.
+//! The program really runs and its screen is drawn as it is; only ids, codes and times are replaced
+//! by fixed ones, so that every run draws the same picture. `UPDATE_DOCS=1` writes the pictures
+//! anew.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,7 +13,8 @@ use crate::harness::{Home, Key, Styled, Terminal, words};
 
 const COLUMNS: u16 = 80;
 
-/// In pixels. A monospaced character is 0.6 of its size wide; a run of characters is stretched to exactly that.
+/// In pixels. A monospaced character is 0.6 of its size wide; a run of characters is stretched to
+/// exactly that.
 const FONT: f64 = 14.0;
 const CHARACTER: f64 = FONT * 0.6;
 const LINE: f64 = 20.0;

@@ -1,4 +1,5 @@
-//! Pipes and devices where files are expected: opening one waits for another process, or reads without end.
+//! Pipes and devices where files are expected: opening one waits for another process, or reads
+//! without end.
 
 use std::fs;
 use std::time::Instant;
@@ -71,7 +72,8 @@ fn a_listener_is_not_held_up_by_pipes_in_its_places() {
     Listening::start(&home, &[]).end();
 }
 
-/// A shell's `<(…)` is a pipe: what a person names may be one, and is read, but never holds up Ctrl-C.
+/// A shell's `<(…)` is a pipe: what a person names may be one, and is read, but never holds up
+/// Ctrl-C.
 #[test]
 fn rows_and_bodies_are_read_from_pipes_and_a_pipe_that_says_nothing_ends_with_a_signal() {
     let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", "whsec_x");

@@ -1,5 +1,6 @@
-//! The power fails at any moment of a create: what was synced is there, anything else may be. "Before the first byte of
-//! a create leaves, the journal holds (synced) the idempotency key" (design, What must never happen)
+//! The power fails at any moment of a create: what was synced is there, anything else may be.
+//! "Before the first byte of a create leaves, the journal holds (synced) the idempotency key"
+//! (design, What must never happen)
 
 use crate::harness::{Disk, Home, Served, Step, run_recorded, strace_is_missing, text};
 use crate::promise::{Intent, Kept, all_cases, attempts, sample_around, try_each};

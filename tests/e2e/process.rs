@@ -8,9 +8,11 @@ use crate::harness::{GUEST, Home, Reply, Running, Scripted, Served, has, skipped
 
 const SLOT_TIME: &str = "2030-01-01T19:30:00Z";
 
-/// The binary in this home, after a command of the shell such as `ulimit`; what follows is the shell's as well.
+/// The binary in this home, after a command of the shell such as `ulimit`; what follows is the
+/// shell's as well.
 fn after(home: &Home, command: &str, arguments: &[&str], redirection: &str) -> Running {
-    // A shell ignores SIGQUIT in what it runs in the background, and so would everything that is started here.
+    // A shell ignores SIGQUIT in what it runs in the background, and so would everything that is
+    // started here.
     let line = format!("{command} && exec env --default-signal=QUIT \"$0\" \"$@\" {redirection}");
     let mut shell = Command::new("sh");
     home.enter(&mut shell);

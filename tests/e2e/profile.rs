@@ -13,7 +13,8 @@ fn names(home: &Home) -> Vec<String> {
     rows.iter().map(|row| text(row, "name")).collect()
 }
 
-/// "`--profile NAME`, `BOOKCTL_PROFILE` or `bookctl profile use` changes that." (command line, Command tree)
+/// "`--profile NAME`, `BOOKCTL_PROFILE` or `bookctl profile use` changes that." (command line,
+/// Command tree)
 #[test]
 fn a_profile_is_added_used_and_removed_and_the_sandbox_is_there_again() {
     let served = Served::start();

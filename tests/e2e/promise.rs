@@ -1,4 +1,5 @@
-//! "Nothing is booked twice, and nothing is forgotten": what must hold after a create, however it ended.
+//! "Nothing is booked twice, and nothing is forgotten": what must hold after a create, however it
+//! ended.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -40,8 +41,8 @@ pub(crate) fn sample_around<T>(
     chosen.map(|(_, case)| case).collect()
 }
 
-/// Tries every case, `workers` at once, each of them with a sandbox of its own that meters nothing; says and
-/// returns how often it ended in which way.
+/// Tries every case, `workers` at once, each of them with a sandbox of its own that meters nothing;
+/// says and returns how often it ended in which way.
 pub(crate) fn try_each<T: Sync>(
     what: &str,
     workers: usize,
@@ -85,7 +86,8 @@ pub(crate) fn try_each_with<T: Sync, S>(
     ways
 }
 
-/// How often something was tried and what came of it, as the table of `tests/crash/run` takes it up.
+/// How often something was tried and what came of it, as the table of `tests/crash/run` takes it
+/// up.
 #[expect(clippy::print_stderr, reason = "what a test says is kept for whoever asks to see it")]
 pub(crate) fn tell(what: &str, tried: usize, came: &str) {
     eprintln!("{what}: {tried} tried: {came}");
@@ -148,10 +150,12 @@ impl Intent {
         bookings
     }
 
-    /// Asserts the promise after a run that ended like this, for whatever reason; settles what is open.
+    /// Asserts the promise after a run that ended like this, for whatever reason; settles what is
+    /// open.
     ///
-    /// Before anything is settled: at most one booking, and one that exists is known to the journal. Afterwards:
-    /// exactly one booking for each intent that the journal holds, with its id, and nothing open.
+    /// Before anything is settled: at most one booking, and one that exists is known to the
+    /// journal. Afterwards: exactly one booking for each intent that the journal holds, with its
+    /// id, and nothing open.
     #[track_caller]
     pub(crate) fn is_kept(&self, served: &Served, home: &Home, ended: &Output) -> Kept {
         let open = home.list("attempts");

@@ -1,4 +1,5 @@
-//! What the documents promise is what the program does, and its screens are those that were reviewed.
+//! What the documents promise is what the program does, and its screens are those that were
+//! reviewed.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,12 +1,12 @@
-//! The specification's tables of errors, row for row and in its order: each one made to happen in the sandbox, with the
-//! exit code, the code and the HTTP status that a script then sees.
+//! The specification's tables of errors, row for row and in its order: each one made to happen in
+//! the sandbox, with the exit code, the code and the HTTP status that a script then sees.
 
 use serde_json::Value;
 
 use crate::harness::{Home, Output, holds, text, words};
 
-/// One row of a table: as the specification has it, how it happens, the exit code, the code, the HTTP status, and the fields
-/// of the body that the row names.
+/// One row of a table: as the specification has it, how it happens, the exit code, the code, the
+/// HTTP status, and the fields of the body that the row names.
 struct Row(&'static str, fn() -> Output, i32, &'static str, u16, &'static [&'static str]);
 
 impl Row {
@@ -321,7 +321,8 @@ fn each_session_code_of_the_specification() {
     SESSIONS.iter().for_each(Row::check);
 }
 
-/// A row whose code is a booking's own: it stands on stdout, and what it means in the catalog and on the card.
+/// A row whose code is a booking's own: it stands on stdout, and what it means in the catalog and
+/// on the card.
 struct Outcome {
     quote: &'static str,
     /// The home, the booking's id and the command's end.
@@ -407,7 +408,8 @@ const OUTCOMES: &[Outcome] = &[
     },
 ];
 
-/// "8, 10 and 11 print the booking on stdout as 0 does" (command line, Exit codes); the card says why and what next.
+/// "8, 10 and 11 print the booking on stdout as 0 does" (command line, Exit codes); the card says
+/// why and what next.
 #[test]
 fn each_code_that_a_booking_carries_of_the_specification() {
     for Outcome { quote, happens, exit, code, status } in OUTCOMES {

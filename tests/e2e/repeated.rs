@@ -1,4 +1,5 @@
-//! A booking command that is run again: in a script after a failure, or under the key that it had before.
+//! A booking command that is run again: in a script after a failure, or under the key that it had
+//! before.
 
 use serde_json::Value;
 
@@ -20,7 +21,8 @@ fn clear(home: &Home) {
     home.ok(["sandbox", "faults", "clear"]);
 }
 
-/// "A booking made twice, or made and forgotten" (design): exit 16 says that it may exist, and a loop reads 16 as a failure.
+/// "A booking made twice, or made and forgotten" (design): exit 16 says that it may exist, and a
+/// loop reads 16 as a failure.
 #[test]
 fn a_script_that_repeats_its_command_after_a_lost_answer_books_once() {
     let home = Home::new();
@@ -60,8 +62,8 @@ fn another_guest_party_time_or_key_is_another_booking() {
     }
 }
 
-/// "`attempts resume` settles it with the same key" (design), and so does the same command with the same key: the booking
-/// that was made holds the slot that the command would look for.
+/// "`attempts resume` settles it with the same key" (design), and so does the same command with the
+/// same key: the booking that was made holds the slot that the command would look for.
 #[test]
 fn the_same_command_with_its_key_finds_its_booking_at_a_venue_that_is_full_now() {
     let home = Home::new();
@@ -111,7 +113,8 @@ fn an_attempt_whose_key_looks_like_a_flag_or_a_row_is_resumed_by_the_printed_com
     }
 }
 
-/// An attempt of another API key cannot be resumed with this one, and may have made the booking all the same.
+/// An attempt of another API key cannot be resumed with this one, and may have made the booking all
+/// the same.
 #[test]
 fn the_open_attempt_of_another_api_key_blocks_the_same_booking() {
     let served = Served::start();
@@ -168,7 +171,8 @@ fn again(home: &Home, venue: &str, more: &[&str]) -> Terminal {
     Terminal::of_width(home, 80, &usual(venue, more))
 }
 
-/// The guest calls twice, or two people take the call: in other letters, at another hour, by the phone or the email alone.
+/// The guest calls twice, or two people take the call: in other letters, at another hour, by the
+/// phone or the email alone.
 #[cfg(unix)]
 #[test]
 fn the_same_guest_at_the_venue_on_that_day_is_a_question_with_the_other_booking_and_no_by_default()
@@ -223,7 +227,8 @@ fn a_script_is_warned_of_the_same_guest_also_with_quiet_and_what_has_ended_does_
     }
 }
 
-/// Found out, shown, and not booked a second time in the same breath: also if nothing of guests is kept.
+/// Found out, shown, and not booked a second time in the same breath: also if nothing of guests is
+/// kept.
 #[cfg(unix)]
 #[test]
 fn what_was_found_out_first_is_the_same_guests_booking_in_whatever_letters() {

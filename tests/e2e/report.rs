@@ -1,4 +1,5 @@
-//! What a test suite never met and what it got away with: clients of people who do not know the rules.
+//! What a test suite never met and what it got away with: clients of people who do not know the
+//! rules.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -161,7 +162,8 @@ fn a_poller_is_found_to_read_more_often_than_the_limit_allows() {
     sandbox.control("POST", "/sandbox/clock", &json!({"advance": "1s"}));
     processing(5);
     assert_eq!(sandbox.found(), [""; 0]);
-    // Bookings that are read once each, and then again and again: the limit is that of all together.
+    // Bookings that are read once each, and then again and again: the limit is that of all
+    // together.
     let bookings: Vec<String> =
         (0..6).map(|it| sandbox.book("ven_otp", &format!("otp-{it}"))).collect();
     for rounds in 0..3 {
@@ -317,7 +319,8 @@ fn a_long_suite_keeps_what_it_met_and_broke_first() {
     assert!(sandbox.has_met("validation_failed") && sandbox.has_met("otp"));
 }
 
-/// Of a test's own organization, all that it sets up decides what is a retry; what others do, and the time, do not.
+/// Of a test's own organization, all that it sets up decides what is a retry; what others do, and
+/// the time, do not.
 #[test]
 fn a_retry_is_found_whatever_other_tests_do_meanwhile() {
     let sandbox = Sandbox::start();

@@ -60,7 +60,8 @@ fn a_server_without_a_request_log_answers_and_keeps_nothing_and_the_command_says
     }
 }
 
-/// "`{id, at, duration_ms, method, path, query?, status, organization?, key?, …}`" (sandbox tools, Requests)
+/// "`{id, at, duration_ms, method, path, query?, status, organization?, key?, …}`" (sandbox tools,
+/// Requests)
 #[test]
 fn a_request_is_kept_with_both_bodies_and_without_its_key() {
     let served = Served::unlimited();
@@ -103,7 +104,8 @@ fn a_request_is_kept_with_both_bodies_and_without_its_key() {
     assert_eq!(last(&served)["idempotency_key"], "sk_live_…dbox");
 }
 
-/// "`reason` says in one sentence which rule answered a refusal …; for a 401 what came instead of a key" (sandbox tools)
+/// "`reason` says in one sentence which rule answered a refusal …; for a 401 what came instead of a
+/// key" (sandbox tools)
 #[test]
 fn every_refusal_has_the_rule_that_answered_it() {
     let served = Served::start();
@@ -354,7 +356,8 @@ fn follow_prints_each_request_as_it_comes() {
     assert_eq!(next()["path"], "/v1/bookings/bk_1");
     let kill = ["-INT", &child.id().to_string()];
     assert!(Command::new("kill").args(kill).status().unwrap().success());
-    // "until Ctrl-C": it has done what it was asked for, as `sandbox serve` and `webhook listen` have.
+    // "until Ctrl-C": it has done what it was asked for, as `sandbox serve` and `webhook listen`
+    // have.
     let ended = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr);
     assert_eq!((ended.status.code(), &*said), (Some(0), "stopped\n"));

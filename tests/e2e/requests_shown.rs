@@ -1,5 +1,5 @@
-//! What people see of requests and deliveries: in the log of `sandbox serve`, in `requests show`, in `deliveries`, and in
-//! the notes of a listener.
+//! What people see of requests and deliveries: in the log of `sandbox serve`, in `requests show`,
+//! in `deliveries`, and in the notes of a listener.
 
 use std::cell::Cell;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -99,7 +99,8 @@ fn a_log_that_nobody_reads_never_stops_the_server() {
     assert!(killed.unwrap().success() && child.wait().unwrap().success());
 }
 
-/// "`--expose` … takes only IP literals, loopback names and `--host` names; what is refused is counted, not kept"
+/// "`--expose` … takes only IP literals, loopback names and `--host` names; what is refused is
+/// counted, not kept"
 #[test]
 fn a_refused_request_is_counted_and_not_kept() {
     let served = Served::start();
@@ -209,7 +210,8 @@ fn a_delivery_is_shown_with_what_was_sent_and_what_the_app_answered() {
     }
 }
 
-/// "`webhook listen` … print the `export` line for the secret; … `-v` hides our own polling" (issue)
+/// "`webhook listen` … print the `export` line for the secret; … `-v` hides our own polling"
+/// (issue)
 #[test]
 fn a_verbose_listener_shows_the_request_to_the_app_and_its_answer_and_no_calls_of_its_own() {
     let app = Scripted::start(|_| Reply::json(422, &json!({"error": "no such room"})));

@@ -1,4 +1,5 @@
-//! The rooms of docs/dev/architecture.md: a room uses those below it, and no two files use each other.
+//! The rooms of docs/dev/architecture.md: a room uses those below it, and no two files use each
+//! other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -50,7 +51,8 @@ fn tree<'a>(text: &'a str, before: &str, found: &mut Vec<String>) -> &'a str {
     &rest[1..]
 }
 
-/// The modules that a module's code names. The folder around a file, which declares it, does not count.
+/// The modules that a module's code names. The folder around a file, which declares it, does not
+/// count.
 fn used(module: &str, code: &str, modules: &Modules) -> BTreeSet<String> {
     let after_mod = code.lines().filter_map(|line| line.split("mod ").nth(1));
     let children = after_mod.filter_map(|name| name.strip_suffix(';'));

@@ -1,4 +1,5 @@
-//! Services whose answers would make bookctl say something untrue, if it took them for more than they are.
+//! Services whose answers would make bookctl say something untrue, if it took them for more than
+//! they are.
 
 use serde_json::{Value, json};
 
@@ -86,7 +87,8 @@ fn a_change_that_the_answer_does_not_show_is_looked_up_and_one_that_no_answer_sh
     }
 }
 
-/// Who answers with a page may be a proxy, or another service: it does not know what has become of a booking.
+/// Who answers with a page may be a proxy, or another service: it does not know what has become of
+/// a booking.
 #[test]
 fn a_404_that_is_not_the_services_does_not_say_that_a_booking_is_gone() {
     let server = Scripted::start(|request: &Request| match request.path.as_str() {
@@ -105,7 +107,8 @@ fn a_404_that_is_not_the_services_does_not_say_that_a_booking_is_gone() {
     assert!(!hint.contains("forget"), "{hint}");
 }
 
-/// "error … with the body under `--json`, the dialect key that would say where to look, and what was there" (real service)
+/// "error … with the body under `--json`, the dialect key that would say where to look, and what
+/// was there" (real service)
 #[test]
 fn an_answer_to_a_booking_request_that_is_not_understood_is_shown_with_the_setting_that_would_read_it()
  {
@@ -177,7 +180,8 @@ fn a_disconnect_whose_answer_says_that_the_session_is_still_there_is_no_success(
     }
 }
 
-/// "any other word is shown as it is, as 'a state that bookctl does not know'" (real service, Principles 3): to scripts too
+/// "any other word is shown as it is, as 'a state that bookctl does not know'" (real service,
+/// Principles 3): to scripts too
 #[test]
 fn a_script_is_told_why_a_status_that_nobody_knows_ends_with_16_or_15() {
     let mut pending = confirmed();
@@ -198,7 +202,8 @@ fn a_script_is_told_why_a_status_that_nobody_knows_ends_with_16_or_15() {
     }
 }
 
-/// "nothing new was booked" (command line, Exit codes, 7), but the attempt stays open: the answer may have been another's.
+/// "nothing new was booked" (command line, Exit codes, 7), but the attempt stays open: the answer
+/// may have been another's.
 #[test]
 fn a_key_that_the_service_knows_for_another_booking_blocks_until_the_caller_gives_a_new_one() {
     let mut another = confirmed();

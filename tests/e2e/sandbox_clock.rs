@@ -20,7 +20,8 @@ fn the_clock_goes_to_a_time_and_not_back() {
     let home = Home::new();
     let later = clock(&home, &["--to", "2031-03-04T05:06:07Z"]);
     assert!(text(&later, "now").starts_with("2031-03-04T05:06:0"), "{later}");
-    // Without an offset it is UTC, and a day of the week is one that comes by this clock: 4 March 2031 is a Tuesday.
+    // Without an offset it is UTC, and a day of the week is one that comes by this clock: 4 March
+    // 2031 is a Tuesday.
     let friday = clock(&home, &["--to", "fri 19:30"]);
     assert!(text(&friday, "now").starts_with("2031-03-07T19:30:0"), "{friday}");
     let back = ["sandbox", "clock", "--to", "2031-03-05T00:00:00Z", "--json"];

@@ -47,7 +47,8 @@ fn a_sandbox_of_another_version_is_set_aside_unless_it_is_named() {
 #[test]
 fn a_sandbox_file_that_was_emptied_or_lost_its_log_at_the_beginning_is_not_taken_for_a_new_one() {
     let truncated = |file: &Path| fs::write(file, "").unwrap();
-    // Before bookctl made files whole, all was in the log, and the file itself held nothing but its head.
+    // Before bookctl made files whole, all was in the log, and the file itself held nothing but its
+    // head.
     let without_its_log = |file: &Path| {
         let connection = Connection::open(file).unwrap();
         connection.query_row("PRAGMA journal_mode = WAL", (), |_| Ok(())).unwrap();

@@ -113,7 +113,8 @@ fn a_slot_holds_as_many_bookings_as_its_capacity_says_and_loaded_ones_count() {
     let booked = book("20:00").exits(0).json();
     assert_eq!(booked["seating_preference"], "window");
     book("20:00").refused(7, "no_slot");
-    // The one that was booked can be moved to a table that is free, and not to the one that is taken.
+    // The one that was booked can be moved to a table that is free, and not to the one that is
+    // taken.
     let id = text(&booked, "id");
     home.ok(["modify", &id, "--at", "21:00", "--yes", "--json"]);
     home.run(["modify", &id, "--at", "19:00", "--yes", "--json"]).exits(7);

@@ -9,7 +9,8 @@ use crate::harness::{HANG, Home, Running};
 /// A command that prints its environment.
 const PRINT: [&str; 5] = ["sandbox", "run", "--quiet", "--", "env"];
 
-/// The names in the documented table, each of which the command must treat in a way that was decided.
+/// The names in the documented table, each of which the command must treat in a way that was
+/// decided.
 fn documented() -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/environment.md");
     let page = std::fs::read_to_string(path).unwrap();
@@ -20,7 +21,8 @@ fn documented() -> Vec<String> {
     names.collect()
 }
 
-/// A signal that somebody sends to `sandbox run` alone is for its command. Ctrl-C on a terminal reaches both by itself.
+/// A signal that somebody sends to `sandbox run` alone is for its command. Ctrl-C on a terminal
+/// reaches both by itself.
 #[test]
 fn an_interrupt_that_is_sent_to_run_alone_reaches_its_command() {
     use std::os::unix::process::CommandExt;
@@ -99,7 +101,8 @@ fn run_gives_its_command_no_secret_of_the_real_service_and_nothing_that_leads_to
     assert!(unknown.is_empty(), "{unknown:?}");
 }
 
-/// The listener verifies each delivery before it notes it: one that is signed with another secret never gets there.
+/// The listener verifies each delivery before it notes it: one that is signed with another secret
+/// never gets there.
 #[test]
 fn a_listener_that_run_starts_verifies_what_the_sandbox_delivers() {
     let own = env!("CARGO_BIN_EXE_bookctl");

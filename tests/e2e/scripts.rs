@@ -5,7 +5,8 @@ use std::process::{Command, Stdio};
 
 use crate::harness::{Home, Output, Running};
 
-/// Runs a script by a program, which finds bookctl by its name; `None` where the program is not there.
+/// Runs a script by a program, which finds bookctl by its name; `None` where the program is not
+/// there.
 fn script(home: &Home, program: &[&str], text: &str) -> Option<Output> {
     let folder = Path::new(env!("CARGO_BIN_EXE_bookctl")).parent()?.to_str()?;
     let path = format!("{folder}:{}", std::env::var("PATH").ok()?);

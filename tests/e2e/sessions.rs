@@ -26,8 +26,8 @@ fn messages(home: &Home) -> Vec<Value> {
     inbox["messages"].as_array().unwrap().clone()
 }
 
-/// "connects a person's own provider B account and texts them a code"; "POST verify with the received code makes
-/// the session active" (spec, Endpoints; States and transitions)
+/// "connects a person's own provider B account and texts them a code"; "POST verify with the
+/// received code makes the session active" (spec, Endpoints; States and transitions)
 #[test]
 fn a_script_connects_in_two_steps() {
     let home = Home::new();
@@ -62,7 +62,8 @@ fn the_code_may_not_be_asked_for_in_a_pipe() {
     home.refuses("session connect", 2, "usage");
 }
 
-/// "confirmed by a code texted to the person" (spec, What the service does), in one go where a person can be asked
+/// "confirmed by a code texted to the person" (spec, What the service does), in one go where a
+/// person can be asked
 #[test]
 fn at_a_terminal_the_texted_code_is_asked_for_and_a_wrong_one_may_be_corrected() {
     let home = Home::new();
@@ -141,7 +142,8 @@ fn a_session_is_disconnected_once_that_was_confirmed() {
     }
 }
 
-/// "One field: has_card" (spec, Card check result); false "where the phone ends in 0" (wire contract, 10)
+/// "One field: has_card" (spec, Card check result); false "where the phone ends in 0" (wire
+/// contract, 10)
 #[test]
 fn the_card_is_asked_for_by_session_and_by_person() {
     let home = Home::new();
@@ -170,7 +172,8 @@ fn the_card_is_asked_for_by_session_and_by_person() {
     }
 }
 
-/// "an active session lapses after 30 days (`reconnect_required` on what uses it)" (wire contract, 10); exit 7
+/// "an active session lapses after 30 days (`reconnect_required` on what uses it)" (wire contract,
+/// 10); exit 7
 #[test]
 fn a_saved_sign_in_lapses_after_30_days_of_the_sandboxs_clock() {
     let home = Home::new();
@@ -211,7 +214,8 @@ fn a_connect_whose_answer_is_lost_is_not_sent_again() {
     }
 }
 
-/// The account is not connected, because its code was not entered: to connect again would send another one.
+/// The account is not connected, because its code was not entered: to connect again would send
+/// another one.
 #[test]
 fn the_card_of_a_session_that_waits_for_its_code_leads_to_verify_and_a_second_verify_to_the_session()
  {

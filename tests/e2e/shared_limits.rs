@@ -1,5 +1,6 @@
-//! "parallel processes of one machine share what they know of the window through the journal" (design, Policies):
-//! many booking requests at once against ten a window, all of them made, hardly any of them refused.
+//! "parallel processes of one machine share what they know of the window through the journal"
+//! (design, Policies): many booking requests at once against ten a window, all of them made, hardly
+//! any of them refused.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +16,8 @@ const A_WINDOW: usize = 10;
 /// A slot surely holds so many.
 const A_SLOT: usize = 3;
 
-/// Slots enough for so many booking requests, remembered by the home, so that none of them searches again.
+/// Slots enough for so many booking requests, remembered by the home, so that none of them searches
+/// again.
 fn slots(home: &Home, creates: usize) -> Vec<String> {
     let mut slots = Vec::new();
     for day in 1.. {
@@ -31,7 +33,8 @@ fn slots(home: &Home, creates: usize) -> Vec<String> {
     slots
 }
 
-/// How a booking request went: the windows that it lived through, and how often the service refused it for its limit.
+/// How a booking request went: the windows that it lived through, and how often the service refused
+/// it for its limit.
 struct Create {
     windows: usize,
     refused: usize,
@@ -70,12 +73,14 @@ fn creates_of_many_processes_wait_for_the_window_together_and_are_all_made() {
         let (mut seen, mut idle) = (0, 0);
         while made.lock().unwrap().len() < processes * each {
             assert!(Instant::now() < deadline, "{} of them are made", made.lock().unwrap().len());
-            // Between two looks: where nothing was booked in one, all are taken to be waiting for the window.
+            // Between two looks: where nothing was booked in one, all are taken to be waiting for
+            // the window.
             std::thread::sleep(Duration::from_millis(400));
             let now = served.bookings().len();
             idle = if now == seen { idle + 1 } else { 0 };
             seen = now;
-            // Once a window is used up, all that are left wait for the next. Counts may be on the safe side, too.
+            // Once a window is used up, all that are left wait for the next. Counts may be on the
+            // safe side, too.
             if idle >= if now.is_multiple_of(A_WINDOW) { 1 } else { 6 } {
                 served.home().advance("5m");
                 opened.fetch_add(1, Ordering::SeqCst);

@@ -73,7 +73,8 @@ fn what_is_printed_to_be_copied_is_quoted_for_a_shell() {
     }
 }
 
-/// "402 billing_required", "402 free_tier_exhausted", "403 org_suspended; a reason field says why when given" (spec)
+/// "402 billing_required", "402 free_tier_exhausted", "403 org_suspended; a reason field says why
+/// when given" (spec)
 #[test]
 fn where_the_organization_is_not_in_order_the_hint_says_who_can_mend_it() {
     let served = Served::start();
@@ -108,7 +109,8 @@ fn looks(server: &Scripted) -> usize {
     requests.len()
 }
 
-/// "429 waits for `Retry-After` (clamped, and only as long as `--max-wait` or a person allows)" (design)
+/// "429 waits for `Retry-After` (clamped, and only as long as `--max-wait` or a person allows)"
+/// (design)
 #[test]
 fn a_person_is_asked_whether_a_rate_limit_is_waited_out() {
     let server = limited(1);

@@ -1,4 +1,5 @@
-//! A key that a service repeats is masked wherever a person would read it. Every spelling is in `secrets::redact`.
+//! A key that a service repeats is masked wherever a person would read it. Every spelling is in
+//! `secrets::redact`.
 
 use ::base64::Engine;
 use ::base64::prelude::BASE64_STANDARD as BASE64;

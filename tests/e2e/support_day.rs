@@ -1,4 +1,5 @@
-//! What somebody in support does all day: find a guest, book again like before, forget somebody, read a list at a glance.
+//! What somebody in support does all day: find a guest, book again like before, forget somebody,
+//! read a list at a glance.
 
 use std::cell::Cell;
 
@@ -64,7 +65,8 @@ fn a_slot_that_is_taken_meanwhile_leads_back_to_the_slots() {
     terminal.ends(0).says("confirmed");
 }
 
-/// A venue may go on listing a slot that it does not give: `--yes` must not ask for it again and again.
+/// A venue may go on listing a slot that it does not give: `--yes` must not ask for it again and
+/// again.
 #[test]
 fn a_slot_that_is_refused_and_still_listed_is_asked_for_and_never_taken_again_by_itself() {
     let server = Scripted::start(|call| match call.path.as_str() {

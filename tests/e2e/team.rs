@@ -1,4 +1,5 @@
-//! A journal that a team shares, in PostgreSQL: the promises of the file, from several homes, which stand for machines.
+//! A journal that a team shares, in PostgreSQL: the promises of the file, from several homes, which
+//! stand for machines.
 
 use serde_json::Value;
 

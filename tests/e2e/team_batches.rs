@@ -165,7 +165,8 @@ fn a_copy_of_a_journal_that_was_killed_is_completed_by_the_next_one() {
     assert_eq!((runs.as_str(), bookings.as_str()), ("6", "6"));
 }
 
-/// "`attempts resume` always ends" (docs/dev/reliability.md): what a dead machine was about to do ends later than a lease lasts.
+/// "`attempts resume` always ends" (docs/dev/reliability.md): what a dead machine was about to do
+/// ends later than a lease lasts.
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn after_the_servers_clock_was_set_back_by_a_day_nobody_waits_for_a_dead_machine() {

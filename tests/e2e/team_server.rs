@@ -1,4 +1,5 @@
-//! The server of a shared journal: one that is not there, not prepared, too slow, read-only, behind TLS or a pooler.
+//! The server of a shared journal: one that is not there, not prepared, too slow, read-only, behind
+//! TLS or a pooler.
 
 use std::fs::Permissions;
 use std::net::{TcpListener, TcpStream};
@@ -148,8 +149,9 @@ fn a_booking_request_takes_no_more_round_trips_than_the_page_for_teams_says() {
     wire.round_trips.store(0, Ordering::SeqCst);
     home.booked("ven_confirms", &[], 0);
     let counted = wire.round_trips.load(Ordering::SeqCst);
-    // To connect, to look for open attempts, for the limit of searches and for the guest's other bookings, twice each for the
-    // intent and the answer, and one between them that nobody waits for.
+    // To connect, to look for open attempts, for the limit of searches and for the guest's other
+    // bookings, twice each for the intent and the answer, and one between them that nobody waits
+    // for.
     assert!((12..=17).contains(&counted), "{counted}");
 }
 

@@ -32,8 +32,9 @@ fn meant(home: &Home, at: &str) -> String {
     text(&request["body"], "datetime")
 }
 
-/// "`WHEN` (relative to the sandbox's clock where the sandbox is embedded): RFC 3339, `2026-12-01 19:30`, `19:30`,
-/// `today|tomorrow 19:30`, `fri 8pm`, `in 3 days 19:30`." (command line, Command tree)
+/// "`WHEN` (relative to the sandbox's clock where the sandbox is embedded): RFC 3339, `2026-12-01
+/// 19:30`, `19:30`, `today|tomorrow 19:30`, `fri 8pm`, `in 3 days 19:30`." (command line, Command
+/// tree)
 #[test]
 fn a_time_is_read_by_the_sandboxs_clock() {
     let home = Home::new();
@@ -71,7 +72,8 @@ fn slot_near(home: &Home, place: &str) -> (String, Value, String) {
     panic!("no venue near {place} offers anything")
 }
 
-/// "Without an offset it is the venue's local time where a venue is known, else `--tz`, else the system's zone."
+/// "Without an offset it is the venue's local time where a venue is known, else `--tz`, else the
+/// system's zone."
 #[test]
 fn a_bare_time_is_read_from_the_clock_of_the_remembered_venue() {
     for (place, zone) in
@@ -103,8 +105,8 @@ fn a_bare_time_is_read_from_the_clock_of_the_remembered_venue() {
     }
 }
 
-/// "`--dry-run` may read (the venue's slots)" (command line, Output 5): the time, the slot and the provider are those that
-/// are sent.
+/// "`--dry-run` may read (the venue's slots)" (command line, Output 5): the time, the slot and the
+/// provider are those that are sent.
 #[test]
 fn a_dry_run_shows_the_slot_that_is_booked_in_whichever_zone_this_computer_is() {
     for zone in ["Europe/Berlin", "Asia/Kathmandu", "America/Los_Angeles"] {
@@ -237,7 +239,8 @@ fn a_slot_that_is_spelled_unusually_is_found_by_its_moment_and_sent_as_it_was_sp
     }
 }
 
-/// "Without an offset it is the venue's local time where a venue is known" (command line): a slot shows the venue's offset.
+/// "Without an offset it is the venue's local time where a venue is known" (command line): a slot
+/// shows the venue's offset.
 #[test]
 fn a_time_beside_a_slot_is_on_the_slots_own_clock_where_only_its_id_is_known() {
     let served = Served::start();

@@ -1,7 +1,8 @@
-//! Two runs of one key at the same time: what one is told says nothing of the other. "a refusal or a failure to connect
-//! ends its own run and nothing else" (design, What must never happen)
+//! Two runs of one key at the same time: what one is told says nothing of the other. "a refusal or
+//! a failure to connect ends its own run and nothing else" (design, What must never happen)
 //!
-//! Nothing here is raced: the service holds what is to wait, or a process is stopped at a system call.
+//! Nothing here is raced: the service holds what is to wait, or a process is stopped at a system
+//! call.
 
 use std::path::{Path, PathBuf};
 
@@ -37,8 +38,8 @@ pub(crate) fn open(home: &Home) -> Vec<String> {
     each(&list["attempts"], "idempotency_key")
 }
 
-/// Asserts that the attempt is open with its guest, and that the very command that a lost answer names finds the one
-/// booking.
+/// Asserts that the attempt is open with its guest, and that the very command that a lost answer
+/// names finds the one booking.
 #[track_caller]
 fn is_open_and_found(service: &Misbehaving, home: &Home, key: &str) {
     let list = home.json("attempts");
@@ -149,7 +150,8 @@ fn a_second_run_that_is_refused_leaves_open_what_the_first_may_have_booked() {
     }
 }
 
-/// Whoever gives an attempt up is told that a booking may exist all the same: it is known once its answer comes.
+/// Whoever gives an attempt up is told that a booking may exist all the same: it is known once its
+/// answer comes.
 #[test]
 fn a_booking_whose_attempt_is_given_up_while_it_is_under_way_is_known() {
     for forgets in [false, true] {
@@ -222,7 +224,8 @@ fn batch(home: &Home, file: &Path) -> Running {
     home.start(["batch", file.to_str().unwrap(), "--json"])
 }
 
-/// The first start waits out a rate limit, which says that its row was refused; the second has sent the row meanwhile.
+/// The first start waits out a rate limit, which says that its row was refused; the second has sent
+/// the row meanwhile.
 #[test]
 fn a_batch_that_waits_out_a_limit_leaves_open_what_a_second_start_of_it_may_have_booked() {
     for forgets in [false, true] {
@@ -259,7 +262,8 @@ fn told(output: &Output) -> Vec<Value> {
     lines.map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// An answer too many on a connection that stays open is the next request's, for whoever sends one on it.
+/// An answer too many on a connection that stays open is the next request's, for whoever sends one
+/// on it.
 #[test]
 fn a_row_of_a_batch_never_takes_the_answer_of_another() {
     let service = Misbehaving::start(|_| Act::new(Commit::BeforeTheAnswer, Answer::SurplusAfter));

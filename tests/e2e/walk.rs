@@ -20,10 +20,10 @@ pub(crate) fn walk_to_summary(terminal: &mut Terminal, filter: &str) {
     terminal.see("? Book it?");
 }
 
-/// "`bookctl book` alone on a terminal is a guided walk: vertical → place → time and party → pick a venue (type to
-/// filter) → pick a slot with its card and cancellation terms in view → guest → one summary that asks for the
-/// go-ahead → create → pauses are walked through, not dumped: an OTP is asked for, with where it was sent and how
-/// long is left." (command line, Interactive)
+/// "`bookctl book` alone on a terminal is a guided walk: vertical → place → time and party → pick a
+/// venue (type to filter) → pick a slot with its card and cancellation terms in view → guest → one
+/// summary that asks for the go-ahead → create → pauses are walked through, not dumped: an OTP is
+/// asked for, with where it was sent and how long is left." (command line, Interactive)
 #[test]
 fn the_walk_leads_from_nothing_to_a_confirmed_booking_through_a_wrong_code_and_the_right_one() {
     let home = Home::new();
@@ -176,7 +176,8 @@ fn of_slots_at_the_same_time_a_person_chooses_one_and_a_script_is_told_which_was
     terminal.ends(0).says("bk_slot_window");
 }
 
-/// "`book` returns with the create's answer … unless `--wait`; on a terminal it waits." (command line, Exit codes)
+/// "`book` returns with the create's answer … unless `--wait`; on a terminal it waits." (command
+/// line, Exit codes)
 #[test]
 fn on_a_terminal_a_booking_in_processing_is_waited_for() {
     let home = Home::new();
@@ -187,7 +188,8 @@ fn on_a_terminal_a_booking_in_processing_is_waited_for() {
     terminal.ends(0).says("confirmed");
 }
 
-/// An empty answer would be refused by the service: it is asked for again at once, and nothing is sent.
+/// An empty answer would be refused by the service: it is asked for again at once, and nothing is
+/// sent.
 #[test]
 fn a_detail_that_is_left_empty_is_asked_for_again_before_anything_is_sent() {
     let home = Home::new();
@@ -205,7 +207,8 @@ fn a_detail_that_is_left_empty_is_asked_for_again_before_anything_is_sent() {
     assert!(!ended.screen.contains("is required"), "{}", ended.screen);
 }
 
-/// A script is refused by the service and told the names; a person chooses (command line, Interactive).
+/// A script is refused by the service and told the names; a person chooses (command line,
+/// Interactive).
 #[test]
 fn a_booking_by_flags_asks_for_the_provider_where_a_search_has_shown_several() {
     let home = Home::new();
@@ -221,7 +224,8 @@ fn a_booking_by_flags_asks_for_the_provider_where_a_search_has_shown_several() {
     terminal.ends(0).says("provider_c");
 }
 
-/// The time runs out while the question stands: a moved clock is noticed, and the booking is read again.
+/// The time runs out while the question stands: a moved clock is noticed, and the booking is read
+/// again.
 #[test]
 fn a_code_is_no_longer_asked_for_once_its_time_is_over() {
     let home = Home::new();

@@ -57,8 +57,8 @@ fn esc_at_the_first_question_declines_the_walk() {
     terminal.ends(17);
 }
 
-/// 17: "declined at a prompt; nothing was sent"; Ctrl-C "ends with the booking's id, its state and the command that resumes
-/// it" (command line), and so does Esc once something was sent.
+/// 17: "declined at a prompt; nothing was sent"; Ctrl-C "ends with the booking's id, its state and
+/// the command that resumes it" (command line), and so does Esc once something was sent.
 #[test]
 fn esc_declines_at_a_question_of_any_kind_unless_something_was_sent_before() {
     let home = Home::new();

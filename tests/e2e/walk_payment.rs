@@ -31,8 +31,8 @@ fn approval(home: &Home, id: &str) -> String {
     serde_json::json!({"approval_id": approval, "status": "approved"}).to_string()
 }
 
-/// "a payment approval shows amount, deadline counting down, and takes the answer from a file, an editor or a
-/// paste, or aborts" (command line, Interactive)
+/// "a payment approval shows amount, deadline counting down, and takes the answer from a file, an
+/// editor or a paste, or aborts" (command line, Interactive)
 #[test]
 fn a_payment_shows_its_amount_and_deadline_and_takes_the_answer_from_a_file_after_a_malformed_one()
 {
@@ -131,7 +131,8 @@ fn the_editor_opens_again_with_what_was_written_and_could_not_be_read() {
     assert_eq!(second, "{\"status\": \"approved\"", "{seen}");
 }
 
-/// A key that a person takes for an answer must not abort: the menu has no filter, and an abort is asked about.
+/// A key that a person takes for an answer must not abort: the menu has no filter, and an abort is
+/// asked about.
 #[test]
 fn a_payment_is_aborted_only_by_a_choice_and_a_yes() {
     let home = Home::new();

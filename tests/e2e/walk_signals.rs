@@ -1,4 +1,5 @@
-//! A question and the rest of the world: signals, a shell's job control, and a terminal that changes its width.
+//! A question and the rest of the world: signals, a shell's job control, and a terminal that
+//! changes its width.
 
 use crate::harness::{Home, Key, Served, Terminal, for_guest};
 
@@ -96,7 +97,8 @@ fn ctrl_z_suspends_a_question_and_fg_asks_it_again() {
     terminal.ends(0);
 }
 
-/// Stopped by somebody else, the command cannot restore the terminal first; it takes it back when it continues.
+/// Stopped by somebody else, the command cannot restore the terminal first; it takes it back when
+/// it continues.
 #[test]
 fn a_question_that_was_stopped_from_outside_is_asked_again_by_fg() {
     let home = Home::new();

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::harness::{Home, Reply, Scripted, Served, text, words};
 
-/// Time for one answer, where nothing else comes. A command of a Windows that is emulated takes longer to be answered.
+/// Time for one answer, where nothing else comes. A command of a Windows that is emulated takes
+/// longer to be answered.
 const SHORT: &str = if cfg!(windows) { "15s" } else { "300ms" };
 
 /// "Streams … print one document a line." (command line, Output 3)
@@ -71,8 +72,8 @@ fn a_timeout_ends_it_with_the_state_that_the_booking_then_has() {
     home.run(until).exits(10);
 }
 
-/// `watch <BOOKING> [--until STATUS]`: what is confirmed can still be cancelled, and that may be what is waited for.
-/// (command line, Command tree)
+/// `watch <BOOKING> [--until STATUS]`: what is confirmed can still be cancelled, and that may be
+/// what is waited for. (command line, Command tree)
 #[test]
 fn a_confirmed_booking_is_watched_on_until_the_status_that_was_named() {
     let looks = AtomicUsize::new(0);
@@ -139,7 +140,8 @@ fn trouble_that_outlasts_the_time_of_a_watch_is_its_result() {
     home.refuses(&format!("watch bk_1 --timeout '{SHORT}'"), 14, "vendor_disabled");
     assert!(server.requests().len() > 1);
 
-    // Neither a read that the end of the time cuts off nor one that fails takes anything away from what was read before.
+    // Neither a read that the end of the time cuts off nor one that fails takes anything away from
+    // what was read before.
     for later in [|| Reply::Silence, || Reply::json(500, &json!({}))] {
         let looks = AtomicUsize::new(0);
         let server = Scripted::start(move |_| match looks.fetch_add(1, Ordering::SeqCst) {

@@ -1,4 +1,5 @@
-//! `webhook drill`: the consumer of the documentation passes, and every classic mistake put into it is found.
+//! `webhook drill`: the consumer of the documentation passes, and every classic mistake put into it
+//! is found.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -23,7 +24,8 @@ fn python() -> Option<String> {
     None
 }
 
-/// The consumer of the documentation at work, perhaps with a mistake in it; it ends with this value.
+/// The consumer of the documentation at work, perhaps with a mistake in it; it ends with this
+/// value.
 struct Consumer {
     child: Child,
     base: String,
@@ -234,7 +236,8 @@ fn every_classic_mistake_is_found_by_the_checks_that_are_made_for_it() {
                         let (report, code) = consumer.drilled(home, &["--timeout", "3s"]);
                         let failed = checks(&report, "failed");
                         let missed = found_by.iter().any(|check| !failed.contains(*check));
-                        // What else a mistake breaks depends on the moment: that it is found does not.
+                        // What else a mistake breaks depends on the moment: that it is found does
+                        // not.
                         (missed || code != 18).then(|| format!("{what}: {code}, {failed:?}"))
                     });
                     found.collect::<Vec<_>>()

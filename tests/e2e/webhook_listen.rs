@@ -1,4 +1,5 @@
-//! `webhook listen`: what it takes, what it shows, and what it does with an app that does not answer as it should.
+//! `webhook listen`: what it takes, what it shows, and what it does with an app that does not
+//! answer as it should.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -289,7 +290,8 @@ fn the_first_events_after_a_reset_reach_the_listener() {
     assert_eq!(webhook_url(&home), None);
 }
 
-/// What a killed listener left would pass for the next one's word, also where that one does not come to listen.
+/// What a killed listener left would pass for the next one's word, also where that one does not
+/// come to listen.
 #[test]
 fn a_stale_ready_file_goes_before_anything_else() {
     let home = home_without_a_service().with("BOOKCTL_WEBHOOK_SECRET", "no\u{e9}secret");

@@ -1,5 +1,5 @@
-//! Signatures as implementations make them that nobody here wrote, both ways: Stripe's libraries for Python and Node,
-//! and openssl.
+//! Signatures as implementations make them that nobody here wrote, both ways: Stripe's libraries
+//! for Python and Node, and openssl.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -95,7 +95,8 @@ fn an_event_about_a_real_booking_holds_what_the_service_says_of_it() {
 fn the_exit_code_says_what_the_consumer_made_of_it() {
     let home = home_with_the_secret();
     let send = |reply: Reply| {
-        // Only the one that never answers is to be given up soon: a busy machine may be late with the others.
+        // Only the one that never answers is to be given up soon: a busy machine may be late with
+        // the others.
         let timeout = match reply {
             Reply::Silence => "300ms",
             _ => "20s",

@@ -1,4 +1,5 @@
-//! A listener that is killed again and again while deliveries come, some of them twice: nothing is lost.
+//! A listener that is killed again and again while deliveries come, some of them twice: nothing is
+//! lost.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,7 +39,8 @@ fn id_of(body: &str) -> String {
     text(&serde_json::from_str(body).unwrap(), "id")
 }
 
-/// Delivers until everything was taken, as the service does: whatever is not answered with 2xx, again.
+/// Delivers until everything was taken, as the service does: whatever is not answered with 2xx,
+/// again.
 fn deliver_all(url: &str, waiting: &Mutex<VecDeque<String>>, taken: &AtomicUsize, over: Instant) {
     let mut courier = None;
     loop {
@@ -129,7 +131,8 @@ fn a_listener_that_is_killed_loses_nothing_and_sends_again_only_what_was_in_flig
         }
     }
     assert_eq!(took, came);
-    // Twice only where the listener was killed between the app's answer and its note of it; and it says so.
+    // Twice only where the listener was killed between the app's answer and its note of it; and it
+    // says so.
     for delivered in &again {
         let shown = home.json(&format!("webhook events show {}", delivered.id));
         let attempts = shown["attempts"].as_array().unwrap();

@@ -29,7 +29,8 @@ fn cause(output: Output) -> String {
     text(&error, "cause")
 }
 
-/// A secret is all that it takes: a CI that refuses sandboxes, or whose key came without an address, verifies, too.
+/// A secret is all that it takes: a CI that refuses sandboxes, or whose key came without an
+/// address, verifies, too.
 #[test]
 fn without_a_service_a_signature_is_made_and_verified_and_no_sandbox_lends_its_secret() {
     for (name, value) in [("BOOKCTL_NO_SANDBOX", "1"), ("BOOKCTL_API_KEY", "sk_live_x")] {
@@ -170,7 +171,8 @@ fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
         has(&error, "message", word);
     }
 
-    // Milliseconds: it is signed right, and in the year 58,000. What counts seconds does so whatever the time is now.
+    // Milliseconds: it is signed right, and in the year 58,000. What counts seconds does so
+    // whatever the time is now.
     for (time, later, expected) in [
         ("1795262400000", 0, "wrong_unit"),
         ("1795262400000000", 0, "wrong_unit"),

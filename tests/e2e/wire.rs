@@ -63,7 +63,8 @@ fn a_base_url_with_a_path_keeps_it() {
     }
 }
 
-/// "Reading is tolerant where a list's field is open: the dialect's field, else `data`, else a bare array."
+/// "Reading is tolerant where a list's field is open: the dialect's field, else `data`, else a bare
+/// array."
 #[test]
 fn a_list_is_read_wherever_the_service_puts_it() {
     let venue = json!({"venue_id": "ven_1", "name": "One"});
@@ -79,8 +80,8 @@ fn a_list_is_read_wherever_the_service_puts_it() {
     }
 }
 
-/// "exactly one JSON document, the service's own where there is one, unknown fields and key order kept"
-/// (command line, Output 3)
+/// "exactly one JSON document, the service's own where there is one, unknown fields and key order
+/// kept" (command line, Output 3)
 #[test]
 fn a_document_comes_out_as_it_came_in() {
     let body = r#"{"zebra":1.0e+2,"id":"bk_1","status":"teleported","amount":12.50,"big":123456789012345678901234567890,"nested":{"b":[],"a":null},"text":"é \u00e9 \/ 東京"}"#;

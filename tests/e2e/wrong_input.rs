@@ -130,8 +130,8 @@ fn a_filter_that_is_none_is_refused_before_anything_is_sent() {
     assert!(!server.requests().is_empty());
 }
 
-/// Exit 13: "every provider failed, or none can handle the request" (command line); "A search near "Outage" fails at
-/// every provider, near "Partial Outage" at one of them." (wire contract)
+/// Exit 13: "every provider failed, or none can handle the request" (command line); "A search near
+/// "Outage" fails at every provider, near "Partial Outage" at one of them." (wire contract)
 #[test]
 fn a_search_that_every_provider_fails_exits_13_and_one_that_some_fail_warns() {
     let home = Home::new();

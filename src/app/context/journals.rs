@@ -61,7 +61,8 @@ impl Context {
         self.target.account().unwrap_or_else(other)
     }
 
-    /// Begins to connect to a shared journal that a booking is going to need. An error is left to its first use.
+    /// Begins to connect to a shared journal that a booking is going to need. An error is left to
+    /// its first use.
     pub(crate) fn connect_ahead(&self) {
         if self.target.journal().is_some()
             && let Ok(journal) = self.journal()

@@ -1,4 +1,5 @@
-//! Counts requests against the rate limits of all processes of a journal. One that would be refused is not sent.
+//! Counts requests against the rate limits of all processes of a journal. One that would be refused
+//! is not sent.
 
 use std::time::Duration;
 
@@ -19,8 +20,9 @@ const TICK: Duration = Duration::from_secs(1);
 const SHORTEST: Duration = Duration::from_secs(1);
 
 impl Context {
-    /// Counts a call before it is sent, and waits if its rate limit is known to be exhausted. Returns what is left of
-    /// `allowed`. Without a journal nothing is known, and nothing is waited for.
+    /// Counts a call before it is sent, and waits if its rate limit is known to be exhausted.
+    /// Returns what is left of `allowed`. Without a journal nothing is known, and nothing is waited
+    /// for.
     pub(crate) async fn admit(&self, call: &Call, mut allowed: Duration) -> Result<Duration> {
         let Some(name) = shared_limit(call) else {
             return Ok(allowed);
@@ -86,9 +88,10 @@ impl Context {
         let _ = self.journal.get().map(Journal::write_observed);
     }
 
-    /// Waits for an exhausted window, and returns what is left of `allowed`; `None` if the service decides. Else the call is
-    /// refused here. The embedded sandbox knows whether it has limits. Any other one is asked where the wait would be too
-    /// long: it may have been reset since, and refusals cost nothing there.
+    /// Waits for an exhausted window, and returns what is left of `allowed`; `None` if the service
+    /// decides. Else the call is refused here. The embedded sandbox knows whether it has limits.
+    /// Any other one is asked where the wait would be too long: it may have been reset since, and
+    /// refusals cost nothing there.
     pub(crate) async fn wait_for_window(
         &self,
         window: &RateLimitWindow,
@@ -124,7 +127,8 @@ impl Context {
         Err(error)
     }
 
-    /// Waits out a rate limit that the service reported, and returns what is left of `allowed`. Other failures are errors.
+    /// Waits out a rate limit that the service reported, and returns what is left of `allowed`.
+    /// Other failures are errors.
     pub(crate) async fn pause_for_rate_limit(
         &self,
         mut failure: Failure,
@@ -135,7 +139,8 @@ impl Context {
         if let Failure::Refused(refusal) = &mut failure
             && may_wait
         {
-            // At least the shortest wait, in the message too: "in 0 s" would ask for no wait at all.
+            // At least the shortest wait, in the message too: "in 0 s" would ask for no wait at
+            // all.
             refusal.retry_after = refusal.retry_after.map(|pause| pause.max(SHORTEST));
             // Without a reset time, who set --max-wait waits for a whole window (spec, Limits).
             let is_set = allowed >= RATE_LIMIT_WINDOW && allowed < Duration::MAX;
@@ -149,8 +154,9 @@ impl Context {
         Err(self.with_a_sandboxs_hint(failure.into_error(call)))
     }
 
-    /// Waits for a rate limit that resets in `pause`, within `allowed`, or if a person agrees. Returns what is left of
-    /// `allowed`; `None` if nobody waits. The time that a person takes to answer counts as waiting.
+    /// Waits for a rate limit that resets in `pause`, within `allowed`, or if a person agrees.
+    /// Returns what is left of `allowed`; `None` if nobody waits. The time that a person takes to
+    /// answer counts as waiting.
     async fn wait(&self, mut pause: Duration, allowed: Duration) -> Result<Option<Duration>> {
         if pause > allowed {
             if !self.prompter.interactive() {
@@ -182,7 +188,8 @@ impl Context {
         error
     }
 
-    /// Waits by the service's clock, with a countdown. A sandbox's clock may be moved in the meantime.
+    /// Waits by the service's clock, with a countdown. A sandbox's clock may be moved in the
+    /// meantime.
     async fn wait_out(&self, pause: Duration, allowed: Duration) -> Result<Duration> {
         let in_batch = self.batch_progress.borrow().is_some();
         let waits =
@@ -214,7 +221,8 @@ impl Context {
                 }
             }
             is_watched = is_watched && sees_its_clock(client).await;
-            // How far a sandbox's clock was moved in the meantime, in addition to the time that passed here.
+            // How far a sandbox's clock was moved in the meantime, in addition to the time that
+            // passed here.
             let moved = client.skew.get().unwrap_or_default() - before;
             passed = began.elapsed() + Duration::try_from(moved).unwrap_or_default();
         }
@@ -222,12 +230,14 @@ impl Context {
     }
 }
 
-/// The name of the rate limit of a call, if it is shared through the journal. Plain reads do not open the journal.
+/// The name of the rate limit of a call, if it is shared through the journal. Plain reads do not
+/// open the journal.
 fn shared_limit(call: &Call) -> Option<&'static str> {
     call.rate_limit_name().filter(|name| name.starts_with("POST "))
 }
 
-/// Whether the service is on this machine and has a sandbox's clock. The answer updates the client's clock.
+/// Whether the service is on this machine and has a sandbox's clock. The answer updates the
+/// client's clock.
 async fn sees_its_clock(client: &Client) -> bool {
     client.connection.loopback && client.send(&Call::get("/sandbox/clock")).await.is_ok()
 }

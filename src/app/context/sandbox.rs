@@ -14,7 +14,8 @@ use crate::platform::ownership;
 use crate::sandbox::{self, Sandbox};
 use crate::service::client::{Answer, Call, Client};
 
-/// How often the embedded sandbox sends deliveries: a listener in another terminal shows them within a second.
+/// How often the embedded sandbox sends deliveries: a listener in another terminal shows them
+/// within a second.
 const EMBEDDED_DELIVERIES: Duration = Duration::from_millis(200);
 
 impl Context {
@@ -47,7 +48,8 @@ impl Context {
         }))
     }
 
-    /// Opens the sandbox. The default file holds nothing that must last: one of another version is set aside, and a new one begins.
+    /// Opens the sandbox. The default file holds nothing that must last: one of another version is
+    /// set aside, and a new one begins.
     pub(crate) fn open_sandbox(&self, options: sandbox::Options) -> Result<Sandbox> {
         let default = &self.paths.sandbox;
         match Sandbox::open(options.clone()) {
@@ -90,7 +92,8 @@ impl Context {
             return Ok(client.map_or_else(Timestamp::now, Client::service_now));
         }
         let known = self.embedded()?.skew;
-        // Another command may have moved the clock. `Date` is in whole seconds, so a smaller difference means nothing.
+        // Another command may have moved the clock. `Date` is in whole seconds, so a smaller
+        // difference means nothing.
         let is_moved =
             |seen: &SignedDuration| seen.saturating_sub(known).abs() > SignedDuration::from_secs(2);
         let seen = client.and_then(|it| it.skew.get()).filter(is_moved);
@@ -103,7 +106,8 @@ impl Context {
         self.now().unwrap_or_else(|_| Timestamp::now())
     }
 
-    /// A clock for the time that a prompt is open: another command may move the sandbox's clock in the meantime.
+    /// A clock for the time that a prompt is open: another command may move the sandbox's clock in
+    /// the meantime.
     pub(crate) fn live_clock(&self) -> impl Fn() -> Timestamp {
         let watched = match &self.target {
             Target::Embedded { database, .. } => {
@@ -130,7 +134,8 @@ impl Context {
         Ok(())
     }
 
-    /// Sends a call to the sandbox's control endpoints. Fails if the profile does not point to a sandbox.
+    /// Sends a call to the sandbox's control endpoints. Fails if the profile does not point to a
+    /// sandbox.
     pub(crate) async fn control(&self, mut call: Call) -> Result<Answer> {
         // The index would say so too, but it needs a key, and a sandbox's controls do not.
         if self.is_sandbox_by(Call::get("/sandbox/clock")).await == Some(false) {
@@ -155,7 +160,8 @@ impl Context {
         self.is_sandbox_by(call).await == Some(true)
     }
 
-    /// Whether the answer to this call is a sandbox's; `None` without one. Asked once, so that no command takes it for both.
+    /// Whether the answer to this call is a sandbox's; `None` without one. Asked once, so that no
+    /// command takes it for both.
     async fn is_sandbox_by(&self, call: Call) -> Option<bool> {
         if self.target.service().is_none() {
             return Some(true);

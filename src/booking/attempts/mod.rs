@@ -17,9 +17,9 @@ use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
 
 /// List and resolve booking requests whose result is unknown
 ///
-/// bookctl saves each booking request before it sends it. If the connection breaks or the computer crashes,
-/// the request is unresolved. `resume` sends the same request with the same idempotency key: the service returns the booking
-/// if it exists, and makes it if it does not.
+/// bookctl saves each booking request before it sends it. If the connection breaks or the computer
+/// crashes, the request is unresolved. `resume` sends the same request with the same idempotency
+/// key: the service returns the booking if it exists, and makes it if it does not.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl attempts\n  \
@@ -55,7 +55,8 @@ enum AttemptsAction {
         after_help = "Examples:\n  bookctl attempts resume order-4711\n  bookctl attempts --jq '.attempts[].idempotency_key' \\\n    | xargs -n 1 bookctl attempts resume"
     )]
     Resume {
-        /// The request's idempotency key, @N for a row of the last list, or @last for the only unresolved one
+        /// The request's idempotency key, @N for a row of the last list, or @last for the only
+        /// unresolved one
         key: Option<String>,
         /// Accept a request made with another key of this organization
         #[arg(long, hide = true)]
@@ -64,7 +65,8 @@ enum AttemptsAction {
     /// Abandon a request; a booking may still exist
     #[command(after_help = "Examples:\n  bookctl attempts abandon order-4711")]
     Abandon {
-        /// The request's idempotency key, @N for a row of the last list, or @last for the only unresolved one
+        /// The request's idempotency key, @N for a row of the last list, or @last for the only
+        /// unresolved one
         key: Option<String>,
         /// Skip the confirmation prompt, which only a terminal shows
         #[arg(long, short)]

@@ -34,8 +34,8 @@ pub(crate) struct EarlierAttempts {
     pub(crate) booked: Vec<Booking>,
 }
 
-/// Warns of each open attempt at this service, but not of those under `mine`, which the command itself resumes. A person is
-/// offered to resume those of the present API key first.
+/// Warns of each open attempt at this service, but not of those under `mine`, which the command
+/// itself resumes. A person is offered to resume those of the present API key first.
 pub(crate) async fn warn_of_open_attempts(
     context: &Context,
     mine: &HashSet<String>,
@@ -70,7 +70,8 @@ pub(crate) async fn warn_of_open_attempts(
     Ok(EarlierAttempts { open, booked })
 }
 
-/// Whether each run that may have booked is one of a live process of this computer, within the time that its tries may take.
+/// Whether each run that may have booked is one of a live process of this computer, within the time
+/// that its tries may take.
 fn is_being_sent(context: &Context, attempt: &Attempt) -> bool {
     let (Ok(journal), Ok(client)) = (context.journal(), context.client()) else {
         return false;
@@ -89,7 +90,8 @@ fn is_being_sent(context: &Context, attempt: &Attempt) -> bool {
     })
 }
 
-/// Warns of attempts in doubt, the oldest first, in one line. A script's log has no name of a guest of other commands.
+/// Warns of attempts in doubt, the oldest first, in one line. A script's log has no name of a guest
+/// of other commands.
 fn warn_of(context: &Context, attempts: &[Attempt]) {
     let Some(newest) = attempts.last() else {
         return;
@@ -116,8 +118,9 @@ async fn wants_to_find_out(context: &Context, question: &str, esc_ends: bool) ->
     Ok(context.prompter.confirm(&question, true).await?)
 }
 
-/// Reads the booking that answered an unresolved request, and was not as that asked: perhaps it was not understood. If it is as
-/// asked now, the request is resolved, and nothing is sent. `None` if there is no such booking.
+/// Reads the booking that answered an unresolved request, and was not as that asked: perhaps it was
+/// not understood. If it is as asked now, the request is resolved, and nothing is sent. `None` if
+/// there is no such booking.
 pub(crate) async fn resolve_by_read(
     context: &Context,
     attempt: &Attempt,
@@ -141,8 +144,9 @@ pub(crate) async fn resolve_by_read(
     Ok(Some(booking))
 }
 
-/// Finds out what happened to the request under `key`, and finishes it: a booking that was made is read, and else the request
-/// is sent again under its key, unless the guest has another booking and a person declines (17).
+/// Finds out what happened to the request under `key`, and finishes it: a booking that was made is
+/// read, and else the request is sent again under its key, unless the guest has another booking and
+/// a person declines (17).
 pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
     let mut attempt = find_attempt(context, key)?;
     if !context.journal()?.owns(&attempt) {
@@ -180,7 +184,8 @@ pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
     created
 }
 
-/// Refuses to send what is no longer open (7), or was changed in the journal (3). Who abandoned a request may have booked anew.
+/// Refuses to send what is no longer open (7), or was changed in the journal (3). Who abandoned a
+/// request may have booked anew.
 fn refuse_closed(attempt: &Attempt) -> Result<()> {
     if attempt.state == State::Abandoned {
         return Err(abandoned(attempt));
@@ -200,7 +205,8 @@ fn refuse_closed(attempt: &Attempt) -> Result<()> {
     Ok(())
 }
 
-/// Offers a person to find out immediately what happened to the request of this error, if its outcome is unknown.
+/// Offers a person to find out immediately what happened to the request of this error, if its
+/// outcome is unknown.
 pub(crate) async fn offer_to_find_out(context: &Context, mut error: Error) -> Result<Booking> {
     while error.exit == Exit::OutcomeUnknown
         && context.prompter.interactive()
@@ -219,8 +225,8 @@ pub(crate) async fn offer_to_find_out(context: &Context, mut error: Error) -> Re
     Err(error)
 }
 
-/// Claims an open attempt of a shared journal. While another machine resumes it, waits for what comes of that. Returns
-/// the attempt as it is then.
+/// Claims an open attempt of a shared journal. While another machine resumes it, waits for what
+/// comes of that. Returns the attempt as it is then.
 async fn claimed(context: &Context, key: &str, mut attempt: Attempt) -> Result<Attempt> {
     let mut progress = None;
     while attempt.state != State::Resolved {

@@ -1,5 +1,5 @@
-//! Idempotency keys of a batch's rows. A row is a visit: whichever file names it, in whatever notation and on whatever computer,
-//! it has the same key, so that it is booked once.
+//! Idempotency keys of a batch's rows. A row is a visit: whichever file names it, in whatever
+//! notation and on whatever computer, it has the same key, so that it is booked once.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -47,8 +47,8 @@ fn key_of(digest: &Digest) -> String {
     format!("batch-{}", hex::encode(&digest[..16]))
 }
 
-/// Derives the key of each row from the `service`, the batch's name if it has one, the row's visit and its position among equal
-/// rows.
+/// Derives the key of each row from the `service`, the batch's name if it has one, the row's visit
+/// and its position among equal rows.
 pub(crate) fn keyed(rows: Vec<BatchRow>, name: Option<&str>, service: &str) -> Vec<KeyedRow> {
     let mut seen: HashMap<Digest, u64> = HashMap::new();
     let keyed = rows.into_iter().map(|row| {
@@ -65,7 +65,8 @@ pub(crate) fn keyed(rows: Vec<BatchRow>, name: Option<&str>, service: &str) -> V
     keyed.collect()
 }
 
-/// What makes a row the visit that it is: venue, moment, party, guest, end user and payment. How to reach the guest does not.
+/// What makes a row the visit that it is: venue, moment, party, guest, end user and payment. How to
+/// reach the guest does not.
 fn visit(body: &Value) -> Digest {
     let text = |pointer: &str| body.pointer(pointer).map(plain).unwrap_or_default();
     let time = DocumentTime::of(body, "datetime");
@@ -85,8 +86,8 @@ fn digest(parts: &[&[u8]]) -> Digest {
     sha256(prefixed.flat_map(|(length, part)| [&length[..], part]))
 }
 
-/// Refuses (2) two rows that name the same key, because a key belongs to one booking, and, unless they are meant, rows without a
-/// key that ask for the same visit.
+/// Refuses (2) two rows that name the same key, because a key belongs to one booking, and, unless
+/// they are meant, rows without a key that ask for the same visit.
 pub(crate) fn refuse_twins(rows: &[BatchRow], equal_rows_are_meant: bool) -> Result<()> {
     if let [twins, ..] = find_duplicates(rows, |row| row.idempotency_key.clone()).as_slice() {
         let what = format!("rows {twins} use the same idempotency_key; nothing was sent");

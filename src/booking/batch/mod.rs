@@ -32,8 +32,8 @@ use replaced::Replaced;
 use request::with_slot;
 use run::BatchRun;
 
-/// The largest batch that is read, in bytes. It is read as a whole, so that a mistake in the last row is found before
-/// the first is sent.
+/// The largest batch that is read, in bytes. It is read as a whole, so that a mistake in the last
+/// row is found before the first is sent.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// The width of a guest's name on a terminal, so that a result has one line.
@@ -41,7 +41,8 @@ const GUEST: usize = 18;
 
 /// Book every row of a JSON lines or CSV file
 ///
-/// bookctl keeps to the service's rate limits. If a batch stops, start it again: it books nothing twice.
+/// bookctl keeps to the service's rate limits. If a batch stops, start it again: it books nothing
+/// twice.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl batch friday.csv\n  \
@@ -203,8 +204,8 @@ async fn read(from: Source) -> Result<String> {
     })
 }
 
-/// The output of `--dry-run`: each row's request on a line, with the slot that the venue offers now. The first row that would be
-/// rejected ends it, as the command would reject it.
+/// The output of `--dry-run`: each row's request on a line, with the slot that the venue offers
+/// now. The first row that would be rejected ends it, as the command would reject it.
 async fn show_requests(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
     context.wait_for_rate_limits();
     for keyed in rows {

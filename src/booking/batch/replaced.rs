@@ -1,4 +1,5 @@
-//! Rows that an earlier start of the batch sent, and that its file has no longer: some were corrected, and others removed.
+//! Rows that an earlier start of the batch sent, and that its file has no longer: some were
+//! corrected, and others removed.
 
 use std::collections::HashSet;
 
@@ -67,8 +68,8 @@ impl Replaced {
         !self.before(context, row).is_empty()
     }
 
-    /// The booking of a corrected row, if it is by now as the row asks. `None` if nothing stands against sending the row; an error
-    /// if its booking stands as it was (7), or may exist (16).
+    /// The booking of a corrected row, if it is by now as the row asks. `None` if nothing stands
+    /// against sending the row; an error if its booking stands as it was (7), or may exist (16).
     pub(crate) async fn booking_of(
         &self,
         context: &Context,
@@ -105,7 +106,8 @@ impl Replaced {
         Ok(None)
     }
 
-    /// Names the bookings of rows that were removed, which stay booked. No guest's name reaches a script's log.
+    /// Names the bookings of rows that were removed, which stay booked. No guest's name reaches a
+    /// script's log.
     pub(crate) fn warn_of_removed(&self, context: &Context, rows: &[KeyedRow]) -> Result<()> {
         let mut corrected = HashSet::new();
         for keyed in rows {
@@ -144,7 +146,8 @@ fn seat(context: &Context, asked: &Value) -> Option<Seat> {
     Some((venue, day, words(&name)))
 }
 
-/// Whether two requests with one name are for one person: not both the phone and the email are others.
+/// Whether two requests with one name are for one person: not both the phone and the email are
+/// others.
 fn is_same_guest(before: &Value, now: &Value) -> bool {
     let differs = |field: &str| {
         let mark = |asked: &Value| {
@@ -156,7 +159,8 @@ fn is_same_guest(before: &Value, now: &Value) -> bool {
     !(differs("phone") && differs("email"))
 }
 
-/// The flags of `modify` that make a booking what a row asks for: none if it is that. `None` if `modify` cannot.
+/// The flags of `modify` that make a booking what a row asks for: none if it is that. `None` if
+/// `modify` cannot.
 fn changes(attempt: &Attempt, booking: &Booking, row: &BatchRow) -> Option<Vec<String>> {
     let asked = |field: &str| row.body.get(field).map(plain);
     let is_fixed = |field: &&str| asked(field) == attempt.asked().get(*field).map(plain);

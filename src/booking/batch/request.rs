@@ -1,4 +1,5 @@
-//! The request of a row: with the slot at its time, which is looked up as `book` does, or as it was sent before.
+//! The request of a row: with the slot at its time, which is looked up as `book` does, or as it was
+//! sent before.
 
 use std::collections::HashMap;
 
@@ -20,8 +21,9 @@ use crate::service::client::BookingRequest;
 use crate::service::time::document_time::DocumentTime;
 use crate::service::time::when::{Moment, When};
 
-/// Gives each time without an offset the moment that it means: on the venue's clock, which a search or the venue's slots show, else
-/// on that of `zone`. Where neither is known, nothing is sent (2), because the row's key is made of the moment.
+/// Gives each time without an offset the moment that it means: on the venue's clock, which a search
+/// or the venue's slots show, else on that of `zone`. Where neither is known, nothing is sent (2),
+/// because the row's key is made of the moment.
 pub(super) async fn set_moments(
     context: &Context,
     rows: &mut [BatchRow],
@@ -72,8 +74,8 @@ pub(super) async fn set_moments(
     Ok(())
 }
 
-/// The request to send for a row. One that was sent `before` is sent again as it was, whatever the venue offers by then. A row is
-/// refused (7) if the venue has no slot at its time.
+/// The request to send for a row. One that was sent `before` is sent again as it was, whatever the
+/// venue offers by then. A row is refused (7) if the venue has no slot at its time.
 pub(crate) async fn row_request(
     context: &Context,
     keyed: &KeyedRow,
@@ -90,7 +92,8 @@ pub(crate) async fn row_request(
     Ok(BookingRequest::new(context.adapter(), asked, &Map::new())?.of_row())
 }
 
-/// Whether an attempt under this key of a row asks for the row. A key that the row does not name is made of its visit.
+/// Whether an attempt under this key of a row asks for the row. A key that the row does not name is
+/// made of its visit.
 pub(crate) fn is_of_row(attempt: &Attempt, keyed: &KeyedRow, key: &str) -> bool {
     let (asked, row) = (attempt.asked(), &keyed.row.body);
     let venue = |of: &Value| of.get("venue_id").map(plain);

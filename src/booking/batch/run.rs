@@ -1,5 +1,5 @@
-//! Books many rows at the pace that the service's rate limits allow, each row once, even if the batch is started again
-//! or on another computer.
+//! Books many rows at the pace that the service's rate limits allow, each row once, even if the
+//! batch is started again or on another computer.
 
 use std::cell::Cell;
 use std::collections::{HashSet, VecDeque};
@@ -97,11 +97,13 @@ pub(crate) enum Misread {
 }
 
 impl BatchRun<'_> {
-    /// Books the rows in order, and passes each result to `emit`, which returns whether anybody still reads the results.
+    /// Books the rows in order, and passes each result to `emit`, which returns whether anybody
+    /// still reads the results.
     ///
-    /// A row that an earlier run booked is not sent again; it is read only if its booking had not ended. A problem that
-    /// would refuse every row ends the batch, and so do several unknown outcomes in a row and results that nobody reads.
-    /// The same batch can then be started again. The exit code is 18 if a row did not end confirmed.
+    /// A row that an earlier run booked is not sent again; it is read only if its booking had not
+    /// ended. A problem that would refuse every row ends the batch, and so do several unknown
+    /// outcomes in a row and results that nobody reads. The same batch can then be started again.
+    /// The exit code is 18 if a row did not end confirmed.
     pub(crate) async fn run(
         &self,
         emit: impl Fn(&KeyedRow, &RowLine) -> Result<bool>,
@@ -147,7 +149,8 @@ impl BatchRun<'_> {
             if !ends_here {
                 self.note_progress(done);
             }
-            // If the first row fails with an error that every row would get, that error is the whole result.
+            // If the first row fails with an error that every row would get, that error is the
+            // whole result.
             if !ends_here || done > 1 || is_misread {
                 let line = result.line();
                 // A result that cannot be stored is printed all the same.
@@ -191,9 +194,10 @@ impl BatchRun<'_> {
         Err(error)
     }
 
-    /// Warns of rows whose guests have a booking at the venue on that day already, or an earlier row, and asks a person whether
-    /// they are meant; no is `declined` (17). What was booked under the batch's `own` keys does not count, nor a row that has its
-    /// booking, unless it may be booked again.
+    /// Warns of rows whose guests have a booking at the venue on that day already, or an earlier
+    /// row, and asks a person whether they are meant; no is `declined` (17). What was booked under
+    /// the batch's `own` keys does not count, nor a row that has its booking, unless it may be
+    /// booked again.
     pub(crate) async fn ask_about_same_guests(
         &self,
         own: &HashSet<String>,
@@ -253,12 +257,14 @@ impl BatchRun<'_> {
         error.hint(first.unwrap_or_default() + &self.again)
     }
 
-    /// Whether a team shares the journal. Several machines may then book one batch at the same time.
+    /// Whether a team shares the journal. Several machines may then book one batch at the same
+    /// time.
     fn is_shared(&self) -> bool {
         self.context.target().journal().is_some()
     }
 
-    /// The next row that no other machine books right now. Waits if other machines book all that are left.
+    /// The next row that no other machine books right now. Waits if other machines book all that
+    /// are left.
     async fn claim_next<'r>(
         &self,
         left: &mut VecDeque<&'r KeyedRow>,
@@ -274,7 +280,8 @@ impl BatchRun<'_> {
             let Claim::Others { seconds } = journal.claim(&key, LONGEST_LEASE)? else {
                 return Ok(Some(keyed));
             };
-            // A row with a result needs no claim: its computer may have died before it released its own.
+            // A row with a result needs no claim: its computer may have died before it released its
+            // own.
             let attempt = journal.attempt(&key)?;
             if attempt.is_some_and(|it| matches!(it.state, State::Resolved | State::Abandoned)) {
                 return Ok(Some(keyed));
@@ -313,7 +320,8 @@ impl BatchRun<'_> {
         }
     }
 
-    /// Books a row under one of its keys, unless an earlier run or another computer has. `None` if the row's next key counts.
+    /// Books a row under one of its keys, unless an earlier run or another computer has. `None` if
+    /// the row's next key counts.
     async fn book_under(&self, keyed: &KeyedRow, retry: u32) -> Result<Option<Booking>> {
         let (context, key) = (self.context, keyed.key(retry));
         let journal = context.journal()?;
@@ -366,7 +374,8 @@ impl BatchRun<'_> {
             }
         };
         self.check(&key, &first, existed_before, keyed)?;
-        // A card that the venue may hold would be charged twice, and who cancelled does not want it again.
+        // A card that the venue may hold would be charged twice, and who cancelled does not want it
+        // again.
         let is_over = matches!(first.status(), Status::Failed | Status::Expired);
         if existed_before && self.retry_failed && is_over && !first.may_stand() {
             return Ok(None);
@@ -452,14 +461,16 @@ impl BatchRun<'_> {
     }
 }
 
-/// The attempt under a key of a row, if it is for this row. Another one is refused by the journal when the row is sent.
+/// The attempt under a key of a row, if it is for this row. Another one is refused by the journal
+/// when the row is sent.
 fn own_attempt(context: &Context, keyed: &KeyedRow, key: &str) -> Result<Option<Attempt>> {
     let attempt = context.journal()?.attempt(key)?;
     let origin = context.target().address();
     Ok(attempt.filter(|it| it.origin == origin && is_of_row(it, keyed, key)))
 }
 
-/// The error of an attempt whose last run was refused. Only the status and the code of the refusal are known.
+/// The error of an attempt whose last run was refused. Only the status and the code of the refusal
+/// are known.
 fn refusal(attempt: &Attempt) -> Option<Error> {
     let run = attempt.runs.last()?;
     let status = run.http_status;
@@ -481,7 +492,8 @@ fn last_try(context: &Context, keyed: &KeyedRow) -> Result<u32> {
     Ok(retry)
 }
 
-/// The result of a row as it was printed; of one that was not, what the journal knows. Nothing is sent.
+/// The result of a row as it was printed; of one that was not, what the journal knows. Nothing is
+/// sent.
 pub(crate) fn known_line(
     context: &Context,
     record: &BatchRecord,

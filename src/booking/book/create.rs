@@ -1,5 +1,5 @@
-//! Sends a booking request. Each run of it is recorded before its first byte is sent, and its end is recorded with
-//! what it proves.
+//! Sends a booking request. Each run of it is recorded before its first byte is sent, and its end
+//! is recorded with what it proves.
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 pub(crate) struct CreatedBooking {
     pub(crate) booking: Booking,
-    /// Whether the same idempotency key had the booking before this command sent it (spec, Limits 7).
+    /// Whether the same idempotency key had the booking before this command sent it (spec, Limits
+    /// 7).
     pub(crate) existed_before: bool,
 }
 
@@ -58,11 +59,12 @@ pub(crate) async fn create_and_tell(
     Ok(made.booking)
 }
 
-/// Makes a booking under `key`. The journal holds the run, synced, before anything is sent. Without a journal nothing is sent.
+/// Makes a booking under `key`. The journal holds the run, synced, before anything is sent. Without
+/// a journal nothing is sent.
 ///
-/// If this run or another run of the attempt may have booked, the error says so (16, or 9 if a rate limit was met last) and
-/// names the command that finds out. A booking for something else is an error too: 7 if the caller's key had it before,
-/// else 16.
+/// If this run or another run of the attempt may have booked, the error says so (16, or 9 if a rate
+/// limit was met last) and names the command that finds out. A booking for something else is an
+/// error too: 7 if the caller's key had it before, else 16.
 pub(crate) async fn create_booking(
     context: &Context,
     key: &str,
@@ -85,7 +87,8 @@ pub(crate) async fn create_booking(
     loop {
         let begun = sender.begin_run(max_wait).await;
         let (run, earlier, left) = begun.map_err(|error| sender.stopped(error))?;
-        // A signal drops this future where it waits. `unless_interrupted` then adds to the error what is in flight.
+        // A signal drops this future where it waits. `unless_interrupted` then adds to the error
+        // what is in flight.
         context.in_flight.replace(InFlight::creating(key));
         let progress = context.requesting("sending the booking request");
         let shows_it = |body: &Document| sender.is_shown_in(body);
@@ -150,7 +153,8 @@ struct Sending<'a> {
     known_booking: Option<String>,
     /// Whether a person named the key just now, who may send again what was abandoned.
     reopens: bool,
-    /// Whether the last run left the attempt open: that run or another one of the attempt may have booked.
+    /// Whether the last run left the attempt open: that run or another one of the attempt may have
+    /// booked.
     left_open: bool,
     began: Instant,
 }
@@ -175,8 +179,8 @@ impl Sending<'_> {
         (&self.asked != self.body()).then_some(&self.asked)
     }
 
-    /// Whether the booking was made before this run began. A sandbox says so by its status; other services answer a fresh booking
-    /// with 200 too, and its time says so.
+    /// Whether the booking was made before this run began. A sandbox says so by its status; other
+    /// services answer a fresh booking with 200 too, and its time says so.
     fn is_older(&self, booking: &Booking, status: u16) -> bool {
         let Ok(client) = self.context.client() else {
             return false;
@@ -184,9 +188,10 @@ impl Sending<'_> {
         if client.speaks_contract.get() {
             return status == 200;
         }
-        // A service's clocks may differ among themselves. Where a booking that looks older would leave the attempt open, only a
-        // minute counts; elsewhere the clocks of two computers are compared with a resolution of some seconds. A service that
-        // does not show its clock is compared with ours, which may be wrong by hours.
+        // A service's clocks may differ among themselves. Where a booking that looks older would
+        // leave the attempt open, only a minute counts; elsewhere the clocks of two computers are
+        // compared with a resolution of some seconds. A service that does not show its clock is
+        // compared with ours, which may be wrong by hours.
         let (skew, margin) = match client.skew.get() {
             None => (SignedDuration::ZERO, SignedDuration::from_hours(24)),
             Some(skew) if matches!(self.origin, KeyOrigin::Generated { .. }) => {
@@ -205,7 +210,8 @@ impl Sending<'_> {
         made.is_some_and(|made| Timestamp::now().duration_since(made) > youngest)
     }
 
-    /// Records a run as soon as the known rate limit allows one. Returns what is left of `max_wait`.
+    /// Records a run as soon as the known rate limit allows one. Returns what is left of
+    /// `max_wait`.
     async fn begin_run(&mut self, mut max_wait: Duration) -> Result<(RunId, Earlier, Duration)> {
         let mut limit = self.call.rate_limit_name();
         let mut progress = None;
@@ -260,7 +266,8 @@ impl Sending<'_> {
         self.known_booking = known.booking_id;
     }
 
-    /// Whether a refusal carries what may be the booking, outside the list of unfinished ones (spec, Errors).
+    /// Whether a refusal carries what may be the booking, outside the list of unfinished ones
+    /// (spec, Errors).
     fn is_shown_in(&self, refusal: &Document) -> bool {
         let is_it = |booking: &Booking| {
             let may_be = self.is_booking(booking) || booking.may_stand();
@@ -270,8 +277,8 @@ impl Sending<'_> {
         bookings.iter().any(is_it)
     }
 
-    /// Ends a run, and returns what may be said of the attempt, and the key of another attempt that has `booking`. That the
-    /// end cannot be recorded is a warning.
+    /// Ends a run, and returns what may be said of the attempt, and the key of another attempt that
+    /// has `booking`. That the end cannot be recorded is a warning.
     fn end_run(
         &self,
         run: &RunId,
@@ -358,7 +365,8 @@ impl Sending<'_> {
                         "this idempotency key returned booking {known} before, and {id} now: both may exist"
                     );
                     let speaks = self.context.client().map(|it| it.speaks_contract.get());
-                    // A sandbox may have been reset. Of another service, or with another organization's key, both stand.
+                    // A sandbox may have been reset. Of another service, or with another
+                    // organization's key, both stand.
                     if !speaks.unwrap_or_default() {
                         let mut error = Error::new(Code::OutcomeUnknown, what);
                         error.body = Some(booking.document.clone());
@@ -412,9 +420,10 @@ impl Sending<'_> {
         created.zip(began.ok()).is_some_and(|(created, began)| created > began)
     }
 
-    /// Whether a response is certainly a booking: it has an id, a status and the `object` that the specification states for every
-    /// booking, or a status that it names and something that can be compared with what was asked for. An envelope may have an id,
-    /// a status and a provider of its own.
+    /// Whether a response is certainly a booking: it has an id, a status and the `object` that the
+    /// specification states for every booking, or a status that it names and something that can be
+    /// compared with what was asked for. An envelope may have an id, a status and a provider of its
+    /// own.
     fn is_booking(&self, booking: &Booking) -> bool {
         let object = booking.value().get("object");
         if object.is_some_and(|it| !it.is_null() && !plain(it).to_lowercase().contains("error")) {
@@ -440,8 +449,8 @@ impl Sending<'_> {
         Err(error)
     }
 
-    /// The error that ends the command while no run of it is under way. Of an attempt that meets a rate limit, the journal says
-    /// whether it is open, or which booking it made.
+    /// The error that ends the command while no run of it is under way. Of an attempt that meets a
+    /// rate limit, the journal says whether it is open, or which booking it made.
     fn stopped(&self, error: Error) -> Error {
         let known = || self.context.journal().ok()?.attempt(self.key).ok()?;
         let known = (error.exit == Exit::RateLimited).then(known).flatten();
@@ -455,7 +464,8 @@ impl Sending<'_> {
         }
     }
 
-    /// Turns an error into one that says that a booking may exist, and names the command that finds out.
+    /// Turns an error into one that says that a booking may exist, and names the command that finds
+    /// out.
     fn doubtful(&self, mut error: Error) -> Error {
         // An interrupt already says what is in flight.
         if error.code == Code::Interrupted {

@@ -1,4 +1,5 @@
-//! A booking request under construction: what flags, earlier searches and prompts have provided so far.
+//! A booking request under construction: what flags, earlier searches and prompts have provided so
+//! far.
 
 use clap::builder::NonEmptyStringValueParser;
 use jiff::tz::TimeZone;
@@ -99,7 +100,8 @@ impl BookingDraft {
         with_fields(own, &self.fields).map(drop)
     }
 
-    /// Takes from an earlier booking what nothing else says: the venue, the guest, the party and the seating.
+    /// Takes from an earlier booking what nothing else says: the venue, the guest, the party and
+    /// the seating.
     pub(crate) async fn fill_like(&mut self, context: &Context, booking: &str) -> Result<()> {
         let mut named = booking_or_pick(context, Some(booking), |_| true, true).await?;
         let like = filled_in(context, &named.booking(context).await?);
@@ -149,7 +151,8 @@ impl BookingDraft {
         self.remembered().map(Venue::providers).unwrap_or_default()
     }
 
-    /// Whether the venue is known to have several providers, and none is named. The service then refuses to choose.
+    /// Whether the venue is known to have several providers, and none is named. The service then
+    /// refuses to choose.
     pub(crate) fn has_a_choice_of_providers(&self) -> bool {
         self.options.provider.is_none() && !self.has_slot() && self.providers().len() > 1
     }
@@ -238,8 +241,8 @@ impl BookingDraft {
         BookingRequest::new(adapter, fields_of(&booking), &self.fields)
     }
 
-    /// The command that makes this booking, with everything that prompts have provided. The idempotency key is left
-    /// out: with it, the command would not book again.
+    /// The command that makes this booking, with everything that prompts have provided. The
+    /// idempotency key is left out: with it, the command would not book again.
     pub(crate) fn command(&self, profile: Option<&str>) -> Option<String> {
         let (venue, slot) = (self.venue.as_ref()?, self.slot.as_ref()?);
         let time = plain(&slot.datetime_value());

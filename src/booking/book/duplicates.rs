@@ -1,5 +1,5 @@
-//! Second bookings that nobody wants: a command that is run again, a request that may have booked already, and a guest who
-//! has a booking at the venue on that day.
+//! Second bookings that nobody wants: a command that is run again, a request that may have booked
+//! already, and a guest who has a booking at the venue on that day.
 
 use std::collections::HashMap;
 
@@ -66,8 +66,9 @@ fn at_time_of(context: &Context, draft: &BookingDraft, before: &Value) -> Option
     request.ok().filter(|_| is_at)
 }
 
-/// Whether a person wants a second booking beside the one that an open attempt may have made; no is `declined` (17). A script
-/// is refused (16), with the command that finds out. What begins later is refused where the run begins.
+/// Whether a person wants a second booking beside the one that an open attempt may have made; no is
+/// `declined` (17). A script is refused (16), with the command that finds out. What begins later is
+/// refused where the run begins.
 pub(crate) async fn wants_second_beside_open(
     context: &Context,
     draft: &BookingDraft,
@@ -94,7 +95,8 @@ pub(crate) async fn wants_second_beside_open(
 /// How many of the newest bookings are looked through, so that nobody waits for a long journal.
 const LOOKED_THROUGH: u32 = 1000;
 
-/// The bookings at some venues that may stand there, each with its venue and its time, the newest first.
+/// The bookings at some venues that may stand there, each with its venue and its time, the newest
+/// first.
 pub(crate) struct Booked(Vec<(String, DocumentTime, LiveBooking)>);
 
 impl Booked {
@@ -110,7 +112,8 @@ impl Booked {
         Ok(Booked(live.into_iter().filter_map(with_its_time).collect()))
     }
 
-    /// What a person reads of the newest booking for the guest of a request, at its venue on its day.
+    /// What a person reads of the newest booking for the guest of a request, at its venue on its
+    /// day.
     pub(crate) fn for_guest_of(
         &self,
         context: &Context,
@@ -163,7 +166,8 @@ pub(crate) fn day_at(
 pub(crate) struct EarlierRows(HashMap<(String, Option<Date>, String), usize>);
 
 impl EarlierRows {
-    /// Adds a row. Returns what a person reads of an earlier one for its guest, at its venue on its day.
+    /// Adds a row. Returns what a person reads of an earlier one for its guest, at its venue on its
+    /// day.
     pub(crate) fn add(&mut self, context: &Context, number: usize, row: &Value) -> Option<String> {
         let venue = venue_of(row);
         let (_, day) = day_at(context, &venue, row)?;
@@ -185,8 +189,9 @@ pub(crate) fn venue_of(asked: &Value) -> String {
     asked.get("venue_id").map(plain).unwrap_or_default()
 }
 
-/// Warns if the guest of a request has a booking at its venue on its day, and asks a person whether another one is meant; no is
-/// `declined` (17). `resumed` are bookings that this command has found out about.
+/// Warns if the guest of a request has a booking at its venue on its day, and asks a person whether
+/// another one is meant; no is `declined` (17). `resumed` are bookings that this command has found
+/// out about.
 pub(crate) async fn ask_about_same_guest(
     context: &Context,
     asked: &Value,

@@ -32,9 +32,10 @@ use draft::{BookingDraft, Options};
 
 /// Book a slot at a venue
 ///
-/// On a terminal, bookctl prompts for what you leave out, and shows the terms. It asks before it books if the service is
-/// real, if a card is needed, if the guest already has a booking there on that day, or if the slot starts at another time.
-/// If there is no slot at your time, a terminal offers the nearest ones; a script lists them and exits with 7 (rejected).
+/// On a terminal, bookctl prompts for what you leave out, and shows the terms. It asks before it
+/// books if the service is real, if a card is needed, if the guest already has a booking there on
+/// that day, or if the slot starts at another time. If there is no slot at your time, a terminal
+/// offers the nearest ones; a script lists them and exits with 7 (rejected).
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl book\n  \
@@ -169,8 +170,9 @@ struct BookCommand<'a> {
 }
 
 impl BookCommand<'_> {
-    /// Completes the draft and makes the booking. A person who was guided is asked again for a guest that the service refuses.
-    /// `open` are attempts that may have booked the same, `resumed` the bookings of those that were resumed just now.
+    /// Completes the draft and makes the booking. A person who was guided is asked again for a
+    /// guest that the service refuses. `open` are attempts that may have booked the same, `resumed`
+    /// the bookings of those that were resumed just now.
     async fn book(&mut self, open: &[Attempt], resumed: &[Booking]) -> Result<Booking> {
         let context = self.context;
         if self.key_is_given
@@ -230,7 +232,8 @@ impl BookCommand<'_> {
         Ok(())
     }
 
-    /// Leads a person who was guided back to the slots where theirs was gone. The new request gets a new key.
+    /// Leads a person who was guided back to the slots where theirs was gone. The new request gets
+    /// a new key.
     async fn chooses_another_slot(&mut self, booking: &Booking) -> Result<bool> {
         let (context, draft) = (self.context, &mut self.draft);
         let gone = [Some("slot_taken"), Some("no_availability")];
@@ -253,8 +256,8 @@ impl BookCommand<'_> {
         }
     }
 
-    /// The time to send, which is the slot's own, byte for byte, and whether a person chose it instead of the given one. If
-    /// only a time was given, the slot is looked up.
+    /// The time to send, which is the slot's own, byte for byte, and whether a person chose it
+    /// instead of the given one. If only a time was given, the slot is looked up.
     async fn find_time(&mut self) -> Result<(Value, bool)> {
         let (context, draft) = (self.context, &mut self.draft);
         if let Some(slot) = &draft.slot {
@@ -277,7 +280,8 @@ impl BookCommand<'_> {
         Ok((offer.slots[row].datetime_value(), is_another_time))
     }
 
-    /// The output of `--dry-run`: the request as it would be sent. The venue's slots are read if the request depends on them.
+    /// The output of `--dry-run`: the request as it would be sent. The venue's slots are read if
+    /// the request depends on them.
     async fn show_request(&mut self) -> Result<Exit> {
         self.draft.refuse_missing()?;
         let (datetime, _) = self.find_time().await?;
@@ -294,7 +298,8 @@ impl BookCommand<'_> {
         {
             error = error.detail(format!("to try again: {command}"));
         }
-        // Without a provider the service may not know which provider to ask (spec, Errors: 400 without a code).
+        // Without a provider the service may not know which provider to ask (spec, Errors: 400
+        // without a code).
         let is_general = error.hint.as_deref() == Some(Code::Http400.entry().next);
         let fields = error.body.as_ref().map(|body| named(body.value()));
         let names_fields = fields.is_some_and(|fields| !fields.is_empty());
@@ -308,8 +313,8 @@ impl BookCommand<'_> {
     }
 }
 
-/// The time of a slot that was given by its id, as it was offered. A time given next to it is refused if it is another one, and
-/// sent as it was meant where that cannot be said.
+/// The time of a slot that was given by its id, as it was offered. A time given next to it is
+/// refused if it is another one, and sent as it was meant where that cannot be said.
 fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<Value> {
     let offered = slot.datetime_value();
     let Some(when) = &draft.at else {

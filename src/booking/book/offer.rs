@@ -19,14 +19,15 @@ use crate::service::time::when::{Moment, When};
 use crate::service::time::zone::system_zone;
 use crate::terminal::view::{TermsReader, slot_line};
 
-/// The zone of a time without an offset: the venue's if a search returned it, else that of `--tz`. `None` if only the venue's
-/// slots can show it.
+/// The zone of a time without an offset: the venue's if a search returned it, else that of `--tz`.
+/// `None` if only the venue's slots can show it.
 pub(crate) fn known_zone(venue: Option<&Venue>, flag: Option<&TimeZone>) -> Option<TimeZone> {
     venue.and_then(Venue::timezone).or_else(|| flag.cloned())
 }
 
-/// A time as the service wants it, if no slot shows it; `usage` (2) if it is the venue's and has to be sent with an offset, or
-/// an instant and has to be sent without one, and the venue's zone is not known.
+/// A time as the service wants it, if no slot shows it; `usage` (2) if it is the venue's and has to
+/// be sent with an offset, or an instant and has to be sent without one, and the venue's zone is
+/// not known.
 pub(crate) fn wire_time(context: &Context, when: &When, zone: Option<TimeZone>) -> Result<String> {
     let adapter = context.adapter();
     if zone.is_none() && when.needs_zone() != adapter.local_times {
@@ -37,8 +38,9 @@ pub(crate) fn wire_time(context: &Context, when: &When, zone: Option<TimeZone>) 
     Ok(adapter.wire_time(&moment, zone.as_ref()))
 }
 
-/// The time of a slot that was named beside a time, as it was offered; `None` if it cannot be said whether they are the same.
-/// Two instants that differ are refused (2), because the slot would be booked at another time.
+/// The time of a slot that was named beside a time, as it was offered; `None` if it cannot be said
+/// whether they are the same. Two instants that differ are refused (2), because the slot would be
+/// booked at another time.
 pub(crate) fn slot_time(slot: &Slot, beside: Option<DocumentTime>) -> Result<Option<Value>> {
     if is_same_time(beside, slot.time()) {
         return Ok(Some(slot.datetime_value()));
@@ -57,7 +59,8 @@ pub(crate) fn resolve(when: &When, now: Timestamp, zone: &TimeZone) -> Result<Mo
     when.resolve(now, zone).map_err(Error::usage)
 }
 
-/// The error (2) for a time that only the venue's zone relates to the service's times, if nothing shows that zone.
+/// The error (2) for a time that only the venue's zone relates to the service's times, if nothing
+/// shows that zone.
 pub(crate) fn unknown_zone() -> Error {
     Error::usage("neither a search nor a slot shows the venue's time zone; nothing was sent")
         .hint("name the venue's zone with --tz, e.g. --tz Europe/Paris")
@@ -81,8 +84,8 @@ pub(crate) struct Offer {
     pub(crate) wanted: Moment,
     /// Whether `wanted` is on this computer's clock, because nothing showed the venue's zone.
     pub(crate) is_assumed: bool,
-    /// Whether the clock of `wanted` is the venue's: not that of an instant, which has an offset or is counted
-    /// from now, and on an assumed clock only with its date.
+    /// Whether the clock of `wanted` is the venue's: not that of an instant, which has an offset or
+    /// is counted from now, and on an assumed clock only with its date.
     has_clock: bool,
     /// The venue's zone, if it is known: for times without an offset.
     zone: Option<TimeZone>,
@@ -93,8 +96,8 @@ impl Offer {
         self.slots.iter().find(|slot| self.is_wanted(slot))
     }
 
-    /// The rows of the slots at exactly the requested time, of this seating if there are any. One of several that are alike
-    /// stands for them.
+    /// The rows of the slots at exactly the requested time, of this seating if there are any. One
+    /// of several that are alike stands for them.
     pub(crate) fn rows_at_wanted(&self, context: &Context, seating: Option<&str>) -> Vec<usize> {
         let rows = (0..self.slots.len()).filter(|row| self.is_wanted(&self.slots[*row]));
         let mut rows: Vec<usize> = rows.collect();
@@ -144,8 +147,9 @@ impl Offer {
         }
     }
 
-    /// The error (7) if nothing is offered at that time: the nearest slots, and the response for a script. Where the time of
-    /// a slot is not understood, nobody can say so (15). `how` is how a slot is named by its id.
+    /// The error (7) if nothing is offered at that time: the nearest slots, and the response for a
+    /// script. Where the time of a slot is not understood, nobody can say so (15). `how` is how a
+    /// slot is named by its id.
     pub(crate) fn no_slot(&self, how: &str) -> Error {
         let (venue, wanted) = (self.venue.name(), human(&self.wanted.wire()));
         let is_unread = |slot: &&Slot| slot.time().is_none();
@@ -197,8 +201,9 @@ impl Offer {
 
 /// Asks a venue for its slots on the day of `when`, to find one of them.
 ///
-/// If the venue's zone is unknown, its slots show the offset. The time is then read again on the venue's clock, and
-/// another day is asked for if that changes the date. If no slot has an offset, the time stays on this computer's clock.
+/// If the venue's zone is unknown, its slots show the offset. The time is then read again on the
+/// venue's clock, and another day is asked for if that changes the date. If no slot has an offset,
+/// the time stays on this computer's clock.
 pub(crate) async fn offered(
     context: &Context,
     venue: &LocatedVenue,

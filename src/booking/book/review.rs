@@ -18,8 +18,9 @@ use crate::terminal::output::{Page, Tone, visible};
 use crate::terminal::prompt::{PromptError, Question};
 use crate::terminal::view::{SlotDetails, joined, restriction, slot_line, venue_place};
 
-/// The row of the slot to book, and whether it is at another time than the given one. Where several slots at that time
-/// differ, or none is there, a person chooses. A script gets the first of several, with a note, and `None` where there is none.
+/// The row of the slot to book, and whether it is at another time than the given one. Where several
+/// slots at that time differ, or none is there, a person chooses. A script gets the first of
+/// several, with a note, and `None` where there is none.
 pub(crate) async fn choose(
     context: &Context,
     offer: &Offer,
@@ -52,8 +53,8 @@ fn line(context: &Context, offer: &Offer, slot: &Slot) -> String {
     visible(&slot_line(slot, offer.reader(context))).into_owned()
 }
 
-/// Asks to pick one of the offered slots, or of these rows. The one that was chosen before is selected first, or else the
-/// nearest to the requested time. Returns its row.
+/// Asks to pick one of the offered slots, or of these rows. The one that was chosen before is
+/// selected first, or else the nearest to the requested time. Returns its row.
 pub(crate) async fn pick_slot(
     context: &Context,
     offer: &Offer,
@@ -86,9 +87,9 @@ pub(crate) async fn pick_slot(
     Ok(rows[picked.await?])
 }
 
-/// Shows a person what is about to be booked. Where that is real, needs a card, or is at another time than the given
-/// one, the whole of it is shown, and asked about; else the terms are, in one line.
-/// A script is told of a card and a fee.
+/// Shows a person what is about to be booked. Where that is real, needs a card, or is at another
+/// time than the given one, the whole of it is shown, and asked about; else the terms are, in one
+/// line. A script is told of a card and a fee.
 pub(crate) async fn review(
     context: &Context,
     draft: &BookingDraft,
@@ -122,8 +123,8 @@ pub(crate) async fn review(
     is_confirmed.then_some(()).ok_or_else(declined)
 }
 
-/// Shows what is about to be booked, and asks for the confirmation if it was not given before. `default` is what Enter alone
-/// stands for.
+/// Shows what is about to be booked, and asks for the confirmation if it was not given before.
+/// `default` is what Enter alone stands for.
 pub(crate) async fn is_confirmed(
     context: &Context,
     draft: &BookingDraft,
@@ -207,7 +208,8 @@ pub(crate) fn costs(context: &Context, slot: &Slot, party: u32) -> Option<String
     stakes(slot, details, None)
 }
 
-/// What the booking may cost beside its price, that it can never be changed, and what is not understood, in one line.
+/// What the booking may cost beside its price, that it can never be changed, and what is not
+/// understood, in one line.
 fn stakes(slot: &Slot, details: SlotDetails, limits: Option<String>) -> Option<String> {
     let card = details.card;
     let card = card.filter(|_| SlotDetails::may_need_a_card(slot));
@@ -221,8 +223,8 @@ fn stakes(slot: &Slot, details: SlotDetails, limits: Option<String>) -> Option<S
     ])
 }
 
-/// That a slot has no terms although it may be a restaurant's, and those have terms (spec, Availability slot). What is not
-/// understood may be the terms.
+/// That a slot has no terms although it may be a restaurant's, and those have terms (spec,
+/// Availability slot). What is not understood may be the terms.
 fn terms_not_found(draft: &BookingDraft, slot: &SlotDetails) -> Option<&'static str> {
     let vertical = draft.remembered().and_then(|venue| venue.str("vertical"));
     let vertical = vertical.or(draft.vertical.as_deref());

@@ -1,5 +1,6 @@
-//! The guided booking: venue, time, slot, guest, confirmation. It asks for everything that flags have not set, one question after
-//! the other. Esc and Shift-Tab lead back to the question before, with its answer filled in.
+//! The guided booking: venue, time, slot, guest, confirmation. It asks for everything that flags
+//! have not set, one question after the other. Esc and Shift-Tab lead back to the question before,
+//! with its answer filled in.
 
 use serde_json::Map;
 
@@ -134,12 +135,14 @@ struct Walk<'a> {
     at: Option<When>,
     /// The time as it was typed.
     time: Option<String>,
-    /// Whether the slot is asked for even if only one is at the given time: it was refused before, and may still be listed.
+    /// Whether the slot is asked for even if only one is at the given time: it was refused before,
+    /// and may still be listed.
     chooses_slot: bool,
 }
 
 impl Walk<'_> {
-    /// Asks one question, unless its answer is known. Returns whether it was asked, and so can be returned to.
+    /// Asks one question, unless its answer is known. Returns whether it was asked, and so can be
+    /// returned to.
     async fn ask(&mut self, step: WalkStep) -> Result<bool, PromptError> {
         let (flags, options) = (&self.flags, &self.flags.options);
         let is_known = match step {
@@ -279,8 +282,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Leads back to the question whose answer the service refused, even if a flag gave it: the field that it names, or else
-    /// `step`.
+    /// Leads back to the question whose answer the service refused, even if a flag gave it: the
+    /// field that it names, or else `step`.
     fn ask_again(&mut self, error: &Error, step: WalkStep) {
         self.context.out.warn(&error.message);
         let party = |body: &Document| body.value().pointer("/fields/party_size").is_some();
@@ -313,7 +316,8 @@ impl Walk<'_> {
         found.map(|pages| pages.items)
     }
 
-    /// Asks for the provider at a venue that has several, because one of them must be named (spec, Booking: provider).
+    /// Asks for the provider at a venue that has several, because one of them must be named (spec,
+    /// Booking: provider).
     async fn provider(&mut self) -> Result<(), PromptError> {
         let providers = self.draft.providers();
         let question = self.question("Which provider?", "--provider", "the provider");

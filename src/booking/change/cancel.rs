@@ -19,7 +19,8 @@ const UNSUPPORTED: Option<&str> = Some("cancellation_unsupported");
 
 /// Cancel a booking
 ///
-/// Not every provider can cancel at the venue. If it cannot, the booking stays confirmed and the exit code is 7.
+/// Not every provider can cancel at the venue. If it cannot, the booking stays confirmed and the
+/// exit code is 7.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl cancel bk_01\n  \

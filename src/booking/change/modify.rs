@@ -28,8 +28,9 @@ use crate::terminal::view::joined;
 
 /// Change a confirmed booking: its time, party size or seating
 ///
-/// What you leave out stays as it is. A time without a day stays on the booking's day, a weekday is the nearest one, and a
-/// time without an offset is the venue's local time. On a terminal, bookctl prompts for the change, shows it, and asks first.
+/// What you leave out stays as it is. A time without a day stays on the booking's day, a weekday is
+/// the nearest one, and a time without an offset is the venue's local time. On a terminal, bookctl
+/// prompts for the change, shows it, and asks first.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl modify bk_01 --party 4\n  \

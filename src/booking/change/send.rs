@@ -1,6 +1,6 @@
-//! Sends what changes something, or of which that is not known: once. If the answer to a change of a booking is lost, the
-//! booking is read to see whether the change was made. A create is guarded by `create`, which records a run of its attempt
-//! for each sending.
+//! Sends what changes something, or of which that is not known: once. If the answer to a change of
+//! a booking is lost, the booking is read to see whether the change was made. A create is guarded
+//! by `create`, which records a run of its attempt for each sending.
 
 use jiff::Timestamp;
 
@@ -26,8 +26,9 @@ pub(crate) fn refused(context: &Context, booking: &Booking, what: &str) -> Error
         .hint(format!("see `{}`", show_command(id)))
 }
 
-/// Sends a modify or a cancel call; `what` is its noun. If no usable answer comes, reads the booking. If `done` finds the change
-/// in it, the change was made; else its outcome is unknown (16).
+/// Sends a modify or a cancel call; `what` is its noun. If no usable answer comes, reads the
+/// booking. If `done` finds the change in it, the change was made; else its outcome is unknown
+/// (16).
 pub(crate) async fn change(
     context: &Context,
     id: &str,
@@ -58,8 +59,8 @@ pub(crate) async fn change(
     }
 }
 
-/// Sends a call about a booking like [`send_guarded`], and returns the booking of the answer. An answer without a booking,
-/// or with another one, is a failure that proves nothing.
+/// Sends a call about a booking like [`send_guarded`], and returns the booking of the answer. An
+/// answer without a booking, or with another one, is a failure that proves nothing.
 pub(crate) async fn send_about(
     context: &Context,
     id: &str,
@@ -87,9 +88,10 @@ pub(crate) async fn send_about(
 
 /// Sends a call that must not be repeated if the service may have carried it out.
 ///
-/// A rate limit is the only refusal after which the call is sent again, because the service has then done nothing;
-/// `--max-wait` limits the wait. `in_flight` is what an interrupt reports while the call is on its way, and `doing`
-/// labels the progress display. A rate limit that may not be waited out is an error, anything else a [`Failure`].
+/// A rate limit is the only refusal after which the call is sent again, because the service has
+/// then done nothing; `--max-wait` limits the wait. `in_flight` is what an interrupt reports while
+/// the call is on its way, and `doing` labels the progress display. A rate limit that may not be
+/// waited out is an error, anything else a [`Failure`].
 pub(crate) async fn send_guarded(
     context: &Context,
     call: &Call,

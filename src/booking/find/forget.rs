@@ -21,8 +21,8 @@ use crate::terminal::view::kept_page;
 
 /// Delete guests' data from this computer
 ///
-/// This does not cancel the booking at the service; use `bookctl cancel` for that. An unresolved request
-/// keeps its guest until you resolve it: see `bookctl attempts`.
+/// This does not cancel the booking at the service; use `bookctl cancel` for that. An unresolved
+/// request keeps its guest until you resolve it: see `bookctl attempts`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl bookings forget bk_01\n  \
@@ -192,7 +192,8 @@ async fn confirm(context: &Context, count: usize) -> Result<()> {
 
 /// Rewrites the journal's file, to remove remains of deleted guests.
 ///
-/// This may take seconds, and so runs on a thread of its own. If Ctrl-C ends it, the file is as it was before.
+/// This may take seconds, and so runs on a thread of its own. If Ctrl-C ends it, the file is as it
+/// was before.
 async fn leave_nothing(context: &Context) -> Result<()> {
     if context.target().journal().is_some() {
         // PostgreSQL removes deleted rows when it vacuums.

@@ -53,7 +53,8 @@ pub(crate) fn locate_session(context: &Context, argument: &str) -> Result<String
     locate_row(context, RecentList::Sessions, argument)
 }
 
-/// Resolves an attempt argument to its idempotency key. If the journal has this key, it is a key and not a row.
+/// Resolves an attempt argument to its idempotency key. If the journal has this key, it is a key
+/// and not a row.
 pub(crate) fn locate_attempt(context: &Context, argument: &str) -> Result<String> {
     if !argument.starts_with('@') || context.journal()?.attempt(argument)?.is_some() {
         return Ok(argument.to_owned());

@@ -1,4 +1,5 @@
-//! `bookctl bookings`: the bookings that this machine knows, from its journal, because the service has no such list.
+//! `bookctl bookings`: the bookings that this machine knows, from its journal, because the service
+//! has no such list.
 
 pub(crate) mod forget;
 pub(crate) mod locate;
@@ -31,11 +32,12 @@ use crate::terminal::view::{AS_REQUESTED, is_listed_as, kept_page, open_page};
 
 /// List and search the bookings this computer knows
 ///
-/// The service has no list of bookings. This one has what was made, shown or received by `webhook listen` on this
-/// computer or by your team, each booking as last seen. A terminal lists the next visits first, a pipe and `--json` the newest
-/// bookings. TEXT matches the guest's name, phone and email, the venue and the booking's id; case and accents make no
-/// difference. --refresh exits with 11 if a coming booking is no longer as it was booked. Guests' data is deleted after 90 days:
-/// see `bookctl help privacy`.
+/// The service has no list of bookings. This one has what was made, shown or received by `webhook
+/// listen` on this computer or by your team, each booking as last seen. A terminal lists the next
+/// visits first, a pipe and `--json` the newest bookings. TEXT matches the guest's name, phone and
+/// email, the venue and the booking's id; case and accents make no difference. --refresh exits with
+/// 11 if a coming booking is no longer as it was booked. Guests' data is deleted after 90 days: see
+/// `bookctl help privacy`.
 #[derive(clap::Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Examples:\n  \

@@ -16,7 +16,8 @@ use crate::terminal::prompt::{PromptError, Question};
 use crate::terminal::view::{BookingRow, row_lines, venue_line};
 use crate::webhook::Event;
 
-/// The longest list that is offered. Typing looks for a part of it, and `bookctl bookings TEXT` in all bookings.
+/// The longest list that is offered. Typing looks for a part of it, and `bookctl bookings TEXT` in
+/// all bookings.
 const MOST: u32 = 1000;
 
 #[derive(Debug)]
@@ -27,7 +28,8 @@ pub(crate) struct NamedBooking {
 }
 
 impl NamedBooking {
-    /// The booking, which is read now unless it was read to find it, and whether it is the requested one.
+    /// The booking, which is read now unless it was read to find it, and whether it is the
+    /// requested one.
     pub(crate) async fn answered(&mut self, context: &Context) -> Result<(Booking, bool)> {
         let read = match self.read.take() {
             Some(read) => read,
@@ -53,9 +55,10 @@ pub(crate) fn located(context: &Context, argument: &str) -> Result<NamedBooking>
     Ok(NamedBooking { id, read: None })
 }
 
-/// Resolves a booking argument. Without one, a terminal offers the bookings that this computer knows and whose status is
-/// of `offered`; for a text that is not an id, it offers those that the text finds. To know that, an id that this computer does not
-/// know is read, unless nothing may be sent.
+/// Resolves a booking argument. Without one, a terminal offers the bookings that this computer
+/// knows and whose status is of `offered`; for a text that is not an id, it offers those that the
+/// text finds. To know that, an id that this computer does not know is read, unless nothing may be
+/// sent.
 pub(crate) async fn booking_or_pick(
     context: &Context,
     argument: Option<&str>,
@@ -194,7 +197,8 @@ fn is_known(context: &Context, id: &str) -> bool {
     context.has_journal() && matches!(known(), Ok(Some(_)))
 }
 
-/// A sentence on the booking requests whose result is unknown, if there are any: no list of bookings has them.
+/// A sentence on the booking requests whose result is unknown, if there are any: no list of
+/// bookings has them.
 pub(crate) fn open_requests(context: &Context) -> Option<String> {
     if !context.has_journal() {
         return None;

@@ -1,4 +1,5 @@
-//! `bookings --refresh`: reads every coming booking again, and says which is no longer as it was booked.
+//! `bookings --refresh`: reads every coming booking again, and says which is no longer as it was
+//! booked.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -22,7 +23,8 @@ const BOOKED: [&str; 4] = ["datetime", "party_size", "venue_id", "seating_prefer
 #[derive(Serialize)]
 struct Changed {
     id: String,
-    /// Whether the guest can still come as booked: it has not ended, and its time, party and venue are the same.
+    /// Whether the guest can still come as booked: it has not ended, and its time, party and venue
+    /// are the same.
     as_booked: bool,
     /// Each field that differs, with the values `from` and `to`.
     changes: Map<String, Value>,
@@ -68,7 +70,8 @@ pub(super) async fn run(context: &Context) -> Result<Exit> {
     Ok(if all_as_booked { Exit::Done } else { Exit::Failed })
 }
 
-/// How a booking differs from what was kept of it; `now` is `None` if the service does not know it any more.
+/// How a booking differs from what was kept of it; `now` is `None` if the service does not know it
+/// any more.
 fn compared(kept: &KeptBooking, now: Option<&Booking>) -> Option<Changed> {
     let before = kept.fill_in(&kept.booking);
     let status = now.map_or(Status::Other("not found".to_owned()), Booking::status);

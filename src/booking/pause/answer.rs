@@ -11,7 +11,8 @@ use crate::service::client::{Call, Continuation, Failure};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::mapping::{Pause, WriteKind};
 
-/// The call of an answer. What the booking waits for is read first where the profile writes the answer from it.
+/// The call of an answer. What the booking waits for is read first where the profile writes the
+/// answer from it.
 pub(crate) async fn call_of(context: &Context, id: &str, answer: &Continuation) -> Result<Call> {
     let adapter = context.adapter();
     if !answer.needs_action(adapter) {
@@ -21,8 +22,9 @@ pub(crate) async fn call_of(context: &Context, id: &str, answer: &Continuation) 
     answer.call(id, booking.next_action(), adapter)
 }
 
-/// Sends an answer once, because the service may have taken it. If no usable answer comes back, reads the booking, whose status
-/// then decides. Returns the booking as it is now, and the error of a refused answer for which it still waits.
+/// Sends an answer once, because the service may have taken it. If no usable answer comes back,
+/// reads the booking, whose status then decides. Returns the booking as it is now, and the error of
+/// a refused answer for which it still waits.
 pub(crate) async fn send_answer(
     context: &Context,
     id: &str,
@@ -59,7 +61,8 @@ pub(crate) async fn send_answer(
     };
     context.in_flight.replace(InFlight::known(&booking));
     match booking.status() {
-        // A lost answer may still be on its way. Only a refusal proves that the booking still waits.
+        // A lost answer may still be on its way. Only a refusal proves that the booking still
+        // waits.
         Status::RequiresAction if may_be_done => Err(error),
         Status::RequiresAction => Ok((booking, Some(error))),
         // The booking no longer waits, so its status decides (spec, States and transitions).
@@ -72,8 +75,8 @@ pub(crate) async fn send_answer(
     }
 }
 
-/// The error (12) of an answer that is of another kind than what the booking waits for. A kind of pause that bookctl does not
-/// know may be either.
+/// The error (12) of an answer that is of another kind than what the booking waits for. A kind of
+/// pause that bookctl does not know may be either.
 pub(crate) fn answered_otherwise(
     context: &Context,
     booking: &Booking,
@@ -96,9 +99,9 @@ pub(crate) fn answered_otherwise(
     Some(Error::new(Code::Http400, what).hint(answer.unwrap_or_default()))
 }
 
-/// Says so if the booking still asks for what was answered: a service may skip a field that it does not know; and if it is
-/// confirmed after its payment was aborted. Other fields than these are compared with those of the booking at the end of the
-/// command.
+/// Says so if the booking still asks for what was answered: a service may skip a field that it does
+/// not know; and if it is confirmed after its payment was aborted. Other fields than these are
+/// compared with those of the booking at the end of the command.
 fn warn_if_still_asked(context: &Context, answer: &Continuation, booking: &Booking) {
     let (kind, field) = match answer {
         Continuation::Otp(..) => (WriteKind::Otp, "otp"),

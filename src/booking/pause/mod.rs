@@ -1,4 +1,5 @@
-//! `continue`: what a booking waits for, and how it is answered: one-time codes, payments, other fields.
+//! `continue`: what a booking waits for, and how it is answered: one-time codes, payments, other
+//! fields.
 
 pub(crate) mod answer;
 pub(crate) mod prompts;
@@ -138,7 +139,8 @@ async fn given(args: Args) -> Result<Option<Continuation>> {
     }))
 }
 
-/// Shows what the booking waits for, and asks. A script needs no confirmation: the flag has always been enough.
+/// Shows what the booking waits for, and asks. A script needs no confirmation: the flag has always
+/// been enough.
 async fn confirm_abort(context: &Context, named: &mut pick::NamedBooking) -> Result<()> {
     let booking = named.booking(context).await?;
     let abort = Continuation::PspAbort;

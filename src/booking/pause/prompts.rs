@@ -1,4 +1,5 @@
-//! Asks a person for what a paused booking needs (a one-time code, a payment answer, other fields), and sends it.
+//! Asks a person for what a paused booking needs (a one-time code, a payment answer, other fields),
+//! and sends it.
 
 use std::collections::HashMap;
 
@@ -72,8 +73,8 @@ pub(crate) async fn answer_pauses(context: &Context, mut booking: Booking) -> Re
     Ok(booking)
 }
 
-/// Who leaves the question leaves the booking as it is. That is no error, and has the exit code of an interrupt once something
-/// was sent.
+/// Who leaves the question leaves the booking as it is. That is no error, and has the exit code of
+/// an interrupt once something was sent.
 fn left_open(booking: &Booking, is_sent: bool) -> Error {
     let what = format!("Booking {} is still waiting.", booking.id());
     let answer = shell::command("continue", booking.id(), "");
@@ -102,7 +103,8 @@ fn payment_question(text: &'static str) -> Question {
     Question::new(text, "--psp-response", "the payment response")
 }
 
-/// Where what was written in the editor is kept, so that a mistake in it can be mended. No field has an empty name.
+/// Where what was written in the editor is kept, so that a mistake in it can be mended. No field
+/// has an empty name.
 const WRITTEN: &str = "";
 
 /// One answer that a person is asked for.
@@ -125,8 +127,8 @@ impl Asking<'_> {
         }
     }
 
-    /// The one-time code. That of a sandbox is offered: Enter takes it, and a code of another form is refused before it
-    /// costs a try. Nothing says what the codes of other services look like.
+    /// The one-time code. That of a sandbox is offered: Enter takes it, and a code of another form
+    /// is refused before it costs a try. Nothing says what the codes of other services look like.
     async fn code(&self) -> Result<Continuation, PromptError> {
         let offered = match self.is_sandbox {
             true => code_of_the_inbox(self.context, self.booking.id()).await,
@@ -280,8 +282,8 @@ async fn code_of_the_inbox(context: &Context, id: &str) -> Option<String> {
     (!code.is_empty()).then(|| code.to_owned())
 }
 
-/// Parses the payment vendor's answer: a JSON object, or a text in JSON's quotation marks. The specification says nothing
-/// of its form.
+/// Parses the payment vendor's answer: a JSON object, or a text in JSON's quotation marks. The
+/// specification says nothing of its form.
 pub(crate) fn payment_answer(text: &str) -> Result<Value, String> {
     let why = match serde_json::from_str::<Value>(text) {
         // Tokens of vendors have other characters, too.

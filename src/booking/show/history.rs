@@ -1,5 +1,5 @@
-//! A booking's story: what was asked for and how it was sent, each state in which it was seen, what changed, and what was
-//! received about it, in one order and on one clock, the service's.
+//! A booking's story: what was asked for and how it was sent, each state in which it was seen, what
+//! changed, and what was received about it, in one order and on one clock, the service's.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -73,7 +73,8 @@ pub(crate) fn timeline(
     Ok(story.rows)
 }
 
-/// How far the service's clock is ahead of this computer's; `None` if the booking was made elsewhere.
+/// How far the service's clock is ahead of this computer's; `None` if the booking was made
+/// elsewhere.
 fn clock_ahead(created: Timestamp, attempts: &[Attempt]) -> Option<SignedDuration> {
     let runs = attempts.iter().flat_map(|attempt| &attempt.runs);
     let makers = runs.filter(|run| run.outcome.may_have_booked());
@@ -159,7 +160,8 @@ impl Story {
 
     /// Each state, and what changed between two of them.
     fn states(&mut self, seen: &[StatusObservation]) {
-        // None stands before the answer that brought the booking, nor before the state that was seen before it.
+        // None stands before the answer that brought the booking, nor before the state that was
+        // seen before it.
         let mut at = self.first_answer;
         let mut last: Option<&StatusObservation> = None;
         for state in seen {
@@ -208,8 +210,9 @@ impl Story {
     fn delivery(&mut self, row: &EventRow, body: &[u8]) {
         let body = read_body(body, |_| None).map(|it| it.value().clone()).unwrap_or_default();
         let (event, happened) = (&row.event, time(&body, "created_at"));
-        // Where nothing shows how far apart the clocks are, the event has the service's time. A sandbox's clock may have been
-        // moved since the booking was made, and nothing is received before it happened.
+        // Where nothing shows how far apart the clocks are, the event has the service's time. A
+        // sandbox's clock may have been moved since the booking was made, and nothing is received
+        // before it happened.
         let ahead = self.ahead.unwrap_or_default();
         let received = row.received_at.checked_add(ahead).ok();
         let at = match self.ahead {

@@ -18,8 +18,8 @@ use crate::terminal::view::{bookings_page, status_cell, tone_of};
 
 /// Show a booking's status, reason and next steps
 ///
-/// Without BOOKING, a terminal offers the bookings this computer knows. There, text instead of an id searches them:
-/// `bookctl show 'Ada Lovelace'`.
+/// Without BOOKING, a terminal offers the bookings this computer knows. There, text instead of an
+/// id searches them: `bookctl show 'Ada Lovelace'`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl show bk_01\n  \
@@ -29,7 +29,8 @@ use crate::terminal::view::{bookings_page, status_cell, tone_of};
     bookctl show bk_01 --timeline\n  \
     bookctl show bk_01 --exit-status && echo confirmed")]
 pub(crate) struct Args {
-    /// Booking ids, @N for rows of the last list of bookings, or @last; several print a table, or a JSON array with an element for each
+    /// Booking ids, @N for rows of the last list of bookings, or @last; several print a table, or a
+    /// JSON array with an element for each
     #[arg(value_name = "BOOKING", value_parser = id)]
     bookings: Vec<String>,
     /// Exit by the booking's status, as `book` does
@@ -98,7 +99,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     Ok(exit)
 }
 
-/// What this computer knows of a booking where the service does not answer, with the exit code of that.
+/// What this computer knows of a booking where the service does not answer, with the exit code of
+/// that.
 fn known_here(context: &Context, id: &str, error: Error) -> Result<(Booking, Exit)> {
     let mut kept = None;
     if wait::passes(&error) && context.has_journal() {
@@ -113,8 +115,9 @@ fn known_here(context: &Context, id: &str, error: Error) -> Result<(Booking, Exi
     Ok((kept.booking, error.exit))
 }
 
-/// Reads a booking, and what the command exits with: that of its status if it is judged by that. It must be the requested
-/// one then; else it may be the same under another id, and is shown with a warning.
+/// Reads a booking, and what the command exits with: that of its status if it is judged by that. It
+/// must be the requested one then; else it may be the same under another id, and is shown with a
+/// warning.
 async fn read(
     context: &Context,
     named: &mut pick::NamedBooking,
@@ -145,7 +148,8 @@ async fn show_timeline(context: &Context, named: &[String], judged: bool) -> Res
     let named = named.first().map(String::as_str);
     let mut named = pick::booking_or_pick(context, named, |_| true, true).await?;
     let id = &named.id.clone();
-    // What this machine knows is worth showing where the service does not answer, or has lost the booking.
+    // What this machine knows is worth showing where the service does not answer, or has lost the
+    // booking.
     let (booking, failed) = match named.booking(context).await {
         Ok(booking) => (Some(booking), None),
         Err(error) if context.has_journal() => {

@@ -21,10 +21,11 @@ const LONGEST: Duration = Duration::from_secs(30 * 60);
 
 /// Watch bookings until each ends or needs an answer
 ///
-/// Prints a booking each time it changes; with --json, one document per line. Exits as `book` does, of several for the first
-/// that is not confirmed; with --until, with 0 at that status. `--until cancelled` keeps watching a confirmed booking, and
-/// exits with 8 if it is still confirmed at the timeout. Ends if a booking needs an answer or has an unknown status (15).
-/// Until the timeout, waits out rate limits and a service that fails or cannot be reached.
+/// Prints a booking each time it changes; with --json, one document per line. Exits as `book` does,
+/// of several for the first that is not confirmed; with --until, with 0 at that status. `--until
+/// cancelled` keeps watching a confirmed booking, and exits with 8 if it is still confirmed at the
+/// timeout. Ends if a booking needs an answer or has an unknown status (15). Until the timeout,
+/// waits out rate limits and a service that fails or cannot be reached.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl watch bk_01\n  \
@@ -114,8 +115,9 @@ impl Watching<'_> {
         let longest = context.timeout.unwrap_or(LONGEST);
         let beside = u32::try_from(self.beside).unwrap_or(u32::MAX);
         let watched = wait::until(context, &id, known, (longest, beside), |booking, left| {
-            // Compares the whole booking, because a new pause has the same status as the one before. What stands around it,
-            // such as the number of a request, is new in each answer.
+            // Compares the whole booking, because a new pause has the same status as the one
+            // before. What stands around it, such as the number of a request, is new in each
+            // answer.
             let text = booking.own_document().text();
             if shown.as_deref() != Some(text) {
                 let view = finish::booking_view(context, booking);
@@ -159,8 +161,8 @@ fn again(id: &str, until: &[String]) -> String {
     shell::command("watch", id, &until.join(" "))
 }
 
-/// Whether to stop watching. Nothing more comes by itself after a pause, and what follows an unknown status is unknown; a
-/// confirmed booking may be cancelled.
+/// Whether to stop watching. Nothing more comes by itself after a pause, and what follows an
+/// unknown status is unknown; a confirmed booking may be cancelled.
 fn ends(status: &Status, until: &[String]) -> bool {
     match status {
         Status::Processing => false,

@@ -60,7 +60,8 @@ pub(crate) fn naming(id: &str, mut error: Error) -> Error {
     error
 }
 
-/// Whether the service itself says that there is no such booking: a page of something in between has no document.
+/// Whether the service itself says that there is no such booking: a page of something in between
+/// has no document.
 pub(crate) fn is_not_found(error: &Error) -> bool {
     error.exit == Exit::NotFound && (error.http_status.is_none() || error.has_document())
 }
@@ -72,7 +73,8 @@ fn checked(booking: Booking, id: &str) -> Result<Booking> {
     Err(another(&booking, id))
 }
 
-/// A booking under the same id whose venue or guest is another one is as little an answer as one under another id.
+/// A booking under the same id whose venue or guest is another one is as little an answer as one
+/// under another id.
 pub(crate) fn like(context: &Context, before: &Value, booking: Booking) -> Result<Booking> {
     let verdict = verdict::of_known(context, before, &booking);
     let Some(difference) = verdict.refusal.filter(|_| verdict.is_another) else {
@@ -97,9 +99,10 @@ fn unexpected(booking: &Booking, why: String) -> Error {
     error
 }
 
-/// Reads a booking again and again until `is_done` says so of what was read, or the time is over, and returns it as last
-/// read. A failed service, a lost connection and a rate limit are waited out, with a note; they are the error only if the booking
-/// was never read. The more bookings are read `beside` it, the less often.
+/// Reads a booking again and again until `is_done` says so of what was read, or the time is over,
+/// and returns it as last read. A failed service, a lost connection and a rate limit are waited
+/// out, with a note; they are the error only if the booking was never read. The more bookings are
+/// read `beside` it, the less often.
 pub(crate) async fn until(
     context: &Context,
     id: &str,
@@ -169,7 +172,8 @@ pub(crate) fn passes(error: &Error) -> bool {
         || error.code == Code::Timeout
 }
 
-/// Waits until the booking is no longer processing or `longest` has passed. Returns it as last read.
+/// Waits until the booking is no longer processing or `longest` has passed. Returns it as last
+/// read.
 pub(crate) async fn wait_while_processing(
     context: &Context,
     booking: Booking,

@@ -20,10 +20,10 @@ use crate::terminal::output::{Page, View};
 
 /// Send any request with the profile's address and key
 ///
-/// Fields become the JSON body, or the query of a GET. Brackets nest: `customer[name]=Ada` sets a field of an object, and
-/// `tags[]=x` appends to an array. The response is printed unchanged; a status other than 2xx sets the exit code.
-/// Unlike `bookctl book`, this does not save a booking request in the journal: add an Idempotency-Key of
-/// your own.
+/// Fields become the JSON body, or the query of a GET. Brackets nest: `customer[name]=Ada` sets a
+/// field of an object, and `tags[]=x` appends to an array. The response is printed unchanged; a
+/// status other than 2xx sets the exit code. Unlike `bookctl book`, this does not save a booking
+/// request in the journal: add an Idempotency-Key of your own.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl api GET /v1/\n  \
@@ -183,7 +183,8 @@ fn method(text: &str) -> Result<Method, String> {
 struct ApiView {
     head: Option<Head>,
     body: Option<Document>,
-    /// Whether the service refused. Errors get into logs, and a service may repeat in one what it was sent.
+    /// Whether the service refused. Errors get into logs, and a service may repeat in one what it
+    /// was sent.
     refused: bool,
 }
 
@@ -194,7 +195,8 @@ impl ApiView {
 }
 
 impl View for ApiView {
-    /// The answer's own document, with `--include` as `{"status", "headers", "body"}`; repeated headers joined as in HTTP.
+    /// The answer's own document, with `--include` as `{"status", "headers", "body"}`; repeated
+    /// headers joined as in HTTP.
     fn json(&self) -> Document {
         let body = self.body.clone().unwrap_or_else(|| Value::Null.into());
         let Some(head) = &self.head else {

@@ -7,7 +7,8 @@ use crate::terminal::output::{DocumentView, Output, Page};
 
 /// Generate a shell completion script
 ///
-/// Completes commands, flags, and the venues, slots and bookings that bookctl has seen. It needs no network.
+/// Completes commands, flags, and the venues, slots and bookings that bookctl has seen. It needs no
+/// network.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "To install, run one of these once:\n  \
     bash        echo 'source <(bookctl completions bash)' >> ~/.bashrc\n  \

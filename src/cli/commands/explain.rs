@@ -9,7 +9,8 @@ use crate::terminal::view::{LIST_WORDS, capitalised};
 
 /// Explain a status, an error code or an exit code
 ///
-/// Shows what it means, whether retrying is safe, and what to do. Without a code, lists all error codes.
+/// Shows what it means, whether retrying is safe, and what to do. Without a code, lists all error
+/// codes.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl explain payment_outcome_unknown\n  \

@@ -13,8 +13,9 @@ use crate::terminal::output::{Draw, Page};
 
 /// Show where bookings are recorded, and share it with a team
 ///
-/// The journal is a file on this computer. To share it with a team, set BOOKCTL_JOURNAL or a profile's `journal` to a
-/// postgresql:// URL: bookings, unresolved requests and rate limits are then the team's.
+/// The journal is a file on this computer. To share it with a team, set BOOKCTL_JOURNAL or a
+/// profile's `journal` to a postgresql:// URL: bookings, unresolved requests and rate limits are
+/// then the team's.
 #[derive(clap::Subcommand, Debug, Default)]
 #[command(after_help = "Examples:\n  \
     bookctl journal\n  \

@@ -29,7 +29,8 @@ impl CommandLine {
         }
     }
 
-    /// bash also splits words at `=`, `:` and `@`, and replaces only `piece`, the last part: the line is split again.
+    /// bash also splits words at `=`, `:` and `@`, and replaces only `piece`, the last part: the
+    /// line is split again.
     fn of_bash(kind: &str, line: &str, piece: &str) -> Self {
         let (words, quoted) = split(line);
         let last = words.last().map(String::as_str).unwrap_or_default();
@@ -37,13 +38,15 @@ impl CommandLine {
         CommandLine {
             kept,
             quoted,
-            // `?` lists after a second Tab; `!` lists at once, if the candidates have no longer common prefix.
+            // `?` lists after a second Tab; `!` lists at once, if the candidates have no longer
+            // common prefix.
             listing: kind == "63" || kind == "33",
             words: words.into_iter().map(OsString::from).collect(),
         }
     }
 
-    /// Joins `--profile NAME` to `--profile=NAME`, or a value with the name of a command would be taken for one.
+    /// Joins `--profile NAME` to `--profile=NAME`, or a value with the name of a command would be
+    /// taken for one.
     pub(super) fn with_values_joined(mut self) -> Self {
         let flags = ["--profile", "--jq", "--timeout", "--max-wait", "--color"];
         let mut at = 1;
@@ -71,7 +74,8 @@ impl CommandLine {
     }
 }
 
-/// Splits the last command of a line into words without quotes, unexpanded; returns whether a quote is open.
+/// Splits the last command of a line into words without quotes, unexpanded; returns whether a quote
+/// is open.
 fn split(line: &str) -> (Vec<String>, bool) {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

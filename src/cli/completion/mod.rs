@@ -1,5 +1,5 @@
-//! Shell completion: commands, flags, and values that this machine has seen. It uses neither the service nor the keyring,
-//! writes nothing, and offers less if something cannot be read.
+//! Shell completion: commands, flags, and values that this machine has seen. It uses neither the
+//! service nor the keyring, writes nothing, and offers less if something cannot be read.
 
 mod command_line;
 mod known;
@@ -49,7 +49,8 @@ pub(crate) fn answer(
     Exit::Done
 }
 
-/// Candidates in the format of the completion script: one per line, with a tab before the description.
+/// Candidates in the format of the completion script: one per line, with a tab before the
+/// description.
 fn reply(shell: Shell, line: &CommandLine, candidates: &[CompletionCandidate]) -> String {
     let mut reply = String::new();
     for candidate in candidates {

@@ -1,4 +1,5 @@
-//! The values of arguments, by their names. A new `<BOOKING>` argument is completed without further code.
+//! The values of arguments, by their names. A new `<BOOKING>` argument is completed without further
+//! code.
 
 use std::ffi::OsStr;
 use std::sync::Arc;

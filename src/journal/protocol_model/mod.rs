@@ -1,10 +1,10 @@
-//! A model of the booking protocol, which `stateright` checks state by state: processes that begin and end runs, a
-//! service that books or refuses, answers that arrive, are lost or belong to another request, and people who resume,
-//! abandon, forget, recover and copy. What becomes of an attempt is decided by the functions in `protocol` and `runs` that the
-//! program calls.
+//! A model of the booking protocol, which `stateright` checks state by state: processes that begin
+//! and end runs, a service that books or refuses, answers that arrive, are lost or belong to
+//! another request, and people who resume, abandon, forget, recover and copy. What becomes of an
+//! attempt is decided by the functions in `protocol` and `runs` that the program calls.
 //!
-//! One step is one transaction of the journal, or one event between a process and the service. Whatever happens in
-//! between is invisible to others.
+//! One step is one transaction of the journal, or one event between a process and the service.
+//! Whatever happens in between is invisible to others.
 
 mod actions;
 mod properties;
@@ -32,7 +32,8 @@ struct Protocol {
     tries: u8,
     /// How often a process waits for a rate limit.
     waits: u8,
-    /// What may come instead of the service's true answer, besides nothing: of proxies, caches, or of a service that errs.
+    /// What may come instead of the service's true answer, besides nothing: of proxies, caches, or
+    /// of a service that errs.
     instead: &'static [Answer],
     /// Which bookings of other keys the service may answer with.
     other_keys: OtherKeys,

@@ -52,8 +52,8 @@ fn each_attempt(holds: impl Fn(usize, usize) -> bool) -> bool {
     (0..MACHINES).all(|machine| (0..KEYS).all(|key| holds(machine, key)))
 }
 
-/// Whether the journal leads to every booking that this machine's requests made: the attempt is open, is settled with
-/// this booking, or was abandoned by a person.
+/// Whether the journal leads to every booking that this machine's requests made: the attempt is
+/// open, is settled with this booking, or was abandoned by a person.
 fn is_known(model: &Protocol, world: &World, machine: usize, key: usize) -> bool {
     world.service.iter().enumerate().all(|(organization, of)| {
         let Some(booking) = of[key].filter(|it| it.asked_by & 1 << machine != 0) else {

@@ -82,8 +82,8 @@ pub(super) enum Answer {
     },
     /// A 200 with an id and a status, and nothing else of a booking.
     Document,
-    /// One of the service's documents with a 4xx. `shows_it` is whether it carries the booking that was asked for, or says
-    /// that the request is in progress.
+    /// One of the service's documents with a 4xx. `shows_it` is whether it carries the booking that
+    /// was asked for, or says that the request is in progress.
     Refusal { shows_it: bool },
     /// 429. The process may wait and begin a new run.
     Limit,
@@ -217,7 +217,8 @@ pub(super) struct Left {
     pub(super) copies: u8,
 }
 
-/// What was reported, recorded or done although it is not true. All of it stays false if the protocol is right.
+/// What was reported, recorded or done although it is not true. All of it stays false if the
+/// protocol is right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Lies {
     pub(super) success: bool,
@@ -248,8 +249,8 @@ impl World {
         self.journals[machine].attempts[key].as_ref()
     }
 
-    /// The sender gives up this request. A request that can change nothing is dropped, so that equal states stay
-    /// equal.
+    /// The sender gives up this request. A request that can change nothing is dropped, so that
+    /// equal states stay equal.
     pub(super) fn give_up(&mut self, message: Message) {
         let there = self.service[message.organization][message.key];
         let changes_nothing = there.is_some_and(|booking| {
@@ -261,8 +262,8 @@ impl World {
         }
     }
 
-    /// A booking request arrives. The service books unless the key has a booking. Returns the booking, and whether it
-    /// is new.
+    /// A booking request arrives. The service books unless the key has a booking. Returns the
+    /// booking, and whether it is new.
     pub(super) fn arrive(&mut self, message: Message) -> (Booking, bool) {
         self.late.remove(message);
         let place = &mut self.service[message.organization][message.key];

@@ -184,8 +184,8 @@ impl Protocol {
             runs.any(|run| run.outcome == Outcome::AnotherBooking)
         });
         world.lies.earlier |= match begun.earlier {
-            // The service's word that the key has another booking may belong to another request. It decides which
-            // error a later run reports, and leaves the attempt open.
+            // The service's word that the key has another booking may belong to another request. It
+            // decides which error a later run reports, and leaves the attempt open.
             Earlier::Nothing => !saw_another && self.may_exist(world, number, key),
             Earlier::MayHaveBooked => false,
             Earlier::Booked => !known_booking.is_some_and(|it| self.is_true(world, number, it)),
@@ -315,8 +315,8 @@ impl Protocol {
         let shown = booking_id.is_some_and(|it| self.is_true(world, number, it));
         world.lies.success |= report == Report::Success && !shown;
         world.lies.nothing_booked |= report == Report::NothingBooked && may_exist;
-        // Others may have used the caller's key. That "nothing new was booked" is the service's word then, and the attempt
-        // stays open.
+        // Others may have used the caller's key. That "nothing new was booked" is the service's
+        // word then, and the attempt stays open.
         let is_the_services_word =
             process.origin == KeyOrigin::Caller && state.is_none_or(|it| it == State::Unresolved);
         world.lies.another |= report == Report::Another && may_exist && !is_the_services_word;
@@ -353,7 +353,8 @@ impl Protocol {
         world.tell(key);
     }
 
-    /// Replaces the journal of machine 0. The runs of its first key in the bit set `lost` cannot be read.
+    /// Replaces the journal of machine 0. The runs of its first key in the bit set `lost` cannot be
+    /// read.
     fn recover(&self, world: &mut World, lost: u8) {
         let journal = &mut world.journals[0];
         journal.generation += 1;
@@ -381,8 +382,8 @@ impl Protocol {
         })
     }
 
-    /// Whether a request of this process's journal under a key has made a booking for what the process wants, or may still make
-    /// one.
+    /// Whether a request of this process's journal under a key has made a booking for what the
+    /// process wants, or may still make one.
     fn may_exist(&self, world: &World, number: usize, key: usize) -> bool {
         let own = 1 << self.programs[number].machine;
         let wanted = world.processes[number].request;
@@ -395,8 +396,8 @@ impl Protocol {
         is_booked || is_under_way || world.late.all().any(|it| is_own(&it))
     }
 
-    /// Whether what the process wants may be booked under another key, and the journal does not know it: neither is the
-    /// attempt settled, nor has a person given it up.
+    /// Whether what the process wants may be booked under another key, and the journal does not
+    /// know it: neither is the attempt settled, nor has a person given it up.
     fn is_in_doubt(&self, world: &World, number: usize, key: usize) -> bool {
         let attempt = world.attempt(self.programs[number].machine, key);
         let is_known =

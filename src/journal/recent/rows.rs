@@ -1,4 +1,5 @@
-//! The venues and slots that were last seen and the lists that were last shown, so that an id or `@2` is enough to name one.
+//! The venues and slots that were last seen and the lists that were last shown, so that an id or
+//! `@2` is enough to name one.
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Params, params};
@@ -14,15 +15,16 @@ const KEEP_SLOTS_SECONDS: i64 = 30 * 24 * 3600;
 /// How long a list is kept. Few shells stay open for longer.
 const KEEP_LISTS_SECONDS: i64 = 7 * 24 * 3600;
 
-/// The ids in the last list of the kind `?2` at the service `?1`: that of the owner `?3`, else the newest of the terminal
-/// `?4`.
+/// The ids in the last list of the kind `?2` at the service `?1`: that of the owner `?3`, else the
+/// newest of the terminal `?4`.
 pub(crate) const LAST_LIST: &str = "(SELECT ids FROM lists WHERE origin = ?1 AND kind = ?2
      AND (owner = ?3 AND ?3 <> '' OR terminal = ?4 AND ?4 <> '') ORDER BY owner = ?3 DESC, rowid DESC LIMIT 1)";
 
 /// Of lists that belong to no process.
 const ANYBODY: &str = "*";
 
-/// A list whose rows `@N` names. Each process that starts commands has its own, so that no other job moves an `@N`.
+/// A list whose rows `@N` names. Each process that starts commands has its own, so that no other
+/// job moves an `@N`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecentList {
     Venues,
@@ -35,7 +37,8 @@ pub(crate) enum RecentList {
     LastVenue,
     Sessions,
     LastSession,
-    /// The number of the last received event whose booking the journal took in. All processes share it.
+    /// The number of the last received event whose booking the journal took in. All processes share
+    /// it.
     TakenIn,
     /// Those that a sandbox has answered.
     Requests,
@@ -105,7 +108,8 @@ impl Recent {
         self.remember_one(RecentList::LastVenue, venue_id)
     }
 
-    /// Stores a list that was shown, for `@N`. Else it is emptied: `@1` must not stand for what was shown before.
+    /// Stores a list that was shown, for `@N`. Else it is emptied: `@1` must not stand for what was
+    /// shown before.
     pub(crate) fn remember_list<'a>(
         &self,
         list: RecentList,
@@ -182,8 +186,8 @@ impl Recent {
         Ok(found.flatten())
     }
 
-    /// The id in row `position` (from 1) of the last list. `may_borrow`: of any process at this terminal, if the one that
-    /// started this command has none.
+    /// The id in row `position` (from 1) of the last list. `may_borrow`: of any process at this
+    /// terminal, if the one that started this command has none.
     pub(crate) fn listed(
         &self,
         list: RecentList,

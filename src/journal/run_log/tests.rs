@@ -99,7 +99,8 @@ fn an_open_attempt_blocks_the_same_wish_under_another_key_in_the_transaction_tha
     assert_eq!(begin("k5", &same, true), None);
 }
 
-/// A commit whose answer was lost is done again. Meanwhile the attempt was removed, and another process has begun it anew.
+/// A commit whose answer was lost is done again. Meanwhile the attempt was removed, and another
+/// process has begun it anew.
 #[test]
 fn a_run_that_ends_twice_never_ends_another_one_that_has_its_number() {
     let folder = tempfile::tempdir().unwrap();

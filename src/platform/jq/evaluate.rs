@@ -10,7 +10,8 @@ use serde_json::value::RawValue;
 const NO_EXPRESSION: &str = "is not a jq expression";
 /// The most bytes that a filter may output.
 const LONGEST_TEXT: usize = 64 * 1024 * 1024;
-/// Functions that would read the whole environment (which holds secrets) or the streams, or end the process.
+/// Functions that would read the whole environment (which holds secrets) or the streams, or end the
+/// process.
 const KEPT_AWAY: &str = "env input inputs halt halt_error debug debug_empty stderr stderr_empty";
 /// Functions that jq has and jaq lacks or names differently.
 const FORMATS: &str = r#"
@@ -35,8 +36,8 @@ type Compiled = jaq_core::compile::Filter<Native<JustLut<Val>>>;
 /// `env`, for an expression that may see the environment.
 const ENV: &str = "def env: $ENV;";
 
-/// Compiles an expression with the definitions of jq and these, and the names of variables, such as `$ENV`. The error says
-/// why it does not compile.
+/// Compiles an expression with the definitions of jq and these, and the names of variables, such as
+/// `$ENV`. The error says why it does not compile.
 pub(super) fn compile(source: &str, variables: &Variables) -> Result<Compiled, String> {
     let kept = |name: &str| !KEPT_AWAY.split(' ').any(|it| it == name);
     let parsed = |text| jaq_core::load::parse(text, |parser| parser.defs()).unwrap_or_default();
@@ -84,7 +85,8 @@ pub(super) fn evaluate(source: &str, variables: &Variables, input: &str) -> Resu
             Err(_) => "ended early".to_owned(),
         })?;
         let line = output.to_string();
-        // jaq has values that JSON has not: not a number, infinities, bytes, and keys that are no strings.
+        // jaq has values that JSON has not: not a number, infinities, bytes, and keys that are no
+        // strings.
         if serde_json::from_str::<&RawValue>(&line).is_err() {
             return Err(format!("returns {line}, which is not JSON"));
         }

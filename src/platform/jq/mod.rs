@@ -1,9 +1,11 @@
-//! jq expressions, each evaluated on a thread of its own, with limits on time, memory and recursion.
+//! jq expressions, each evaluated on a thread of its own, with limits on time, memory and
+//! recursion.
 //!
-//! Nothing can end a thread from outside. One that reaches a limit is left to itself until the process ends, which for a
-//! command is at once. The growth of the process is known on Linux alone: elsewhere, and where one step asks for more memory
-//! than the system has, a greedy or endlessly recursive expression aborts the process. So callers write down what a call did
-//! before they evaluate anything on its result.
+//! Nothing can end a thread from outside. One that reaches a limit is left to itself until the
+//! process ends, which for a command is at once. The growth of the process is known on Linux alone:
+//! elsewhere, and where one step asks for more memory than the system has, a greedy or endlessly
+//! recursive expression aborts the process. So callers write down what a call did before they
+//! evaluate anything on its result.
 
 mod evaluate;
 
@@ -22,8 +24,8 @@ const LONGEST: usize = 64 * 1024;
 const LONGEST_RUN: Duration = Duration::from_secs(5);
 /// How much the process may grow meanwhile, in bytes. The stack that is used counts too.
 const MOST_MEMORY: usize = 512 * 1024 * 1024;
-/// More than [`MOST_MEMORY`], so that recursion without end is noticed before the stack ends, which would abort the
-/// process. Only what is used of it takes memory.
+/// More than [`MOST_MEMORY`], so that recursion without end is noticed before the stack ends, which
+/// would abort the process. Only what is used of it takes memory.
 const STACK: usize = 2 * MOST_MEMORY;
 /// How often the limits and signals are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
@@ -39,7 +41,8 @@ pub(crate) struct Expression {
 
 /// Why an expression has no result.
 pub(crate) enum FilterError {
-    /// What the expression did, as the predicate of a sentence: it does not fit the document, or has reached a limit.
+    /// What the expression did, as the predicate of a sentence: it does not fit the document, or
+    /// has reached a limit.
     Failed(String),
     Interrupted(Exit),
 }

@@ -1,7 +1,7 @@
 //! A PostgreSQL database: its connection, and work that is repeated where the connection was lost.
 //!
-//! A thread drives the connection. Code that blocks waits for it: every wait has a limit, is said to the person, and ends
-//! with a signal.
+//! A thread drives the connection. Code that blocks waits for it: every wait has a limit, is said
+//! to the person, and ends with a signal.
 
 use std::cell::{Cell as Flag, RefCell};
 use std::io;
@@ -81,7 +81,8 @@ impl Database {
         })
     }
 
-    /// Begins to connect, while other things are done. The first statement waits for it, and fails if it fails.
+    /// Begins to connect, while other things are done. The first statement waits for it, and fails
+    /// if it fails.
     pub(crate) fn connect_ahead(&self) {
         self.connecting.replace(Some(self.begin()));
     }
@@ -107,7 +108,8 @@ impl Database {
                 Err(failure) => {
                     self.connection.replace(None);
                     match failure {
-                        // Where the commit may have been done, the work finds what it has done before.
+                        // Where the commit may have been done, the work finds what it has done
+                        // before.
                         SqlFailure::Lost(_) | SqlFailure::NotReady(_) => true,
                         SqlFailure::Unconnected(_) => self.was_connected.get(),
                         _ => false,
@@ -236,7 +238,8 @@ fn config(address: &Address, login: &Login) -> Config {
 impl From<tokio_postgres::Error> for SqlFailure {
     fn from(error: tokio_postgres::Error) -> Self {
         let Some(refused) = error.as_db_error() else {
-            // What this side refuses has no code: no password where one is asked for, or no channel binding.
+            // What this side refuses has no code: no password where one is asked for, or no channel
+            // binding.
             let said = error.to_string();
             let is_refused = ["invalid configuration", "authentication"];
             return if is_refused.iter().any(|words| said.starts_with(words)) {

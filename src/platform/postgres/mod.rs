@@ -1,4 +1,5 @@
-//! PostgreSQL databases: where they are, and statements in transactions that a lost connection does not leave in doubt.
+//! PostgreSQL databases: where they are, and statements in transactions that a lost connection does
+//! not leave in doubt.
 
 mod address;
 mod connection;
@@ -14,7 +15,8 @@ pub(crate) struct Login {
     pub(crate) password: Option<String>,
 }
 
-/// What has to hold of a database before it is used. It is asked together with the first statement of a connection.
+/// What has to hold of a database before it is used. It is asked together with the first statement
+/// of a connection.
 #[derive(Clone, Copy)]
 pub(crate) struct Guard {
     /// A query for one row.

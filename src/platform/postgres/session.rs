@@ -1,8 +1,9 @@
-//! Statements on a connection to PostgreSQL. Those of a transaction are sent together where their results permit it, because
-//! each wait for an answer costs the way to the server and back.
+//! Statements on a connection to PostgreSQL. Those of a transaction are sent together where their
+//! results permit it, because each wait for an answer costs the way to the server and back.
 //!
-//! A connection may be a pooler's (pgbouncer), which gives each transaction another one. So nothing of the session is
-//! used: each statement is parsed where it is run, and settings are those of the transaction.
+//! A connection may be a pooler's (pgbouncer), which gives each transaction another one. So nothing
+//! of the session is used: each statement is parsed where it is run, and settings are those of the
+//! transaction.
 
 use std::cell::{Cell as Flag, RefCell};
 use std::pin::pin;
@@ -17,23 +18,26 @@ use tokio_postgres::{Client, Row as TypedRow};
 use super::connection::{Database, PostgresConnection, ended};
 use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, SqlRow, Value};
 
-/// Begins a transaction. A row that another one holds, a statement and a client that stands still have limits, and a
-/// commit is on the server's disk when it returns, whatever the server's own settings are.
+/// Begins a transaction. A row that another one holds, a statement and a client that stands still
+/// have limits, and a commit is on the server's disk when it returns, whatever the server's own
+/// settings are.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED;
 SET LOCAL lock_timeout = '8s';
 SET LOCAL statement_timeout = '60s';
 SET LOCAL idle_in_transaction_session_timeout = '20s';
 SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 
-/// A guarded database is used in the schema in which its guard's table is, whatever else the role finds through its path.
-/// For the transaction alone: a pooler gives the next one another connection.
+/// A guarded database is used in the schema in which its guard's table is, whatever else the role
+/// finds through its path. For the transaction alone: a pooler gives the next one another
+/// connection.
 const PIN: &str = "SELECT set_config('search_path', quote_ident(nspname), true) FROM pg_class
 JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass('bookctl_journal')";
 
 impl Database {
-    /// Runs `work` in one transaction, and returns when it is committed on the server's disk. `work` may be run several times:
-    /// where another transaction was in the way, and where a commit's answer was lost. Whether that commit was done is not
-    /// known then, so `work` has to find what it may have done already.
+    /// Runs `work` in one transaction, and returns when it is committed on the server's disk.
+    /// `work` may be run several times: where another transaction was in the way, and where a
+    /// commit's answer was lost. Whether that commit was done is not known then, so `work` has to
+    /// find what it may have done already.
     pub(crate) fn transaction<T>(
         &self,
         work: &dyn Fn(&dyn SqlExecutor) -> SqlResult<T>,
@@ -109,7 +113,8 @@ impl<'a> PostgresSession<'a> {
         }
     }
 
-    /// Sends requests in one go, behind what is waiting and what has to come first, and returns what came back for them.
+    /// Sends requests in one go, behind what is waiting and what has to come first, and returns
+    /// what came back for them.
     fn send(&self, requests: Vec<SessionRequest>) -> SqlResult<Vec<StatementResult>> {
         let mut all = Vec::new();
         let guard = self.database.guard;
@@ -144,12 +149,14 @@ impl<'a> PostgresSession<'a> {
     }
 }
 
-/// Sends everything before it waits for the first answer. What follows a statement that fails does nothing.
+/// Sends everything before it waits for the first answer. What follows a statement that fails does
+/// nothing.
 async fn pipelined(
     client: Arc<Client>,
     all: Vec<SessionRequest>,
 ) -> SqlResult<Vec<StatementResult>> {
-    // The runtime has one thread and polls new tasks in their order, and each sends when it is first polled.
+    // The runtime has one thread and polls new tasks in their order, and each sends when it is
+    // first polled.
     let all = all.into_iter();
     let running: Vec<_> =
         all.map(|request| tokio::spawn(run(Arc::clone(&client), request))).collect();

@@ -8,7 +8,8 @@ use rusqlite::ErrorCode;
 use crate::outcome::reason;
 use crate::platform::lock_wait::LockWaitSettings;
 
-/// Why a SQLite file or a PostgreSQL database cannot be used. The text completes a sentence that starts with its name.
+/// Why a SQLite file or a PostgreSQL database cannot be used. The text completes a sentence that
+/// starts with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SqlFailure {
     /// The file or its folder cannot be created or read.
@@ -56,7 +57,8 @@ pub(crate) enum SqlFailure {
 }
 
 impl SqlFailure {
-    /// Whether the file will never be usable as it is. A file that is held, full or forbidden is not lost.
+    /// Whether the file will never be usable as it is. A file that is held, full or forbidden is
+    /// not lost.
     pub(crate) fn is_permanent(&self) -> bool {
         matches!(
             self,

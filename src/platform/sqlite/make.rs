@@ -1,5 +1,6 @@
-//! Creating a SQLite file. The file appears under its name with its schema in it. An empty file is therefore never a
-//! new one: something emptied it, and its content is lost, so it must not be taken for a new one.
+//! Creating a SQLite file. The file appears under its name with its schema in it. An empty file is
+//! therefore never a new one: something emptied it, and its content is lost, so it must not be
+//! taken for a new one.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -20,8 +21,8 @@ pub(super) fn make(path: &Path, kind: &Kind) -> Result<(), SqlFailure> {
         // Another process may have created it in the meantime.
         if fs::symlink_metadata(path).is_err() {
             make_whole(path, kind)?;
-            // Whoever waits for the lock now finds the file, so the lock file is no longer needed. The journal's stays,
-            // because a damaged journal is replaced under the same lock.
+            // Whoever waits for the lock now finds the file, so the lock file is no longer needed.
+            // The journal's stays, because a damaged journal is replaced under the same lock.
             if kind.journal != JournalMode::Durable {
                 remove_one(&beside(path, ".lock"))?;
             }
@@ -70,8 +71,8 @@ fn make_whole(path: &Path, kind: &Kind) -> Result<(), SqlFailure> {
     Ok(())
 }
 
-/// Creates a file with the schema at `path`, in place of what a process that died has left there. Neither the file nor
-/// anything that is written through this connection is synced.
+/// Creates a file with the schema at `path`, in place of what a process that died has left there.
+/// Neither the file nor anything that is written through this connection is synced.
 pub(crate) fn build(path: &Path, kind: &Kind) -> Result<Connection, SqlFailure> {
     remove(path)?;
     private_file::make_unsynced(path)?;

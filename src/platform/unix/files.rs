@@ -16,7 +16,8 @@ pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     builder.recursive(true).mode(0o700).create(folder)
 }
 
-/// Creates a file for writing. There must be none. It is its owner's alone, or may be read by the same people as `like`.
+/// Creates a file for writing. There must be none. It is its owner's alone, or may be read by the
+/// same people as `like`.
 pub(crate) fn create_new(path: &Path, like: Option<&Path>) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let file = open(options.write(true).create_new(true), path)?;
@@ -26,14 +27,15 @@ pub(crate) fn create_new(path: &Path, like: Option<&Path>) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a file without waiting for the other end of a pipe. A file that is created is its owner's alone. Replaces the
-/// mode and flags that the caller set.
+/// Opens a file without waiting for the other end of a pipe. A file that is created is its owner's
+/// alone. Replaces the mode and flags that the caller set.
 pub(crate) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     options.mode(OWNERS_ALONE).custom_flags(flags.bits().cast_signed()).open(path)
 }
 
-/// The same for a file that this process alone writes until it is closed. The error is `WouldBlock` if another one does.
+/// The same for a file that this process alone writes until it is closed. The error is `WouldBlock`
+/// if another one does.
 pub(crate) fn open_alone(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let file = open(options, path)?;
     file.try_lock()?;
@@ -64,16 +66,17 @@ pub(crate) fn closing_command(path: &str) -> String {
     format!("chmod 600 {path}")
 }
 
-/// Removes the access of others from a file. One that has another name, by a symbolic or hard link, keeps its mode: it may
-/// not be ours at all, and as root we would otherwise close /etc/passwd to everybody.
+/// Removes the access of others from a file. One that has another name, by a symbolic or hard link,
+/// keeps its mode: it may not be ours at all, and as root we would otherwise close /etc/passwd to
+/// everybody.
 pub(crate) fn close_file(path: &Path) {
     let is_open =
         |found: &Metadata| found.is_file() && found.nlink() == 1 && found.mode() & 0o077 != 0;
     if !fs::symlink_metadata(path).is_ok_and(|found| is_open(&found)) {
         return;
     }
-    // Change the opened file, because another one may have taken its name. A file that cannot be opened was not
-    // created here.
+    // Change the opened file, because another one may have taken its name. A file that cannot be
+    // opened was not created here.
     let mut options = OpenOptions::new();
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     options.read(true).custom_flags(flags.bits().cast_signed());
@@ -83,7 +86,8 @@ pub(crate) fn close_file(path: &Path) {
     }
 }
 
-/// Removes the access of others from a folder of ours that everybody can write to, where they could replace files.
+/// Removes the access of others from a folder of ours that everybody can write to, where they could
+/// replace files.
 pub(crate) fn close_folder(folder: &Path) {
     /// In a folder with the sticky bit, such as /tmp, others can write but cannot touch our files.
     const STICKY: u32 = 0o1000;
@@ -103,8 +107,8 @@ pub(crate) fn other_owner(_: &Path, found: &Metadata) -> Option<String> {
 pub(crate) const RIGHT_OWNERS: (&str, &str) =
     ("neither you nor root", "make its files yours with chown");
 
-/// Syncs the folders above a new file, up to the root of its file system. Otherwise a power cut could lose a folder
-/// that was just created, with everything that was synced in it.
+/// Syncs the folders above a new file, up to the root of its file system. Otherwise a power cut
+/// could lose a folder that was just created, with everything that was synced in it.
 pub(crate) fn sync_names(path: &Path) -> io::Result<()> {
     let path = path.canonicalize()?;
     let device = path.metadata()?.dev();

@@ -1,4 +1,5 @@
-//! This process and the programs that it starts: settings made before the first secret is read, signals, exit codes.
+//! This process and the programs that it starts: settings made before the first secret is read,
+//! signals, exit codes.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -23,8 +24,8 @@ pub(crate) fn prepare() {
     // A core dump would write API keys to the disk.
     let limit = Rlimit { current: Some(0), ..getrlimit(Resource::Core) };
     let _ = setrlimit(Resource::Core, limit);
-    // A write beyond the limit on file sizes (`ulimit -f`) raises SIGXFSZ, which ends a process that does not handle
-    // it. With a handler the write fails, and the error is reported.
+    // A write beyond the limit on file sizes (`ulimit -f`) raises SIGXFSZ, which ends a process
+    // that does not handle it. With a handler the write fails, and the error is reported.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
 
@@ -33,7 +34,8 @@ pub(crate) fn host_name() -> Option<String> {
     Some(name).filter(|name| !name.is_empty())
 }
 
-/// The user, for a process whose environment has no name: the number, because names may be in a directory on the network.
+/// The user, for a process whose environment has no name: the number, because names may be in a
+/// directory on the network.
 pub(crate) fn user_name() -> Option<String> {
     Some(getuid().as_raw().to_string())
 }
@@ -44,8 +46,9 @@ pub(crate) fn exit_of(status: ExitStatus) -> Exit {
     Exit::of_program(code)
 }
 
-/// Passes the signal that `exit` stands for on to a program. Ctrl-C and Ctrl-\ reach all programs in the foreground of a
-/// terminal, so a program there has them already; anywhere else the signal was sent to this process alone.
+/// Passes the signal that `exit` stands for on to a program. Ctrl-C and Ctrl-\ reach all programs
+/// in the foreground of a terminal, so a program there has them already; anywhere else the signal
+/// was sent to this process alone.
 pub(crate) fn pass_on(exit: Exit, process: u32) {
     let signal = match exit {
         Exit::Terminated => Signal::TERM,
@@ -66,13 +69,15 @@ fn is_in_the_foreground() -> bool {
     foreground.is_some_and(|it| Some(it.as_raw_pid()) == group())
 }
 
-/// Suspends the process group, as Ctrl-Z does, if a shell could continue it. Returns when it continues.
+/// Suspends the process group, as Ctrl-Z does, if a shell could continue it. Returns when it
+/// continues.
 pub(crate) fn suspend() -> io::Result<()> {
     Ok(kill_current_process_group(Signal::TSTP)?)
 }
 
-/// The process that started this one, by its number and, on Linux, its start, because numbers are used again. Empty where
-/// that process has ended: all that it left behind have the system's first process for a parent.
+/// The process that started this one, by its number and, on Linux, its start, because numbers are
+/// used again. Empty where that process has ended: all that it left behind have the system's first
+/// process for a parent.
 pub(crate) fn parent() -> String {
     let Some(parent) = getppid().map(Pid::as_raw_pid) else {
         return String::new();
@@ -83,7 +88,8 @@ pub(crate) fn parent() -> String {
     format!("{parent} {}", stat_field(&parent.to_string(), 22).unwrap_or_default())
 }
 
-/// A field of what Linux tells of a process, counted from 1: its group is the 5th, its session the 6th, its start the 22nd.
+/// A field of what Linux tells of a process, counted from 1: its group is the 5th, its session the
+/// 6th, its start the 22nd.
 fn stat_field(process: &str, number: usize) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The second field, a name in parentheses, may hold anything.
@@ -91,8 +97,8 @@ fn stat_field(process: &str, number: usize) -> Option<String> {
     fields.split(' ').nth(number.checked_sub(3)?).map(str::to_owned)
 }
 
-/// The session of this process (`self`) or another. In a container it is 0 if it was started outside, which rustix takes
-/// for impossible; so on Linux it is not asked.
+/// The session of this process (`self`) or another. In a container it is 0 if it was started
+/// outside, which rustix takes for impossible; so on Linux it is not asked.
 fn session(process: &str) -> Option<String> {
     if cfg!(target_os = "linux") {
         return stat_field(process, 6);
@@ -115,8 +121,9 @@ pub(crate) fn is_alive(process: u32) -> bool {
     process.is_some_and(|it| test_kill_process(it) != Err(Errno::SRCH))
 }
 
-/// What tells the terminals of a user apart: the session of this process, which a shell starts in each terminal. Empty
-/// if it is unknown, or if the process reads and writes no terminal, as a scheduled job does.
+/// What tells the terminals of a user apart: the session of this process, which a shell starts in
+/// each terminal. Empty if it is unknown, or if the process reads and writes no terminal, as a
+/// scheduled job does.
 pub(crate) fn terminal() -> String {
     let at_a_terminal =
         io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
@@ -130,7 +137,8 @@ pub(crate) const USUAL_BROWSER: &str = if cfg!(target_os = "macos") { "open" } e
 /// The exit codes of a shell that cannot find or run a program.
 pub(crate) const NOT_STARTED: [i32; 2] = [126, 127];
 
-/// A command line, run by a shell, as git does it, so that `EDITOR="code --wait"` works. `argument` becomes its last word.
+/// A command line, run by a shell, as git does it, so that `EDITOR="code --wait"` works. `argument`
+/// becomes its last word.
 pub(crate) fn command(line: &str, argument: Option<&OsStr>) -> Command {
     let mut command = Command::new("sh");
     match argument {

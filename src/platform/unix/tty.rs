@@ -1,9 +1,10 @@
 //! The terminal: its modes, and reading what is typed.
 //!
-//! crossterm, which reads the console of Windows, cannot read this terminal. Measured with version 0.29: it takes all that
-//! was typed at once, so that what was typed ahead for the shell or an editor is lost. A terminal that was closed it reads
-//! without end, and with `use-dev-tty` it waits within a read for the end of a paste: the sandbox in this process, a
-//! countdown and SIGTERM stand still meanwhile.
+//! crossterm, which reads the console of Windows, cannot read this terminal. Measured with version
+//! 0.29: it takes all that was typed at once, so that what was typed ahead for the shell or an
+//! editor is lost. A terminal that was closed it reads without end, and with `use-dev-tty` it waits
+//! within a read for the end of a paste: the sandbox in this process, a countdown and SIGTERM stand
+//! still meanwhile.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -28,15 +29,16 @@ pub(crate) fn knows_escapes() -> bool {
     true
 }
 
-/// A changed terminal mode. It is restored on drop, also after an error, a panic or a cancelled future.
+/// A changed terminal mode. It is restored on drop, also after an error, a panic or a cancelled
+/// future.
 pub(crate) struct Modes {
     saved: Termios,
     changed: Termios,
 }
 
 impl Modes {
-    /// Raw mode: each key arrives at once and unechoed, Ctrl-C and Ctrl-Z included. Reads never block (`min 0`), so
-    /// that no more bytes are taken than requested.
+    /// Raw mode: each key arrives at once and unechoed, Ctrl-C and Ctrl-Z included. Reads never
+    /// block (`min 0`), so that no more bytes are taken than requested.
     pub(crate) fn raw() -> io::Result<Self> {
         Self::set(|modes| {
             modes.local_modes -=
@@ -81,10 +83,11 @@ impl Drop for Modes {
     }
 }
 
-/// Reads keys without a thread. A thread blocked in a read would swallow the first key of the next question after
-/// this one has timed out.
+/// Reads keys without a thread. A thread blocked in a read would swallow the first key of the next
+/// question after this one has timed out.
 pub(crate) struct Typed {
-    /// A duplicate of standard input's descriptor, because `std` buffers input that others need to read.
+    /// A duplicate of standard input's descriptor, because `std` buffers input that others need to
+    /// read.
     input: AsyncFd<File>,
     decoder: Decoder,
 }
@@ -173,8 +176,8 @@ pub(crate) fn discard() -> io::Result<()> {
 /// EIO, for which `std` has no kind: the terminal no longer belongs to this process.
 const HUNG_UP: Option<i32> = Some(5);
 
-/// Reads what is there: 0 bytes if that is nothing for now in raw mode, or the end of input in line mode; `None` if the
-/// terminal was closed.
+/// Reads what is there: 0 bytes if that is nothing for now in raw mode, or the end of input in line
+/// mode; `None` if the terminal was closed.
 fn read(mut input: &File, buffer: &mut [u8]) -> io::Result<Option<usize>> {
     loop {
         return match input.read(buffer) {

@@ -1,6 +1,7 @@
 //! Access control lists of files: for the user, administrators and the system alone.
 //!
-//! Administrators and the system can take over any file anyway, as root can elsewhere, and backups run as them.
+//! Administrators and the system can take over any file anyway, as root can elsewhere, and backups
+//! run as them.
 
 use std::fs::File;
 use std::io;
@@ -84,7 +85,8 @@ fn written(descriptor: &SecurityDescriptor) -> io::Result<String> {
     Ok(text.to_string_lossy().into_owned())
 }
 
-/// The accounts that a list in the definition language allows something: of `(A;OICI;FA;;;SY)`, `SY`.
+/// The accounts that a list in the definition language allows something: of `(A;OICI;FA;;;SY)`,
+/// `SY`.
 fn accounts(list: &str) -> impl Iterator<Item = &str> {
     list.split('(').skip(1).filter_map(|entry| {
         let mut fields = entry.split(')').next()?.split(';');
@@ -94,7 +96,8 @@ fn accounts(list: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Who owns a file, if it is another account of a person: `S-1-5-21-…` of a machine or domain, `S-1-12-1-…` of a cloud.
+/// Who owns a file, if it is another account of a person: `S-1-5-21-…` of a machine or domain,
+/// `S-1-12-1-…` of a cloud.
 pub(super) fn other_owner(path: &Path) -> Option<String> {
     let descriptor =
         GetNamedSecurityInfo(path, SeObjectType::SE_FILE_OBJECT, SecurityInformation::Owner)

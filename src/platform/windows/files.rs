@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::access_list;
 
-/// Creates a folder that only its owner can use, and those above it that do not exist. What is created in it later has
-/// the same access.
+/// Creates a folder that only its owner can use, and those above it that do not exist. What is
+/// created in it later has the same access.
 pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     if folder.as_os_str().is_empty() || folder.is_dir() {
         return Ok(());
@@ -25,8 +25,8 @@ pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Creates a file for writing. There must be none. It is its owner's alone. One that takes the place of `like`, which somebody
-/// else has placed, has what the folder passes on to new files.
+/// Creates a file for writing. There must be none. It is its owner's alone. One that takes the
+/// place of `like`, which somebody else has placed, has what the folder passes on to new files.
 pub(crate) fn create_new(path: &Path, like: Option<&Path>) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -48,8 +48,8 @@ pub(crate) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The same for a file that this process alone writes until it is closed. The error is `WouldBlock` if another one does.
-/// A lock would also keep others from reading it.
+/// The same for a file that this process alone writes until it is closed. The error is `WouldBlock`
+/// if another one does. A lock would also keep others from reading it.
 pub(crate) fn open_alone(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     const READ: u32 = 1;
     match create_new(path, None) {
@@ -67,7 +67,8 @@ pub(crate) fn is_open_to_others(path: &Path) -> bool {
     access_list::is_open_to_others(path).unwrap_or(false)
 }
 
-/// The access list of a folder of ours lets nobody else write; files of others are refused by their owner.
+/// The access list of a folder of ours lets nobody else write; files of others are refused by their
+/// owner.
 pub(crate) fn is_writable_by_others(_: &Path) -> bool {
     false
 }
@@ -76,7 +77,8 @@ pub(crate) fn closing_command(path: &str) -> String {
     format!(r#"icacls {path} /inheritance:r /grant:r "${{env:USERNAME}}:F""#)
 }
 
-/// Removes the access of others from a file. A file with another name keeps its access, because somebody chose it there.
+/// Removes the access of others from a file. A file with another name keeps its access, because
+/// somebody chose it there.
 pub(crate) fn close_file(path: &Path) {
     let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
     if is_file && is_open_to_others(path) {
@@ -85,8 +87,8 @@ pub(crate) fn close_file(path: &Path) {
     }
 }
 
-/// A folder that somebody else has created keeps its access list: it may be a drive's or a share's own folder, and
-/// nobody but its owner knows who is meant to use it.
+/// A folder that somebody else has created keeps its access list: it may be a drive's or a share's
+/// own folder, and nobody but its owner knows who is meant to use it.
 pub(crate) fn close_folder(_: &Path) {}
 
 /// What may be done in a folder is known only when it is done.
@@ -94,8 +96,8 @@ pub(crate) fn is_read_only(_: &Path) -> bool {
     false
 }
 
-/// Who owns a file, if that is another account than the user's. Groups such as Administrators, and the system, are
-/// trusted; so is a file system without owners.
+/// Who owns a file, if that is another account than the user's. Groups such as Administrators, and
+/// the system, are trusted; so is a file system without owners.
 pub(crate) fn other_owner(path: &Path, _: &Metadata) -> Option<String> {
     access_list::other_owner(path)
 }
@@ -110,14 +112,15 @@ pub(crate) fn sync_names(_: &Path) -> io::Result<()> {
 
 /// Whether a file that is open can be renamed. SQLite opens its files so that they cannot.
 pub(crate) const RENAMES_OPEN_FILES: bool = false;
-/// How long a file that others have open is tried again. Virus scanners and indexers open new files for a moment.
+/// How long a file that others have open is tried again. Virus scanners and indexers open new files
+/// for a moment.
 const LONGEST_RENAME: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(20);
 /// Another process has the file open, and did not allow that it is renamed or replaced.
 const SHARING_VIOLATION: i32 = 32;
 
-/// Gives a file a name that may be another file's, whose place it takes. Tries again while another process has one of the
-/// two open, which Windows refuses.
+/// Gives a file a name that may be another file's, whose place it takes. Tries again while another
+/// process has one of the two open, which Windows refuses.
 pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     let begun = Instant::now();
     loop {

@@ -11,7 +11,8 @@ use crate::outcome::Exit;
 /// How a program ends that Ctrl-C has ended: STATUS_CONTROL_C_EXIT.
 const CONTROL_C_EXIT: u32 = 0xC000_013A;
 
-/// Prepares the process. Windows writes dumps of a process only where an administrator has asked for them.
+/// Prepares the process. Windows writes dumps of a process only where an administrator has asked
+/// for them.
 pub(crate) fn prepare() {}
 
 /// The exit code of a program, as a shell of another system would report Ctrl-C.
@@ -40,28 +41,32 @@ pub(crate) fn user_name() -> Option<String> {
     access_list::user_name().ok()
 }
 
-/// The process that started this one. Windows tells it only to unsafe code, so all share their lists.
+/// The process that started this one. Windows tells it only to unsafe code, so all share their
+/// lists.
 pub(crate) fn parent() -> String {
     "any".to_owned()
 }
 
-/// Whether a process with this number runs. Windows tells it only to unsafe code, so none counts as alive.
+/// Whether a process with this number runs. Windows tells it only to unsafe code, so none counts as
+/// alive.
 pub(crate) fn is_alive(_: u32) -> bool {
     false
 }
 
-/// What tells the terminals of a user apart: Windows has no sessions of processes as Unix has, so nothing does.
+/// What tells the terminals of a user apart: Windows has no sessions of processes as Unix has, so
+/// nothing does.
 pub(crate) fn terminal() -> String {
     String::new()
 }
 
 pub(crate) const USUAL_EDITOR: &str = "notepad";
-/// What opens an address in a browser where BROWSER is not set. `start` would read an `&` in it as the next command.
+/// What opens an address in a browser where BROWSER is not set. `start` would read an `&` in it as
+/// the next command.
 pub(crate) const USUAL_BROWSER: &str = "rundll32 url.dll,FileProtocolHandler";
 pub(crate) const NOT_STARTED: [i32; 2] = [1, 9009];
 
-/// A command line, run by a shell, so that `EDITOR="code --wait"` works, which is a script. `argument` becomes its last
-/// word. It is a path or an address, which have no quotation marks.
+/// A command line, run by a shell, so that `EDITOR="code --wait"` works, which is a script.
+/// `argument` becomes its last word. It is a path or an address, which have no quotation marks.
 pub(crate) fn command(line: &str, argument: Option<&OsStr>) -> Command {
     let mut words = OsString::from(line);
     if let Some(argument) = argument {

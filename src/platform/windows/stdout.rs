@@ -15,9 +15,11 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How often a pipe is asked whether somebody reads it.
 const ASKED_EVERY: Duration = Duration::from_millis(250);
 
-/// Completes when the reader closes standard output, as in `| select -First 1`. Never completes if it is not a pipe.
+/// Completes when the reader closes standard output, as in `| select -First 1`. Never completes if
+/// it is not a pipe.
 ///
-/// Windows tells nobody that a pipe was closed. A write of no bytes changes nothing, and fails once it was.
+/// Windows tells nobody that a pipe was closed. A write of no bytes changes nothing, and fails once
+/// it was.
 pub(crate) async fn reader_gone() {
     let stdout = io::stdout();
     let pipe = stdout.as_handle().try_clone_to_owned().map(File::from);

@@ -1,8 +1,8 @@
 //! The console: its modes, and reading what is typed.
 //!
-//! Keys are events of the console. They are looked for instead of waited for, because a thread that waits would swallow
-//! the first key of the next question. A console does not mark what is pasted, so a line break in it is the Enter key;
-//! Windows Terminal asks before it pastes several lines.
+//! Keys are events of the console. They are looked for instead of waited for, because a thread that
+//! waits would swallow the first key of the next question. A console does not mark what is pasted,
+//! so a line break in it is the Enter key; Windows Terminal asks before it pastes several lines.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,12 +19,14 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// Whether the line that is read is not shown.
 static UNSEEN: AtomicBool = AtomicBool::new(false);
 
-/// Whether the console obeys escape sequences. They are turned on where they are not, on Windows 10 and newer.
+/// Whether the console obeys escape sequences. They are turned on where they are not, on Windows 10
+/// and newer.
 pub(crate) fn knows_escapes() -> bool {
     crossterm::ansi_support::supports_ansi()
 }
 
-/// A changed mode of the console. It is restored on drop, also after an error, a panic or a cancelled future.
+/// A changed mode of the console. It is restored on drop, also after an error, a panic or a
+/// cancelled future.
 pub(crate) struct Modes {
     unseen: bool,
 }

@@ -1,4 +1,5 @@
-//! Answers a request under `/v1`: faults, then the checks in the order of the contract, then the endpoint.
+//! Answers a request under `/v1`: faults, then the checks in the order of the contract, then the
+//! endpoint.
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};

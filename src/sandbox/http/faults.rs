@@ -47,7 +47,8 @@ pub(super) async fn take(
     taken.await.ok()?
 }
 
-/// The answer to a request that meets a fault. The fault goes with it, for [`cut`] and for the log of requests.
+/// The answer to a request that meets a fault. The fault goes with it, for [`cut`] and for the log
+/// of requests.
 pub(super) async fn meet(mut fault: Fault, answer: impl Future<Output = Response>) -> Response {
     let mut response = match fault.kind {
         FaultKind::Status if fault.after => {

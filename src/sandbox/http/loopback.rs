@@ -23,7 +23,8 @@ impl<'a> Own<'a> {
     }
 }
 
-/// Rejects a request to another host name (DNS rebinding), and a write to the controls from a page of another origin.
+/// Rejects a request to another host name (DNS rebinding), and a write to the controls from a page
+/// of another origin.
 pub(super) fn check(request: &Parts, own: &Own<'_>) -> Result<(), ApiError> {
     let headers = &request.headers;
     let mut hosts = headers.get_all(header::HOST).iter();
@@ -68,8 +69,8 @@ fn is_from_elsewhere(headers: &HeaderMap, is_own: impl Fn(&str) -> bool) -> bool
 }
 
 impl Own<'_> {
-    /// Whether a `Host` names the server. A page whose name leads here by DNS rebinding has neither an address of its own
-    /// nor one of these names.
+    /// Whether a `Host` names the server. A page whose name leads here by DNS rebinding has neither
+    /// an address of its own nor one of these names.
     pub(super) fn is_host(&self, host: &str) -> bool {
         let (name, named_port) = match host.rsplit_once(':') {
             Some((name, digits)) if !digits.ends_with(']') => (name, digits.parse().ok()),

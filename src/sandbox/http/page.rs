@@ -1,4 +1,5 @@
-//! `GET /`: the page on which a person looks into the sandbox, or where programs find what; and the OpenAPI documents.
+//! `GET /`: the page on which a person looks into the sandbox, or where programs find what; and the
+//! OpenAPI documents.
 
 use std::sync::LazyLock;
 

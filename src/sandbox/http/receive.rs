@@ -15,8 +15,8 @@ use super::{SandboxService, faults, loopback, page, request};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::store::ChangeTopic;
 
-/// Says that this is a sandbox that speaks the contract, so that a client knows the unit of a whole amount. The real
-/// service has no such header.
+/// Says that this is a sandbox that speaks the contract, so that a client knows the unit of a whole
+/// amount. The real service has no such header.
 const CONTRACT: HeaderName = HeaderName::from_static("bookctl-contract");
 
 pub(super) async fn receive(

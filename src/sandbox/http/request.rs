@@ -22,7 +22,8 @@ pub(crate) const BODY_LIMIT: usize = 1_048_576;
 /// How much of a larger body is read all the same, so that the client gets to read the response.
 const MOST_READ: usize = 64 * BODY_LIMIT;
 
-/// Reads a body to its end, and keeps it unless it will be refused: then it is only counted. Returns it, and its length.
+/// Reads a body to its end, and keeps it unless it will be refused: then it is only counted.
+/// Returns it, and its length.
 pub(super) async fn read(body: Body, is_kept: bool) -> Result<(Bytes, usize), ApiError> {
     let broke_off = || ApiError::wrong_type("body", "broke off");
     let mut chunks = body.into_data_stream();
@@ -46,7 +47,8 @@ pub(super) async fn read(body: Body, is_kept: bool) -> Result<(Bytes, usize), Ap
 }
 
 pub(crate) struct Request {
-    /// The path's only parameter, decoded; empty if there is none, or if it is not UTF-8, which no id is.
+    /// The path's only parameter, decoded; empty if there is none, or if it is not UTF-8, which no
+    /// id is.
     pub(crate) id: String,
     pub(super) uri: Uri,
     headers: HeaderMap,
@@ -123,8 +125,8 @@ impl Request {
         Some(format!("the query parameter {name}"))
     }
 
-    /// The idempotency key; `None` if it is absent or blank. Each byte of one that is not ASCII becomes one character,
-    /// so that different keys stay different.
+    /// The idempotency key; `None` if it is absent or blank. Each byte of one that is not ASCII
+    /// becomes one character, so that different keys stay different.
     pub(crate) fn idempotency_key(&self) -> Option<String> {
         let key = self.headers.get("idempotency-key")?.as_bytes();
         let key: String = key.trim_ascii().iter().copied().map(char::from).collect();

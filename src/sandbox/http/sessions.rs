@@ -108,7 +108,8 @@ fn latest(context: &RequestContext<'_>, end_user: &str) -> Result<Option<Session
     Ok(sessions.into_iter().max_by_key(|it| (is_active(it), it.number)))
 }
 
-/// Whether the provider that the query names has sessions: the only one that has some does, and is meant without a name.
+/// Whether the provider that the query names has sessions: the only one that has some does, and is
+/// meant without a name.
 fn has_sessions(context: &RequestContext<'_>, errors: &mut FieldErrors) -> bool {
     let Some(name) = context.request.query("provider") else {
         return true;

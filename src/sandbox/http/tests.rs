@@ -1,5 +1,5 @@
-//! The endpoints, tested with raw HTTP, where the statements of the specification say nothing: requests that no well-behaved
-//! client sends, and several processes at one file.
+//! The endpoints, tested with raw HTTP, where the statements of the specification say nothing:
+//! requests that no well-behaved client sends, and several processes at one file.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -73,7 +73,8 @@ struct AvailabilityQuery {
     provider: Option<String>,
 }
 
-/// Lists the slots of the venue's local day that are neither past nor full. Of several providers, the request need name none.
+/// Lists the slots of the venue's local day that are neither past nor full. Of several providers,
+/// the request need name none.
 pub(super) fn slots(context: &RequestContext<'_>) -> HandlerResult {
     let tx = context.tx;
     let body: AvailabilityQuery = fields::read(&context.request.body)?;

@@ -84,7 +84,8 @@ pub(crate) fn keys_of(organization: &str) -> Vec<ApiKey> {
     keys.map(|row| ApiKey::of(organization, name, row)).collect()
 }
 
-/// The key with this secret. The store knows whether the organization of one that is not built in exists.
+/// The key with this secret. The store knows whether the organization of one that is not built in
+/// exists.
 pub(crate) fn key(secret: &str) -> Option<ApiKey> {
     if let Some((organization, row)) = BUILT_IN.into_iter().find(|(_, row)| row.0 == secret) {
         return Some(ApiKey::of(organization, "", row));
@@ -97,8 +98,8 @@ pub(crate) fn key(secret: &str) -> Option<ApiKey> {
     keys.into_iter().find(|it| it.secret == secret)
 }
 
-/// The key of a request. The reason of an error says what came instead; `elsewhere` is where a key came, if in another
-/// part of the request.
+/// The key of a request. The reason of an error says what came instead; `elsewhere` is where a key
+/// came, if in another part of the request.
 pub(crate) fn identify(
     authorization: Option<&str>,
     elsewhere: impl FnOnce() -> Option<String>,
@@ -152,8 +153,9 @@ pub(crate) fn admit(
     }
 }
 
-/// Checks billing, which live keys need for everything but the index, then the entitlement to search, read availability
-/// and create. For a test key that is the allowance, of which `used` bookings are spent.
+/// Checks billing, which live keys need for everything but the index, then the entitlement to
+/// search, read availability and create. For a test key that is the allowance, of which `used`
+/// bookings are spent.
 pub(crate) fn check_plan(
     key: &ApiKey,
     organization: &Organization,

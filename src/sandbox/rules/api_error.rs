@@ -182,8 +182,8 @@ impl ApiError {
         }
     }
 
-    /// Why a request is refused, for the sandbox's log of requests: the rule that answered, and its section of the
-    /// specification. The answer itself says less.
+    /// Why a request is refused, for the sandbox's log of requests: the rule that answered, and its
+    /// section of the specification. The answer itself says less.
     pub(crate) fn reason(&self) -> String {
         match self {
             Self::Fixed(.., reason) => (*reason).to_owned(),

@@ -87,8 +87,8 @@ impl CreateRequest {
         Ok(())
     }
 
-    /// The slot of the availability id, if the request has one. It must belong to this venue and start
-    /// at the requested time.
+    /// The slot of the availability id, if the request has one. It must belong to this venue and
+    /// start at the requested time.
     pub(crate) fn offered_slot(&self, venue: &SeedVenue) -> Result<Option<OfferedSlot>, ApiError> {
         let Some(id) = &self.body.availability_id else {
             return Ok(None);

@@ -39,8 +39,9 @@ impl DeliveryAttempt {
     }
 }
 
-/// The state of a delivery after an attempt, and when it is tried again. `failures` counts the failed
-/// attempts of this schedule, including this one: 0 if a resend has begun another one meanwhile.
+/// The state of a delivery after an attempt, and when it is tried again. `failures` counts the
+/// failed attempts of this schedule, including this one: 0 if a resend has begun another one
+/// meanwhile.
 pub(crate) fn after(
     attempt: &DeliveryAttempt,
     failures: u32,

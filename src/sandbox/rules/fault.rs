@@ -19,8 +19,8 @@ const MOST_DELAY_MS: u64 = 600_000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fault {
-    /// The method and path of an endpoint, in which `{…}` matches any one segment; `any` for every request, or `webhook`
-    /// for every delivery.
+    /// The method and path of an endpoint, in which `{…}` matches any one segment; `any` for every
+    /// request, or `webhook` for every delivery.
     pub(crate) on: String,
     pub(crate) kind: FaultKind,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,7 +41,8 @@ pub(crate) struct Fault {
     /// Whether the request is handled first, whatever the kind.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) after: bool,
-    /// The number of the first request that meets it, counted from 1 among those that it could happen to.
+    /// The number of the first request that meets it, counted from 1 among those that it could
+    /// happen to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) from: Option<u32>,
     /// The fields that a body must have, with their values; dots lead into objects.
@@ -129,8 +130,8 @@ fn with_preset(body: &Map<String, Value>) -> Result<Value, ApiError> {
 }
 
 impl Fault {
-    /// Reads the body. `is_served` says whether a method and path are an endpoint's; `random` is the seed of a rate
-    /// without one. The organization is left as it was named.
+    /// Reads the body. `is_served` says whether a method and path are an endpoint's; `random` is
+    /// the seed of a rate without one. The organization is left as it was named.
     pub(crate) fn read(
         body: &Map<String, Value>,
         is_served: impl Fn(&str, &str) -> bool,
@@ -227,7 +228,8 @@ impl Fault {
         chance.is_none_or(|(rate, seed)| seed::chance(seed, number) < rate)
     }
 
-    /// Where it cuts a body of this many bytes: in its middle if no place was named. `None` if it does not.
+    /// Where it cuts a body of this many bytes: in its middle if no place was named. `None` if it
+    /// does not.
     pub(crate) fn cuts(&self, length: usize) -> Option<usize> {
         let after = self.after_bytes.unwrap_or(length / 2);
         (self.kind == FaultKind::Truncate && after < length).then_some(after)

@@ -21,7 +21,8 @@ pub(crate) fn parse_body(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
 
 /// Reads the fields of a body of the service. The error names the first of a wrong type.
 pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
-    // To look for the mistake is worth its price only where there is one. A list would be read as the values of the fields.
+    // To look for the mistake is worth its price only where there is one. A list would be read as
+    // the values of the fields.
     let text = std::str::from_utf8(body).unwrap_or_default().trim_start();
     if text.starts_with('{')
         && let Ok(read) = serde_json::from_str(text)
@@ -34,7 +35,8 @@ pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     })
 }
 
-/// Reads the body of a control, in which every field must be known. The error names the first wrong one.
+/// Reads the body of a control, in which every field must be known. The error names the first wrong
+/// one.
 pub(crate) fn typed<T: DeserializeOwned>(body: &Value) -> Result<T, ApiError> {
     serde_path_to_error::deserialize(body).map_err(|error| {
         let path = error.path().to_string();
@@ -43,7 +45,8 @@ pub(crate) fn typed<T: DeserializeOwned>(body: &Value) -> Result<T, ApiError> {
     })
 }
 
-/// A whole number, clamped to 64 bits. JSON does not distinguish `2.0` from `2`, so both are accepted.
+/// A whole number, clamped to 64 bits. JSON does not distinguish `2.0` from `2`, so both are
+/// accepted.
 pub(crate) fn whole<'de, D: Deserializer<'de>>(source: D) -> Result<Option<i64>, D::Error> {
     let whole = |number: f64| {
         #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
@@ -125,7 +128,8 @@ impl FieldErrors {
     }
 }
 
-/// Parses RFC 3339 strictly: jiff also reads other separators, times without seconds, and zones in brackets.
+/// Parses RFC 3339 strictly: jiff also reads other separators, times without seconds, and zones in
+/// brackets.
 pub(crate) fn rfc3339(text: &str) -> Option<Timestamp> {
     const SHAPE: &[u8] = b"0000-00-00T00:00:00";
     let (moment, rest) = text.split_at_checked(SHAPE.len())?;
@@ -143,7 +147,8 @@ pub(crate) fn rfc3339(text: &str) -> Option<Timestamp> {
     is_strict.then(|| text.parse().ok()).flatten()
 }
 
-/// Parses a duration by which the sandbox's clock is moved ahead, as `21m`, `1h30m` or `2d`: a second to ten years.
+/// Parses a duration by which the sandbox's clock is moved ahead, as `21m`, `1h30m` or `2d`: a
+/// second to ten years.
 pub(crate) fn parse_advance(text: &str) -> Option<SignedDuration> {
     const LONGEST: i64 = 10 * 366 * 86_400;
     let span: Span = text.trim().parse().ok()?;

@@ -48,7 +48,8 @@ impl ModifyRequest {
         self.at.is_some_and(|at| booking.datetime.parse().ok() != Some(at))
     }
 
-    /// Whether the venue accepts the change. `slot` is the one at the new time, with the number of bookings in it.
+    /// Whether the venue accepts the change. `slot` is the one at the new time, with the number of
+    /// bookings in it.
     pub(crate) fn venue_answer(
         &self,
         booking: &StoredBooking,

@@ -72,8 +72,8 @@ impl Organization {
         }
     }
 
-    /// The settings with those of the body replaced. `null` clears an optional one. A URL stays only if the body that sets it
-    /// says so.
+    /// The settings with those of the body replaced. `null` clears an optional one. A URL stays
+    /// only if the body that sets it says so.
     pub(crate) fn merge(&self, body: &Map<String, Value>) -> Result<Self, ApiError> {
         let mut whole = json!(self);
         if body.contains_key("webhook_url") {
@@ -84,7 +84,8 @@ impl Organization {
         }
         let mut merged: Self = typed(&whole)?;
         if body.contains_key("webhook_url") {
-            // Of several listeners, which may end in any order or be killed, none took the place of another.
+            // Of several listeners, which may end in any order or be killed, none took the place of
+            // another.
             let own =
                 if self.webhook_url_stays { &self.webhook_url_before } else { &self.webhook_url };
             merged.webhook_url_before = own.clone().filter(|_| merged.webhook_url_stays);

@@ -20,8 +20,8 @@ pub(crate) const fn has_room(slot: &OfferedSlot, held: u32) -> bool {
     held < slot.capacity
 }
 
-/// The state into which the provider's response puts a new booking. `slot` comes with the number of bookings in it;
-/// `pays` is whether the vendor collects the payment.
+/// The state into which the provider's response puts a new booking. `slot` comes with the number of
+/// bookings in it; `pays` is whether the vendor collects the payment.
 pub(crate) fn respond(
     venue: &SeedVenue,
     slot: Option<&(OfferedSlot, u32)>,
@@ -54,7 +54,8 @@ pub(crate) fn respond(
     }
 }
 
-/// What a booking that waits for its guest waits for: the payment, what the venue's scenario asks for, else a code.
+/// What a booking that waits for its guest waits for: the payment, what the venue's scenario asks
+/// for, else a code.
 pub(crate) fn pause(
     venue: &SeedVenue,
     slot: Option<&OfferedSlot>,

@@ -124,7 +124,8 @@ impl VenueSearch {
     }
 
     /// The providers that answer and those that fail: all of them near "Outage", provider C near
-    /// "Partial Outage". Those that the request names are asked, else all with which the organization searches.
+    /// "Partial Outage". Those that the request names are asked, else all with which the
+    /// organization searches.
     pub(crate) fn ask(
         &self,
         organization: &Organization,

@@ -1,4 +1,5 @@
-//! The states of a booking ("States and transitions"), and its error codes ("Vendor payment codes", "Codes by condition").
+//! The states of a booking ("States and transitions"), and its error codes ("Vendor payment codes",
+//! "Codes by condition").
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -40,7 +41,8 @@ pub(crate) enum BookingState {
     },
     Cancelled,
     Expired,
-    /// As a provider reports it in words of its own, with the fields of the booking that go with them.
+    /// As a provider reports it in words of its own, with the fields of the booking that go with
+    /// them.
     Reported {
         status: String,
         fields: Map<String, Value>,
@@ -74,8 +76,8 @@ pub(crate) enum Ask {
 }
 
 impl PauseState {
-    /// Whether the time to answer is over. A payment approval is late at its deadline; any other pause
-    /// ends after *more* than its 20 minutes.
+    /// Whether the time to answer is over. A payment approval is late at its deadline; any other
+    /// pause ends after *more* than its 20 minutes.
     pub(crate) fn is_over(&self, now: Timestamp) -> bool {
         now >= self.due_at()
     }

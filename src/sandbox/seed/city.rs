@@ -60,8 +60,8 @@ pub(crate) fn country_of(place: &str) -> &'static str {
     found.map_or(SANDBOX.country, |it| it.country)
 }
 
-/// The zone of this IANA name, from the database in the program: the system's could differ from machine to machine,
-/// which slots must not.
+/// The zone of this IANA name, from the database in the program: the system's could differ from
+/// machine to machine, which slots must not.
 pub(crate) fn timezone(name: &str) -> Option<TimeZone> {
     TimeZoneDatabase::bundled().get(name).ok()
 }
@@ -72,7 +72,8 @@ impl City {
     }
 }
 
-/// An amount in minor units of its currency: pence, cents, and whole yen (the yen has no minor unit).
+/// An amount in minor units of its currency: pence, cents, and whole yen (the yen has no minor
+/// unit).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Money {

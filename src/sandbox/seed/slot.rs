@@ -75,7 +75,8 @@ impl SeedVenue {
         slots_at(self, start).find(|it| it.id == id)
     }
 
-    /// `slot_`, the start in seconds, so that ids sort by it, the seating, and a hash of both and the venue.
+    /// `slot_`, the start in seconds, so that ids sort by it, the seating, and a hash of both and
+    /// the venue.
     fn slot_id(&self, start: Timestamp, seating: u8) -> String {
         /// Tells these hashes from others of a venue.
         const OF_SLOT: u64 = 7;
@@ -85,7 +86,8 @@ impl SeedVenue {
         format!("slot_{seconds:010x}{seating:02x}{hash:016x}")
     }
 
-    /// The slots of a start, one for each seating; none on a closed day, and none if the clocks skip the time.
+    /// The slots of a start, one for each seating; none on a closed day, and none if the clocks
+    /// skip the time.
     fn slots_from(&self, local: DateTime) -> Vec<OfferedSlot> {
         let Ok(start) = local.to_zoned(self.timezone.clone()) else {
             return Vec::new();
@@ -173,8 +175,8 @@ pub(crate) fn local_time(at: &Zoned) -> String {
     PRINTER.timestamp_with_offset_to_string(&at.timestamp(), at.offset())
 }
 
-/// A hash of a text (FNV-1a) with numbers mixed in (SplitMix64). Slot ids hold it, and the numbers of loaded bookings:
-/// **a change of the arithmetic changes them all.**
+/// A hash of a text (FNV-1a) with numbers mixed in (SplitMix64). Slot ids hold it, and the numbers
+/// of loaded bookings: **a change of the arithmetic changes them all.**
 fn hash(text: &str, numbers: &[u64]) -> u64 {
     let start = text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

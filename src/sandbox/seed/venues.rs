@@ -10,8 +10,8 @@ use super::city::{CITIES, City, Currency, SANDBOX, timezone};
 use super::offer::{SlotPlan, Vertical};
 use super::scenario::Scenario;
 
-/// A provider. Only A modifies and cancels at the venue, only B has connected person sessions, C has
-/// neither ("Booking Service Interface Specification", opening).
+/// A provider. Only A modifies and cancels at the venue, only B has connected person sessions, C
+/// has neither ("Booking Service Interface Specification", opening).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Provider {
     #[serde(rename = "provider_a")]
@@ -166,7 +166,8 @@ impl City {
     }
 }
 
-/// The venues of the scenarios in the made-up city, in the order of [`Scenario::all`], each a little apart from the others.
+/// The venues of the scenarios in the made-up city, in the order of [`Scenario::all`], each a
+/// little apart from the others.
 fn scenario_venues() -> Vec<SeedVenue> {
     let mut venues = Vec::new();
     for scenario in Scenario::all() {

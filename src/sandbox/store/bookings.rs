@@ -23,8 +23,8 @@ impl Tx<'_> {
         Ok(document)
     }
 
-    /// Adds a booking with its events, in place of an earlier one of its number. The events are delivered to nobody: they
-    /// happened before the app was there.
+    /// Adds a booking with its events, in place of an earlier one of its number. The events are
+    /// delivered to nobody: they happened before the app was there.
     pub(crate) fn put_booking(&self, booking: &StoredBooking) -> Result<()> {
         for sql in [
             "DELETE FROM attempts WHERE event IN (SELECT number FROM events WHERE booking = ?)",
@@ -96,8 +96,8 @@ impl Tx<'_> {
         )
     }
 
-    /// How many bookings of the organization occupy a slot. Each organization has slots of its own, so that tests that run
-    /// at once do not take each other's.
+    /// How many bookings of the organization occupy a slot. Each organization has slots of its own,
+    /// so that tests that run at once do not take each other's.
     pub(crate) fn held(&self, organization: &str, slot: &str) -> Result<u32> {
         self.sql("SELECT count(*) FROM bookings WHERE held_slot = ? AND organization = ?")?
             .query_row((slot, organization), |row| row.get(0))
@@ -112,7 +112,8 @@ impl Tx<'_> {
         .query_row((organization, limit), |row| row.get(0))
     }
 
-    /// The first booking of an organization that is due to change by time alone, and when it was due.
+    /// The first booking of an organization that is due to change by time alone, and when it was
+    /// due.
     pub(super) fn next_due_booking(
         &self,
         owner: &str,

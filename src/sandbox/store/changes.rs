@@ -1,5 +1,5 @@
-//! Which rows changed last, for those who follow the sandbox. It keeps names of rows, not rows: whoever reads a change
-//! reads the row as it is by then, so a slow reader costs no memory.
+//! Which rows changed last, for those who follow the sandbox. It keeps names of rows, not rows:
+//! whoever reads a change reads the row as it is by then, so a slow reader costs no memory.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -20,7 +20,8 @@ pub(crate) enum ChangeTopic {
     Clock,
     Fault,
     Organization,
-    /// More than the other words can say: another process wrote to the file, or everything was deleted.
+    /// More than the other words can say: another process wrote to the file, or everything was
+    /// deleted.
     Everything,
 }
 
@@ -80,7 +81,8 @@ impl ChangeFeed {
         self.tip.send_modify(|tip| tip.last += 1);
     }
 
-    /// Takes the file's version, and adds a change if another process has written to the file since the last one.
+    /// Takes the file's version, and adds a change if another process has written to the file since
+    /// the last one.
     pub(crate) fn see_version(&self, version: i64) {
         let before = self.version.swap(version, Ordering::Relaxed);
         if before != 0 && before != version {
@@ -96,7 +98,8 @@ impl ChangeFeed {
         self.tip.subscribe()
     }
 
-    /// The changes after a place, each row once, and the place of the last. `None` if some of them are no longer kept.
+    /// The changes after a place, each row once, and the place of the last. `None` if some of them
+    /// are no longer kept.
     pub(crate) fn since(&self, place: i64) -> (Option<Vec<ChangedRow>>, i64) {
         let kept = self.kept();
         let last = self.tip.borrow().last;
@@ -117,7 +120,8 @@ impl ChangeFeed {
     }
 }
 
-/// Adds a change for every row that this connection writes, before the commit. The rows are read after it.
+/// Adds a change for every row that this connection writes, before the commit. The rows are read
+/// after it.
 pub(super) fn watch_rows(
     connection: &mut Connection,
     changes: &Arc<ChangeFeed>,

@@ -1,4 +1,5 @@
-//! The tables of webhook events, of their deliveries and the attempts. An event is committed with the change that it reports.
+//! The tables of webhook events, of their deliveries and the attempts. An event is committed with
+//! the change that it reports.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -18,8 +19,8 @@ use crate::sandbox::rules::fault::{Fault, FaultKind, WEBHOOK};
 use crate::sandbox::wire::booking::BookingSummary;
 use crate::sandbox::wire::{IdKind, WireTime};
 
-/// How long an attempt belongs to the process that began it, in real time. Longer than the timeout of an attempt, so
-/// that another process takes over only if the first one died.
+/// How long an attempt belongs to the process that began it, in real time. Longer than the timeout
+/// of an attempt, so that another process takes over only if the first one died.
 const LEASE: SignedDuration = SignedDuration::from_secs(15);
 /// How long a webhook waits for the next one of its booking, by the sandbox's clock.
 const HELD_BACK: SignedDuration = SignedDuration::from_secs(30);
@@ -67,7 +68,8 @@ struct AttemptDocument<'a> {
 }
 
 impl Tx<'_> {
-    /// Records events of these kinds with the booking as it is now, and queues their deliveries to the URL, if there is one.
+    /// Records events of these kinds with the booking as it is now, and queues their deliveries to
+    /// the URL, if there is one.
     pub(super) fn record_events(
         &self,
         booking: &StoredBooking,
@@ -79,7 +81,8 @@ impl Tx<'_> {
         for kind in kinds {
             let number = next_number();
             let (id, created_at) = (IdKind::Event.id(number), WireTime(at).text());
-            // Put together by hand, because this is a tenth of a booking request; nothing in it needs an escape.
+            // Put together by hand, because this is a tenth of a booking request; nothing in it
+            // needs an escape.
             let body = format!(
                 r#"{{"id":"{id}","object":"event","type":"{kind}","created_at":"{created_at}","data":{{"object":{summary}}}}}"#
             );
@@ -94,7 +97,8 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The events of a booking as they are delivered, oldest first. Those before a webhook URL was set are among them.
+    /// The events of a booking as they are delivered, oldest first. Those before a webhook URL was
+    /// set are among them.
     pub(crate) fn events(&self, booking: i64) -> Result<Vec<Value>> {
         let sql = "SELECT body FROM events WHERE booking = ? ORDER BY number";
         self.all(sql, [booking], |row| from_json(row, "body"))
@@ -106,8 +110,9 @@ impl Tx<'_> {
         self.sql(sql)?.exists([real_now()])
     }
 
-    /// Leases up to `most` due deliveries, oldest event first, one for each booking that is not `busy`. They go to the
-    /// organization's present webhook URL; without one they wait until it has one.
+    /// Leases up to `most` due deliveries, oldest event first, one for each booking that is not
+    /// `busy`. They go to the organization's present webhook URL; without one they wait until it
+    /// has one.
     pub(crate) fn take_due_deliveries(
         &self,
         most: usize,
@@ -166,7 +171,8 @@ impl Tx<'_> {
             let is_after = fault.as_ref().is_some_and(|it| it.after);
             let fault = due.held_by.or(fault.map(|it| it.kind));
             if let Some(pause) = pause {
-                // One that is reordered waits at most until another one of its booking was attempted.
+                // One that is reordered waits at most until another one of its booking was
+                // attempted.
                 let is_reordered = fault == Some(FaultKind::Reorder);
                 let then = at.saturating_add(pause).unwrap_or(at);
                 let row = (then.as_millisecond(), due.number, is_reordered, due.event);
@@ -216,7 +222,8 @@ impl Tx<'_> {
         self.run(again, (real_now(), event)).map(drop)
     }
 
-    /// Deliveries with their attempts, in the order of the events: that of `event`, those of `organization`, or all.
+    /// Deliveries with their attempts, in the order of the events: that of `event`, those of
+    /// `organization`, or all.
     pub(crate) fn deliveries(
         &self,
         event: Option<i64>,

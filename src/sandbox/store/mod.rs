@@ -32,8 +32,8 @@ use crate::platform::sqlite;
 use queue::Job;
 use tx::Handle;
 
-/// The size in bytes from which the log is checkpointed when the store is dropped. A checkpoint takes two syncs, so
-/// that it happens about once in ten bookings.
+/// The size in bytes from which the log is checkpointed when the store is dropped. A checkpoint
+/// takes two syncs, so that it happens about once in ten bookings.
 const LARGE_LOG: u64 = 192 * 1024;
 
 pub(crate) struct Store {
@@ -59,7 +59,8 @@ impl Store {
         })
     }
 
-    /// Adds a change for every row that is written from now on. Returns the place of the last one, to wait for the next.
+    /// Adds a change for every row that is written from now on. Returns the place of the last one,
+    /// to wait for the next.
     pub(crate) fn follow(&self) -> rusqlite::Result<watch::Receiver<Tip>> {
         changes::watch_rows(&mut self.lock().connection, &self.changes)?;
         Ok(self.changes.follow())
@@ -89,8 +90,9 @@ impl Store {
         self.moves.subscribe()
     }
 
-    /// Runs `work` without a transaction, at the time of an organization, or about all. If a booking of it is due to change by
-    /// time alone, this becomes a [`Store::write`], which applies the change first.
+    /// Runs `work` without a transaction, at the time of an organization, or about all. If a
+    /// booking of it is due to change by time alone, this becomes a [`Store::write`], which applies
+    /// the change first.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         owner: Option<String>,
@@ -106,8 +108,9 @@ impl Store {
         self.write(owner, work).await
     }
 
-    /// Applies due changes, then runs `work` in a transaction, and returns its result after the commit. An error commits
-    /// what was written before it; only [`ApiError::Broken`] rolls back, which other callers of that transaction get too.
+    /// Applies due changes, then runs `work` in a transaction, and returns its result after the
+    /// commit. An error commits what was written before it; only [`ApiError::Broken`] rolls back,
+    /// which other callers of that transaction get too.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         owner: Option<String>,

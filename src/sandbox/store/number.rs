@@ -10,8 +10,8 @@ use rusqlite::Connection;
 static LAST: AtomicI64 = AtomicI64::new(0);
 
 /// A number that grows with the time of creation: the milliseconds of real time, then 21 bits that
-/// start at random in each millisecond and count up. It is real time because the sandbox's clock can
-/// be reset, and a number must never be used again.
+/// start at random in each millisecond and count up. It is real time because the sandbox's clock
+/// can be reset, and a number must never be used again.
 pub(crate) fn next_number() -> i64 {
     const RANDOM_BITS: u32 = 21;
     let millis = SystemTime::now()
@@ -51,7 +51,8 @@ pub(crate) fn reference(prefix: &str) -> String {
     format!("{prefix}{:08x}{:08x}", random(), random())
 }
 
-/// 32 random bits: the end of a hash under a key that is drawn anew. Only the first key of a thread is asked of the system.
+/// 32 random bits: the end of a hash under a key that is drawn anew. Only the first key of a thread
+/// is asked of the system.
 pub(crate) fn random() -> u32 {
     RandomState::new().hash_one(()) as u32
 }

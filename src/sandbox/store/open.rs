@@ -55,7 +55,8 @@ impl fmt::Display for OpenError {
 
 impl std::error::Error for OpenError {}
 
-/// The file. Commits are not synced one by one: a power cut may lose the last ones, but never leaves a partial one.
+/// The file. Commits are not synced one by one: a power cut may lose the last ones, but never
+/// leaves a partial one.
 const KIND: Kind = Kind {
     name: "the sandbox's database",
     // "bksb"
@@ -71,8 +72,8 @@ const STATEMENTS: usize = 64;
 /// The size of the page cache, in kilobytes below zero: the process stays below 40 MB.
 const CACHE: i64 = -20_480;
 
-/// Sets a file of another version aside, so that a new one takes its place. Returns its new name; `None` if another process did
-/// it, or it is of this version.
+/// Sets a file of another version aside, so that a new one takes its place. Returns its new name;
+/// `None` if another process did it, or it is of this version.
 pub(crate) fn set_aside(path: &Path) -> io::Result<Option<PathBuf>> {
     let _alone = private_file::lock(path)?;
     let Err(SqlFailure::OtherVersion { found, .. }) = sqlite::open(path, &KIND) else {
@@ -93,7 +94,8 @@ pub(super) fn connect(database: Option<&Path>) -> Result<Connection, OpenError> 
     let connected = match database {
         None => ephemeral().map_err(SqlFailure::from),
         Some(path) => sqlite::open(path, &KIND).and_then(|connection| {
-            // In a folder that may only be read, SQLite opens the file, and fails where it makes its log.
+            // In a folder that may only be read, SQLite opens the file, and fails where it makes
+            // its log.
             connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
             Ok(connection)
         }),
@@ -101,11 +103,13 @@ pub(super) fn connect(database: Option<&Path>) -> Result<Connection, OpenError> 
     connected.map_err(|failure| explain(database, failure))
 }
 
-/// A database of this process alone. SQLite's `:memory:` scans all of its pages at almost every commit
-/// until it exceeds 1 GB, so that it slows down with every booking; an unnamed file does not.
+/// A database of this process alone. SQLite's `:memory:` scans all of its pages at almost every
+/// commit until it exceeds 1 GB, so that it slows down with every booking; an unnamed file does
+/// not.
 ///
-/// All of it is one transaction, which never ends: at each commit SQLite would go through the pages that are not in the
-/// file yet. If the disk is full, SQLite takes the whole transaction back, tables and all, and nothing is answered from then on.
+/// All of it is one transaction, which never ends: at each commit SQLite would go through the pages
+/// that are not in the file yet. If the disk is full, SQLite takes the whole transaction back,
+/// tables and all, and nothing is answered from then on.
 fn ephemeral() -> rusqlite::Result<Connection> {
     let connection = Connection::open("")?;
     tune(&connection)?;
@@ -115,8 +119,8 @@ fn ephemeral() -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Sets the page and cache sizes that measured fastest. Each create writes to the index of keys and to that of slots,
-/// somewhere in the file: small pages.
+/// Sets the page and cache sizes that measured fastest. Each create writes to the index of keys and
+/// to that of slots, somewhere in the file: small pages.
 fn tune(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.pragma_update(None, "page_size", 4_096)?;

@@ -1,4 +1,5 @@
-//! The tables of organizations' settings, of their venues, and of what they used of their rate limits.
+//! The tables of organizations' settings, of their venues, and of what they used of their rate
+//! limits.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -55,8 +56,8 @@ impl Tx<'_> {
         self.organization(&format!("org_{name}"))
     }
 
-    /// Gives the organizations of before a reset that are still there the URLs that outlast it. So an event of the new state
-    /// is sent where one of the old state was.
+    /// Gives the organizations of before a reset that are still there the URLs that outlast it. So
+    /// an event of the new state is sent where one of the old state was.
     pub(super) fn keep_urls(&self, before: &[Organization]) -> Result<()> {
         for kept in before.iter().filter(|it| it.webhook_url_stays) {
             if let Some(mut present) = self.organization(&kept.id)? {
@@ -169,7 +170,8 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Whether a search of the organization returned the venue. Always true of scenario venues and of its own.
+    /// Whether a search of the organization returned the venue. Always true of scenario venues and
+    /// of its own.
     pub(crate) fn knows_venue(&self, organization: &str, venue: &SeedVenue) -> Result<bool> {
         if is_always_known(venue) {
             return Ok(true);

@@ -17,7 +17,8 @@ pub(super) struct Job {
     pub(super) done: oneshot::Sender<Result<(), ApiError>>,
 }
 
-/// Runs the jobs in one transaction. If one of them breaks, all of them have failed: only the store itself breaks.
+/// Runs the jobs in one transaction. If one of them breaks, all of them have failed: only the store
+/// itself breaks.
 pub(super) fn commit(handle: &Handle, jobs: Vec<Job>) {
     let jobs = jobs.into_iter().map(|it| ((it.owner, it.work), it.done));
     let (work, done): (Vec<_>, Vec<_>) = jobs.unzip();
@@ -61,7 +62,8 @@ fn transact(handle: &Handle, all: Vec<(Option<String>, Box<Work>)>) -> Result<()
         // Fails where SQLite has rolled back already.
         let _ = connection.execute_batch(roll_back);
     } else if handle.is_emptied.take() {
-        // So that neither the file nor its log holds anything of what was deleted. Fails where another process keeps it busy.
+        // So that neither the file nor its log holds anything of what was deleted. Fails where
+        // another process keeps it busy.
         let _ = connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
     }
     done

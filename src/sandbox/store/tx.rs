@@ -128,7 +128,8 @@ impl<'a> Tx<'a> {
         self.sql(sql)?.query_map(with, read)?.collect()
     }
 
-    /// Applies every due change, those of an organization in the order and at the moment in which they were due.
+    /// Applies every due change, those of an organization in the order and at the moment in which
+    /// they were due.
     fn apply_due_bookings(&self) -> Result<()> {
         let Some(owner) = &self.owner else {
             for owner in self.due_owners()? {
@@ -165,8 +166,8 @@ impl<'a> Tx<'a> {
         self.sql("PRAGMA data_version")?.query_row((), |row| row.get(0))
     }
 
-    /// Deletes everything but the URLs that stay, and sets the clocks to real time; of an organization, what its requests
-    /// and its fixtures left.
+    /// Deletes everything but the URLs that stay, and sets the clocks to real time; of an
+    /// organization, what its requests and its fixtures left.
     pub(crate) fn reset(&self) -> Result<()> {
         if let Some(owner) = &self.owner {
             self.clear_organization(owner)?;

@@ -1,4 +1,5 @@
-//! The JSON documents, with the fields in the order of the contract; ids and times as they show them.
+//! The JSON documents, with the fields in the order of the contract; ids and times as they show
+//! them.
 
 pub(crate) mod booking;
 pub(crate) mod listed;
@@ -60,7 +61,8 @@ impl IdKind {
 
 const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
 
-/// A time that is written as RFC 3339 in UTC, always with milliseconds, so that the texts sort as the times do.
+/// A time that is written as RFC 3339 in UTC, always with milliseconds, so that the texts sort as
+/// the times do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct WireTime(pub(crate) Timestamp);
 

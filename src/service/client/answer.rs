@@ -14,7 +14,8 @@ use crate::platform::http_client::{why_broken, why_unreached};
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
 /// What is read of a response that is no success. The specification's are tens of bytes.
 const MAX_REFUSAL: usize = 64 * 1024;
-/// The most JSON values that an answer may have. In memory a value takes far more space than in text.
+/// The most JSON values that an answer may have. In memory a value takes far more space than in
+/// text.
 const MAX_VALUES: usize = 250_000;
 
 #[derive(Debug)]
@@ -25,7 +26,8 @@ pub(crate) struct Answer {
     pub(crate) link: Option<String>,
 }
 
-/// The status and the headers of an answer. Displayed as `HTTP 200 OK`, followed by one header per line.
+/// The status and the headers of an answer. Displayed as `HTTP 200 OK`, followed by one header per
+/// line.
 #[derive(Debug)]
 pub(crate) struct Head {
     pub(crate) status: StatusCode,
@@ -42,7 +44,8 @@ impl fmt::Display for Head {
     }
 }
 
-/// The body of a response, and whether it is longer than what is read of it: 16 MB of a success, 64 KB of anything else.
+/// The body of a response, and whether it is longer than what is read of it: 16 MB of a success, 64
+/// KB of anything else.
 pub(crate) async fn read_bounded(
     mut response: reqwest::Response,
 ) -> Result<(Vec<u8>, bool), Failure> {
@@ -116,7 +119,8 @@ fn links(headers: &HeaderMap) -> Option<String> {
     (!links.is_empty()).then(|| links.join(", "))
 }
 
-/// The origin of a redirect. The rest is left out, because paths and user names may contain secrets.
+/// The origin of a redirect. The rest is left out, because paths and user names may contain
+/// secrets.
 fn origin_of(location: &HeaderValue) -> Option<String> {
     let url = Url::parse(location.to_str().ok()?).ok()?;
     let of_the_web = matches!(url.scheme(), "http" | "https");

@@ -1,4 +1,5 @@
-//! One request of the service, before it is sent: written by the adapter, with the fields that have no name here.
+//! One request of the service, before it is sent: written by the adapter, with the fields that have
+//! no name here.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{Method, Url};
@@ -23,7 +24,8 @@ pub(crate) struct Call {
     pub(crate) headers: Vec<(String, String)>,
     /// How the body was written, for what a refusal says of it.
     pub(crate) draft: Option<Draft>,
-    /// Whether the call is one of a sandbox's own, which books nothing. Only set if the service is a sandbox.
+    /// Whether the call is one of a sandbox's own, which books nothing. Only set if the service is
+    /// a sandbox.
     pub(crate) is_control: bool,
 }
 
@@ -71,8 +73,8 @@ impl Call {
         !is_read && !self.is_control
     }
 
-    /// Whether the call needs a new connection. On a used connection, a surplus answer to an earlier request would be
-    /// taken for the answer to this booking request.
+    /// Whether the call needs a new connection. On a used connection, a surplus answer to an
+    /// earlier request would be taken for the answer to this booking request.
     pub(crate) fn wants_fresh_connection(&self) -> bool {
         self.method == Method::POST && self.path == "/v1/bookings"
     }
@@ -83,7 +85,8 @@ impl Call {
 
     /// Encodes an id as exactly one path segment, whatever it contains.
     pub(crate) fn segment(id: &str) -> String {
-        // No ids: `.` and `..` would change the path even when encoded, and an empty segment is another path.
+        // No ids: `.` and `..` would change the path even when encoded, and an empty segment is
+        // another path.
         match id {
             "" | "." | ".." => "%20".to_owned(),
             _ => utf8_percent_encode(id, NOT_UNRESERVED).to_string(),
@@ -140,8 +143,8 @@ pub(crate) fn written(
     })
 }
 
-/// Adds fields to a request's body; objects are merged. A field that is there already is an error: what is sent would differ
-/// from what was looked up and shown.
+/// Adds fields to a request's body; objects are merged. A field that is there already is an error:
+/// what is sent would differ from what was looked up and shown.
 pub(crate) fn with_fields(body: Value, fields: &Map<String, Value>) -> Result<Value> {
     let Value::Object(mut body) = body else {
         return Ok(body);

@@ -1,5 +1,6 @@
-//! What a request has to be, from what refusals name: the settings of a profile that write it so. A field gets what its
-//! name or its refusal says, or the one thing that is left; else only a person knows it, and a hole stands for it.
+//! What a request has to be, from what refusals name: the settings of a profile that write it so. A
+//! field gets what its name or its refusal says, or the one thing that is left; else only a person
+//! knows it, and a hole stands for it.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +8,8 @@ use super::named_fields::Named;
 use crate::platform::shell;
 use crate::service::mapping::{Adapter, Setting, WriteKind, jq_key, set_command};
 
-/// What a field holds: a field of the contract's request, and a jq expression where it wants another form.
+/// What a field holds: a field of the contract's request, and a jq expression where it wants
+/// another form.
 type Holds = (&'static str, &'static str);
 
 const AS_IT_IS: &str = "";
@@ -21,7 +23,8 @@ const MILLISECONDS: &str =
 const MINUTES: &str = ".datetime[:16]";
 const DAY: &str = ".datetime[:10]";
 
-/// What refusals say of a time, separated by `|`, and the form that they ask for. The first that fits counts.
+/// What refusals say of a time, separated by `|`, and the form that they ask for. The first that
+/// fits counts.
 const FORMS: [(&str, &str); 6] = [
     ("milli|epoch_ms", MILLISECONDS),
     ("epoch|unix|seconds|timestamp", SECONDS),
@@ -114,7 +117,8 @@ impl Draft {
         own.map(|own| own.name)
     }
 
-    /// Leaves what was not asked for to itself, where a request has several fields, but for the names that the profile gave it.
+    /// Leaves what was not asked for to itself, where a request has several fields, but for the
+    /// names that the profile gave it.
     pub(crate) fn asked_for(mut self, asked: &Map<String, Value>) -> Self {
         if self.own.len() > 1 {
             self.own.retain(|own| asked.contains_key(own.name) || own.path != own.name);
@@ -178,9 +182,10 @@ impl Draft {
         })
     }
 
-    /// What a named field is sent with. One of which nothing is said gets the only thing that has no other place. A search is
-    /// asked again: it gets the time, so that the refusal of it says what it wants, unless that is to be a hole.
-    /// No second search tests that of venues: what its field's name does not say is a hole.
+    /// What a named field is sent with. One of which nothing is said gets the only thing that has
+    /// no other place. A search is asked again: it gets the time, so that the refusal of it says
+    /// what it wants, unless that is to be a hole. No second search tests that of venues: what its
+    /// field's name does not say is a hole.
     fn held(&self, field: &NamedField, with_holes: bool) -> Option<Holds> {
         let is_told =
             of_name(&field.path).is_some() || field.holds.is_some_and(|it| it.0 == TIME.0);
@@ -216,8 +221,9 @@ impl Draft {
         self.named.iter().any(|it| it.holds == Some(PROVIDER))
     }
 
-    /// The settings that make this request; none where the profile makes it already. Where other names are all that is
-    /// asked for, the keys of the dialect say them. With holes, `<?>` and `NAME` stand for what only a person knows.
+    /// The settings that make this request; none where the profile makes it already. Where other
+    /// names are all that is asked for, the keys of the dialect say them. With holes, `<?>` and
+    /// `NAME` stand for what only a person knows.
     pub(crate) fn settings(&self, with_holes: bool) -> Vec<Setting> {
         let rename = |own: &OwnField, to: &str| {
             let key = own.key?;
@@ -245,8 +251,9 @@ impl Draft {
         }
     }
 
-    /// The paths that are sent with what they hold: the profile's own, unless the service does not know them or another
-    /// field holds the same, and the named ones. With holes, those that only a person knows are among them, without a value.
+    /// The paths that are sent with what they hold: the profile's own, unless the service does not
+    /// know them or another field holds the same, and the named ones. With holes, those that only a
+    /// person knows are among them, without a value.
     fn sent(&self, with_holes: bool) -> Vec<(&str, Option<Holds>)> {
         let named = self.named.iter();
         let named = named.map(|it| (it.path.as_str(), self.held(it, with_holes)));
@@ -292,7 +299,8 @@ impl Draft {
         text
     }
 
-    /// The fields that only a person knows, each with what is said of it, and what of the request has no place yet.
+    /// The fields that only a person knows, each with what is said of it, and what of the request
+    /// has no place yet.
     pub(crate) fn open(&self) -> Option<String> {
         let open = self.named.iter().filter(|it| self.held(it, true).is_none());
         let names = open.map(|it| match it.why.as_str() {

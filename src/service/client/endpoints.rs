@@ -1,4 +1,5 @@
-//! One function per endpoint: the request (spec, Endpoints), built in the contract's names and written by the adapter.
+//! One function per endpoint: the request (spec, Endpoints), built in the contract's names and
+//! written by the adapter.
 
 use std::time::Instant;
 
@@ -73,8 +74,9 @@ fn one(name: &str, value: impl Serialize) -> Map<String, Value> {
     Map::from_iter([(name.to_owned(), json!(value))])
 }
 
-/// A search of a page, which goes under its own name, or for an expression that uses it as `.cursor` or `.page`. It takes the
-/// place of a field of that name, with which the first page was asked for.
+/// A search of a page, which goes under its own name, or for an expression that uses it as
+/// `.cursor` or `.page`. It takes the place of a field of that name, with which the first page was
+/// asked for.
 fn search(
     adapter: &Adapter,
     kind: WriteKind,
@@ -128,7 +130,8 @@ pub(crate) struct BookingRequest {
 }
 
 impl BookingRequest {
-    /// A request in the contract's shape, as the service wants it, with fields that have no name here.
+    /// A request in the contract's shape, as the service wants it, with fields that have no name
+    /// here.
     pub(crate) fn new(
         adapter: &Adapter,
         asked: Map<String, Value>,
@@ -143,7 +146,8 @@ impl BookingRequest {
         })
     }
 
-    /// A request that was sent before, and is to be sent again as it was, whatever the profile says now.
+    /// A request that was sent before, and is to be sent again as it was, whatever the profile says
+    /// now.
     pub(crate) fn sent_before(body: Value, asked: Value) -> Self {
         BookingRequest { asked, body, draft: None, is_row: false }
     }
@@ -202,8 +206,8 @@ impl Continuation {
         adapter.write.get(&self.kind()).is_some_and(|it| it.mentions("next_action"))
     }
 
-    /// What is secret in the answer is masked from now on, in whatever shape it is sent. `action` is what the booking waits
-    /// for, where an expression needs it.
+    /// What is secret in the answer is masked from now on, in whatever shape it is sent. `action`
+    /// is what the booking waits for, where an expression needs it.
     pub(crate) fn call(
         &self,
         booking_id: &str,
@@ -334,9 +338,10 @@ impl Client {
         }
     }
 
-    /// Sends a booking request, at most three times, always with the same key. Returns the result of the last try, and whether
-    /// a failed one may have booked. `sender` is who else may have sent the key, and `shows_it` whether the body of a refusal shows
-    /// the requested booking all the same.
+    /// Sends a booking request, at most three times, always with the same key. Returns the result
+    /// of the last try, and whether a failed one may have booked. `sender` is who else may have
+    /// sent the key, and `shows_it` whether the body of a refusal shows the requested booking all
+    /// the same.
     pub(crate) async fn send_create(
         &self,
         call: &Call,

@@ -1,4 +1,5 @@
-//! The HTTP layer. It knows the service's wire format, and nothing about terminals, files or people.
+//! The HTTP layer. It knows the service's wire format, and nothing about terminals, files or
+//! people.
 
 pub(crate) mod answer;
 pub(crate) mod call;

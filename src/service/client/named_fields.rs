@@ -7,12 +7,14 @@ use serde_json::{Map, Value};
 use crate::json::plain;
 use crate::service::mapping::{is_one_of, scalars};
 
-/// Members of a refusal that name fields: as texts, in lists, as the names of an object, or in objects about one each.
+/// Members of a refusal that name fields: as texts, in lists, as the names of an object, or in
+/// objects about one each.
 const NAMING: &str = "missing fields errors invalid details problems by_field violations validation_errors \
     invalid_params field_errors field_violations";
 /// Members of an object about one field that name it.
 const ONE: &str = "field name param parameter pointer path property";
-/// What is said of a field, after its name; then what is said of one that the service does not know.
+/// What is said of a field, after its name; then what is said of one that the service does not
+/// know.
 const SAID: &str = "is required|is missing|is unknown|unknown|is not |must ";
 const UNKNOWN: &str = "additional|not a field|not a known|not allowed|not expected|not permitted|not supported|unexpected|\
     unknown|unrecogni|unsupported";
@@ -54,7 +56,8 @@ impl Named {
     }
 }
 
-/// The fields that the body of a refusal names, once each. Its sentence is read where nothing else names one.
+/// The fields that the body of a refusal names, once each. Its sentence is read where nothing else
+/// names one.
 pub(crate) fn named(body: &Value) -> Vec<Named> {
     let mut found = Vec::new();
     in_document(body, &mut found);
@@ -115,7 +118,8 @@ fn collect(value: &Value, found: &mut Vec<Named>) {
     match value {
         Value::String(text) => found.extend(Named::of_sentence(text)),
         Value::Array(elements) => elements.iter().for_each(|element| match element {
-            // In a list, an object without a field is about something else, or has a list of its own.
+            // In a list, an object without a field is about something else, or has a list of its
+            // own.
             Value::Object(object) => match one_field(object) {
                 Some(named) => found.push(named),
                 None => in_document(element, found),

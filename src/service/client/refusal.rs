@@ -14,8 +14,8 @@ use crate::service::mapping::read::objects_within;
 use crate::service::mapping::resource::flattened;
 use crate::service::mapping::{Shape, around};
 
-/// Statuses of something in between, of a request that is given up, and of one that is to be repeated: the service may have
-/// carried the request out.
+/// Statuses of something in between, of a request that is given up, and of one that is to be
+/// repeated: the service may have carried the request out.
 pub(crate) const PROVES_NOTHING: [u16; 5] = [407, 408, 423, 425, 499];
 
 /// Who may have sent the key of a booking request, and so what a conflict about that key proves.
@@ -86,8 +86,9 @@ impl Refusal {
         self.translated.as_ref().unwrap_or(&self.body)
     }
 
-    /// Each of the service's refusals is a document with `error` (spec, Errors); a 5xx proves that nothing was done only with a
-    /// documented code. One that shows the booking that was asked for, or may be about another request with the key, proves nothing.
+    /// Each of the service's refusals is a document with `error` (spec, Errors); a 5xx proves that
+    /// nothing was done only with a documented code. One that shows the booking that was asked for,
+    /// or may be about another request with the key, proves nothing.
     pub(crate) fn proves_nothing_was_done(&self) -> bool {
         if self.shows_the_booking || self.is_open_conflict {
             return false;
@@ -108,14 +109,15 @@ impl Refusal {
         }
     }
 
-    /// Whether a booking request that got this may be repeated in a moment: another request with the key may be under way.
+    /// Whether a booking request that got this may be repeated in a moment: another request with
+    /// the key may be under way.
     pub(crate) fn may_pass(&self) -> bool {
         let is_passing = self.status >= 500 || matches!(self.status, 409 | 423 | 425);
         (is_passing || self.is_open_conflict) && !self.proves_nothing_was_done()
     }
 
-    /// Notes what a conflict proves under a key that `sender` may have sent. A code that is not about the request's own key or
-    /// progress says what else is in conflict.
+    /// Notes what a conflict proves under a key that `sender` may have sent. A code that is not
+    /// about the request's own key or progress says what else is in conflict.
     pub(crate) fn judge_conflict(&mut self, sender: KeySender) {
         const ABOUT_THE_KEY: [&str; 6] =
             ["idempot", "duplicate", "concurren", "lock", "progress", "pending"];
@@ -141,7 +143,8 @@ impl Refusal {
             };
     }
 
-    /// One sentence that says what was refused and why: the service's own words, and further fields of the body.
+    /// One sentence that says what was refused and why: the service's own words, and further fields
+    /// of the body.
     pub(crate) fn sentence(&self) -> String {
         let known = self.code.as_deref().and_then(code::entry);
         let is_code = |text: &&str| Some(*text) == self.code.as_deref();
@@ -153,7 +156,8 @@ impl Refusal {
             (Some(own), ..) => own.trim_end_matches('.').to_owned(),
             (None, Some(known), _) => known.meaning.to_owned(),
             (None, None, Some(code)) => format!("{}: {code}", rejected()),
-            // What a status alone means is the service's to say, and something else may have answered.
+            // What a status alone means is the service's to say, and something else may have
+            // answered.
             (None, None, None) => match &self.instead {
                 Some(kind) => no_document(self.status, kind),
                 None => rejected(),
@@ -193,8 +197,8 @@ impl Refusal {
         particulars
     }
 
-    /// The values of the body that `said` does not contain, as lines. A booking in the body is left out: it is not about
-    /// the refusal, and has a guest.
+    /// The values of the body that `said` does not contain, as lines. A booking in the body is left
+    /// out: it is not about the refusal, and has a guest.
     pub(crate) fn unsaid(&self, said: &str) -> Vec<String> {
         let body = flattened(&self.body);
         let mut beside = Vec::new();
@@ -223,7 +227,8 @@ pub(crate) fn no_document(status: u16, kind: &str) -> String {
     format!("the response ({status}{kind}) does not come from the booking service")
 }
 
-/// The code of a refusal. Older ones put it in `error` itself (spec, Errors), which may be an object too.
+/// The code of a refusal. Older ones put it in `error` itself (spec, Errors), which may be an
+/// object too.
 fn code_in(said: &Document) -> Option<String> {
     let inner = |field: &str| said.value().get("error")?.get(field)?.as_str();
     let is_known = |error: &&str| code::entry(error).is_some();
@@ -233,7 +238,8 @@ fn code_in(said: &Document) -> Option<String> {
     code.map(str::to_owned)
 }
 
-/// A text in small letters, with a blank before each of its words: `keyInUse`, `KEY_IN_USE` and "key in use" are alike.
+/// A text in small letters, with a blank before each of its words: `keyInUse`, `KEY_IN_USE` and
+/// "key in use" are alike.
 fn in_words(text: &str) -> String {
     let mut words = String::from(" ");
     let mut before = ' ';

@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use super::failure::Failure;
 
-/// The most tries of a read, and of a booking request in one run. All tries have the same idempotency key.
+/// The most tries of a read, and of a booking request in one run. All tries have the same
+/// idempotency key.
 pub(crate) const TRIES: u32 = 3;
 
-/// The pause before the same request is sent again, after try number `tried` (from 1) of a booking request. Temporary
-/// failures are retried, which the key makes safe (spec, Limits 7); not an address that timed out: the person has waited.
+/// The pause before the same request is sent again, after try number `tried` (from 1) of a booking
+/// request. Temporary failures are retried, which the key makes safe (spec, Limits 7); not an
+/// address that timed out: the person has waited.
 pub(crate) fn after_create(failure: &Failure, tried: u32) -> Option<Duration> {
     let passing = match failure {
         Failure::NotReached { timed_out, .. } => !timed_out,
@@ -20,7 +22,8 @@ pub(crate) fn after_create(failure: &Failure, tried: u32) -> Option<Duration> {
     next(passing, tried)
 }
 
-/// The same after a failed read, which has so much time left: a broken connection or an unexplained 5xx may be temporary.
+/// The same after a failed read, which has so much time left: a broken connection or an unexplained
+/// 5xx may be temporary.
 pub(crate) fn after_read(failure: &Failure, tried: u32, left: Duration) -> Option<Duration> {
     let passing = match failure {
         Failure::NoAnswer(_) => true,

@@ -27,7 +27,8 @@ pub(crate) enum Status {
 }
 
 impl Status {
-    /// The status that a word means. Case, blanks, hyphens and the spelling `canceled` make no difference.
+    /// The status that a word means. Case, blanks, hyphens and the spelling `canceled` make no
+    /// difference.
     pub(crate) fn parse(text: &str) -> Self {
         let letters: String = text
             .chars()
@@ -88,7 +89,8 @@ pub(crate) struct Booking {
     /// When the visit is.
     pub(crate) time: FieldValue<DocumentTime>,
     pub(crate) party: FieldValue<u32>,
-    /// When the request left that was answered with it. `None` for one that the journal or an event holds.
+    /// When the request left that was answered with it. `None` for one that the journal or an event
+    /// holds.
     pub(crate) left_at: Option<Timestamp>,
     /// The fields that the response does not show, and that were only asked for.
     pub(crate) requested: Box<[&'static str]>,
@@ -187,8 +189,8 @@ impl Booking {
         self.own_document().str(field)
     }
 
-    /// What the booking waits for, if anything (spec, Booking: next_action). Services send an object, a text or a list;
-    /// of a list with one element, this is the element.
+    /// What the booking waits for, if anything (spec, Booking: next_action). Services send an
+    /// object, a text or a list; of a list with one element, this is the element.
     pub(crate) fn next_action(&self) -> Option<&Value> {
         let action = self.value().get("next_action")?;
         let only = action.as_array().filter(|actions| actions.len() == 1);
@@ -212,8 +214,8 @@ impl Booking {
         time.is_some_and(|time| now.duration_since(time) > SignedDuration::from_hours(24))
     }
 
-    /// When the status last changed, if the times reveal it: either the booking has not changed since it was created,
-    /// or its last change can only have been that of the status.
+    /// When the status last changed, if the times reveal it: either the booking has not changed
+    /// since it was created, or its last change can only have been that of the status.
     pub(crate) fn since(&self) -> Option<Timestamp> {
         let time = |field: &str| DocumentTime::of(self.value(), field)?.instant;
         let (created, updated) = (time("created_at"), time("updated_at"));
@@ -227,8 +229,9 @@ impl Booking {
         updated.filter(|_| only_moved_by_its_status || updated == created)
     }
 
-    /// When the booking expires without an answer: its own deadline, otherwise 20 minutes after it began to wait
-    /// (spec, States and transitions). `None` if neither is known, or the deadline has a form that is not understood.
+    /// When the booking expires without an answer: its own deadline, otherwise 20 minutes after it
+    /// began to wait (spec, States and transitions). `None` if neither is known, or the deadline
+    /// has a form that is not understood.
     pub(crate) fn waits_until(&self) -> Option<Timestamp> {
         if self.status() != Status::RequiresAction {
             return None;
@@ -239,7 +242,8 @@ impl Booking {
         }
     }
 
-    /// Whether booking again is safe. An unexplained failure may have left a reservation at the venue.
+    /// Whether booking again is safe. An unexplained failure may have left a reservation at the
+    /// venue.
     pub(crate) fn retry(&self) -> Retry {
         let explained = self.error_code().and_then(code::entry);
         match self.status() {
@@ -250,7 +254,8 @@ impl Booking {
         }
     }
 
-    /// Whether it stands at the venue, or money may have moved for it: another one for the guest would be a second one.
+    /// Whether it stands at the venue, or money may have moved for it: another one for the guest
+    /// would be a second one.
     pub(crate) fn may_stand(&self) -> bool {
         self.status().has_not_ended() || self.exit() == Exit::OutcomeUnknown
     }

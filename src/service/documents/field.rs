@@ -14,7 +14,8 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// The field with the JSON value that its text spells, if it spells one. A text in quotes is one, whatever it spells.
+    /// The field with the JSON value that its text spells, if it spells one. A text in quotes is
+    /// one, whatever it spells.
     pub(crate) fn typed(self) -> Self {
         let value = serde_json::from_str(self.value.as_str().unwrap_or_default());
         Field { value: value.unwrap_or(self.value), ..self }
@@ -23,7 +24,8 @@ impl Field {
 
 /// Parses `key=value`. The value is JSON, else text.
 ///
-/// `VALUE`, which stands for a value in printed commands, is refused: pasted as it is, it would be sent.
+/// `VALUE`, which stands for a value in printed commands, is refused: pasted as it is, it would be
+/// sent.
 pub(crate) fn field(text: &str) -> Result<Field, String> {
     let field = raw_field(text)?;
     if field.value == "VALUE" {
@@ -40,8 +42,9 @@ pub(crate) fn raw_field(text: &str) -> Result<Field, String> {
     Ok(Field { key: key.trim().to_owned(), value: Value::String(value.to_owned()) })
 }
 
-/// Brackets nest as in `gh api`: `customer[name]` is a field of an object, `tags[]` appends to an array, and
-/// `guests[][name]` belongs to the array's last object unless that has a name already. So do dots: `customer.name`.
+/// Brackets nest as in `gh api`: `customer[name]` is a field of an object, `tags[]` appends to an
+/// array, and `guests[][name]` belongs to the array's last object unless that has a name already.
+/// So do dots: `customer.name`.
 pub(crate) fn body(fields: impl IntoIterator<Item = Field>) -> Result<Map<String, Value>> {
     let mut body = Map::new();
     for Field { key, value } in fields {
@@ -57,7 +60,8 @@ pub(crate) fn body(fields: impl IntoIterator<Item = Field>) -> Result<Map<String
     Ok(body)
 }
 
-/// The path in a field's key; an empty step is the end of an array. `None` if the brackets are wrong.
+/// The path in a field's key; an empty step is the end of an array. `None` if the brackets are
+/// wrong.
 fn steps(key: &str) -> Option<Vec<&str>> {
     let (name, mut rest) = key.split_at(key.find('[').unwrap_or(key.len()));
     let mut steps: Vec<&str> = name.split('.').collect();

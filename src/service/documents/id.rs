@@ -1,4 +1,5 @@
-//! Ids as arguments and in documents. An id becomes a segment of a path and a word of a printed command.
+//! Ids as arguments and in documents. An id becomes a segment of a path and a word of a printed
+//! command.
 
 use serde_json::Value;
 
@@ -7,8 +8,8 @@ use crate::json::plain;
 /// The most bytes of an id. A longer text is something else, and would not fit in an address.
 const LONGEST: usize = 1024;
 
-/// Whether a value of a document can be an id: a number, or one line of text that is neither blank, nor the dots of a path,
-/// nor `@1` or `@last`, which name a row of a list in a command.
+/// Whether a value of a document can be an id: a number, or one line of text that is neither blank,
+/// nor the dots of a path, nor `@1` or `@last`, which name a row of a list in a command.
 pub(crate) fn is_id(value: &Value) -> bool {
     let is_usable = |text: &str| {
         text.len() <= LONGEST
@@ -35,8 +36,8 @@ pub(crate) fn token(value: &Value) -> Option<String> {
     is_token(value).then(|| plain(value))
 }
 
-/// Whether two ids differ at most in their form: in case, in how a whole number is written, or in what leads to the id (`urn:booking:7`,
-/// `https://x.example/bookings/7`).
+/// Whether two ids differ at most in their form: in case, in how a whole number is written, or in
+/// what leads to the id (`urn:booking:7`, `https://x.example/bookings/7`).
 pub(crate) fn same_id(one: &str, other: &str) -> bool {
     let last = |id: &str| {
         let id = id.trim().trim_end_matches('/');

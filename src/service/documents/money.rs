@@ -5,9 +5,10 @@ use serde_json::Value;
 use super::certainty::Certainty;
 use crate::json::plain;
 
-/// An amount with its currency, for people: `12.50 EUR`. Returns `None` for what is no number. A whole
-/// number is in the currency's minor unit where the contract is known to hold. Elsewhere it may be either unit, so it is
-/// written as it came, with the currency in brackets: `7300 (USD)`. A number with a decimal point is never in minor units.
+/// An amount with its currency, for people: `12.50 EUR`. Returns `None` for what is no number. A
+/// whole number is in the currency's minor unit where the contract is known to hold. Elsewhere it
+/// may be either unit, so it is written as it came, with the currency in brackets: `7300 (USD)`. A
+/// number with a decimal point is never in minor units.
 pub(crate) fn money(
     amount: &Value,
     currency: Option<&str>,
@@ -34,7 +35,8 @@ pub(crate) fn is_unit_known(amount: &Value, currency: &str, certainty: Certainty
     certainty == Certainty::Contract || plain(amount).contains('.') || minor_digits(currency) == 0
 }
 
-/// What an amount is for each guest, and for all of a party: `23.00 EUR per guest` and `92.00 EUR for 4`.
+/// What an amount is for each guest, and for all of a party: `23.00 EUR per guest` and `92.00 EUR
+/// for 4`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GuestMoney {
     pub(crate) each: String,
@@ -43,7 +45,8 @@ pub(crate) struct GuestMoney {
 }
 
 impl GuestMoney {
-    /// The contract's amounts are for each guest. What those of another service are for is not certain.
+    /// The contract's amounts are for each guest. What those of another service are for is not
+    /// certain.
     pub(crate) fn of(
         amount: &Value,
         currency: Option<&str>,
@@ -95,8 +98,9 @@ fn decimal(text: &str) -> Option<String> {
     Some(format!("{text}{}", if has_one_place { "0" } else { "" }))
 }
 
-/// A document in which amounts in minor units are decimals of the main unit: those whose names say so (`amount_minor`), and
-/// where a profile's own expression wrote it, whole numbers under the contract's names.
+/// A document in which amounts in minor units are decimals of the main unit: those whose names say
+/// so (`amount_minor`), and where a profile's own expression wrote it, whole numbers under the
+/// contract's names.
 pub(crate) fn in_main_units(value: &mut Value, is_own: bool) {
     const AMOUNTS: [&str; 3] = ["amount", "hold_amount", "fee_amount"];
     let Value::Object(object) = value else {

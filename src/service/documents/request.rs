@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// The request with its time in UTC, because offsets spell the same instant in different ways. The caller writes the
-/// fields in a fixed order.
+/// The request with its time in UTC, because offsets spell the same instant in different ways. The
+/// caller writes the fields in a fixed order.
 pub(crate) fn canonical(request: &Value) -> String {
     let mut request = request.clone();
     if let Some(Value::String(datetime)) = request.get_mut("datetime")

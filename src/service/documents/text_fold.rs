@@ -4,8 +4,8 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::platform::hidden::is_hidden;
 
-/// The text in lower case and without accents and apostrophes, so that `creperie` finds `Crêperie`, and `obrien` finds
-/// `O’Brien`. Both sides of a comparison have to be folded.
+/// The text in lower case and without accents and apostrophes, so that `creperie` finds `Crêperie`,
+/// and `obrien` finds `O’Brien`. Both sides of a comparison have to be folded.
 pub(crate) fn fold(text: &str) -> String {
     if text.is_ascii() {
         let mut folded = text.to_ascii_lowercase();
@@ -15,7 +15,8 @@ pub(crate) fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for character in text.nfkd().flat_map(char::to_lowercase) {
         match character {
-            // Accents, the vowel marks of Arabic, and what nobody sees. The marks of other scripts are letters of their own.
+            // Accents, the vowel marks of Arabic, and what nobody sees. The marks of other scripts
+            // are letters of their own.
             '\u{300}'..='\u{36f}' | '\u{64b}'..='\u{65f}' | '\u{670}' => {}
             _ if is_hidden(character) => {}
             _ if APOSTROPHES.contains(&character) => {}
@@ -42,7 +43,8 @@ pub(crate) fn fold(text: &str) -> String {
 /// What is written between the letters of one name: as typed, as printed, and as a letter.
 const APOSTROPHES: [char; 6] = ['\'', '`', '\u{2018}', '\u{2019}', '\u{2bb}', '\u{2bc}'];
 
-/// The digits of a text, in the order in which they stand: of a phone number, whatever its blanks and signs.
+/// The digits of a text, in the order in which they stand: of a phone number, whatever its blanks
+/// and signs.
 pub(crate) fn digits(text: &str) -> String {
     text.nfkd().filter_map(digit).collect()
 }

@@ -17,7 +17,8 @@ const MASKS: [char; 5] = ['*', '•', '●', '…', '#'];
 /// Words before or after a name that are no part of it.
 const TITLES: &str = "mr mrs ms miss mx dr prof sir madam mme mlle herr frau sr sra";
 
-/// The seconds of a quarter of an hour: offsets of time zones are whole numbers of them, up to 14 hours.
+/// The seconds of a quarter of an hour: offsets of time zones are whole numbers of them, up to 14
+/// hours.
 const QUARTER: i64 = 15 * 60;
 const LARGEST_OFFSET: i64 = 14 * 3600;
 
@@ -91,8 +92,9 @@ impl Wish {
     }
 }
 
-/// Compares a booking with what was asked for, field by field. `zone` is the venue's, if it is known. On a first answer another
-/// name is another guest; later it may have been corrected, if the email address or the phone number is the same.
+/// Compares a booking with what was asked for, field by field. `zone` is the venue's, if it is
+/// known. On a first answer another name is another guest; later it may have been corrected, if the
+/// email address or the phone number is the same.
 pub(crate) fn compare(
     wish: &Wish,
     booking: &Booking,
@@ -131,7 +133,8 @@ pub(crate) fn compare(
     found
 }
 
-/// The name decides who the guest is. Where none can be compared, the email address or the phone number does.
+/// The name decides who the guest is. Where none can be compared, the email address or the phone
+/// number does.
 fn weigh_guest(found: &mut [Compared], is_first: bool) {
     let of = |field: &str| found.iter().find(|it| it.field == field).map(|it| &it.agreement);
     let name = of("customer.name");
@@ -204,8 +207,9 @@ fn unread(wanted: &Value, text: &str) -> Agreement {
     }
 }
 
-/// Compares times. Without an offset, a time is the venue's where its zone is known, else what the clock of the text that was
-/// sent shows. Where it differs by what may be an offset, it is not certain whose clock it is.
+/// Compares times. Without an offset, a time is the venue's where its zone is known, else what the
+/// clock of the text that was sent shows. Where it differs by what may be an offset, it is not
+/// certain whose clock it is.
 fn time_agreement(
     wanted: &Value,
     time: &FieldValue<DocumentTime>,
@@ -240,8 +244,8 @@ fn time_agreement(
     }
 }
 
-/// Compares texts without case and accents, and numbers by their value. A text that is masked, or longer than what was sent,
-/// does not show the field.
+/// Compares texts without case and accents, and numbers by their value. A text that is masked, or
+/// longer than what was sent, does not show the field.
 fn text_agreement(wanted: &Value, text: &str) -> Agreement {
     let wanted = plain(wanted);
     if let (Ok(wanted), Ok(number)) = (wanted.trim().parse::<f64>(), text.trim().parse::<f64>()) {
@@ -268,7 +272,8 @@ fn email_agreement(wanted: &str, text: &str) -> Agreement {
     }
 }
 
-/// Two phone numbers may be one with or without codes of country and area. A short or masked one shows nothing.
+/// Two phone numbers may be one with or without codes of country and area. A short or masked one
+/// shows nothing.
 fn phone_agreement(wanted: &str, text: &str) -> Agreement {
     let last = |text: &str| {
         let digits = digits(text);
@@ -282,7 +287,8 @@ fn phone_agreement(wanted: &str, text: &str) -> Agreement {
     }
 }
 
-/// The words of a name without case, accents and titles. People also write `Lovelace, Ada` and `LOVELACE/ADA MRS`.
+/// The words of a name without case, accents and titles. People also write `Lovelace, Ada` and
+/// `LOVELACE/ADA MRS`.
 pub(crate) fn name_words(name: &str) -> Vec<String> {
     let folded = fold(&name.replace("...", "…"));
     let is_between = |it: char| it.is_whitespace() || matches!(it, ',' | '.' | '/');
@@ -297,7 +303,8 @@ pub(crate) fn name_words(name: &str) -> Vec<String> {
     own
 }
 
-/// A name is the same in any order of its words. Of one that is masked or shortened, what it shows is compared.
+/// A name is the same in any order of its words. Of one that is masked or shortened, what it shows
+/// is compared.
 fn name_agreement(name: &str, text: &str) -> Agreement {
     let (wanted, mut own) = (name_words(name), name_words(text));
     // A word that is masked whole shows nothing.

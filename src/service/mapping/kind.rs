@@ -26,7 +26,8 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A document that the service sends: `[profiles.NAME.read]` translates it into the contract's shape.
+    /// A document that the service sends: `[profiles.NAME.read]` translates it into the contract's
+    /// shape.
     ReadKind {
         Index = "index", "the response to `GET /v1/`";
         Venues = "venues", "the response to a venue search";
@@ -41,7 +42,8 @@ kinds! {
 }
 
 kinds! {
-    /// A request that bookctl sends: `[profiles.NAME.write]` translates it from the contract's shape.
+    /// A request that bookctl sends: `[profiles.NAME.write]` translates it from the contract's
+    /// shape.
     WriteKind {
         Search = "search", "a venue search";
         Slots = "slots", "an availability search";

@@ -1,4 +1,5 @@
-//! Where the objects of a kind stand in a document: at the profile's place, at the contract's, or wherever their shape is.
+//! Where the objects of a kind stand in a document: at the profile's place, at the contract's, or
+//! wherever their shape is.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +8,8 @@ use super::path::Path;
 use super::shape::Shape;
 use crate::service::documents::plural;
 
-/// The objects of a list. Without a readable one, what the document says instead; the error is a sentence.
+/// The objects of a list. Without a readable one, what the document says instead; the error is a
+/// sentence.
 pub(crate) fn elements<'a>(
     value: &'a Value,
     shape: Shape,
@@ -106,7 +108,8 @@ pub(crate) fn one(value: &Value, shape: Shape) -> Result<&Map<String, Value>, St
     match (root, shallowest(value, shape)) {
         (Some(object), Search::Nothing) => Ok(object),
         (Some(object), _) if shape.fits(object) => Ok(object),
-        // An envelope may have an id and a status of its own, and a booking may hold objects that have them.
+        // An envelope may have an id and a status of its own, and a booking may hold objects that
+        // have them.
         (Some(_), Search::Found(found)) => {
             Err(format!("both it and the object at `{}` may be the {noun}", found.place))
         }

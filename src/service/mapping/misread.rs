@@ -4,7 +4,8 @@ use super::kind::ReadKind;
 use crate::json::Document;
 use crate::outcome::{Code, Error};
 
-/// `why` is what was found instead, as a sentence, and `settings` those of a profile that say how to read such a document.
+/// `why` is what was found instead, as a sentence, and `settings` those of a profile that say how
+/// to read such a document.
 pub(super) fn misread(why: String, settings: &str, document: &Document) -> Error {
     let mut error = Error::new(Code::UnexpectedAnswer, why).hint(format!(
         "if the service names it differently, set {settings} with `bookctl profile set`; `bookctl api` shows the \

@@ -1,4 +1,5 @@
-//! How a service's documents become ours: the names that the specification leaves open, and shapes that differ.
+//! How a service's documents become ours: the names that the specification leaves open, and shapes
+//! that differ.
 
 pub(crate) mod around;
 pub(crate) mod dialect;

@@ -1,4 +1,5 @@
-//! What a document holds: its paths with the kind of each value, and the beginning of an expression that reads it.
+//! What a document holds: its paths with the kind of each value, and the beginning of an expression
+//! that reads it.
 
 use serde_json::{Map, Value};
 
@@ -8,11 +9,13 @@ use super::names::{is_one_of, key_of, member};
 use super::shape::Shape;
 use crate::service::time::zone;
 
-/// What stands where a person has to say a name. jq does not take it, so that no command works before it is filled in.
+/// What stands where a person has to say a name. jq does not take it, so that no command works
+/// before it is filled in.
 const HOLE: &str = "<?>";
 
 impl ReadKind {
-    /// The fields of the contract that people see of such a document, those by which it is recognised first.
+    /// The fields of the contract that people see of such a document, those by which it is
+    /// recognised first.
     pub(crate) fn wanted(self) -> impl Iterator<Item = &'static str> {
         let names = match self {
             ReadKind::Index => "name version server_time",
@@ -43,10 +46,12 @@ impl ReadKind {
     }
 }
 
-/// The paths and objects of a document. A key that is a date, a number or an id is an element, as one of a list is.
+/// The paths and objects of a document. A key that is a date, a number or an id is an element, as
+/// one of a list is.
 #[derive(Default)]
 pub(crate) struct Outline<'a> {
-    /// The paths as jq writes them, in the order in which they came, and the kinds of their values. Never a value.
+    /// The paths as jq writes them, in the order in which they came, and the kinds of their values.
+    /// Never a value.
     pub(crate) paths: Vec<(String, Vec<&'static str>)>,
     objects: Vec<(String, &'a Map<String, Value>)>,
 }
@@ -103,7 +108,8 @@ impl<'a> Outline<'a> {
         found.map_or(("", None), |(path, object)| (path, Some(object)))
     }
 
-    /// The beginning of the expression that reads such a document: holes stand for the names that only a person knows.
+    /// The beginning of the expression that reads such a document: holes stand for the names that
+    /// only a person knows.
     pub(crate) fn skeleton(&self, kind: ReadKind) -> String {
         let (place, object) = self.found(kind);
         let field = |name| match object.and_then(|it| key_of(it, name)) {
@@ -131,7 +137,8 @@ pub(crate) fn jq_key(key: &str) -> String {
     }
 }
 
-/// Whether the keys of an object are values: dates, numbers, ids, or in a list the names of further lists.
+/// Whether the keys of an object are values: dates, numbers, ids, or in a list the names of further
+/// lists.
 fn is_keyed(object: &Map<String, Value>, is_element: bool) -> bool {
     let is_value = |key: &String| {
         let is_number = key.bytes().all(|byte| byte.is_ascii_digit());

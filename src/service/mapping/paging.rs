@@ -71,7 +71,8 @@ pub(crate) fn total(document: &Value) -> Option<u64> {
     members.iter().filter(|it| is_total(it.0)).find_map(|(_, value, _)| value.as_u64())
 }
 
-/// Whether a name is that of the next page's address, cursor or number: its last part begins with `next` or ends so.
+/// Whether a name is that of the next page's address, cursor or number: its last part begins with
+/// `next` or ends so.
 fn leads_on(name: &str) -> bool {
     let part = name.rsplit(['.', '@']).next().unwrap_or(name).to_lowercase();
     let is_last = ["next", "cursor", "token"].iter().any(|word| part.ends_with(word));

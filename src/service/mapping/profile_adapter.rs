@@ -30,7 +30,8 @@ pub(crate) struct Adapter {
 }
 
 impl Adapter {
-    /// Takes a setting of a profile, such as `dialect.otp_field` or `auth_query`. The error is the predicate of a sentence.
+    /// Takes a setting of a profile, such as `dialect.otp_field` or `auth_query`. The error is the
+    /// predicate of a sentence.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         let no_kind = || "is not a kind of document".to_owned();
         match key.split_once('.').unwrap_or(("", key)) {
@@ -56,8 +57,8 @@ impl Adapter {
         set_command(self.profile.as_deref(), settings)
     }
 
-    /// A moment as this service wants it in a request: without an offset, on the venue's clock where its zone is known, or
-    /// with its offset.
+    /// A moment as this service wants it in a request: without an offset, on the venue's clock
+    /// where its zone is known, or with its offset.
     pub(crate) fn wire_time(&self, moment: &Moment, zone: Option<&TimeZone>) -> String {
         if !self.local_times {
             return moment.wire();
@@ -94,7 +95,8 @@ pub(crate) fn set_command(profile: Option<&str>, settings: &str) -> String {
 }
 
 impl Expression {
-    /// Translates a document. The error is the predicate of a sentence: it failed, did not end, or gave not exactly one value.
+    /// Translates a document. The error is the predicate of a sentence: it failed, did not end, or
+    /// gave not exactly one value.
     pub(crate) fn apply(&self, document: &Value) -> Result<Value, String> {
         let outputs = self.run(&document.to_string());
         let outputs = outputs.map_err(|why| why.to_string())?;

@@ -1,4 +1,5 @@
-//! Reads the service's documents: finds what they hold by its shape, and translates it into the contract's names.
+//! Reads the service's documents: finds what they hold by its shape, and translates it into the
+//! contract's names.
 
 use std::borrow::Cow;
 
@@ -30,7 +31,8 @@ pub(crate) struct List<T> {
     pub(crate) items: Vec<T>,
     /// What stands around the list, as paths and texts.
     pub(crate) around: Vec<(String, String)>,
-    /// Where the list stands in the document as it came: `data.results[]`. Empty where that is not certain.
+    /// Where the list stands in the document as it came: `data.results[]`. Empty where that is not
+    /// certain.
     pub(crate) place: String,
 }
 
@@ -42,8 +44,9 @@ pub(crate) struct OpenBookings {
 }
 
 impl Adapter {
-    /// Reads a booking. `after_write` is whether the document answers a call that changed something: an expression that
-    /// fails there must not hide the booking, so it is then looked for by its shape.
+    /// Reads a booking. `after_write` is whether the document answers a call that changed
+    /// something: an expression that fails there must not hide the booking, so it is then looked
+    /// for by its shape.
     pub(crate) fn booking(
         &self,
         document: Document,
@@ -52,7 +55,8 @@ impl Adapter {
         let mut warnings = Vec::new();
         if let Some(translated) = self.translate(ReadKind::Booking, &document) {
             let read = translated.and_then(|value| {
-                // A field that the expression leaves in the service's style is read as one of the document is.
+                // A field that the expression leaves in the service's style is read as one of the
+                // document is.
                 let object = value.as_object();
                 object
                     .map(|it| contract(it, Shape::Booking, true))
@@ -123,8 +127,8 @@ impl Adapter {
         }
     }
 
-    /// Reads the bookings in a document that is about something else, such as the unfinished ones of a 404. `None` where
-    /// there is no list at all.
+    /// Reads the bookings in a document that is about something else, such as the unfinished ones
+    /// of a 404. `None` where there is no list at all.
     pub(crate) fn bookings_in(&self, document: &Document, place: &str) -> Option<OpenBookings> {
         let value = match self.refusal(document) {
             Some(translated) => Cow::Owned(translated),
@@ -197,12 +201,14 @@ impl Adapter {
         translated.filter(Value::is_object)
     }
 
-    /// A webhook event in the contract's shape, or why the profile's expression failed; `None` without one.
+    /// A webhook event in the contract's shape, or why the profile's expression failed; `None`
+    /// without one.
     pub(crate) fn event(&self, event: &Value) -> Option<Result<Value, String>> {
         Some(self.read.get(&ReadKind::Event)?.apply(event))
     }
 
-    /// What a document is read from, and whether an expression gave it, which writes the contract's names.
+    /// What a document is read from, and whether an expression gave it, which writes the contract's
+    /// names.
     fn source<'a>(&self, kind: ReadKind, document: &'a Document) -> Result<(Cow<'a, Value>, bool)> {
         match self.translate(kind, document) {
             Some(Ok(value)) => Ok((Cow::Owned(value), true)),
@@ -217,7 +223,8 @@ impl Adapter {
     }
 }
 
-/// An object in the contract's names and amounts. `is_own` is whether the profile's own expression wrote it.
+/// An object in the contract's names and amounts. `is_own` is whether the profile's own expression
+/// wrote it.
 fn contract(object: &Map<String, Value>, shape: Shape, is_own: bool) -> Value {
     let mut value = with_contract_names(object, shape);
     in_main_units(&mut value, is_own);
@@ -254,7 +261,8 @@ fn booking_of(object: &Map<String, Value>) -> Option<Booking> {
     Booking::translated(document, contract(object, Shape::Booking, false), Vec::new())
 }
 
-/// The objects anywhere in a refusal, but for those of the list of unfinished bookings (spec, Errors).
+/// The objects anywhere in a refusal, but for those of the list of unfinished bookings (spec,
+/// Errors).
 pub(crate) fn objects_within<'a>(
     value: &'a Value,
     is_it: &dyn Fn(&Map<String, Value>) -> bool,

@@ -10,8 +10,8 @@ const INNER: &str = "attributes";
 const LINKS: &str = "relationships";
 const BESIDE: &str = "included";
 
-/// The document with the members of each `attributes` in the object around it, and what its relationships name in
-/// `included` beside them.
+/// The document with the members of each `attributes` in the object around it, and what its
+/// relationships name in `included` beside them.
 pub(crate) fn flattened(document: &Document) -> Cow<'_, Value> {
     // Most documents have none, and are not copied.
     if !document.text().contains(INNER) {
@@ -36,7 +36,8 @@ pub(crate) fn flattened(document: &Document) -> Cow<'_, Value> {
     Cow::Owned(flat)
 }
 
-/// The objects that stand beside what the document is about, and the places of those that were named.
+/// The objects that stand beside what the document is about, and the places of those that were
+/// named.
 #[derive(Default)]
 struct Included<'a> {
     objects: &'a [Value],

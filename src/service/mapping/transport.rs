@@ -1,4 +1,5 @@
-//! How requests carry the API key where a header of the dialect is not enough, and the fixed headers of a service.
+//! How requests carry the API key where a header of the dialect is not enough, and the fixed
+//! headers of a service.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,8 @@ pub(crate) struct Transport {
     /// The query parameter that carries the key; no header carries it then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) auth_query: Option<String>,
-    /// The user of Basic authentication, where the key is the password; otherwise the key is the user.
+    /// The user of Basic authentication, where the key is the password; otherwise the key is the
+    /// user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) auth_user: Option<String>,
     /// The fixed headers, such as one with an organization or the version of the interface.

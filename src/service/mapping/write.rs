@@ -1,4 +1,5 @@
-//! Writes requests: from the contract's shape into the names, or the whole shape, that the service wants.
+//! Writes requests: from the contract's shape into the names, or the whole shape, that the service
+//! wants.
 
 use serde_json::{Map, Value};
 
@@ -7,8 +8,9 @@ use super::path::Path;
 use super::profile_adapter::Adapter;
 
 impl Adapter {
-    /// A request's body as the service wants it. An expression of the profile writes all of it; without one, the
-    /// dialect's names take the place of the contract's. The error is a sentence; nothing may be sent then.
+    /// A request's body as the service wants it. An expression of the profile writes all of it;
+    /// without one, the dialect's names take the place of the contract's. The error is a sentence;
+    /// nothing may be sent then.
     pub(crate) fn request(
         &self,
         kind: WriteKind,
@@ -41,7 +43,8 @@ impl Adapter {
         Ok(Value::Object(written))
     }
 
-    /// The fields of a request that the dialect names: the contract's name, the dialect's key and the service's name.
+    /// The fields of a request that the dialect names: the contract's name, the dialect's key and
+    /// the service's name.
     pub(crate) fn names_of(&self, kind: WriteKind) -> Vec<(&'static str, &'static str, &str)> {
         let fields = kind.fields().iter().copied();
         let named = fields.map(|(own, key)| Some((own, key, self.dialect.get(key)?)));
@@ -50,8 +53,8 @@ impl Adapter {
 }
 
 impl WriteKind {
-    /// The fields of the contract's request that bookctl sends by itself, with the dialect's key for the name of each. Without
-    /// one, an expression has to say it.
+    /// The fields of the contract's request that bookctl sends by itself, with the dialect's key
+    /// for the name of each. Without one, an expression has to say it.
     pub(crate) fn fields(self) -> &'static [(&'static str, &'static str)] {
         match self {
             WriteKind::Search => {

@@ -1,5 +1,5 @@
-//! The one reader of times in documents: RFC 3339, without an offset, a number since 1970, RFC 2822, `2026-12-01 7:30 PM`.
-//! Anything else, a day alone and `24:00` too, is not understood.
+//! The one reader of times in documents: RFC 3339, without an offset, a number since 1970, RFC
+//! 2822, `2026-12-01 7:30 PM`. Anything else, a day alone and `24:00` too, is not understood.
 
 use std::ops::Range;
 
@@ -12,8 +12,8 @@ use serde_json::Value;
 use super::moment::local_text;
 use crate::json::plain;
 
-/// The seconds since 1970 that can be the time of a booking: from September 2001 to 2286. Any other number is an id, an
-/// amount, or a day and a clock without separators.
+/// The seconds since 1970 that can be the time of a booking: from September 2001 to 2286. Any other
+/// number is an id, an amount, or a day and a clock without separators.
 const SECONDS: Range<i64> = 1_000_000_000..10_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,8 +108,8 @@ impl DocumentTime {
         self.local_in(zone).map(DateTime::date)
     }
 
-    /// The instant, with the clock of this zone where the time has no offset. A local time that the zone skips or
-    /// repeats has no certain instant.
+    /// The instant, with the clock of this zone where the time has no offset. A local time that the
+    /// zone skips or repeats has no certain instant.
     pub(crate) fn instant_in(&self, zone: Option<&TimeZone>) -> Option<Timestamp> {
         self.instant.or_else(|| {
             let zoned = zone?.to_ambiguous_zoned(self.local?);
@@ -168,7 +168,8 @@ mod tests {
         for form in ["2026-12-01 19:30:00", "2026-12-01 7:30 PM", "2026-12-01 07:30 pm"] {
             assert_eq!(DocumentTime::parse(form), Some(local), "{form}");
         }
-        // The last are days and clocks without separators, a day alone, and a clock that people read differently.
+        // The last are days and clocks without separators, a day alone, and a clock that people
+        // read differently.
         let others = r#"20 "20" "soon" null {} 1.5e9 "20261124193000" 202611241930 20261124 "2026-12-01"
             "2026-12-01T24:00:00+01:00" "2026-12-01T24:00" "01/12/2026_19:30" "9_March_2031_20:30" "19:30""#;
         for other in others.split_whitespace() {

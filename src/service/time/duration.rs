@@ -12,8 +12,8 @@ const LONGEST_DAYS: i64 = 30;
 /// A hundred years, which means for ever.
 const LONGEST_PERIOD_DAYS: i64 = 36_500;
 
-/// Parses a length of time: `500ms`, `30s`, `2m`, `1h30m`, `1 day 12 hours`. A bare number counts seconds. A day has
-/// 24 hours. At most 30 days.
+/// Parses a length of time: `500ms`, `30s`, `2m`, `1h30m`, `1 day 12 hours`. A bare number counts
+/// seconds. A day has 24 hours. At most 30 days.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     at_most(LONGEST_DAYS, text)
 }
@@ -25,8 +25,8 @@ pub(crate) fn lasting(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Parses a time for which something is kept: `90d`, `36h`, `0`. A bare number is an error, because it could mean
-/// days or seconds. At most a hundred years.
+/// Parses a time for which something is kept: `90d`, `36h`, `0`. A bare number is an error, because
+/// it could mean days or seconds. At most a hundred years.
 pub(crate) fn period(text: &str) -> Result<Duration, String> {
     if text.trim() != "0" && text.trim().parse::<u64>().is_ok() {
         return Err(format!("`{}` has no unit; try `90d` or `36h`", text.trim()));

@@ -12,7 +12,8 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// RFC 3339 has no offsets with seconds, which zones had until the 1970s. Such a moment is converted to UTC.
+    /// RFC 3339 has no offsets with seconds, which zones had until the 1970s. Such a moment is
+    /// converted to UTC.
     pub(crate) fn new(zoned: Zoned) -> Self {
         if zoned.offset().seconds() % 60 != 0 {
             return Self::new(zoned.with_time_zone(TimeZone::UTC));
@@ -28,8 +29,8 @@ impl Moment {
         self.zoned.timestamp()
     }
 
-    /// RFC 3339 in whole seconds with the numeric offset (`2026-12-01T19:30:00+01:00`), or with `Z` if it was given
-    /// so.
+    /// RFC 3339 in whole seconds with the numeric offset (`2026-12-01T19:30:00+01:00`), or with `Z`
+    /// if it was given so.
     pub(crate) fn wire(&self) -> String {
         self.zoned.strftime(if self.zulu { "%FT%TZ" } else { "%FT%T%:z" }).to_string()
     }

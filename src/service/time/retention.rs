@@ -8,7 +8,8 @@ use serde::Deserialize;
 
 use super::duration;
 
-/// How long after a booking request the journal keeps the guest's data; with 0, until the request has ended.
+/// How long after a booking request the journal keeps the guest's data; with 0, until the request
+/// has ended.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(try_from = "String")]
 pub(crate) struct Retention(Duration);
@@ -30,7 +31,8 @@ impl Retention {
 }
 
 impl Default for Retention {
-    /// Long enough to look after a booking made a season ahead, and to answer for one that went wrong.
+    /// Long enough to look after a booking made a season ahead, and to answer for one that went
+    /// wrong.
     fn default() -> Self {
         Retention(Duration::from_secs(90 * 24 * 60 * 60))
     }

@@ -5,13 +5,14 @@ use jiff::{SignedDuration, Timestamp, Zoned};
 
 use super::document_time::DocumentTime;
 
-/// A datetime of a document for people. A text that is not understood is returned unchanged, so the caller still has to
-/// make control characters visible.
+/// A datetime of a document for people. A text that is not understood is returned unchanged, so the
+/// caller still has to make control characters visible.
 pub(crate) fn human(datetime: &str) -> String {
     DocumentTime::parse(datetime).map_or_else(|| datetime.to_owned(), |time| time.human())
 }
 
-/// A timestamp of bookctl's own in RFC 3339, in UTC and whole seconds. Any other text is returned unchanged.
+/// A timestamp of bookctl's own in RFC 3339, in UTC and whole seconds. Any other text is returned
+/// unchanged.
 pub(crate) fn whole_seconds(at: &str) -> String {
     let at_second = |at: Timestamp| Timestamp::from_second(at.as_second());
     let at_second = at.parse().ok().and_then(|at| at_second(at).ok());
@@ -26,7 +27,8 @@ pub(crate) fn to_the_second(at: &str) -> String {
     }
 }
 
-/// A time for a row: the weekday, the day and the clock, with the year where it is not that of `now`.
+/// A time for a row: the weekday, the day and the clock, with the year where it is not that of
+/// `now`.
 pub(crate) fn listed(time: &DocumentTime, now: Timestamp) -> String {
     let Some(local) = time.local_in(None) else {
         return String::new();
@@ -44,8 +46,9 @@ pub(crate) fn with_own_time(time: &DocumentTime, own: &TimeZone) -> String {
     time.human() + &own.unwrap_or_default()
 }
 
-/// When something was or will be: `10 minutes ago (Tue 1 Dec 2026, 16:50 UTC)`, `in 20 minutes (16:50 UTC)`. The day
-/// of a later time is left out if it is today. Adds the time in the reader's own zone if that differs.
+/// When something was or will be: `10 minutes ago (Tue 1 Dec 2026, 16:50 UTC)`, `in 20 minutes
+/// (16:50 UTC)`. The day of a later time is left out if it is today. Adds the time in the reader's
+/// own zone if that differs.
 pub(crate) fn dated(at: Timestamp, now: Timestamp, own: &TimeZone) -> String {
     let utc = at.to_zoned(TimeZone::UTC);
     let is_later_today = at > now && utc.date() == now.to_zoned(TimeZone::UTC).date();
@@ -67,8 +70,9 @@ fn own_clock(there: &Zoned, own: &TimeZone) -> Option<String> {
     Some(format!("{clock} your time"))
 }
 
-/// How far a time is from `now`: `just now`, `10 minutes ago`, `in 20 minutes`, `1 hour 49 minutes ago`, `3 days ago`.
-/// Rounds down, but takes a deadline that was set a moment ago as whole. Only a deadline has seconds.
+/// How far a time is from `now`: `just now`, `10 minutes ago`, `in 20 minutes`, `1 hour 49 minutes
+/// ago`, `3 days ago`. Rounds down, but takes a deadline that was set a moment ago as whole. Only a
+/// deadline has seconds.
 pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
     let seconds = at.duration_since(now).as_secs();
     let is_later = seconds > 0;

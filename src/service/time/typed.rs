@@ -4,8 +4,8 @@
 const LONGEST_INPUT: usize = 200;
 const LONGEST_QUOTE: usize = 60;
 
-/// Reads `text`, which `read` gets trimmed and in lower case. `kind` is what it should be, such as "a time". The error
-/// is one sentence: "`13pm` is not a time: …; try …".
+/// Reads `text`, which `read` gets trimmed and in lower case. `kind` is what it should be, such as
+/// "a time". The error is one sentence: "`13pm` is not a time: …; try …".
 pub(crate) fn read<T>(
     text: &str,
     kind: &str,
@@ -24,7 +24,8 @@ pub(crate) fn read<T>(
     found.map_err(|why| format!("`{}` is not {kind}: {why}", quotable(text)))
 }
 
-/// `text` as part of an error: what a terminal would act on or hide is escaped, and a long text is cut.
+/// `text` as part of an error: what a terminal would act on or hide is escaped, and a long text is
+/// cut.
 pub(crate) fn quotable(text: &str) -> String {
     let mut quoted = String::new();
     for c in text.chars().take(LONGEST_QUOTE) {

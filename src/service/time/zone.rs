@@ -15,8 +15,8 @@ const FURTHEST_EAST: i32 = 14 * 3600;
 
 const ZONES: &str = "/usr/share/zoneinfo";
 
-/// If a link names it, only that file is read. jiff would first list every zone, which takes longer than the rest of
-/// a command. If TZ or TZDIR is set, jiff decides.
+/// If a link names it, only that file is read. jiff would first list every zone, which takes longer
+/// than the rest of a command. If TZ or TZDIR is set, jiff decides.
 pub(crate) fn system_zone() -> TimeZone {
     static SYSTEM: OnceLock<TimeZone> = OnceLock::new();
     let found = || {
@@ -32,7 +32,8 @@ pub(crate) fn system_zone() -> TimeZone {
     SYSTEM.get_or_init(|| found().unwrap_or_else(unnamed)).clone()
 }
 
-/// Whether TZ is the path of something that is no regular file, such as a pipe, which would be read without end.
+/// Whether TZ is the path of something that is no regular file, such as a pipe, which would be read
+/// without end.
 fn names_no_file() -> bool {
     let Some(name) = std::env::var_os("TZ") else {
         return false;
@@ -60,7 +61,8 @@ fn of_file(name: &str) -> Option<TimeZone> {
     TimeZone::tzif(name, &data).ok()
 }
 
-/// The zone of a name: `local` for the system's, an IANA name in any case, `UTC`, or a fixed offset.
+/// The zone of a name: `local` for the system's, an IANA name in any case, `UTC`, or a fixed
+/// offset.
 pub(crate) fn zone(text: &str) -> Result<TimeZone, String> {
     typed::read(text, "a time zone", EXAMPLE, |name| match name {
         "utc" | "z" => Ok(TimeZone::UTC),

@@ -15,9 +15,9 @@ const SHAPE: &str = "enter one line of ASCII characters without spaces";
 
 /// Connect to a service: check an API key and store it in the system keyring
 ///
-/// On a terminal, it asks for the address, a name for the profile, and the key, which is not shown. In a script, pass
-/// --profile (and --base-url for a new profile), and the key on standard input. No flag accepts a secret, because other
-/// users can see arguments.
+/// On a terminal, it asks for the address, a name for the profile, and the key, which is not shown.
+/// In a script, pass --profile (and --base-url for a new profile), and the key on standard input.
+/// No flag accepts a secret, because other users can see arguments.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl auth login\n  \
@@ -137,8 +137,9 @@ async fn store_journal_password(setup: &Startup, vault: &Vault, storage: Storage
     Ok(Exit::Done)
 }
 
-/// Asks the service for its index with the key. Where it refuses the key and a person can be asked, another key is
-/// asked for, until one is taken or the refused one is to be kept; returns whether one was taken.
+/// Asks the service for its index with the key. Where it refuses the key and a person can be asked,
+/// another key is asked for, until one is taken or the refused one is to be kept; returns whether
+/// one was taken.
 async fn try_key(
     context: &mut Context,
     key: &mut Secret,
@@ -276,7 +277,8 @@ fn service(
     Ok(service)
 }
 
-/// The key and the webhook secret, as far as they are wanted. A profile that has its key may get a webhook secret alone.
+/// The key and the webhook secret, as far as they are wanted. A profile that has its key may get a
+/// webhook secret alone.
 async fn read_secrets(
     setup: &Startup,
     args: &Args,

@@ -19,8 +19,8 @@ const ENVIRONMENT: &str = "environment";
 
 /// Store and remove API keys, and show which key a profile uses
 ///
-/// BOOKCTL_API_KEY overrides the keyring, and the keyring overrides the file. A stored key is only sent to the address
-/// that it was stored for.
+/// BOOKCTL_API_KEY overrides the keyring, and the keyring overrides the file. A stored key is only
+/// sent to the address that it was stored for.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Login(login::Args),

@@ -18,8 +18,9 @@ use crate::terminal::output::{Draw, Output, Page, TableCell, Tone};
 
 /// Check the configuration, the connection and the API key
 ///
-/// Prints one line for each check, with a fix for each problem. Exits with 0 if all is well, else with 3 (configuration),
-/// 15 (network), 4 (key), or the code that every command would exit with, such as 14.
+/// Prints one line for each check, with a fix for each problem. Exits with 0 if all is well, else
+/// with 3 (configuration), 15 (network), 4 (key), or the code that every command would exit with,
+/// such as 14.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl doctor\n  \
@@ -193,7 +194,8 @@ struct Checks {
 }
 
 impl Checks {
-    /// The exit code of the first problem in this order: configuration, network, key. Later checks depend on earlier ones.
+    /// The exit code of the first problem in this order: configuration, network, key. Later checks
+    /// depend on earlier ones.
     fn exit(&self) -> Exit {
         let exits = self.checks.iter().map(|check| check.exit);
         let rank = |exit: &Exit| match exit {

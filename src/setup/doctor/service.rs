@@ -1,4 +1,5 @@
-//! Checks the service: the key, the connection, its certificate, our clock, and whether it accepts the key.
+//! Checks the service: the key, the connection, its certificate, our clock, and whether it accepts
+//! the key.
 
 use std::time::{Duration, Instant};
 
@@ -56,7 +57,8 @@ pub(crate) async fn keyring(vault: &Vault, is_needed: bool) -> Check {
     }
 }
 
-/// Reachability, TLS, clock, key and limits, in this order: what an index that is asked for with the key shows of them.
+/// Reachability, TLS, clock, key and limits, in this order: what an index that is asked for with
+/// the key shows of them.
 pub(crate) async fn examine(context: &Context, key: Result<Option<KeyAndSource>>) -> Vec<Check> {
     let target = context.target();
     let client = match context.client() {

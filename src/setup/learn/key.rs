@@ -16,7 +16,8 @@ const HEADERS: &str = "X-Api-Key,Authorization,Authorization ApiKey,Authorizatio
     X-Auth-Token,X-Partner-Key,X-Access-Token,Authorization Basic";
 const PARAMETERS: [&str; 3] = ["api_key", "key", "access_token"];
 
-/// Reads the index. After a 401 and a yes, the key is sent in other ways, to the same address alone.
+/// Reads the index. After a 401 and a yes, the key is sent in other ways, to the same address
+/// alone.
 pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
     let own = reads.context.adapter().clone();
     let error = match reads.send(&LearnCall::Index).await? {
@@ -62,7 +63,8 @@ pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
     ))
 }
 
-/// The error with a hint that names the header that a refusal asks for. Only a person knows its value.
+/// The error with a hint that names the header that a refusal asks for. Only a person knows its
+/// value.
 fn wants_header(own: &Adapter, error: Error) -> Error {
     let Some(name) = missing_header(own, &error) else {
         return error;
@@ -82,8 +84,8 @@ fn missing_header(own: &Adapter, error: &Error) -> Option<String> {
     })
 }
 
-/// The ways to send a key that are not the profile's own, each with its settings and an adapter that uses it. What the
-/// refusal names comes first.
+/// The ways to send a key that are not the profile's own, each with its settings and an adapter
+/// that uses it. What the refusal names comes first.
 fn ways(own: &Adapter, error: &Error) -> Vec<(Vec<Setting>, Adapter)> {
     let headers = HEADERS.split(',').map(str::to_owned);
     let headers = header_names(error).into_iter().chain(headers).map(|it| {

@@ -1,4 +1,5 @@
-//! What a service sends, as far as reading shows it, and what is certain of how it wants to be asked.
+//! What a service sends, as far as reading shows it, and what is certain of how it wants to be
+//! asked.
 
 pub(crate) mod key;
 pub(crate) mod reads;

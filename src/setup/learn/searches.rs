@@ -36,7 +36,8 @@ async fn ask(
 }
 
 impl LearnReport {
-    /// A search that was not answered, with the setting that has holes for what only a person knows.
+    /// A search that was not answered, with the setting that has holes for what only a person
+    /// knows.
     fn refuse(&mut self, draft: &Draft, error: &Error) {
         let why = format!("{}: {}", draft.kind.as_str(), error.message);
         if error.http_status.is_none() {

@@ -54,8 +54,9 @@ pub(crate) fn add(setup: &Startup, args: AddArgs) -> Result<String> {
 
 /// Change settings of a profile
 ///
-/// Settings are base_url, read_only, ca_file, retention, local_times, auth_query, auth_user, `headers.NAME`,
-/// `dialect.KEY`, `read.KIND` and `write.KIND`; `bookctl help mapping` lists the keys and kinds. All of them are changed, or none. Comments in the file are kept.
+/// Settings are base_url, read_only, ca_file, retention, local_times, auth_query, auth_user,
+/// `headers.NAME`, `dialect.KEY`, `read.KIND` and `write.KIND`; `bookctl help mapping` lists the
+/// keys and kinds. All of them are changed, or none. Comments in the file are kept.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl profile set live read_only=false\n  \

@@ -42,7 +42,8 @@ impl Filter {
         Ok(Filter(expression))
     }
 
-    /// The filter's outputs, one per line: strings raw, else JSON. A failure is 1, because 2 says that nothing was sent.
+    /// The filter's outputs, one per line: strings raw, else JSON. A failure is 1, because 2 says
+    /// that nothing was sent.
     pub(super) fn run(&self, input: &Value) -> Result<String> {
         let outputs = self.0.run(&input.to_string()).map_err(|trouble| {
             let message = match trouble {

@@ -1,14 +1,15 @@
-//! The layout of a JSON document. Every token stays byte for byte: the spelling of numbers, the order of keys,
-//! duplicate keys, escapes. Only the white space between tokens changes. One exception does not change the document's
-//! meaning: a character that [`visible`](super::visible) would escape becomes a `\uXXXX` escape, so that the document
-//! is harmless to a terminal.
+//! The layout of a JSON document. Every token stays byte for byte: the spelling of numbers, the
+//! order of keys, duplicate keys, escapes. Only the white space between tokens changes. One
+//! exception does not change the document's meaning: a character that [`visible`](super::visible)
+//! would escape becomes a `\uXXXX` escape, so that the document is harmless to a terminal.
 
 use std::str::Chars;
 
 use super::visible::Eye;
 use crate::platform::hidden::is_hidden;
 
-/// The deepest level that is indented. Otherwise the output would grow with the square of the nesting depth.
+/// The deepest level that is indented. Otherwise the output would grow with the square of the
+/// nesting depth.
 const DEEPEST_INDENT: usize = 64;
 
 /// A valid JSON text on one line, without white space between tokens.
@@ -16,7 +17,8 @@ pub(crate) fn compact(raw: &str) -> String {
     lay_out(raw, false)
 }
 
-/// A valid JSON text with one member or element per line, each level indented, without a line feed at the end.
+/// A valid JSON text with one member or element per line, each level indented, without a line feed
+/// at the end.
 pub(crate) fn pretty(raw: &str) -> String {
     lay_out(raw, true)
 }

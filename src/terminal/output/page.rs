@@ -1,4 +1,5 @@
-//! The human form of a result: a page made of blocks. Rendering is a pure function of the page and the style.
+//! The human form of a result: a page made of blocks. Rendering is a pure function of the page and
+//! the style.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -81,7 +82,8 @@ impl Page {
         self.push(Block::Table { headers, rows, pipe })
     }
 
-    /// Adds one line of cells with their minimum widths, for rows that arrive one by one, so that no table can be laid out.
+    /// Adds one line of cells with their minimum widths, for rows that arrive one by one, so that
+    /// no table can be laid out.
     pub(crate) fn columns(&mut self, cells: Vec<(Cell, usize)>) -> &mut Self {
         self.push(Block::Columns(cells))
     }
@@ -157,7 +159,8 @@ impl Sheet<'_> {
         self.text.push('\n');
     }
 
-    /// Writes a text whose lines begin `indent` columns from the margin; the first one after `start`, which is as wide.
+    /// Writes a text whose lines begin `indent` columns from the margin; the first one after
+    /// `start`, which is as wide.
     fn hanging(&mut self, start: &str, indent: usize, text: &str) {
         let lines = wrap(text, self.style.width.saturating_sub(indent).max(LEAST_CUT));
         for (place, line) in lines.iter().enumerate() {
@@ -251,7 +254,8 @@ impl Sheet<'_> {
         self.line(&cells.join("\t"));
     }
 
-    /// Writes one line. The last cell is wrapped within its column, or below the line if its column is narrow.
+    /// Writes one line. The last cell is wrapped within its column, or below the line if its column
+    /// is narrow.
     fn columns(&mut self, cells: &[(Cell, usize)]) {
         let is_shown = |(cell, _): &(Cell, usize)| !cell.shown().is_empty();
         let shown = cells.iter().rposition(is_shown).map_or(0, |at| at + 1);

@@ -11,7 +11,8 @@ use crate::platform::{shell, signals};
 
 /// The pager where none is named. It is no error if it is not installed.
 const USUAL: &str = "less";
-/// The options of less where LESS is not set: end at once if all fits, keep colors, leave the text on the screen.
+/// The options of less where LESS is not set: end at once if all fits, keep colors, leave the text
+/// on the screen.
 const LESS: &str = "FRX";
 
 #[derive(Clone, Debug)]
@@ -25,7 +26,8 @@ pub(crate) struct Pager {
 }
 
 impl Pager {
-    /// The pager that the environment names. `None` if output is not for a person who can read page by page.
+    /// The pager that the environment names. `None` if output is not for a person who can read page
+    /// by page.
     pub(super) fn of(
         prefs: ColorPrefs,
         terminals: &Terminals,
@@ -58,8 +60,8 @@ impl Pager {
         rows.sum::<usize>() >= self.rows
     }
 
-    /// Shows a text until the reader has seen enough. If the pager cannot be started, the error is a warning; `None` if
-    /// nobody chose the pager.
+    /// Shows a text until the reader has seen enough. If the pager cannot be started, the error is
+    /// a warning; `None` if nobody chose the pager.
     pub(super) fn show(&self, text: &str) -> Result<(), Option<String>> {
         self.run(text).map_err(|error| {
             let command = &self.command;

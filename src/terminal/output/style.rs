@@ -85,7 +85,8 @@ pub(crate) enum Tone {
 }
 
 impl StreamStyle {
-    /// Decides the style. The flag overrides `NO_COLOR`, which overrides `CLICOLOR_FORCE`, which overrides the default.
+    /// Decides the style. The flag overrides `NO_COLOR`, which overrides `CLICOLOR_FORCE`, which
+    /// overrides the default.
     pub(crate) fn decide(prefs: ColorPrefs, terminal: bool, width: usize) -> Self {
         let color = match prefs.color {
             ColorChoice::Always => true,

@@ -1,12 +1,14 @@
-//! Making untrusted text safe for a terminal: it must not move the cursor, reverse the line, hide text or show a key.
+//! Making untrusted text safe for a terminal: it must not move the cursor, reverse the line, hide
+//! text or show a key.
 
 use std::borrow::Cow;
 
 use crate::platform::hidden::is_hidden;
 use crate::secrets::redact;
 
-/// `text` on one line, with secrets masked, and with control characters and invisible characters written as their code
-/// points (`\u{1b}`). The result is for reading only: a literal `\u{1b}` in the text looks the same.
+/// `text` on one line, with secrets masked, and with control characters and invisible characters
+/// written as their code points (`\u{1b}`). The result is for reading only: a literal `\u{1b}` in
+/// the text looks the same.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     match redact(text) {
         Cow::Borrowed(text) => spelled(text, |_| false),
@@ -39,9 +41,10 @@ fn spelled(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
 
 /// Decides character by character which ones are invisible.
 ///
-/// Three belong to names and stay where each follows a visible character that it changes: U+200C and U+200D shape
-/// Persian and Indic words and join emoji, and U+FE0F selects the colored form of an emoji. Elsewhere they are escaped,
-/// as are all other variation selectors, because terminals do not have the shapes that those select.
+/// Three belong to names and stay where each follows a visible character that it changes: U+200C
+/// and U+200D shape Persian and Indic words and join emoji, and U+FE0F selects the colored form of
+/// an emoji. Elsewhere they are escaped, as are all other variation selectors, because terminals do
+/// not have the shapes that those select.
 #[derive(Default)]
 pub(super) struct Eye {
     /// The preceding character, if it was visible.
@@ -92,7 +95,8 @@ const JOINER: char = '\u{200d}';
 const EMOJI_SELECTOR: char = '\u{fe0f}';
 const KEYCAP: char = '\u{20e3}';
 
-/// Whether `c` is an emoji, or of a script whose letters joiners shape: Arabic, Indic, Southeast Asian, Mongolian.
+/// Whether `c` is an emoji, or of a script whose letters joiners shape: Arabic, Indic, Southeast
+/// Asian, Mongolian.
 fn is_joinable(c: char) -> bool {
     let is_shaped = matches!(
         c,
@@ -103,7 +107,8 @@ fn is_joinable(c: char) -> bool {
     !is_hidden(c) && (is_shaped || is_emoji(c))
 }
 
-/// Whether `c` is in a block of emoji with a plain and a colored form (Unicode's emoji-variation-sequences.txt).
+/// Whether `c` is in a block of emoji with a plain and a colored form (Unicode's
+/// emoji-variation-sequences.txt).
 fn is_emoji(c: char) -> bool {
     matches!(
         c,

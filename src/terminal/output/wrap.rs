@@ -4,7 +4,8 @@ use console::truncate_str;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Cuts a text to `columns`, and marks the cut with `…`. A letter is never parted from its marks, nor an emoji.
+/// Cuts a text to `columns`, and marks the cut with `…`. A letter is never parted from its marks,
+/// nor an emoji.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     // A colored line is made of texts that were cut before.
     if text.contains('\u{1b}') {
@@ -27,8 +28,9 @@ pub(crate) fn fitting<'a>(clusters: impl Iterator<Item = &'a str>, columns: usiz
     fits.map(str::len).sum()
 }
 
-/// Breaks a text at blanks; a word longer than a line stays whole, so that an id can be copied. A bookctl command is not
-/// broken where it fits on a line of its own; a longer one has its own lines, broken as a shell continues them.
+/// Breaks a text at blanks; a word longer than a line stays whole, so that an id can be copied. A
+/// bookctl command is not broken where it fits on a line of its own; a longer one has its own
+/// lines, broken as a shell continues them.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     // No text has more columns than bytes.
     if text.len() <= width {
@@ -58,8 +60,8 @@ pub(super) fn wrap_command(command: &str, width: usize) -> Vec<String> {
     lines.lines().map(str::to_owned).collect()
 }
 
-/// Where the first bookctl command of a text starts and ends: one in backticks, with the punctuation that follows it; or
-/// one after a colon, up to a semicolon or the end.
+/// Where the first bookctl command of a text starts and ends: one in backticks, with the
+/// punctuation that follows it; or one after a colon, up to a semicolon or the end.
 fn find_command(text: &str) -> Option<(usize, usize)> {
     text.match_indices("bookctl ").find_map(|(at, _)| {
         let before = &text[..at];

@@ -11,7 +11,8 @@ use crate::platform::signals::Continued;
 use crate::platform::system::process;
 use crate::platform::system::tty::{Modes, Typed};
 
-/// How often the countdown, a moved clock and the size are checked: a handler for the resize signal cannot be removed.
+/// How often the countdown, a moved clock and the size are checked: a handler for the resize signal
+/// cannot be removed.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Completes when Esc is pressed. Ctrl-C ends it as it ends a question; other keys do nothing.
@@ -26,11 +27,12 @@ pub(super) async fn escaped(_restored_last: Modes) -> Result<(), PromptError> {
     }
 }
 
-/// Asks until there is an answer, the deadline passes, or the person leaves: by Ctrl-C, Esc, SIGINT or closing the
-/// terminal. `modes` made the terminal raw, and is restored on every way out, after the screen is tidied.
+/// Asks until there is an answer, the deadline passes, or the person leaves: by Ctrl-C, Esc, SIGINT
+/// or closing the terminal. `modes` made the terminal raw, and is restored on every way out, after
+/// the screen is tidied.
 ///
-/// Ctrl-Z suspends the process, with the terminal restored. When it continues, the terminal is made raw again and the
-/// question is redrawn, because a shell may have used both in the meantime.
+/// Ctrl-Z suspends the process, with the terminal restored. When it continues, the terminal is made
+/// raw again and the question is redrawn, because a shell may have used both in the meantime.
 pub(super) async fn ask(
     modes: Modes,
     widget: &mut Widget<'_>,

@@ -1,4 +1,5 @@
-//! A whole screen of the terminal for a command that stays: the other page, which leaves what stood there before untouched.
+//! A whole screen of the terminal for a command that stays: the other page, which leaves what stood
+//! there before untouched.
 
 use std::io;
 

@@ -1,12 +1,15 @@
-//! Asking questions, on standard error. Without a terminal nothing is asked, and the error names the flag that answers.
+//! Asking questions, on standard error. Without a terminal nothing is asked, and the error names
+//! the flag that answers.
 //!
-//! Live questions share one event loop: it takes keys and draws frames, without a thread and without a blocking read. A
-//! sandbox in the same process keeps serving, and a deadline is kept to the second. Ctrl-C, Ctrl-D on an empty line and
-//! closing the terminal all end a question. Esc goes back a question, and declines where none comes before.
+//! Live questions share one event loop: it takes keys and draws frames, without a thread and
+//! without a blocking read. A sandbox in the same process keeps serving, and a deadline is kept to
+//! the second. Ctrl-C, Ctrl-D on an empty line and closing the terminal all end a question. Esc
+//! goes back a question, and declines where none comes before.
 //!
-//! dialoguer draws the parts (see `theme`). Its widgets block their thread until there is an answer. Measured with version
-//! 0.12: SIGTERM leaves the terminal raw after `Input` and `Select`; Ctrl-C in `Password` ends the process with the echo
-//! off; `Select` counts bytes as columns. The fallback is for terminals that cannot be redrawn.
+//! dialoguer draws the parts (see `theme`). Its widgets block their thread until there is an
+//! answer. Measured with version 0.12: SIGTERM leaves the terminal raw after `Input` and `Select`;
+//! Ctrl-C in `Password` ends the process with the echo off; `Select` counts bytes as columns. The
+//! fallback is for terminals that cannot be redrawn.
 
 mod editor;
 mod event_loop;
@@ -30,7 +33,8 @@ use widget::Widget;
 use crate::outcome::Error;
 use crate::platform::system::tty::Modes;
 
-/// Asks questions, or refuses to. An `async` method may be dropped at any moment; the terminal is then restored.
+/// Asks questions, or refuses to. An `async` method may be dropped at any moment; the terminal is
+/// then restored.
 pub(crate) struct Prompter<'a> {
     /// Why nothing can be asked, if so.
     refusal: Option<&'static str>,
@@ -77,7 +81,8 @@ impl Prompter<'_> {
         let _ = write(&format!("{hint}\r\n"));
     }
 
-    /// Asks for one of many rows, which typing filters, also by their further lines. Returns its index.
+    /// Asks for one of many rows, which typing filters, also by their further lines. Returns its
+    /// index.
     pub(crate) async fn pick(
         &self,
         question: &Question,
@@ -105,7 +110,8 @@ impl Prompter<'_> {
         Ok(menu.text)
     }
 
-    /// Asks for one of a few options. Typing does not filter them, so that no key leaves one alone for Enter to take.
+    /// Asks for one of a few options. Typing does not filter them, so that no key leaves one alone
+    /// for Enter to take.
     pub(crate) async fn choose(
         &self,
         question: &Question,
@@ -129,8 +135,8 @@ impl Prompter<'_> {
         Ok(input.text)
     }
 
-    /// Asks for yes or no, as a word and Enter; Enter alone is `default`, Esc is no unless it goes back. What was typed
-    /// before the question was drawn does not count.
+    /// Asks for yes or no, as a word and Enter; Enter alone is `default`, Esc is no unless it goes
+    /// back. What was typed before the question was drawn does not count.
     pub(crate) async fn confirm(
         &self,
         question: &Question,
@@ -146,7 +152,8 @@ impl Prompter<'_> {
         }
     }
 
-    /// Completes when a person presses Esc: while something is waited for. Never where nobody is asked.
+    /// Completes when a person presses Esc: while something is waited for. Never where nobody is
+    /// asked.
     pub(crate) async fn escape(&self) -> Result<(), PromptError> {
         let is_live = self.interactive() && !self.is_plain;
         match is_live.then(Modes::raw) {
@@ -155,7 +162,8 @@ impl Prompter<'_> {
         }
     }
 
-    /// Opens a JSON text in the user's editor (`$VISUAL` or `$EDITOR`). `None` if it comes back unchanged or empty.
+    /// Opens a JSON text in the user's editor (`$VISUAL` or `$EDITOR`). `None` if it comes back
+    /// unchanged or empty.
     pub(crate) fn edit(
         &self,
         question: &Question,

@@ -29,13 +29,14 @@ pub(crate) struct Question {
     pub(super) former: Option<String>,
     pub(super) hint: Option<String>,
     pub(super) noun: &'static str,
-    /// Whether it asks for a go-ahead: what was typed before it was drawn or refused is thrown away.
+    /// Whether it asks for a go-ahead: what was typed before it was drawn or refused is thrown
+    /// away.
     pub(super) confirms: bool,
 }
 
 impl Question {
-    /// `text` is what the person reads. `flag` (`--name`) and `what` (`the guest's name`) are for the error when
-    /// nothing can be asked. The widget makes untrusted text visible.
+    /// `text` is what the person reads. `flag` (`--name`) and `what` (`the guest's name`) are for
+    /// the error when nothing can be asked. The widget makes untrusted text visible.
     pub(crate) fn new(text: impl Into<String>, flag: &'static str, what: &'static str) -> Self {
         Self {
             text: text.into(),
@@ -85,7 +86,8 @@ impl Question {
 
 #[derive(Debug)]
 pub(crate) enum PromptError {
-    /// The person pressed Esc: to go back to the question before, or to decline where none comes before.
+    /// The person pressed Esc: to go back to the question before, or to decline where none comes
+    /// before.
     Back,
     TooLate,
     /// Nothing can be asked here, the person left, or the terminal or the editor failed.
@@ -121,7 +123,8 @@ impl From<io::Error> for PromptError {
     }
 }
 
-/// The time at which a question expires. The service's clock is read again each time, because it may be moved.
+/// The time at which a question expires. The service's clock is read again each time, because it
+/// may be moved.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline<'a> {
     pub(crate) at: Timestamp,

@@ -16,7 +16,8 @@ impl Size {
         Size { rows: rows.into(), columns: columns.into() }
     }
 
-    /// The columns that may be written: terminals disagree about where the cursor is after the last one has been filled.
+    /// The columns that may be written: terminals disagree about where the cursor is after the last
+    /// one has been filled.
     pub(crate) fn usable(self) -> usize {
         self.columns.saturating_sub(1).max(1)
     }
@@ -30,7 +31,8 @@ pub(super) struct Frame {
     pub(super) cursor: Option<(usize, usize)>,
 }
 
-/// Moves to the first row of `old`, whose lines a terminal that became narrower has wrapped into several rows.
+/// Moves to the first row of `old`, whose lines a terminal that became narrower has wrapped into
+/// several rows.
 fn to_top(old: &Frame, columns: usize) -> String {
     let columns = columns.max(1);
     let rows_of = |line: &String| measure_text_width(line).div_ceil(columns).max(1);
@@ -67,8 +69,8 @@ fn paint(new: &Frame) -> String {
 /// Turns colors and bracketed paste off, clears what is below, and shows the cursor.
 const RESTORED: &str = "\x1b[0m\x1b[J\x1b[?25h\x1b[?2004l";
 
-/// The part of the terminal that a live question owns. On drop the first line stays, the rest is cleared, the cursor
-/// is shown on a fresh line, and colors and bracketed paste are turned off.
+/// The part of the terminal that a live question owns. On drop the first line stays, the rest is
+/// cleared, the cursor is shown on a fresh line, and colors and bracketed paste are turned off.
 #[derive(Default)]
 pub(super) struct Screen {
     shown: Option<(Frame, Size)>,
@@ -78,7 +80,8 @@ impl Screen {
     pub(super) fn show(&mut self, frame: Frame, size: Size) -> io::Result<()> {
         let before = match &self.shown {
             Some((shown, at)) if *shown == frame && *at == size => return Ok(()),
-            // Cleared: a line that a narrower terminal broke would be joined to the next one when it becomes wider.
+            // Cleared: a line that a narrower terminal broke would be joined to the next one when
+            // it becomes wider.
             Some((shown, _)) => to_top(shown, size.columns) + "\x1b[J",
             // Bracketed paste: the terminal marks what was pasted.
             None => "\x1b[?2004h".to_owned(),

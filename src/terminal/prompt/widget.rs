@@ -1,5 +1,5 @@
-//! The state of a question: rows to choose from, a line to type, or both. It takes keys and draws frames, or takes lines, and
-//! does not touch the terminal.
+//! The state of a question: rows to choose from, a line to type, or both. It takes keys and draws
+//! frames, or takes lines, and does not touch the terminal.
 
 use std::borrow::Cow;
 
@@ -40,7 +40,8 @@ pub(super) struct Widget<'a> {
     /// The rows that the filter leaves.
     found: Vec<usize>,
     at: usize,
-    /// The row that was selected by an arrow key, or at first. A filter that hides it does not forget it.
+    /// The row that was selected by an arrow key, or at first. A filter that hides it does not
+    /// forget it.
     marked: usize,
     /// Why the last key or answer was rejected; cleared by the next key.
     problem: Option<String>,
@@ -148,7 +149,8 @@ impl<'a> Widget<'a> {
         self.check.map_or(Ok(()), |check| check(&self.text))
     }
 
-    /// Keeps the rows that contain every word of the line, ignoring case and accents, and the marked row if it matches.
+    /// Keeps the rows that contain every word of the line, ignoring case and accents, and the
+    /// marked row if it matches.
     fn narrow(&mut self) {
         // Without rows there is nothing to fold each character of a long paste for.
         if self.rows.is_empty() {
@@ -260,7 +262,8 @@ impl<'a> Widget<'a> {
         self.line.as_ref().map(|_| (self.marked + 1).to_string())
     }
 
-    /// Takes a line of a plain question: the number of a row, or a text. The error is a sentence for the person.
+    /// Takes a line of a plain question: the number of a row, or a text. The error is a sentence
+    /// for the person.
     pub(super) fn take_line(&mut self, line: &str) -> Result<(), String> {
         let default = self.default().filter(|_| line.trim().is_empty());
         let line = default.as_deref().unwrap_or(line.trim());

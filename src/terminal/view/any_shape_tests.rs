@@ -1,4 +1,5 @@
-//! Documents whose open points differ at random: the same objects are found, and every value of them is seen.
+//! Documents whose open points differ at random: the same objects are found, and every value of
+//! them is seen.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

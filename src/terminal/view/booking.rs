@@ -73,7 +73,8 @@ impl View for BookingView {
         self.terms(page, fields);
         self.since(page, fields);
         self.changes(page, fields);
-        // The fields without a place of their own, and what stands around the booking. Nothing is hidden.
+        // The fields without a place of their own, and what stands around the booking. Nothing is
+        // hidden.
         for (path, value) in fields.rest().iter().chain(&self.booking.around) {
             page.field("other", format!("{path} = {value}"));
         }
@@ -104,7 +105,8 @@ impl BookingView {
         let status = booking.status();
         let code = fields.text("error_code");
         let known = code.and_then(code::entry);
-        // An error code says more than the general meaning of a failure, and the question more than that of a pause.
+        // An error code says more than the general meaning of a failure, and the question more than
+        // that of a pause.
         let says_more = match status {
             Status::Failed => known.is_some(),
             Status::RequiresAction => booking.next_action().is_some(),

@@ -1,4 +1,5 @@
-//! The fields of a document, and which of them a view has shown. The rest is listed, so that nothing is hidden.
+//! The fields of a document, and which of them a view has shown. The rest is listed, so that
+//! nothing is hidden.
 
 use serde_json::Value;
 
@@ -10,7 +11,8 @@ use crate::service::time::document_time::{DocumentTime, time_text};
 
 /// A document, and what was taken from it.
 ///
-/// What was taken is known by where it stands in memory, so a field is the same one under whichever path it is reached.
+/// What was taken is known by where it stands in memory, so a field is the same one under whichever
+/// path it is reached.
 pub(crate) struct Fields<'a> {
     value: &'a Value,
     taken: Vec<&'a Value>,
@@ -78,7 +80,8 @@ impl<'a> Fields<'a> {
         Some(text)
     }
 
-    /// What was not taken: every value that says something, with its path. An amount with its currency is one value.
+    /// What was not taken: every value that says something, with its path. An amount with its
+    /// currency is one value.
     pub(crate) fn rest(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
         self.collect(self.value, String::new(), &mut found);

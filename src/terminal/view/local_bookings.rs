@@ -45,7 +45,8 @@ impl BookingRow {
         }
     }
 
-    /// The status of `booking`, and what is known of it, with a star at what was only requested. `now` is the service's time.
+    /// The status of `booking`, and what is known of it, with a star at what was only requested.
+    /// `now` is the service's time.
     fn of(booking: &Booking, known: &Booking, now: Timestamp) -> Self {
         let status = booking.status();
         let (tone, word) = tone_and_word(booking, &status, now);
@@ -128,8 +129,8 @@ pub(crate) fn kept_page(kept: &[KeptBooking], now: Timestamp) -> Page {
     numbered(&headers, &PIPE, rows)
 }
 
-/// The organization's unfinished bookings, each with what this machine knows of it: the service lists them without
-/// guest, venue and time.
+/// The organization's unfinished bookings, each with what this machine knows of it: the service
+/// lists them without guest, venue and time.
 pub(crate) fn open_page(bookings: &[(Booking, Booking)], now: Timestamp) -> Page {
     let rows = bookings.iter().map(|(booking, known)| {
         let mut cells = BookingRow::of(booking, known, now).cells(now);
@@ -163,8 +164,9 @@ fn waiting_for(booking: &Booking) -> TableCell {
     asked.map(plain).unwrap_or_default().into()
 }
 
-/// The rows of a menu on a terminal of so many columns. Where two could not be told apart, all have their ids. The filter of
-/// a menu looks at further lines too, which are not shown: at all of the guest, the venue and the id.
+/// The rows of a menu on a terminal of so many columns. Where two could not be told apart, all have
+/// their ids. The filter of a menu looks at further lines too, which are not shown: at all of the
+/// guest, the venue and the id.
 pub(crate) fn row_lines(rows: Vec<BookingRow>, columns: usize, now: Timestamp) -> Vec<String> {
     let looks =
         |row: &BookingRow| (row.guest.clone(), format!("{:?}", row.time), row.venue.clone());

@@ -54,8 +54,9 @@ pub(crate) fn tone_of(status: &Status) -> Tone {
     }
 }
 
-/// A table whose rows `@N` names, each with its cells and with what else came. A service that keeps the contract says nothing
-/// else, and has no column for it. A terminal has first what a person reads; `pipe` are the first columns of a pipe.
+/// A table whose rows `@N` names, each with its cells and with what else came. A service that keeps
+/// the contract says nothing else, and has no column for it. A terminal has first what a person
+/// reads; `pipe` are the first columns of a pipe.
 fn numbered(
     headers: &[&'static str],
     pipe: &[usize],

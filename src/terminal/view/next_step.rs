@@ -11,10 +11,12 @@ use crate::service::documents::certainty::Certainty;
 use crate::service::documents::venue::Venue;
 use crate::service::mapping::{Dialect, Pause};
 
-/// What bookctl cannot do with a booking of this provider: only one supports changes and cancels at the venue (spec, What the
-/// service does). With the phone number of the venue, if a search has shown it.
+/// What bookctl cannot do with a booking of this provider: only one supports changes and cancels at
+/// the venue (spec, What the service does). With the phone number of the venue, if a search has
+/// shown it.
 ///
-/// Which provider that is must be known, from the contract or from the profile. A default is no reason to claim it.
+/// Which provider that is must be known, from the contract or from the profile. A default is no
+/// reason to claim it.
 pub(crate) fn restriction(
     provider: &str,
     venue: Option<&Venue>,
@@ -96,7 +98,8 @@ fn answers(booking: &Booking, dialect: &Dialect) -> Vec<String> {
     flags.iter().map(|flags| command(flags)).collect()
 }
 
-/// The same booking at another time, and a search for other slots around the requested one, if booking again is safe.
+/// The same booking at another time, and a search for other slots around the requested one, if
+/// booking again is safe.
 fn book_again(booking: &Booking, now: Timestamp) -> Vec<String> {
     if booking.retry() == Retry::AfterCheck || booking.venue_id().is_none() {
         return vec![];

@@ -30,7 +30,8 @@ impl RequestView {
         }
     }
 
-    /// A call to the service as it would be sent, with its secrets masked. `base_path` is the path of its base URL.
+    /// A call to the service as it would be sent, with its secrets masked. `base_path` is the path
+    /// of its base URL.
     pub(crate) fn masked(
         mut call: Call,
         adapter: &Adapter,

@@ -1,4 +1,5 @@
-//! The slots of a venue, with their card and cancellation terms. Their row numbers are saved as `@1`, `@2`, ….
+//! The slots of a venue, with their card and cancellation terms. Their row numbers are saved as
+//! `@1`, `@2`, ….
 
 use super::fields::Fields;
 use super::terms::{Terms, TermsReader};
@@ -60,7 +61,8 @@ impl SlotDetails {
         })
     }
 
-    /// Whether a cancellation may cost something: terms that are not understood count as if it did, and a text with a number.
+    /// Whether a cancellation may cost something: terms that are not understood count as if it did,
+    /// and a text with a number.
     pub(crate) fn may_have_a_fee(slot: &Slot) -> bool {
         slot.value.get("cancellation_terms").is_some_and(|terms| {
             let text = terms.get("text").map(plain);
@@ -90,7 +92,8 @@ impl SlotDetails {
     }
 }
 
-/// A slot on one line of a menu: the time, its length, then its terms in short, then all that is not understood.
+/// A slot on one line of a menu: the time, its length, then its terms in short, then all that is
+/// not understood.
 pub(crate) fn slot_line(slot: &Slot, reader: TermsReader) -> String {
     let time =
         slot.local().map_or_else(|| slot.time_text(), |local| local.strftime("%H:%M").to_string());

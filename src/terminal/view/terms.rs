@@ -114,7 +114,8 @@ impl TermsReader {
         })
     }
 
-    /// What cancelling costs now, followed by the terms themselves. Where the deadline is not certain, only the terms.
+    /// What cancelling costs now, followed by the terms themselves. Where the deadline is not
+    /// certain, only the terms.
     pub(crate) fn cost(&self, terms: &Value) -> Option<String> {
         let words = self.cancellation(terms)?.text;
         let Some(deadline) = deadline(terms) else {
@@ -129,7 +130,8 @@ impl TermsReader {
         Some(format!("{cost} · {words}"))
     }
 
-    /// The fee of a cancellation at a time. `None` if there is none, or if it is not certain that it is due.
+    /// The fee of a cancellation at a time. `None` if there is none, or if it is not certain that
+    /// it is due.
     pub(crate) fn fee_at(&self, terms: &Value, at: Timestamp) -> Option<String> {
         let is_due = match deadline(terms) {
             Some(deadline) => at > deadline,

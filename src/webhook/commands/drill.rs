@@ -22,10 +22,10 @@ const HANDLING_TIME: Duration = Duration::from_secs(2);
 
 /// Test your webhook handler with valid, forged, repeated, late and large deliveries
 ///
-/// Sends sample events, as the service or an attacker might send them, and checks the responses. With --state-url it
-/// also checks that your handler processes each event exactly once. At that address, the handler responds with
-/// {"events": {"<event id>": <times handled>}, "bookings": {"<booking id>": "<status>"}}. The exit code is 0 if all
-/// checks pass, and 18 if one fails.
+/// Sends sample events, as the service or an attacker might send them, and checks the responses.
+/// With --state-url it also checks that your handler processes each event exactly once. At that
+/// address, the handler responds with {"events": {"<event id>": <times handled>}, "bookings":
+/// {"<booking id>": "<status>"}}. The exit code is 0 if all checks pass, and 18 if one fails.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook drill http://127.0.0.1:8080/webhooks\n  \

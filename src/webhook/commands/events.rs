@@ -68,7 +68,8 @@ pub(crate) fn list(context: &Context, args: ListArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Warns of kinds that the service does not document. It may have them all the same, so they are no error.
+/// Warns of kinds that the service does not document. It may have them all the same, so they are no
+/// error.
 pub(crate) fn warn_of_unknown_kinds<'a>(
     context: &Context,
     kinds: impl IntoIterator<Item = &'a String>,
@@ -91,7 +92,8 @@ pub(crate) fn ago(length: Duration) -> Timestamp {
     since.unwrap_or(Timestamp::MIN)
 }
 
-/// The event with this id, `@N` for a row of the last list of events, or `@last` for the newest; else the error (6).
+/// The event with this id, `@N` for a row of the last list of events, or `@last` for the newest;
+/// else the error (6).
 pub(crate) fn find(context: &Context, id: &str) -> Result<EventRow> {
     let named = (id != LAST).then(|| locate_row(context, RecentList::Events, id));
     let found = context.webhooks()?.event(named.transpose()?.as_deref())?;

@@ -32,11 +32,13 @@ const RESTORE_TIMEOUT: Duration = Duration::from_millis(150);
 
 /// Receive webhooks on this computer and forward them to your handler
 ///
-/// Verifies and stores each delivery, then responds with 200. With --forward-to, posts each event to your handler as
-/// received, in order for each booking, and retries after 30 s, 2 min and 10 min if the handler does not respond with
-/// 2xx. Runs until Ctrl-C; the next listener forwards the events that are still waiting.
+/// Verifies and stores each delivery, then responds with 200. With --forward-to, posts each event
+/// to your handler as received, in order for each booking, and retries after 30 s, 2 min and 10 min
+/// if the handler does not respond with 2xx. Runs until Ctrl-C; the next listener forwards the
+/// events that are still waiting.
 ///
-/// With a sandbox, the listener sets the webhook URL to its own address, and restores the previous URL on exit.
+/// With a sandbox, the listener sets the webhook URL to its own address, and restores the previous
+/// URL on exit.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook listen --forward-to http://127.0.0.1:3000/webhooks\n  \
@@ -87,7 +89,8 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let now = Timestamp::now();
     let retention = context.target().retention().ended(now);
     store.prune(retention, now).await?;
-    // Before the address is shown anywhere, so that a signal from then on ends the listener cleanly.
+    // Before the address is shown anywhere, so that a signal from then on ends the listener
+    // cleanly.
     let mut signals = listen_for_signals()?;
     if !address.ip().is_loopback() {
         context.out.warn(&format!(
@@ -216,7 +219,8 @@ struct UrlTakeover {
 }
 
 impl UrlTakeover {
-    /// Sets the webhook URL to `ours`; `None` if the service is not a sandbox, whose URL is set in its dashboard.
+    /// Sets the webhook URL to `ours`; `None` if the service is not a sandbox, whose URL is set in
+    /// its dashboard.
     async fn take(context: &Context, ours: String) -> Result<Option<Self>> {
         if !context.is_sandbox().await {
             return Ok(None);
@@ -250,7 +254,8 @@ impl UrlTakeover {
 const SETTINGS: &str = "/sandbox/organization";
 
 async fn set_url(context: &Context, url: Option<&str>, stays: bool) -> Result<()> {
-    // A listener's URL outlasts a reset: otherwise events would go nowhere until the listener notices.
+    // A listener's URL outlasts a reset: otherwise events would go nowhere until the listener
+    // notices.
     let settings = json!({ "webhook_url": url, "webhook_url_stays": stays });
     let call = Call::put(SETTINGS, settings);
     context.control(call).await.map(drop)

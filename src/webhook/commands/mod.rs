@@ -1,4 +1,5 @@
-//! `bookctl webhook`: verify and sign deliveries, send, receive and forward events, and test handlers.
+//! `bookctl webhook`: verify and sign deliveries, send, receive and forward events, and test
+//! handlers.
 
 pub(crate) mod drill;
 pub(crate) mod events;
@@ -46,7 +47,8 @@ pub(crate) enum Events {
 }
 
 impl Command {
-    /// What is signed, verified or posted needs a secret and an address alone, unless it names a booking.
+    /// What is signed, verified or posted needs a secret and an address alone, unless it names a
+    /// booking.
     pub(crate) fn needs(&self) -> Needs {
         let service = match self {
             Command::Verify(_) | Command::Sign(_) => ServiceNeed::None,
@@ -82,7 +84,8 @@ fn trace(context: &Context) -> Option<Trace> {
     context.verbose.then_some(Output::trace)
 }
 
-/// A client for the handler, with the user's `--timeout`. It trusts the authorities in `--ca-file`, else the profile's.
+/// A client for the handler, with the user's `--timeout`. It trusts the authorities in `--ca-file`,
+/// else the profile's.
 fn handler(context: &Context, url: Url, ca_file: Option<&std::path::Path>) -> Result<Handler> {
     let own = context.target().service().and_then(|service| service.ca_file.as_deref());
     let deadline = context.timeout.unwrap_or(DEADLINE);

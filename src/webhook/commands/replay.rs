@@ -20,8 +20,9 @@ use crate::webhook::{Event, EventQuery, EventRow};
 
 /// Send received events again, one at a time, oldest first
 ///
-/// Signs each event again, unless --as-received is given. Stores the responses with the events; events that are
-/// waiting to be forwarded keep waiting. The exit code is 18 if a response is not 2xx.
+/// Signs each event again, unless --as-received is given. Stores the responses with the events;
+/// events that are waiting to be forwarded keep waiting. The exit code is 18 if a response is not
+/// 2xx.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook events replay evt_01 --to http://127.0.0.1:3000/webhooks\n  \

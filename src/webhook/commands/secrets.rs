@@ -24,7 +24,8 @@ pub(crate) struct WebhookSecrets {
 }
 
 impl WebhookSecrets {
-    /// Secrets separated by whitespace, which no secret contains. The error is the predicate of a sentence.
+    /// Secrets separated by whitespace, which no secret contains. The error is the predicate of a
+    /// sentence.
     fn parse(text: &str) -> Result<Self, String> {
         let all: Vec<Secret> = match text.split_whitespace().map(Secret::read).collect() {
             Ok(all) => all,
@@ -47,8 +48,8 @@ impl WebhookSecrets {
     }
 }
 
-/// The webhook secrets: on standard input if `from_stdin`, else in `BOOKCTL_WEBHOOK_SECRET`, else stored for the profile
-/// and its origin, else a local sandbox's own.
+/// The webhook secrets: on standard input if `from_stdin`, else in `BOOKCTL_WEBHOOK_SECRET`, else
+/// stored for the profile and its origin, else a local sandbox's own.
 pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Result<WebhookSecrets> {
     if from_stdin {
         let text = if context.prompter.interactive() {
@@ -90,7 +91,8 @@ pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Resu
     Err(Error::new(Code::NoSecret, what).hint(ways))
 }
 
-/// The secret in a sandbox's settings. Asks loopback addresses only, because sandboxes listen nowhere else.
+/// The secret in a sandbox's settings. Asks loopback addresses only, because sandboxes listen
+/// nowhere else.
 async fn sandbox_secret(context: &Context) -> Result<Option<Secret>> {
     match context.target() {
         _ if context.options.no_sandbox => Ok(None),

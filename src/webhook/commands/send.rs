@@ -23,8 +23,9 @@ use crate::webhook::signature;
 
 /// Send a signed event to your handler
 ///
-/// The event is about a sample booking, or with --booking about one of the service. It is sent once, to the address in
-/// --to. The exit code is 7 if the response is not 2xx, and 15 if there is none.
+/// The event is about a sample booking, or with --booking about one of the service. It is sent
+/// once, to the address in --to. The exit code is 7 if the response is not 2xx, and 15 if there is
+/// none.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook send booking.confirmed --to http://127.0.0.1:8080/webhooks\n  \

@@ -13,8 +13,9 @@ const SHOWN: usize = 1024 * 1024;
 
 /// Sign a body and print the signature header
 ///
-/// Signs the raw bytes of the body, including a trailing line end. Prints the header as `curl -H @-` reads it. The
-/// secret is BOOKCTL_WEBHOOK_SECRET, the stored one, or the sandbox's. If there are several, the first one signs.
+/// Signs the raw bytes of the body, including a trailing line end. Prints the header as `curl -H
+/// @-` reads it. The secret is BOOKCTL_WEBHOOK_SECRET, the stored one, or the sandbox's. If there
+/// are several, the first one signs.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook sign event.json\n  \
@@ -67,7 +68,8 @@ impl Draw for Signed {
 /// The largest body that is read, in bytes: far beyond the service's own limit ("Limits", 3).
 const LARGEST: u64 = 256 * 1024 * 1024;
 
-/// The source of a body: `named`, else standard input, unless that is a terminal or supplies the secret (2).
+/// The source of a body: `named`, else standard input, unless that is a terminal or supplies the
+/// secret (2).
 pub(crate) fn source(named: Option<Source>, secret_stdin: bool) -> Result<Source> {
     if named.is_none() && Terminals::detect().stdin {
         return Err(Error::usage("the body is missing")

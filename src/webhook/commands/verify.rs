@@ -15,9 +15,9 @@ use crate::webhook::signature::{DEFAULT_TOLERANCE, Header, Unverified, diagnose,
 
 /// Verify the signature of a delivery
 ///
-/// Verifies the raw bytes of the body, including a trailing line end. The secret is BOOKCTL_WEBHOOK_SECRET, the
-/// stored one, or the sandbox's. While you replace a secret, pass both, separated by a space or a line end. The exit
-/// code is 19 if the signature is invalid.
+/// Verifies the raw bytes of the body, including a trailing line end. The secret is
+/// BOOKCTL_WEBHOOK_SECRET, the stored one, or the sandbox's. While you replace a secret, pass both,
+/// separated by a space or a line end. The exit code is 19 if the signature is invalid.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl webhook verify body.json --signature 't=1795262400,v1=f9f4…'\n  \

@@ -1,5 +1,5 @@
-//! Tests a handler with valid, forged, repeated, late, large and many deliveries, and judges it by its responses and by the
-//! state that it reports.
+//! Tests a handler with valid, forged, repeated, late, large and many deliveries, and judges it by
+//! its responses and by the state that it reports.
 
 pub(crate) mod plan;
 
@@ -26,16 +26,19 @@ pub(crate) struct Delivery {
     /// The signature header's value; `None` sends no header.
     pub(crate) signature: Option<String>,
     pub(crate) body: Vec<u8>,
-    /// Whether the signature verifies: the handler should accept it with any 2xx, and refuse others with any 4xx.
+    /// Whether the signature verifies: the handler should accept it with any 2xx, and refuse others
+    /// with any 4xx.
     pub(crate) is_genuine: bool,
     /// Whether it is sent at the same time as the others of its check.
     pub(crate) at_once: bool,
-    /// Whether the handler's state is checked for the event. With an unknown kind it may do what it likes.
+    /// Whether the handler's state is checked for the event. With an unknown kind it may do what it
+    /// likes.
     pub(crate) counts: bool,
 }
 
 impl DrillCheck {
-    /// Sends the deliveries, with the signature in the header of this name; returns the responses in the same order.
+    /// Sends the deliveries, with the signature in the header of this name; returns the responses
+    /// in the same order.
     pub(crate) async fn run(&self, handler: &Handler, name: &str) -> Vec<HandlerVerdict> {
         let at_once = self.deliveries.iter().filter(|it| it.at_once).count();
         let posts = stream::iter(&self.deliveries).map(|delivery| async move {
@@ -164,13 +167,15 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Whether every genuine event was handled at least once. A handler may answer first and handle the event later.
+    /// Whether every genuine event was handled at least once. A handler may answer first and handle
+    /// the event later.
     pub(crate) fn has_settled(&self, checks: &[DrillCheck]) -> bool {
         let mut genuine = genuine(checks).into_iter();
         genuine.all(|id| self.events.contains_key(id))
     }
 
-    /// What the handler did wrong: the index of the check in which the event came first, and a sentence.
+    /// What the handler did wrong: the index of the check in which the event came first, and a
+    /// sentence.
     pub(crate) fn faults(&self, checks: &[DrillCheck], ordered: &Ordered) -> Vec<(usize, String)> {
         let (genuine, mut judged) = (genuine(checks), BTreeSet::new());
         let mut faults = Vec::new();
@@ -190,7 +195,8 @@ impl Ledger {
                 faults.push((place, fault));
             }
         }
-        // The check of the order is the last one. A handler that reads bookings has no status of an invented one.
+        // The check of the order is the last one. A handler that reads bookings has no status of an
+        // invented one.
         let Ordered { id, status, .. } = ordered;
         let held = self.bookings.get(id).map_or("unknown", String::as_str);
         if held != status && (held == OUTDATED || !ordered.is_invented) {

@@ -1,5 +1,5 @@
-//! The received events and the attempts to forward them: `webhooks.db`, beside the journal. One write at a time, each on
-//! the disk when it returns. Other processes may read meanwhile.
+//! The received events and the attempts to forward them: `webhooks.db`, beside the journal. One
+//! write at a time, each on the disk when it returns. Other processes may read meanwhile.
 
 mod history;
 mod queue;
@@ -24,9 +24,10 @@ use crate::platform::sql::SqlFailure;
 use crate::platform::sqlite::{self, JournalMode, Kind};
 use crate::platform::{ownership, regular_file};
 
-/// `origin` is the service that an event came from. Times are milliseconds since 1970. The oldest waiting event of each
-/// `ordering_key` is forwarded, at `next_attempt_at` once it has failed. An attempt without latency is in flight, or was
-/// when its listener was killed; `response` is the app's response as JSON.
+/// `origin` is the service that an event came from. Times are milliseconds since 1970. The oldest
+/// waiting event of each `ordering_key` is forwarded, at `next_attempt_at` once it has failed. An
+/// attempt without latency is in flight, or was when its listener was killed; `response` is the
+/// app's response as JSON.
 const SCHEMA: &str = "
 CREATE TABLE events (
     number          INTEGER PRIMARY KEY,
@@ -123,7 +124,8 @@ impl Webhooks {
         work(&self.locked()).map_err(|error| unusable(&self.path, &error.into()))
     }
 
-    /// Runs `work` in a transaction, which is on the disk when this returns. A caller that goes away does not stop it.
+    /// Runs `work` in a transaction, which is on the disk when this returns. A caller that goes
+    /// away does not stop it.
     async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection, &str) -> rusqlite::Result<T> + Send + 'static,
@@ -166,7 +168,8 @@ impl Webhooks {
         .await
     }
 
-    /// Locks the file that only one listener of a service can hold (3). The lock ends with the process; the file remains.
+    /// Locks the file that only one listener of a service can hold (3). The lock ends with the
+    /// process; the file remains.
     pub(crate) fn lock_listener(&self) -> Result<File> {
         let digest = hex::encode(&sha256([self.origin.as_bytes()])[..8]);
         let path = self.path.with_file_name(format!("listener-{digest}"));

@@ -8,7 +8,8 @@ use crate::outcome::Result;
 use crate::webhook::event::Event;
 use crate::webhook::handler::{HandlerVerdict, HeaderLine};
 
-/// The error of an attempt until its response is recorded: if the listener is killed before, the app may have the event.
+/// The error of an attempt until its response is recorded: if the listener is killed before, the
+/// app may have the event.
 const UNKNOWN: &str = "no response was recorded";
 
 #[derive(Debug)]
@@ -28,13 +29,15 @@ pub(crate) struct QueuedDelivery {
     pub(crate) received_at: Timestamp,
     /// The attempt's number, from 1.
     pub(crate) attempt: u32,
-    /// How many attempts have failed. One that was cut off by the end of its listener is no failure of the app.
+    /// How many attempts have failed. One that was cut off by the end of its listener is no failure
+    /// of the app.
     pub(crate) failures: u32,
 }
 
 impl Webhooks {
-    /// Stores an event unless it was stored before, in this state; returns how it is stored, and whether it is new.
-    /// An event with the id of another kind of event is another event. To take it for a duplicate would lose it.
+    /// Stores an event unless it was stored before, in this state; returns how it is stored, and
+    /// whether it is new. An event with the id of another kind of event is another event. To take
+    /// it for a duplicate would lose it.
     pub(crate) async fn receive(
         &self,
         mut delivery: ReceivedDelivery,
@@ -75,8 +78,9 @@ impl Webhooks {
         .await
     }
 
-    /// The oldest waiting event of each booking, at most `limit`: its number, and when it is retried; `None` before its
-    /// first attempt. Those that are due come first, the oldest of them first, then those that are due next.
+    /// The oldest waiting event of each booking, at most `limit`: its number, and when it is
+    /// retried; `None` before its first attempt. Those that are due come first, the oldest of them
+    /// first, then those that are due next.
     pub(crate) async fn turns(
         &self,
         now: Timestamp,
@@ -98,7 +102,8 @@ impl Webhooks {
         .await
     }
 
-    /// Records an attempt before it is sent. `None` if the event waits no more, unless this is a replay.
+    /// Records an attempt before it is sent. `None` if the event waits no more, unless this is a
+    /// replay.
     pub(crate) async fn begin_attempt(
         &self,
         number: i64,
@@ -134,7 +139,8 @@ impl Webhooks {
         .await
     }
 
-    /// Records an attempt's response. `event` is its new state with the time of its retry; `None` leaves it as it is.
+    /// Records an attempt's response. `event` is its new state with the time of its retry; `None`
+    /// leaves it as it is.
     pub(crate) async fn end_attempt(
         &self,
         number: i64,

@@ -39,8 +39,8 @@ pub(super) fn guest_of(key: &str) -> String {
     format!("Ada {key}")
 }
 
-/// What is wrong with how a process ended and with what it said, by the ledger at that time: an answer that is
-/// believed names a booking that was made before it.
+/// What is wrong with how a process ended and with what it said, by the ledger at that time: an
+/// answer that is believed names a booking that was made before it.
 pub(super) fn wrongs(
     ledger: &[Committed],
     task: &Task,

@@ -127,7 +127,8 @@ impl Browser {
         self.call("/execute/async", &json!({"script": script, "args": arguments}))
     }
 
-    /// Waits until an expression of the page is true, no longer than `limit`; returns how long it took.
+    /// Waits until an expression of the page is true, no longer than `limit`; returns how long it
+    /// took.
     #[track_caller]
     pub(crate) fn until(&self, limit: Duration, expression: &str) -> Duration {
         let began = Instant::now();

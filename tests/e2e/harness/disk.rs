@@ -1,7 +1,9 @@
-//! A disk as a power cut leaves it: what was synced is there, what was not is there, half there, or not at all.
+//! A disk as a power cut leaves it: what was synced is there, what was not is there, half there, or
+//! not at all.
 //!
-//! The model is the strictest that POSIX allows. Syncing a file keeps its content, syncing a folder keeps the names in
-//! it, and nothing else keeps anything; what is not synced may arrive in any order, and in parts.
+//! The model is the strictest that POSIX allows. Syncing a file keeps its content, syncing a folder
+//! keeps the names in it, and nothing else keeps anything; what is not synced may arrive in any
+//! order, and in parts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,8 +29,8 @@ pub(crate) enum Step {
     Told,
 }
 
-/// Runs the binary to its end; how it ended, the disk before it, and every step it took. Paths are relative to the
-/// home's folder.
+/// Runs the binary to its end; how it ended, the disk before it, and every step it took. Paths are
+/// relative to the home's folder.
 pub(crate) fn run_recorded(home: &Home, arguments: &[&str]) -> (Output, Disk, Vec<Step>) {
     run_recorded_injected(home, arguments, &[])
 }
@@ -213,8 +215,8 @@ impl Disk {
         self.changes.is_empty() && self.files.iter().all(|file| file.changes.is_empty())
     }
 
-    /// Puts into a folder what a power cut now leaves: nothing that is not synced (0), all of it (1), or what chance
-    /// leaves of it.
+    /// Puts into a folder what a power cut now leaves: nothing that is not synced (0), all of it
+    /// (1), or what chance leaves of it.
     pub(crate) fn cut_power(&self, chance: u64, folder: &Path) {
         let mut chance = Chance { which: chance, drawn: 0 };
         let mut names = self.kept.clone();

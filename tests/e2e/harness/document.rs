@@ -1,10 +1,12 @@
-//! Markdown documents whose `console` blocks are commands with the output that a reader is promised.
+//! Markdown documents whose `console` blocks are commands with the output that a reader is
+//! promised.
 //!
-//! The commands of a `console` block run in a pipe, as in a script, and those of a `console tty` block in a terminal of
-//! 80 columns (`console tty 40`: of 40), with the same ids and times on every run (see `fixed`); `UPDATE_DOCS=1` writes these
-//! blocks anew. There, a command that ends in `# types ANSWER` gets this line once it asks. A line `<!-- $ COMMAND -->` between
-//! blocks runs a command whose output is for nobody. Where a command names http://127.0.0.1:4010, the sandbox of the
-//! document's home is served there.
+//! The commands of a `console` block run in a pipe, as in a script, and those of a `console tty`
+//! block in a terminal of 80 columns (`console tty 40`: of 40), with the same ids and times on
+//! every run (see `fixed`); `UPDATE_DOCS=1` writes these blocks anew. There, a command that ends in
+//! `# types ANSWER` gets this line once it asks. A line `<!-- $ COMMAND -->` between blocks runs a
+//! command whose output is for nobody. Where a command names http://127.0.0.1:4010, the sandbox of
+//! the document's home is served there.
 
 use std::fmt::Write;
 use std::fs;
@@ -27,9 +29,9 @@ struct Step {
     columns: Option<u16>,
 }
 
-/// The commands of every block that is marked `console`, and the hidden ones, in order. A command begins with `$ ` and goes on where a
-/// line ends with a backslash, or until the `EOF` of its here-document; what follows it, up to the next one, is its
-/// output.
+/// The commands of every block that is marked `console`, and the hidden ones, in order. A command
+/// begins with `$ ` and goes on where a line ends with a backslash, or until the `EOF` of its
+/// here-document; what follows it, up to the next one, is its output.
 fn steps(document: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut fence: Option<(String, String)> = None;
@@ -82,12 +84,12 @@ fn goes_on(command: &str) -> bool {
     command.ends_with('\\') || in_a_document
 }
 
-/// Runs every command of a document in one blank home, in order, and compares its standard output with what the
-/// document promises; what differs is returned as text. A command that promises something of standard error says
-/// `2>&1`.
+/// Runs every command of a document in one blank home, in order, and compares its standard output
+/// with what the document promises; what differs is returned as text. A command that promises
+/// something of standard error says `2>&1`.
 ///
-/// Variables and `$?` reach from one command to the next. `cargo run -- …` stands for `bookctl …`; other commands
-/// of cargo are for the reader alone.
+/// Variables and `$?` reach from one command to the next. `cargo run -- …` stands for `bookctl …`;
+/// other commands of cargo are for the reader alone.
 pub(crate) fn run(path: &Path) -> Result<(), String> {
     run_in(Home::new(), path)
 }
@@ -209,8 +211,8 @@ fn for_the_shell(command: &str) -> Option<String> {
     (!command.starts_with("cargo ")).then(|| command.to_owned())
 }
 
-/// Whether the output is what was promised: `...` alone stands for any lines, `[..]` for anything within a line, `…` at
-/// its end for its rest, and one blank for any run of blanks.
+/// Whether the output is what was promised: `...` alone stands for any lines, `[..]` for anything
+/// within a line, `…` at its end for its rest, and one blank for any run of blanks.
 fn matches(promised: &[&str], shown: &[&str]) -> bool {
     match promised {
         [] => shown.iter().all(|line| line.trim().is_empty()),

@@ -1,4 +1,5 @@
-//! What differs from run to run, replaced by values that never do, so that output can be compared whole.
+//! What differs from run to run, replaced by values that never do, so that output can be compared
+//! whole.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -20,7 +21,8 @@ pub(crate) fn set_clock(home: &Home) {
     }
 }
 
-/// A year as documents show it, and the one in which their commands run: both have the same calendar.
+/// A year as documents show it, and the one in which their commands run: both have the same
+/// calendar.
 const YEARS: [(&str, &str); 3] = [("2026", "2037"), ("2027", "2038"), ("2030", "2041")];
 
 /// A document's text as it runs at the fixed time.
@@ -38,7 +40,8 @@ pub(crate) fn as_shown(text: &str) -> String {
     })
 }
 
-/// A text without what differs from computer to computer: its own time, how long something took, ports that are free.
+/// A text without what differs from computer to computer: its own time, how long something took,
+/// ports that are free.
 pub(crate) fn on_any_computer(text: &str) -> String {
     let now = jiff::Timestamp::now();
     let mut anywhere = text.to_owned();
@@ -85,7 +88,8 @@ fn after_each(text: &str, mark: &str, fixed: impl Fn(&str) -> Option<(String, us
     anew
 }
 
-/// Replaces ids, codes and times by fixed values of the same width. The same id gets the same replacement.
+/// Replaces ids, codes and times by fixed values of the same width. The same id gets the same
+/// replacement.
 #[derive(Default)]
 pub(crate) struct Fixed {
     ids: Vec<String>,
@@ -119,7 +123,8 @@ impl Fixed {
             (8, 6) => time(word).unwrap_or_else(|| word.to_owned()),
             (5, 4) if after.starts_with(" left") => "19:58".to_owned(),
             (2, 2) if word == "19" && after.starts_with(" minutes") => "20".to_owned(),
-            // What a moment in a document is made of: `27T18:42:07`, and the fraction of the second.
+            // What a moment in a document is made of: `27T18:42:07`, and the fraction of the
+            // second.
             (11 | 12, 8) if word[2..].starts_with('T') => {
                 let time = time(&word[3..11]).unwrap_or_else(|| word[3..11].to_owned());
                 format!("{}{time}{}", &word[..3], &word[11..])

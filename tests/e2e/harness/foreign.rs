@@ -71,7 +71,8 @@ impl Foreign {
         &self.base_url
     }
 
-    /// A home with a profile `foreign` for it, which is used by default, and its key in the environment.
+    /// A home with a profile `foreign` for it, which is used by default, and its key in the
+    /// environment.
     pub(crate) fn home(&self, adapter: &str) -> Home {
         Home::new()
             .with_profile("foreign", &self.base_url, adapter)
@@ -89,7 +90,8 @@ impl Foreign {
         document
     }
 
-    /// Every request that it got, in order: method, path, query, headers without the key, body, status.
+    /// Every request that it got, in order: method, path, query, headers without the key, body,
+    /// status.
     pub(crate) fn requests(&self) -> Vec<Value> {
         let log = self.control("GET", "requests", "");
         let requests = log.get("requests").unwrap_or(&log).as_array();

@@ -200,8 +200,8 @@ impl Home {
     }
 }
 
-/// What a command keeps holds nothing of the secrets that its environment gave it. (The sandbox's own file is the
-/// service's, and knows its keys.)
+/// What a command keeps holds nothing of the secrets that its environment gave it. (The sandbox's
+/// own file is the service's, and knows its keys.)
 impl Drop for Home {
     fn drop(&mut self) {
         if std::thread::panicking() {
@@ -257,7 +257,8 @@ pub(crate) fn has(document: &Value, field: &str, part: &str) {
     assert!(found.contains(part), "{part:?} is not in {field} of {document}");
 }
 
-/// Asserts that a document has these fields, with these values: `holds!(booking, {"status": "confirmed"})`.
+/// Asserts that a document has these fields, with these values: `holds!(booking, {"status":
+/// "confirmed"})`.
 macro_rules! holds {
     ($document:expr, {$($fields:tt)*}) => {
         $crate::harness::has_fields(&$document, &serde_json::json!({$($fields)*}))

@@ -78,7 +78,8 @@ pub(crate) fn send(
     (answer.status(), answer.json())
 }
 
-/// Sends a request with these headers; the whole answer that came. A path in the base URL stands before `path`.
+/// Sends a request with these headers; the whole answer that came. A path in the base URL stands
+/// before `path`.
 pub(crate) fn exchange(
     base_url: &str,
     method: &str,

@@ -1,4 +1,5 @@
-//! `bookctl webhook listen` as a process of its own, an app that it forwards to, and a service that delivers to it.
+//! `bookctl webhook listen` as a process of its own, an app that it forwards to, and a service that
+//! delivers to it.
 
 use std::collections::HashMap;
 use std::io::{BufReader, Write};

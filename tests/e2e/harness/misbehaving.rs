@@ -1,6 +1,8 @@
-//! A booking service of its own that breaks HTTP where a test tells it to, and keeps a ledger of what it committed.
+//! A booking service of its own that breaks HTTP where a test tells it to, and keeps a ledger of
+//! what it committed.
 //!
-//! It follows the contract for creates, reads and a search of slots: it honours idempotency keys, whatever it answers.
+//! It follows the contract for creates, reads and a search of slots: it honours idempotency keys,
+//! whatever it answers.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -296,7 +298,8 @@ impl Shared {
         plan(&Arrived { is_create, key: key.to_owned(), earlier })
     }
 
-    /// "status 201 when it was created now, 200 when the idempotency key returned an earlier one" (contract)
+    /// "status 201 when it was created now, 200 when the idempotency key returned an earlier one"
+    /// (contract)
     fn commit(&self, key: &str, request: &Value) -> (u16, Value) {
         let mut ledger = lock(&self.ledger);
         if let Some(made) = ledger.iter().find(|made| made.key == key) {

@@ -108,7 +108,8 @@ pub(super) fn answer(client: &mut TcpStream, how: &Answer, status: u16, document
             let began = Instant::now();
             let pause = longest / u32::try_from(proper.len()).unwrap();
             proper.iter().zip(1..).all(|(byte, number)| {
-                // By the moment at which each is due, so that what one byte is late is not added to the next.
+                // By the moment at which each is due, so that what one byte is late is not added to
+                // the next.
                 std::thread::sleep((pause * number).saturating_sub(began.elapsed()));
                 written(client, &[*byte])
             })
@@ -248,7 +249,8 @@ fn again_and_again(client: &mut TcpStream, bytes: &[u8], pause: Duration) -> boo
     false
 }
 
-/// A plan that misbehaves by chance, the same for the same seed, key and try; `timeout` is how long its clients wait.
+/// A plan that misbehaves by chance, the same for the same seed, key and try; `timeout` is how long
+/// its clients wait.
 pub(crate) fn by_chance(seed: u64, timeout: Duration) -> impl Fn(&Arrived) -> Act + Send + Sync {
     move |arrived| {
         let mut draw = Draw::of(seed, &arrived.key, arrived.earlier);
@@ -308,7 +310,8 @@ fn create_by_chance(draw: &mut Draw, timeout: Duration) -> Act {
         1 => Answer::Close,
         2 => Answer::HalfClose,
         3 => Answer::SurplusBefore,
-        // Crossed on its way, or the service knows the key for another booking: who is answered cannot tell.
+        // Crossed on its way, or the service knows the key for another booking: who is answered
+        // cannot tell.
         4 => Answer::Another(200, draw.of_these(&DIFFERENT)),
         5 => Answer::Another(201, draw.of_these(&DIFFERENT)),
         6 => Answer::BrokenChunks,

@@ -1,4 +1,5 @@
-//! What the tests stand on: a blank home, a served sandbox, a terminal, a server that misbehaves on purpose.
+//! What the tests stand on: a blank home, a served sandbox, a terminal, a server that misbehaves on
+//! purpose.
 
 mod accepting;
 #[cfg(unix)]
@@ -57,12 +58,14 @@ pub(crate) use terminal::{Ended, Key, Styled, Terminal};
 #[cfg(unix)]
 pub(crate) use wire::Wire;
 
-/// After this, whatever a test waits for is taken to hang. An emulated Windows answers each call of a program through one
-/// server, so a command that takes 0.3 s there takes ten times as long beside other work.
+/// After this, whatever a test waits for is taken to hang. An emulated Windows answers each call of
+/// a program through one server, so a command that takes 0.3 s there takes ten times as long beside
+/// other work.
 pub(crate) const HANG: Duration = Duration::from_secs(if cfg!(windows) { 90 } else { 20 });
 
-/// For what must not wait where the wait would otherwise last ten seconds or for ever. Far more than what is promised
-/// (200 ms after Ctrl-C, a few seconds for what does not answer): machines that test are busy.
+/// For what must not wait where the wait would otherwise last ten seconds or for ever. Far more
+/// than what is promised (200 ms after Ctrl-C, a few seconds for what does not answer): machines
+/// that test are busy.
 pub(crate) const SOON: Duration = Duration::from_secs(8);
 
 /// Whether a program of the system is there.
@@ -88,8 +91,8 @@ pub(crate) fn fifo(path: &Path) {
     assert!(made.unwrap().success());
 }
 
-/// Says that something cannot be tested here. The line goes past the test runner's capture, which shows only what a
-/// failed test prints. Under `BOOKCTL_TEST_STRICT=1`, as in CI, the test fails.
+/// Says that something cannot be tested here. The line goes past the test runner's capture, which
+/// shows only what a failed test prints. Under `BOOKCTL_TEST_STRICT=1`, as in CI, the test fails.
 #[track_caller]
 pub(crate) fn skipped(why: &str) {
     writeln!(std::io::stderr(), "skipped: {why}").unwrap();
@@ -97,8 +100,9 @@ pub(crate) fn skipped(why: &str) {
     assert!(!is_strict, "this cannot be tested here: {why}");
 }
 
-/// A shell starts what it puts into the background with signals ignored, and so does `nohup`; whatever is started from
-/// there ignores them too. A signal that has a handler is not ignored, and a new program has its default again.
+/// A shell starts what it puts into the background with signals ignored, and so does `nohup`;
+/// whatever is started from there ignores them too. A signal that has a handler is not ignored, and
+/// a new program has its default again.
 #[cfg(unix)]
 fn pass_on_no_ignored_signal() {
     static ONCE: std::sync::Once = std::sync::Once::new();

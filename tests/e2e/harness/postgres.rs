@@ -1,4 +1,5 @@
-//! A PostgreSQL of the tests' own: a cluster in a temporary folder, on a socket and on a port of loopback.
+//! A PostgreSQL of the tests' own: a cluster in a temporary folder, on a socket and on a port of
+//! loopback.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -173,7 +174,8 @@ impl Postgres {
         let Some(mut server) = self.server.take() else {
             return;
         };
-        // An immediate shutdown: its processes end without a checkpoint, as in a crash, and leave nothing behind.
+        // An immediate shutdown: its processes end without a checkpoint, as in a crash, and leave
+        // nothing behind.
         let id = server.id().to_string();
         let _ = Command::new("kill").args(["-QUIT", &id]).status();
         let _ = server.wait();

@@ -1,4 +1,5 @@
-//! A proxy before a served sandbox that passes everything on, and spoils the answers to creates as a test wants it.
+//! A proxy before a served sandbox that passes everything on, and spoils the answers to creates as
+//! a test wants it.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};

@@ -19,7 +19,8 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(mut command: Command) -> Self {
-        // A test that runs in the background has SIGINT ignored, which its programs would inherit. A handler is not inherited.
+        // A test that runs in the background has SIGINT ignored, which its programs would inherit.
+        // A handler is not inherited.
         #[cfg(unix)]
         static HANDLED: std::sync::Once = std::sync::Once::new();
         #[cfg(unix)]
@@ -50,8 +51,8 @@ impl Running {
         self.child.id()
     }
 
-    /// Sends a signal; `-INT` and `-TERM` once the command listens for them: before, they would end it as they end
-    /// any program, and how long a start takes is the machine's affair.
+    /// Sends a signal; `-INT` and `-TERM` once the command listens for them: before, they would end
+    /// it as they end any program, and how long a start takes is the machine's affair.
     pub(crate) fn signal(&self, signal: &str) {
         let id = self.child.id().to_string();
         let awaited = match signal {

@@ -1,4 +1,5 @@
-//! A server on loopback that answers what a test tells it to, byte for byte, and keeps what it was sent.
+//! A server on loopback that answers what a test tells it to, byte for byte, and keeps what it was
+//! sent.
 
 use std::io::{BufReader, Write};
 use std::net::{Shutdown, TcpStream};

@@ -1,4 +1,5 @@
-//! A command under strace: every system call it makes is seen, and can be made to fail or to be its last.
+//! A command under strace: every system call it makes is seen, and can be made to fail or to be its
+//! last.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -44,7 +45,8 @@ impl SystemCall {
     }
 }
 
-/// Runs the binary to its end under strace with these injections, each as `SystemCall::inject` writes it.
+/// Runs the binary to its end under strace with these injections, each as `SystemCall::inject`
+/// writes it.
 pub(crate) fn run_injected<A: AsRef<OsStr>>(
     home: &Home,
     arguments: impl IntoIterator<Item = A>,
@@ -57,7 +59,8 @@ pub(crate) fn run_injected<A: AsRef<OsStr>>(
     Running::start(traced(home, arguments, Path::new("/dev/null"), &more)).end()
 }
 
-/// Runs the binary to its end; what it did, call by call, and how it ended. `more` are flags of strace.
+/// Runs the binary to its end; what it did, call by call, and how it ended. `more` are flags of
+/// strace.
 pub(crate) fn run_traced<A: AsRef<OsStr>>(
     home: &Home,
     arguments: impl IntoIterator<Item = A>,
@@ -77,7 +80,8 @@ pub(crate) struct Stopped {
 }
 
 impl Stopped {
-    /// Starts it with this injection, which is to send it a SIGSTOP, and waits until it is stopped or has ended.
+    /// Starts it with this injection, which is to send it a SIGSTOP, and waits until it is stopped
+    /// or has ended.
     pub(crate) fn start<A: AsRef<OsStr>>(
         home: &Home,
         arguments: impl IntoIterator<Item = A>,
@@ -149,7 +153,8 @@ fn traced<A: AsRef<OsStr>>(
     command
 }
 
-/// The calls of a log, in their order. `execve`, which strace makes itself, is none of the binary's.
+/// The calls of a log, in their order. `execve`, which strace makes itself, is none of the
+/// binary's.
 fn calls(log: &str) -> Vec<SystemCall> {
     let mut counts = std::collections::HashMap::new();
     let mut calls = Vec::new();

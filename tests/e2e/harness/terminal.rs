@@ -16,8 +16,9 @@ use super::{HANG, Home};
 /// Rows enough for a whole walk, so that nothing scrolls out of sight.
 const ROWS: NonZeroU16 = NonZeroU16::new(120).unwrap();
 
-/// The shell that runs the command: sets the size before it starts, and says afterwards how it ended and
-/// whether the terminal's modes are what they were. It survives a Ctrl-C that was meant for the command.
+/// The shell that runs the command: sets the size before it starts, and says afterwards how it
+/// ended and whether the terminal's modes are what they were. It survives a Ctrl-C that was meant
+/// for the command.
 const SHELL: &str = r#"
 stty sane rows "$1" cols "$2"
 shift 2
@@ -57,7 +58,8 @@ impl Key {
     }
 }
 
-/// A command in a terminal. What is asserted is what a person sees: the screen, not the bytes that made it.
+/// A command in a terminal. What is asserted is what a person sees: the screen, not the bytes that
+/// made it.
 pub(crate) struct Terminal {
     pty: Pty,
     shell: Child,
@@ -199,7 +201,8 @@ impl Terminal {
         }
     }
 
-    /// The same for a command that ends with this exit code, and leaves the terminal as it was before.
+    /// The same for a command that ends with this exit code, and leaves the terminal as it was
+    /// before.
     #[track_caller]
     pub(crate) fn ends(self, code: i32) -> Ended {
         self.end().exits(code)

@@ -11,7 +11,8 @@ use super::accepting::Accepting;
 pub(crate) struct Wire {
     pub(crate) port: u16,
     _accepting: Accepting,
-    /// Cuts a connection after so many commits, once each was passed on, and before it is answered; 0 cuts none.
+    /// Cuts a connection after so many commits, once each was passed on, and before it is answered;
+    /// 0 cuts none.
     pub(crate) cut_at: Arc<AtomicUsize>,
     pub(crate) cuts: Arc<AtomicUsize>,
     /// How often a client sent something after it was answered.

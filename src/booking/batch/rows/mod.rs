@@ -1,4 +1,5 @@
-//! Reads the rows of a batch, JSON lines or CSV: a line is a row. All rows are checked before anything is sent.
+//! Reads the rows of a batch, JSON lines or CSV: a line is a row. All rows are checked before
+//! anything is sent.
 
 use std::fmt;
 
@@ -64,7 +65,8 @@ impl Field {
     }
 }
 
-/// The characters that may separate columns: the one that the header has most of does, and of several the last.
+/// The characters that may separate columns: the one that the header has most of does, and of
+/// several the last.
 const SEPARATORS: [u8; 3] = [b';', b'\t', b','];
 
 #[derive(Clone, Debug, PartialEq)]
@@ -86,8 +88,8 @@ impl BatchRow {
 /// The values of a row by the names of their fields, in the order of the file.
 type Cells = Vec<(String, Value)>;
 
-/// What is wrong, as a script gets it: a `message` and, where they are known, the `field`, its `value`, the `row` and its `line`.
-/// A mistake without a row is one of the header.
+/// What is wrong, as a script gets it: a `message` and, where they are known, the `field`, its
+/// `value`, the `row` and its `line`. A mistake without a row is one of the header.
 type Mistake = Map<String, Value>;
 
 fn mistake(field: &str, message: String) -> Mistake {
@@ -104,8 +106,9 @@ fn told(mistake: &Mistake) -> String {
     }
 }
 
-/// Reads every row of a text without a byte order mark, without the columns that are `ignored`. The name of its file, or else its
-/// first character, says whether it is CSV. A file without a row is refused (2), and so is one with mistakes, with all of them.
+/// Reads every row of a text without a byte order mark, without the columns that are `ignored`. The
+/// name of its file, or else its first character, says whether it is CSV. A file without a row is
+/// refused (2), and so is one with mistakes, with all of them.
 pub(crate) fn read_rows(name: &str, text: &str, ignored: &[String]) -> Result<Vec<BatchRow>> {
     let name = name.to_ascii_lowercase();
     let mut ends = [".jsonl", ".ndjson", ".json"].into_iter();
@@ -203,8 +206,8 @@ fn in_a_line(why: &impl fmt::Display) -> String {
     why.to_string().replace(" at line 1 column ", " at column ")
 }
 
-/// The cells without those that are ignored. One whose name is not known, or stands there twice, is a mistake: nobody knows what
-/// is meant.
+/// The cells without those that are ignored. One whose name is not known, or stands there twice, is
+/// a mistake: nobody knows what is meant.
 fn named(mut cells: Cells, ignored: &[String], noun: &str) -> Result<Cells, Mistake> {
     let is_ignored = |name: &str| ignored.iter().any(|it| it.trim().eq_ignore_ascii_case(name));
     cells.retain(|(name, _)| !is_ignored(name));
@@ -223,9 +226,9 @@ fn named(mut cells: Cells, ignored: &[String], noun: &str) -> Result<Cells, Mist
     Ok(cells)
 }
 
-/// CSV as people and spreadsheets write it: separated by commas, semicolons or tabs, with any line ends. Rows without any
-/// value are left out, as blank lines are. A value has no line break: one that seems to have is a quote that is not closed,
-/// and would swallow the rows after it.
+/// CSV as people and spreadsheets write it: separated by commas, semicolons or tabs, with any line
+/// ends. Rows without any value are left out, as blank lines are. A value has no line break: one
+/// that seems to have is a quote that is not closed, and would swallow the rows after it.
 fn csv_lines(text: &str, ignored: &[String]) -> Result<Lines> {
     let mut text = text.replace("\r\n", "\n").replace('\r', "\n");
     // Excel writes the separator into a line of its own.
@@ -296,7 +299,8 @@ fn csv_row(columns: &[String], record: &csv::StringRecord) -> Result<Cells, Mist
     read.collect()
 }
 
-/// A row's booking request, or everything that is wrong with its values. An empty value is as one that is left out.
+/// A row's booking request, or everything that is wrong with its values. An empty value is as one
+/// that is left out.
 fn checked(cells: &Cells, number: usize) -> Result<BatchRow, Vec<Mistake>> {
     let (mut body, mut own_key, mut mistakes) = (Map::new(), None, Vec::new());
     for field in &FIELDS {
@@ -349,12 +353,14 @@ fn is_own_key(value: &Value) -> bool {
     value.as_str().is_some_and(is_key)
 }
 
-/// A spreadsheet that takes a phone number for a number writes `4.47911E+11`: its last digits are lost.
+/// A spreadsheet that takes a phone number for a number writes `4.47911E+11`: its last digits are
+/// lost.
 fn is_phone(value: &Value) -> bool {
     value.as_str().is_some_and(|text| !(text.contains(['e', 'E']) && text.parse::<f64>().is_ok()))
 }
 
-/// Whether it is a certain time: as the service writes one, which may be a number since 1970, or as a person does, with its date.
+/// Whether it is a certain time: as the service writes one, which may be a number since 1970, or as
+/// a person does, with its date.
 fn is_time(value: &Value) -> bool {
     let as_sent = DocumentTime::read(value).is_some_and(|time| time.instant.is_some());
     let written = || When::parse(value.as_str()?).ok();

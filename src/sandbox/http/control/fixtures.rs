@@ -26,8 +26,8 @@ pub(super) fn load(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     Reply::ok(&load_into(tx, organization, &body)?)
 }
 
-/// Adds the document's venues and bookings to an organization, in place of those of the same ids. A document with a
-/// mistake adds nothing.
+/// Adds the document's venues and bookings to an organization, in place of those of the same ids. A
+/// document with a mistake adds nothing.
 pub(crate) fn load_into(tx: &Tx<'_>, organization: &str, body: &Value) -> Result<Value, ApiError> {
     let fixtures = Fixtures::read(body)?;
     let venues: Vec<SeedVenue> = fixtures.venues.into_iter().map(|it| it.venue()).collect();

@@ -45,8 +45,8 @@ enum About {
 #[derive(Clone, Copy)]
 enum Work {
     Read(fn(&Tx<'_>, &Request) -> HandlerResult),
-    /// With a change of the store, and what followers learn of it beside the rows that the store sees changing: it does
-    /// not see rows without a number, nor the deletion of a whole table.
+    /// With a change of the store, and what followers learn of it beside the rows that the store
+    /// sees changing: it does not see rows without a number, nor the deletion of a whole table.
     Write(fn(&Tx<'_>, &Request) -> HandlerResult, Option<ChangeTopic>),
     /// From what this process keeps.
     Process(fn(&Arc<SandboxService>, &Request) -> Result<Response, ApiError>),
@@ -94,7 +94,8 @@ pub(crate) const CONTROLS: &[Control] = &[
 const FILTERS: [&str; 6] = ["limit", "status", "method", "path", "booking", "after"];
 
 impl Control {
-    /// The id of the organization that the request is about. Fails on any parameter that would be ignored.
+    /// The id of the organization that the request is about. Fails on any parameter that would be
+    /// ignored.
     fn organization(&self, request: &Request) -> Result<Option<String>, ApiError> {
         let main = (self.about == About::Main).then(|| Organization::MAIN.to_owned());
         if self.about == About::Page {

@@ -1,5 +1,5 @@
-//! `/sandbox/organization`: the settings of the service's dashboard. `/sandbox/organizations`: organizations that are
-//! added, one for each test, say. `/sandbox/keys`: the keys of all.
+//! `/sandbox/organization`: the settings of the service's dashboard. `/sandbox/organizations`:
+//! organizations that are added, one for each test, say. `/sandbox/keys`: the keys of all.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

@@ -1,4 +1,5 @@
-//! `GET /sandbox/stream`: what changes, as server-sent events. Each carries the new state of what changed.
+//! `GET /sandbox/stream`: what changes, as server-sent events. Each carries the new state of what
+//! changed.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -19,7 +20,8 @@ use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::store::{ChangeTopic, ChangedRow, Tip, Tx};
 
-/// How often it is looked whether time has moved a booking, or another process has written to the file.
+/// How often it is looked whether time has moved a booking, or another process has written to the
+/// file.
 const CHECK: Duration = Duration::from_secs(1);
 
 /// The stream, from the event after `Last-Event-ID`, else from now on.
@@ -90,7 +92,8 @@ impl Feed {
         }
     }
 
-    /// Names and states of what changed. A state that cannot be read is left out; the next request says why.
+    /// Names and states of what changed. A state that cannot be read is left out; the next request
+    /// says why.
     async fn events(&self, changes: Option<Vec<ChangedRow>>) -> Vec<(&'static str, Value)> {
         let is_all = |changes: &Vec<ChangedRow>| {
             changes.iter().all(|it| it.topic != ChangeTopic::Everything)
@@ -138,8 +141,8 @@ fn state(
     Ok(state.filter(is_its).map(|it| (name, it)))
 }
 
-/// The events as they are sent. All but the last have the id of the place before them: a client that was cut off in
-/// between gets all of them again.
+/// The events as they are sent. All but the last have the id of the place before them: a client
+/// that was cut off in between gets all of them again.
 fn placed(events: &[(&str, Value)], before: i64, last: i64) -> VecDeque<Event> {
     let mut placed: VecDeque<_> = events
         .iter()

@@ -1,5 +1,5 @@
-//! A request as a curl command, which sends the same bytes. It is safe in a POSIX shell and on a terminal: what a terminal
-//! acts on or hides is written in octal.
+//! A request as a curl command, which sends the same bytes. It is safe in a POSIX shell and on a
+//! terminal: what a terminal acts on or hides is written in octal.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -16,7 +16,8 @@ const OWN: [&str; 6] =
 const KEY: &str = "\"$BOOKCTL_API_KEY\"";
 
 impl Exchange {
-    /// The command; `None` if the whole body is not kept, or the request names another host than one of the server's.
+    /// The command; `None` if the whole body is not kept, or the request names another host than
+    /// one of the server's.
     pub(crate) fn curl(&self, is_own_host: impl Fn(&str) -> bool) -> Option<String> {
         let secrets = Secrets::of(self.request.headers(), &self.target, &self.request.body);
         let host = self.request.header("host").filter(|it| is_own_host(it))?;
@@ -62,7 +63,8 @@ impl Exchange {
     }
 }
 
-/// A URL in which each byte outside of printable ASCII is percent-encoded, but not the mark of a masked key.
+/// A URL in which each byte outside of printable ASCII is percent-encoded, but not the mark of a
+/// masked key.
 fn percent_encoded(url: &str) -> String {
     let mut encoded = String::new();
     for c in url.chars() {
@@ -77,7 +79,8 @@ fn percent_encoded(url: &str) -> String {
     encoded
 }
 
-/// A text as one word, with variables for masked keys. Of a text in Latin-1 each character is a byte.
+/// A text as one word, with variables for masked keys. Of a text in Latin-1 each character is a
+/// byte.
 fn shell_word(text: &str, is_latin: bool) -> String {
     let mut word = String::new();
     let mut rest = text;
@@ -148,7 +151,8 @@ mod tests {
     use std::process::Command;
 
     #[cfg(unix)]
-    /// What a shell makes of the command: standard input of curl, then each argument with a NUL after it.
+    /// What a shell makes of the command: standard input of curl, then each argument with a NUL
+    /// after it.
     fn run(shell: &str, parts: (&str, &[u8], &[u8])) -> Vec<u8> {
         let (target, value, body) = parts;
         let value = HeaderValue::from_bytes(value).unwrap();

@@ -31,7 +31,8 @@ pub(crate) struct Exchange {
     /// When it came, in real time.
     pub(in super::super) came: SystemTime,
     pub(in super::super) duration: Duration,
-    /// How often the controls had changed something for its organization before it: what a test does then is no retry.
+    /// How often the controls had changed something for its organization before it: what a test
+    /// does then is no retry.
     pub(in super::super) changes: u32,
     pub(crate) method: Method,
     /// Path and query.
@@ -78,7 +79,8 @@ impl HttpMessage {
         self.length > self.body.len()
     }
 
-    /// Keeps the beginning of a body of this length: a copy, because a body is a part of a connection's buffer.
+    /// Keeps the beginning of a body of this length: a copy, because a body is a part of a
+    /// connection's buffer.
     pub(in super::super) fn keep(&mut self, body: &Bytes, length: usize) {
         let first = body.get(..MOST_OF_BODY).unwrap_or(body);
         self.body = Bytes::copy_from_slice(first);
@@ -129,14 +131,16 @@ impl Exchange {
         }
     }
 
-    /// How long a fault holds its response back, which is logged before: its client may not wait for it.
+    /// How long a fault holds its response back, which is logged before: its client may not wait
+    /// for it.
     pub(in super::super) fn delay(&self) -> Duration {
         let delay = self.fault.as_ref().and_then(|it| it.delay_ms);
         delay.map_or(Duration::ZERO, Duration::from_millis)
     }
 
-    /// The organization whose next request is no retry after this call of a control: `Some(None)` if it is any. Nobody's
-    /// is retried for the clock, a new organization or a webhook that is sent again.
+    /// The organization whose next request is no retry after this call of a control: `Some(None)`
+    /// if it is any. Nobody's is retried for the clock, a new organization or a webhook that is
+    /// sent again.
     pub(super) fn changes_for(&self) -> Option<Option<String>> {
         let mut queries = self.query().unwrap_or_default().split('&');
         let asked = queries.find_map(|it| it.strip_prefix("organization="));
@@ -176,7 +180,8 @@ impl Exchange {
         Secrets::of(self.request.headers(), &self.target, &[]).hide(self.path())
     }
 
-    /// The fields in which a booking request differs from the booking that its key stands for, before that was modified.
+    /// The fields in which a booking request differs from the booking that its key stands for,
+    /// before that was modified.
     pub(super) fn differing(&self) -> Vec<&'static str> {
         const FIELDS: [&str; 9] = [
             "venue_id",

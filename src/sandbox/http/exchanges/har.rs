@@ -15,8 +15,8 @@ use crate::platform::system::files;
 /// The beginning of every file that is written here, whatever the version of bookctl.
 const BEGINNING: &str = r#"{"log":{"version":"1.2","creator":{"name":"bookctl","#;
 
-/// A file that is complete after each entry, so that a process that is killed leaves one that can be read. No other
-/// process writes it meanwhile.
+/// A file that is complete after each entry, so that a process that is killed leaves one that can
+/// be read. No other process writes it meanwhile.
 pub(crate) struct HarFile {
     pub(crate) path: PathBuf,
     origin: String,
@@ -27,8 +27,8 @@ pub(crate) struct HarFile {
     pages: Vec<Value>,
 }
 
-/// Creates a file for its owner alone, or opens one that begins as bookctl writes them. Fails if another process writes it, or
-/// something else is in it.
+/// Creates a file for its owner alone, or opens one that begins as bookctl writes them. Fails if
+/// another process writes it, or something else is in it.
 pub(crate) fn open_own(path: &Path, beginning: &str) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -50,8 +50,8 @@ pub(crate) fn open_own(path: &Path, beginning: &str) -> io::Result<File> {
 }
 
 impl HarFile {
-    /// Creates the file, in place of one that bookctl wrote before. Fails if another process writes it, or something else
-    /// is in it.
+    /// Creates the file, in place of one that bookctl wrote before. Fails if another process writes
+    /// it, or something else is in it.
     pub(crate) fn open(path: PathBuf, origin: String) -> io::Result<Self> {
         let mut file = open_own(&path, BEGINNING)?;
         file.set_len(0)?;
@@ -85,7 +85,8 @@ impl HarFile {
         // One write, over the end of the last one, which it repeats.
         self.file.seek(SeekFrom::Start(self.end))?;
         if let Err(error) = self.file.write_all(format!("{entry}{end}").as_bytes()) {
-            // A full disk may have taken a part of it, over the last end. Without the part there is room for that.
+            // A full disk may have taken a part of it, over the last end. Without the part there is
+            // room for that.
             let _ = self.file.set_len(self.end);
             let _ = self.file.seek(SeekFrom::Start(self.end));
             let _ = self.file.write_all(end.as_bytes());

@@ -19,8 +19,8 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 const MOST_IDS: usize = 100;
 /// How many requests a list has unless it is asked for more.
 const LIMIT: usize = 100;
-/// How much time has to pass before deleted requests are judged again. What deletes a thousand sooner is a load test, which
-/// pays for no report.
+/// How much time has to pass before deleted requests are judged again. What deletes a thousand
+/// sooner is a load test, which pays for no report.
 const JUDGED_EVERY: Duration = Duration::from_millis(500);
 
 pub(crate) struct ExchangeLog(Mutex<LogEntries>);
@@ -93,7 +93,8 @@ impl ExchangeLog {
         }
     }
 
-    /// Judges deliveries that are deleted. The requests of an organization that is removed are deleted with them.
+    /// Judges deliveries that are deleted. The requests of an organization that is removed are
+    /// deleted with them.
     pub(in super::super) fn forget(&self, organization: Option<&str>, deliveries: &[SentDelivery]) {
         let mut kept = self.lock();
         let is_its = |it: &Arc<Exchange>| {

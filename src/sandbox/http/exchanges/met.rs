@@ -1,5 +1,5 @@
-//! What an exchange shows of the situations of a report, by their codes. It is worked out for each request that the log
-//! drops, so it reads no more of a body than it has to.
+//! What an exchange shows of the situations of a report, by their codes. It is worked out for each
+//! request that the log drops, so it reads no more of a body than it has to.
 
 use serde::Deserialize;
 

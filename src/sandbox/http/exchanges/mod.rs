@@ -1,8 +1,8 @@
-//! The requests that the sandbox has answered, with their answers: what `/sandbox/requests`, the log of `sandbox serve`
-//! and HAR files show.
+//! The requests that the sandbox has answered, with their answers: what `/sandbox/requests`, the
+//! log of `sandbox serve` and HAR files show.
 //!
-//! While a request is answered, only what came and went is kept. What it means is worked out when somebody asks,
-//! or before it is deleted.
+//! While a request is answered, only what came and went is kept. What it means is worked out when
+//! somebody asks, or before it is deleted.
 
 mod curl;
 mod exchange;

@@ -1,5 +1,5 @@
-//! Keys, tokens, cookies and passwords of an exchange. They are masked wherever they stand: in their header or parameter,
-//! and in any other text of the exchange that repeats them.
+//! Keys, tokens, cookies and passwords of an exchange. They are masked wherever they stand: in
+//! their header or parameter, and in any other text of the exchange that repeats them.
 
 use serde_json::Value;
 
@@ -96,7 +96,8 @@ fn after_scheme(value: &str) -> (&str, &str) {
     }
 }
 
-/// The values of the secret parameters of a query or a form, also where it is a part of a longer text.
+/// The values of the secret parameters of a query or a form, also where it is a part of a longer
+/// text.
 fn parameters(text: &str) -> impl Iterator<Item = (String, String)> {
     let pairs = text.split(['?', '&', '#', ' ', ';', '"']);
     let pairs = pairs.filter_map(|pair| pair.split_once('='));
@@ -105,7 +106,8 @@ fn parameters(text: &str) -> impl Iterator<Item = (String, String)> {
         .map(|(name, value)| (format!("{name}="), value.to_owned()))
 }
 
-/// The texts that are secret members of a value, which is itself the member of this name, or in a list of that name.
+/// The texts that are secret members of a value, which is itself the member of this name, or in a
+/// list of that name.
 fn members(name: &str, value: &Value, found: &mut Vec<(String, String)>) {
     match value {
         Value::Object(object) => object.iter().for_each(|(name, it)| members(name, it, found)),

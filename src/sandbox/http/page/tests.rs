@@ -145,7 +145,8 @@ fn every_reference_leads_somewhere_and_every_schema_is_used() {
     }
 }
 
-/// A generator makes up a name for an object or an enumeration that has none, as `CreateBookingResponse403Type0`.
+/// A generator makes up a name for an object or an enumeration that has none, as
+/// `CreateBookingResponse403Type0`.
 #[test]
 fn every_object_and_every_enumeration_has_a_name() {
     for document in [service(), controls_document()] {

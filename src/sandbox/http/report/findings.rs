@@ -1,5 +1,6 @@
-//! The rules that a client was seen to break. Each is a pure function of what was sent. What the wire cannot prove is no
-//! finding: a request after a control has changed something is what a test does next, and not a retry.
+//! The rules that a client was seen to break. Each is a pure function of what was sent. What the
+//! wire cannot prove is no finding: a request after a control has changed something is what a test
+//! does next, and not a retry.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -14,7 +15,8 @@ use crate::sandbox::rules::fault::FaultKind;
 use crate::sandbox::store::SentDelivery;
 use crate::sandbox::wire::IdKind;
 
-/// Its code, title, why it matters, its section of the specification, and the requests that show it: of the last three, the events.
+/// Its code, title, why it matters, its section of the specification, and the requests that show
+/// it: of the last three, the events.
 type Rule = (&'static str, &'static str, &'static str, &'static str, fn(&Seen<'_>) -> Vec<String>);
 
 #[rustfmt::skip]
@@ -33,7 +35,8 @@ const RULES: [Rule; 12] = [
     ("genuine_rejected", "The handler rejects each delivery, although its signature is valid", "It learns nothing. Verify the raw bytes of the body, with the organization's secret.", "Headers", rejected),
 ];
 
-/// What the rules look at: what one organization sent, in the order in which it came, and what it was sent.
+/// What the rules look at: what one organization sent, in the order in which it came, and what it
+/// was sent.
 #[derive(Default)]
 pub(super) struct Seen<'a> {
     pub(super) sent: Vec<Sent<'a>>,
@@ -72,13 +75,15 @@ impl<'a> Sent<'a> {
         IdKind::Request.id(self.exchange.number)
     }
 
-    /// Whether the other request came later without a change in between: of the same client, as far as the wire shows.
+    /// Whether the other request came later without a change in between: of the same client, as far
+    /// as the wire shows.
     pub(super) fn precedes(&self, other: &Self) -> bool {
         let (this, other) = (self.exchange, other.exchange);
         this.changes == other.changes && this.came < other.came
     }
 
-    /// How long after the end of this one the other began, in real time and by the sandbox's clock; `None` if it was before.
+    /// How long after the end of this one the other began, in real time and by the sandbox's clock;
+    /// `None` if it was before.
     fn pauses(&self, other: &Self) -> Option<(Duration, Duration)> {
         let end = self.exchange.came + self.exchange.duration;
         let real = other.exchange.came.duration_since(end).ok()?;
@@ -189,7 +194,8 @@ fn sent_too_soon(seen: &Seen<'_>) -> Vec<String> {
 
 fn rejected_sent_again(seen: &Seen<'_>) -> Vec<String> {
     let own = |it: &Sent<'_>| it.exchange.fault_kind().is_none() && it.exchange.is_create();
-    // What another status says may be mended without another body: a search, a new session, another API key.
+    // What another status says may be mended without another body: a search, a new session, another
+    // API key.
     let is_first = |it: &Sent<'_>| own(it) && matches!(it.exchange.status, 400 | 422);
     pairs(seen, is_first, |first, second| {
         let key = first.exchange.idempotency_key();
@@ -294,7 +300,8 @@ fn accepted(seen: &Seen<'_>, fault: FaultKind) -> Vec<String> {
     events(seen, |it| it.fault == Some(fault) && matches!(it.status, Some(200..=299)))
 }
 
-/// The events whose genuine deliveries the handler rejected: a finding only if it takes none at all.
+/// The events whose genuine deliveries the handler rejected: a finding only if it takes none at
+/// all.
 fn rejected(seen: &Seen<'_>) -> Vec<String> {
     let forged = [Some(FaultKind::Unsigned), Some(FaultKind::Old)];
     events(seen, |it| !forged.contains(&it.fault) && matches!(it.status, Some(400 | 401 | 403)))

@@ -1,5 +1,5 @@
-//! What a test suite never met, and what it got away with. It is worked out from the log of requests and from the deliveries
-//! when somebody asks for it, and before they are deleted.
+//! What a test suite never met, and what it got away with. It is worked out from the log of
+//! requests and from the deliveries when somebody asks for it, and before they are deleted.
 
 mod findings;
 mod situations;
@@ -21,7 +21,8 @@ pub(crate) struct Report {
     pub(crate) situations: Vec<Situation>,
 }
 
-/// A rule that was broken, with the ids of the requests that show it: of the events, where it is the handler that broke it.
+/// A rule that was broken, with the ids of the requests that show it: of the events, where it is
+/// the handler that broke it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Finding {
     pub(crate) code: String,
@@ -163,7 +164,8 @@ fn of_delivery(delivery: &SentDelivery) -> impl Iterator<Item = (&'static str, S
     found.map(move |(_, code)| (code, event.clone()))
 }
 
-/// What the wire suggests and cannot prove: that a client gave up after a response of the network's.
+/// What the wire suggests and cannot prove: that a client gave up after a response of the
+/// network's.
 fn given_up<'a>(sent: &[Sent<'a>]) -> HashMap<&'a str, String> {
     let mut remarks = HashMap::new();
     for (place, it) in sent.iter().enumerate() {

@@ -46,7 +46,8 @@ pub(crate) enum Failure {
         body: Document,
         request_id: Option<String>,
     },
-    /// A 2xx answer in which the booking that was due is not found. The error says what is there instead.
+    /// A 2xx answer in which the booking that was due is not found. The error says what is there
+    /// instead.
     NoBooking {
         status: u16,
         why: Box<Error>,
@@ -106,7 +107,8 @@ impl Failure {
         matches!(self, Failure::Refused(refusal) if refusal.is_open_conflict)
     }
 
-    /// Whether the request may have been carried out although no answer says so: always, unless the opposite is certain.
+    /// Whether the request may have been carried out although no answer says so: always, unless the
+    /// opposite is certain.
     pub(crate) fn may_have_been_carried_out(&self) -> bool {
         !self.sent_nothing() && !self.is_certain_refusal()
     }
@@ -129,7 +131,8 @@ impl Failure {
         }
     }
 
-    /// Whether the call may be sent again once a rate limit is over. A write may only if the service certainly did nothing.
+    /// Whether the call may be sent again once a rate limit is over. A write may only if the
+    /// service certainly did nothing.
     pub(crate) fn may_be_waited_out(&self, call: &Call) -> bool {
         self.status() == Some(429) && (self.is_certain_refusal() || !call.is_write())
     }

@@ -23,7 +23,8 @@ pub(crate) enum Day {
     /// Of the weekdays around a date the nearest one on which the time is in the future.
     WeekdayNear(Weekday, Date),
     Date(Date),
-    /// The next such day of a year on which the time is in the future, and the weekday that it has to be.
+    /// The next such day of a year on which the time is in the future, and the weekday that it has
+    /// to be.
     OfYear(Date, Option<Weekday>),
 }
 
@@ -80,8 +81,8 @@ impl Day {
     }
 }
 
-/// The instant at which the clock of `zone` shows `local`. A time that a clock change skips or repeats is an error that
-/// names the instants that may be meant.
+/// The instant at which the clock of `zone` shows `local`. A time that a clock change skips or
+/// repeats is an error that names the instants that may be meant.
 fn at(local: DateTime, zone: &TimeZone) -> Result<Moment, String> {
     let instant = |offset: Offset| {
         let instant = offset.to_timestamp(local).map_err(|_| TOO_FAR)?;
@@ -101,8 +102,8 @@ fn at(local: DateTime, zone: &TimeZone) -> Result<Moment, String> {
     ))
 }
 
-/// Whether `zone`'s clock has yet to show `local`, or to skip it. Only a time that is shown twice can still come although the
-/// clock has already shown a later one.
+/// Whether `zone`'s clock has yet to show `local`, or to skip it. Only a time that is shown twice
+/// can still come although the clock has already shown a later one.
 fn is_to_come(local: DateTime, now: Timestamp, zone: &TimeZone) -> bool {
     let again = match zone.to_ambiguous_timestamp(local).offset() {
         AmbiguousOffset::Fold { after, .. } => after.to_timestamp(local).is_ok_and(|t| t > now),

@@ -1,5 +1,6 @@
-//! Times and days as people write them, read in two steps. [`When::parse`] reads the words. [`When::resolve`] applies the
-//! clock and the zone, and rejects times that a clock change skips or repeats. Nothing is guessed.
+//! Times and days as people write them, read in two steps. [`When::parse`] reads the words.
+//! [`When::resolve`] applies the clock and the zone, and rejects times that a clock change skips or
+//! repeats. Nothing is guessed.
 //!
 //! | written | means |
 //! |---|---|
@@ -10,8 +11,9 @@
 //! | `fri 8pm`, `4 dec 19:30`, `Fri 4 Dec 19:30` | the next such instant, which may be today |
 //! | `in 2 hours`, `in 1h30m` | that much time from now, whatever the clocks do |
 //!
-//! The time may also come before the day. An hour without am or pm is of 24. Rejected because people read them
-//! differently: `midnight`, `next friday`, `01/12/2026`, a day without a time. Only a full date can have an offset.
+//! The time may also come before the day. An hour without am or pm is of 24. Rejected because
+//! people read them differently: `midnight`, `next friday`, `01/12/2026`, a day without a time.
+//! Only a full date can have an offset.
 
 pub(crate) mod day;
 pub(crate) mod words;
@@ -74,7 +76,8 @@ impl When {
         matches!(self, When::Local(Day::Date(_) | Day::OfYear(..) | Day::WeekdayNear(..), _))
     }
 
-    /// Whether a booking's own day decides on which date the time is: the text names no day, or a weekday.
+    /// Whether a booking's own day decides on which date the time is: the text names no day, or a
+    /// weekday.
     pub(crate) fn depends_on_a_day(&self) -> bool {
         matches!(self, When::Local(Day::Soonest | Day::Weekday(_), _))
     }
@@ -90,7 +93,8 @@ impl When {
         }
     }
 
-    /// The instant at `now` in `zone`. It may be in the past if the text names its day: the service decides about that.
+    /// The instant at `now` in `zone`. It may be in the past if the text names its day: the service
+    /// decides about that.
     pub(crate) fn resolve(&self, now: Timestamp, zone: &TimeZone) -> Result<Moment, String> {
         match self {
             When::Exact(moment) => Ok(moment.clone()),

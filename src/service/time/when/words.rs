@@ -27,7 +27,8 @@ pub(crate) enum When {
     Local(Day, Time),
 }
 
-/// Parses a time: a day and a time of day in either order, perhaps with an offset, or an amount of time from now.
+/// Parses a time: a day and a time of day in either order, perhaps with an offset, or an amount of
+/// time from now.
 pub(crate) fn time(text: &str) -> Result<When, String> {
     let words = split(text);
     if let Some((span, rest)) = amount(&words)?.filter(|(span, _)| !has_days(span)) {
@@ -267,7 +268,8 @@ fn weekday(word: &str) -> Option<Weekday> {
     Weekday::from_monday_zero_offset(i8::try_from(place_of(WEEKDAYS, word)?).ok()?).ok()
 }
 
-/// The place of the name that begins with a word. Three letters are enough to tell all months and weekdays apart.
+/// The place of the name that begins with a word. Three letters are enough to tell all months and
+/// weekdays apart.
 fn place_of(names: &str, word: &str) -> Option<usize> {
     let begins = |name: &str| word.len() >= 3 && name.starts_with(word);
     names.split(' ').position(begins)
