@@ -1,7 +1,7 @@
 //! bookctl: the command line of a booking service, with the whole service as an offline sandbox in
 //! the same binary.
 //!
-//! The pipeline: arguments → [`cli::Cli`] → [`Plan`] → [`Startup`] → [`Context`] → command → report
+//! The pipeline: arguments → [`cli::Cli`] → [`Plan`] → [`Startup`] → [`Parts`] → command → report
 //! and exit code.
 
 mod account;
@@ -29,8 +29,8 @@ use std::future::Future;
 
 use clap::CommandFactory;
 
-use crate::app::plan::{ContextRun, Needs, Plan, ServiceNeed};
-use crate::app::{Context, Startup};
+use crate::app::plan::{Needs, Plan, ServiceNeed, ServiceRun};
+use crate::app::{Parts, Startup};
 use crate::cli::{Cli, completion};
 use crate::config::Environment;
 pub use crate::outcome::Exit;
@@ -78,29 +78,29 @@ fn execute(cli: Cli, environment: Environment) -> Result<Exit> {
         Plan::Program(run) => run(&out, &|| cli::with_overview(cli::help_width())),
         Plan::Configuration(run) => Startup::new(&cli.flags, environment, out)
             .and_then(|startup| app::block_on(unless_interrupted(run(startup)))),
-        Plan::Context(needs, run) => Startup::new(&cli.flags, environment, out)
-            .and_then(|startup| app::block_on(run_in_context(startup, needs, run))),
+        Plan::Service(needs, run) => Startup::new(&cli.flags, environment, out)
+            .and_then(|startup| app::block_on(run_with_service(startup, needs, run))),
     }
 }
 
-async fn run_in_context(mut startup: Startup, needs: Needs, run: ContextRun) -> Result<Exit> {
-    startup.only_reads = needs.only_reads;
-    let context = Context::new(startup, needs.service)?;
+async fn run_with_service(startup: Startup, needs: Needs, run: ServiceRun) -> Result<Exit> {
+    let parts = Parts::new(startup, needs.service, needs.only_reads)?;
+    let api = &parts.api;
     let checked = async {
         if needs.service == ServiceNeed::Profile {
-            context.refuse_sandbox().await?;
+            api.refuse_sandbox().await?;
         }
-        run(&context).await
+        run(&parts).await
     };
     let outcome = if needs.is_server {
         checked.await.map_err(interrupted_instead)
     } else {
         unless_interrupted(checked).await
     };
-    let outcome = outcome.map_err(|error| context.naming_call(error));
-    outcome.map_err(|error| match &*context.batch_progress.borrow() {
-        Some(batch_progress) => batch_progress.explain(error, &context.in_flight.borrow()),
-        None => context.in_flight.borrow().explain(error),
+    let outcome = outcome.map_err(|error| api.naming_call(error));
+    outcome.map_err(|error| match &*api.batch_progress.borrow() {
+        Some(batch_progress) => batch_progress.explain(error, &api.in_flight.borrow()),
+        None => api.in_flight.borrow().explain(error),
     })
 }
 

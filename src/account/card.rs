@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::app::Context;
+use crate::app::Parts;
 use crate::app::pages::waits_for_code;
 use crate::booking::find::locate::locate_session;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -30,9 +30,10 @@ pub(crate) struct CardArgs {
     provider: Option<String>,
 }
 
-pub(crate) async fn card(context: &Context, args: CardArgs) -> Result<Exit> {
+pub(crate) async fn card(parts: &Parts, args: CardArgs) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     let named = args.session.as_deref();
-    let session = named.map(|it| locate_session(context, it)).transpose()?;
+    let session = named.map(|it| locate_session(records, it)).transpose()?;
     let call = match (&session, &args.end_user) {
         (Some(id), _) => session::card(id),
         (None, Some(person)) => session::card_of_person(person, args.provider.as_deref()),
@@ -41,9 +42,9 @@ pub(crate) async fn card(context: &Context, args: CardArgs) -> Result<Exit> {
                 .hint("list sessions with `bookctl session list`, or pass --end-user ID"));
         }
     };
-    let answer = match (context.read(call).await, session) {
+    let answer = match (api.read(call).await, session) {
         (Err(error), Some(id))
-            if error.code == Code::ReconnectRequired && waits_for_code(context, &id).await =>
+            if error.code == Code::ReconnectRequired && waits_for_code(api, &id).await =>
         {
             // To connect again would send another text message.
             let verify = shell::command("session verify", &id, "--code CODE");
@@ -53,10 +54,10 @@ pub(crate) async fn card(context: &Context, args: CardArgs) -> Result<Exit> {
         }
         (answer, _) => answer?,
     };
-    let adapter = context.adapter();
+    let adapter = api.adapter();
     let (card, around) = adapter.object(ReadKind::Card, &answer.document)?;
     let view = DocumentView(answer.document, |_| card_page(&card, &around));
-    context.emit(&view)
+    ui.emit(&view)
 }
 
 fn card_page(card: &Value, around: &[(String, String)]) -> Page {

@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::app::Context;
+use crate::app::{Api, Parts, Records};
 use crate::config::Target;
 use crate::outcome::{Exit, Result};
 use crate::service::time::duration::in_units;
@@ -19,22 +19,23 @@ use crate::terminal::output::{Draw, Page, TableCell, Tone};
     bookctl limits \\\n    --jq '.limits[] | select(.remaining == 0) | .resets_in_seconds'")]
 pub(crate) struct Args {}
 
-pub(crate) async fn run(context: &Context, (): ()) -> Result<Exit> {
-    let limits = known(context)?;
+pub(crate) async fn run(parts: &Parts, (): ()) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
+    let limits = known(api, records)?;
     let is_empty = limits.is_empty();
     let list = LimitList { limits };
     let none = "No rate limits known yet. A search or a booking shows them.";
-    context.out.emit_list(&list, is_empty, none)?;
+    ui.out.emit_list(&list, is_empty, none)?;
     Ok(Exit::Done)
 }
 
-pub(crate) fn known(context: &Context) -> Result<Vec<RateLimitRow>> {
-    if !context.has_journal() {
+pub(crate) fn known(api: &Api, records: &Records) -> Result<Vec<RateLimitRow>> {
+    if !records.has_journal() {
         return Ok(Vec::new());
     }
-    let embedded = matches!(context.target(), Target::Embedded { .. });
-    let moved = embedded.then(|| context.now()).transpose()?;
-    let windows = context.journal()?.rate_limits()?.into_iter();
+    let embedded = matches!(api.target(), Target::Embedded { .. });
+    let moved = embedded.then(|| api.now()).transpose()?;
+    let windows = records.journal()?.rate_limits()?.into_iter();
     let limits = windows.map(|window| {
         let ours = Timestamp::now().saturating_add(window.skew);
         let now = moved.unwrap_or(ours.unwrap_or(Timestamp::MAX));

@@ -1,10 +1,10 @@
 use serde_json::{Value, json};
 
 use super::session_list;
-use crate::app::Context;
 use crate::app::in_flight::{InFlight, once_sent};
 use crate::app::input::{one_time_code, read_stdin};
 use crate::app::pages::{PENDING, waits_for_code};
+use crate::app::{Api, Parts, Records, Ui};
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::walk::not_empty;
 use crate::booking::change::send::send_guarded;
@@ -122,63 +122,70 @@ pub(crate) struct Disconnect {
     dry_run: bool,
 }
 
-pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     match command {
-        Command::Connect(args) => connect(context, args).await,
-        Command::Verify(args) => verify(context, args).await,
-        Command::List(args) => session_list::run(context, &args).await,
+        Command::Connect(args) => connect(api, records, ui, args).await,
+        Command::Verify(args) => verify(api, records, ui, args).await,
+        Command::List(args) => session_list::run(parts, &args).await,
         Command::Show(args) => {
-            let id = locate_session(context, &args.session)?;
-            let document = context.read(session::show(&id)).await?.document;
-            context.adapter().object(ReadKind::Session, &document)?;
-            emit_one(context, document, &id, Exit::Network)
+            let id = locate_session(records, &args.session)?;
+            let document = api.read(session::show(&id)).await?.document;
+            api.adapter().object(ReadKind::Session, &document)?;
+            emit_one(api, records, ui, document, &id, Exit::Network)
         }
-        Command::Disconnect(args) => disconnect(context, args).await,
+        Command::Disconnect(args) => disconnect(api, records, ui, args).await,
     }
 }
 
-async fn verify(context: &Context, args: Verify) -> Result<Exit> {
-    let session = locate_session(context, &args.session)?;
+async fn verify(api: &Api, records: &Records, ui: &Ui, args: Verify) -> Result<Exit> {
+    let session = locate_session(records, &args.session)?;
     let code = match args.code {
         Some(code) => one_time_code(&code, "--code")?,
         None if args.code_stdin => one_time_code(&read_stdin().await?, "--code-stdin")?,
         None => {
-            if context.prompter.interactive() {
-                let whose = whose(context, &session).await?;
+            if ui.prompter.interactive() {
+                let whose = whose(api, &session).await?;
                 let note = format!("Session {session}{whose} is waiting for its code.");
-                context.out.note(&note);
+                ui.out.note(&note);
             }
-            one_time_code(&ask_code(context).await?, "--code")?
+            one_time_code(&ask_code(api, ui).await?, "--code")?
         }
     };
-    let call = session::verify(&session, &code, context.adapter())?;
+    let call = session::verify(&session, &code, api.adapter())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
-        return preview(context, call);
+        return preview(api, ui, call);
     }
-    context.before_change()?;
-    let document = send_once(context, call).await?;
-    emit_verified(context, document, &session)
+    api.before_change()?;
+    let document = send_once(api, call).await?;
+    emit_verified(api, records, ui, document, &session)
 }
 
 /// Ends a command that sent a code: the session is active (spec, States and transitions), unless it
 /// still waits for one (7).
-fn emit_verified(context: &Context, document: Document, id: &str) -> Result<Exit> {
-    let read = context.adapter().object(ReadKind::Session, &document);
+fn emit_verified(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    document: Document,
+    id: &str,
+) -> Result<Exit> {
+    let read = api.adapter().object(ReadKind::Session, &document);
     let waits = read.is_ok_and(|(session, _)| same_words(&state_of(&session), PENDING));
-    let exit = emit_one(context, document, id, Exit::OutcomeUnknown)?;
+    let exit = emit_one(api, records, ui, document, id, Exit::OutcomeUnknown)?;
     if !waits || exit != Exit::Done {
         return Ok(exit);
     }
     let what = "the service accepted the code, but the session still waits for one";
-    context.out.warn(&format!("{what}; see it: {}", shell::command("session show", id, "")));
+    ui.out.warn(&format!("{what}; see it: {}", shell::command("session show", id, "")));
     Ok(Exit::Refused)
 }
 
 /// Whose session it is, and at which provider, as the service shows it: ` of user_7 at provider_b`.
-async fn whose(context: &Context, id: &str) -> Result<String> {
-    let document = context.read(session::show(id)).await?.document;
-    let (session, _) = context.adapter().object(ReadKind::Session, &document)?;
+async fn whose(api: &Api, id: &str) -> Result<String> {
+    let document = api.read(session::show(id)).await?.document;
+    let (session, _) = api.adapter().object(ReadKind::Session, &document)?;
     let part = |word: &str, name: &str| {
         let text = session.get(name).map(plain);
         text.map(|text| format!(" {word} {text}")).unwrap_or_default()
@@ -186,37 +193,37 @@ async fn whose(context: &Context, id: &str) -> Result<String> {
     Ok(part("of", "end_user") + &part("at", "provider"))
 }
 
-async fn disconnect(context: &Context, args: Disconnect) -> Result<Exit> {
-    let id = locate_session(context, &args.session)?;
+async fn disconnect(api: &Api, records: &Records, ui: &Ui, args: Disconnect) -> Result<Exit> {
+    let id = locate_session(records, &args.session)?;
     let call = session::disconnect(&id);
     if args.dry_run {
-        return preview(context, call);
+        return preview(api, ui, call);
     }
-    context.before_change()?;
+    api.before_change()?;
     if !args.yes {
         let declined = "Nothing was disconnected.";
         let mut confirmation = Confirmation::new("disconnecting", "", declined);
-        confirmation.check(&context.prompter)?;
-        let its = format!("{id}{}", whose(context, &id).await?);
-        context.out.note("This deletes the guest's saved sign-in.");
+        confirmation.check(&ui.prompter)?;
+        let its = format!("{id}{}", whose(api, &id).await?);
+        ui.out.note("This deletes the guest's saved sign-in.");
         confirmation.question = format!("Disconnect {its}?");
-        confirmation.ask(&context.prompter).await?;
+        confirmation.ask(&ui.prompter).await?;
     }
-    let mut document = send_once(context, call).await?;
+    let mut document = send_once(api, call).await?;
     // Without a document, success is the whole result.
     if document.value().is_null() {
         document = json!({"id": id, "object": "session", "deleted": true}).into();
     }
     let answer = document.value();
-    let read = context.adapter().object(ReadKind::Session, &document);
+    let read = api.adapter().object(ReadKind::Session, &document);
     let is_active = read.is_ok_and(|(session, _)| same_words(&state_of(&session), ACTIVE));
     let has_error = answer.get("error").is_some_and(|error| !error.is_null());
     let remains = is_active || has_error || answer.get("deleted") == Some(&Value::Bool(false));
-    let exit = emit_one(context, document, &id, Exit::OutcomeUnknown)?;
+    let exit = emit_one(api, records, ui, document, &id, Exit::OutcomeUnknown)?;
     if !remains {
         return Ok(exit);
     }
-    context.out.warn(&format!(
+    ui.out.warn(&format!(
         "the service accepted the request, but its response does not show that the session was disconnected; check it: {}",
         shell::command("session show", &id, "")
     ));
@@ -226,53 +233,60 @@ async fn disconnect(context: &Context, args: Disconnect) -> Result<Exit> {
 /// Writes the answer about a session. What cannot be read as one is listed as it came: the call has
 /// done its work. Another session than the one that was asked about is written with a warning, and
 /// ends with `mistaken`.
-fn emit_one(context: &Context, document: Document, id: &str, mistaken: Exit) -> Result<Exit> {
-    let read = context.adapter().object(ReadKind::Session, &document).ok();
+fn emit_one(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    document: Document,
+    id: &str,
+    mistaken: Exit,
+) -> Result<Exit> {
+    let read = api.adapter().object(ReadKind::Session, &document).ok();
     let answered = read.as_ref().and_then(|(it, _)| id_in(it.get("id")?));
     let another = answered.filter(|answered| !same_id(answered, id));
     let page = |document: &Document| {
         let read = read.as_ref().map(|(it, around)| (it, around.as_slice()));
         let (session, around) = read.unwrap_or((document.value(), &[]));
-        session_page(session, around, context.certainty())
+        session_page(session, around, api.certainty())
     };
     if let Some(another) = &another {
         let warning = format!("the service returned session {another} instead of {id}");
-        context.out.warn(&warning);
+        ui.out.warn(&warning);
     }
-    context.out.emit(&DocumentView(document.clone(), page))?;
+    ui.out.emit(&DocumentView(document.clone(), page))?;
     if another.is_some() {
         return Ok(mistaken);
     }
-    if context.out.is_human() {
-        context.remember_last(RecentList::LastSession, id);
+    if ui.out.is_human() {
+        records.remember_last(RecentList::LastSession, id);
     }
     Ok(Exit::Done)
 }
 
-async fn connect(context: &Context, args: Connect) -> Result<Exit> {
-    let dialect = context.dialect();
+async fn connect(api: &Api, records: &Records, ui: &Ui, args: Connect) -> Result<Exit> {
+    let dialect = api.dialect();
     // The sandbox's own name of a provider says nothing at a service that has a profile.
     let is_set = dialect.provider_b != Dialect::default().provider_b;
-    let is_profile = context.target().service().is_some_and(|it| it.profile.is_some());
+    let is_profile = api.target().service().is_some_and(|it| it.profile.is_some());
     let own = (is_set || !is_profile).then_some(&*dialect.provider_b);
     let provider = args.provider.as_deref().or(own);
     let end_user = match args.end_user {
         Some(end_user) => end_user,
-        None => ask_end_user(context).await?,
+        None => ask_end_user(ui).await?,
     };
     let phone = match args.phone {
-        None if context.prompter.interactive() => Some(ask_phone(context).await?),
+        None if ui.prompter.interactive() => Some(ask_phone(ui).await?),
         phone => phone,
     };
     let phone = phone.as_deref();
-    let call = session::connect(&end_user, provider, phone, context.adapter())?;
+    let call = session::connect(&end_user, provider, phone, api.adapter())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
-        return preview(context, call);
+        return preview(api, ui, call);
     }
-    context.before_change()?;
-    let document = send_once(context, call).await?;
-    let read = context.adapter().object(ReadKind::Session, &document);
+    api.before_change()?;
+    let document = send_once(api, call).await?;
+    let read = api.adapter().object(ReadKind::Session, &document);
     let (session, _) =
         read.map_err(|misread| misread.exiting(Exit::OutcomeUnknown).hint(CHECK_FIRST))?;
     let id = session.get("id").map(plain).unwrap_or_default();
@@ -285,36 +299,34 @@ async fn connect(context: &Context, args: Connect) -> Result<Exit> {
     if let Some(difference) = another {
         let warning =
             format!("the service returned another session than was asked for: {difference}");
-        context.out.warn(&warning);
-        emit_one(context, document, &id, Exit::OutcomeUnknown)?;
+        ui.out.warn(&warning);
+        emit_one(api, records, ui, document, &id, Exit::OutcomeUnknown)?;
         return Ok(Exit::OutcomeUnknown);
     }
     if !id.is_empty() {
-        context.remember_last(RecentList::LastSession, &id);
+        records.remember_last(RecentList::LastSession, &id);
     }
-    if context.prompter.interactive() && !same_words(&state, ACTIVE) {
+    if ui.prompter.interactive() && !same_words(&state, ACTIVE) {
         let to = phone.unwrap_or("the guest's phone");
         let note = format!("Sent a code to {to}. Session {id} of {end_user} is waiting for it.");
-        context.out.note(&note);
+        ui.out.note(&note);
         loop {
-            context.in_flight.replace(InFlight::other(
+            api.in_flight.replace(InFlight::other(
                 format!("session {id} is waiting for its code"),
                 shell::command("session verify", &id, "--code CODE"),
             ));
-            let code = ask_code(context).await.map_err(once_sent)?;
-            match send_once(context, session::verify(&id, &code, context.adapter())?).await {
-                Ok(document) => return emit_verified(context, document, &id),
+            let code = ask_code(api, ui).await.map_err(once_sent)?;
+            match send_once(api, session::verify(&id, &code, api.adapter())?).await {
+                Ok(document) => return emit_verified(api, records, ui, document, &id),
                 // The person may try again as long as the session accepts codes.
-                Err(error)
-                    if error.code == Code::InvalidCode && waits_for_code(context, &id).await =>
-                {
-                    context.out.warn(&error.message);
+                Err(error) if error.code == Code::InvalidCode && waits_for_code(api, &id).await => {
+                    ui.out.warn(&error.message);
                 }
                 Err(error) => return Err(error),
             }
         }
     }
-    emit_one(context, document, &id, Exit::OutcomeUnknown)
+    emit_one(api, records, ui, document, &id, Exit::OutcomeUnknown)
 }
 
 fn state_of(session: &Value) -> String {
@@ -322,10 +334,10 @@ fn state_of(session: &Value) -> String {
 }
 
 /// Sends a call that must not be repeated where something may have been done.
-async fn send_once(context: &Context, call: Call) -> Result<Document> {
+async fn send_once(api: &Api, call: Call) -> Result<Document> {
     let in_flight = || InFlight::sent(&call.name());
-    let sent = send_guarded(context, &call, in_flight, "sending the request").await?;
-    context.in_flight.take();
+    let sent = send_guarded(api, &call, in_flight, "sending the request").await?;
+    api.in_flight.take();
     sent.map(|answer| answer.document).map_err(|failure| {
         if failure.may_have_been_carried_out() {
             failure.into_error(&call).hint(CHECK_FIRST)
@@ -335,24 +347,24 @@ async fn send_once(context: &Context, call: Call) -> Result<Document> {
     })
 }
 
-async fn ask_end_user(context: &Context) -> Result<String> {
+async fn ask_end_user(ui: &Ui) -> Result<String> {
     let text = "Guest's id at your organization (e.g. ada@example.com)";
     let question = Question::new(text, "--end-user", "the guest's id");
     let check = |text: &str| not_empty(text, "enter the guest's id");
-    Ok(context.prompter.text(&question, None, &check).await?)
+    Ok(ui.prompter.text(&question, None, &check).await?)
 }
 
-async fn ask_phone(context: &Context) -> Result<String> {
+async fn ask_phone(ui: &Ui) -> Result<String> {
     let text = "Guest's phone (the code is sent there)";
     let question = Question::new(text, "--phone", "the phone number");
     let check = |text: &str| contact::phone(text).map(drop);
-    Ok(context.prompter.text(&question, None, &check).await?)
+    Ok(ui.prompter.text(&question, None, &check).await?)
 }
 
-async fn ask_code(context: &Context) -> Result<String> {
+async fn ask_code(api: &Api, ui: &Ui) -> Result<String> {
     let question = Question::new("Code from the text message", "--code", "the code").fleeting();
     // Elsewhere a code may be anything.
-    let has_digits = context.certainty() == Certainty::Contract;
+    let has_digits = api.certainty() == Certainty::Contract;
     let check = |text: &str| match &*one_time_code(text, "--code").unwrap_or_default() {
         "" => Err("enter the code".to_owned()),
         code if has_digits && (code.len() < 4 || !code.bytes().all(|it| it.is_ascii_digit())) => {
@@ -360,7 +372,7 @@ async fn ask_code(context: &Context) -> Result<String> {
         }
         _ => Ok(()),
     };
-    Ok(context.prompter.text(&question, None, &check).await?)
+    Ok(ui.prompter.text(&question, None, &check).await?)
 }
 
 /// The page of a session; of an answer that has none in it, what came.

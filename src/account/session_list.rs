@@ -1,6 +1,6 @@
 //! Lists the sessions of the organization.
 
-use crate::app::Context;
+use crate::app::Parts;
 use crate::app::pages::find_sessions;
 use crate::app::understood::note_around;
 use crate::booking::arguments::Limit;
@@ -31,16 +31,17 @@ pub(crate) struct Args {
     limit: Limit,
 }
 
-pub(crate) async fn run(context: &Context, args: &Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: &Args) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     let call = session::list(&[
         ("end_user", args.end_user.as_deref()),
         ("provider", args.provider.as_deref()),
         ("state", args.state.as_deref()),
     ]);
-    let pages = find_sessions(context, call, args.limit.get()).await?;
+    let pages = find_sessions(api, ui, call, args.limit.get()).await?;
     let ids = pages.items.iter();
     let ids: Vec<String> = ids.filter_map(|it| id_in(it.get("id")?)).collect();
-    context.remember_rows(RecentList::Sessions, ids.iter().map(String::as_str));
+    records.remember_rows(RecentList::Sessions, ids.iter().map(String::as_str));
     let page = |_: &Document| {
         let headers = ["", "id", "state", "guest", "provider", "created", "also"];
         let rows = (1..).zip(&pages.items).map(|(number, session)| {
@@ -59,7 +60,7 @@ pub(crate) async fn run(context: &Context, args: &Args) -> Result<Exit> {
     };
     let view = DocumentView(pages.document.clone(), page);
     let none = "No sessions found.";
-    context.out.emit_list(&view, pages.items.is_empty(), none)?;
-    note_around(context, &pages.around);
+    ui.out.emit_list(&view, pages.items.is_empty(), none)?;
+    note_around(api, ui, &pages.around);
     Ok(Exit::Done)
 }

@@ -1,18 +1,20 @@
 //! What a command is given: the context, how it is built, and what is in flight.
 
-mod context;
+mod api;
 pub(crate) mod flags;
 pub(crate) mod in_flight;
 pub(crate) mod input;
 pub(crate) mod pages;
+mod parts;
 pub(crate) mod plan;
 pub(crate) mod ready_file;
+mod records;
 pub(crate) mod shared_journal;
-mod startup;
 pub(crate) mod understood;
 
-pub(crate) use context::Context;
-pub(crate) use startup::Startup;
+pub(crate) use api::Api;
+pub(crate) use parts::{Parts, Settings, Startup, Ui};
+pub(crate) use records::Records;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 

@@ -7,7 +7,7 @@ use reqwest::Url;
 use serde_json::Value;
 
 use super::understood::understood;
-use crate::app::Context;
+use crate::app::{Api, Records, Ui};
 use crate::json::{Document, plain};
 use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Answer, Call, VenueQuery, session};
@@ -46,11 +46,11 @@ pub(crate) struct Listing<'a, T> {
 impl<T> Listing<'_, T> {
     /// Reads the pages from the first call on. After one that cannot be read there are those before
     /// it, and a warning.
-    pub(crate) async fn read(&self, context: &Context, first: Call) -> Result<Pages<T>> {
+    pub(crate) async fn read(&self, api: &Api, ui: &Ui, first: Call) -> Result<Pages<T>> {
         let began = Instant::now();
         let mut call = first;
-        let answer = context.read(call.clone()).await?;
-        let page = understood(context, (self.read)(&answer.document))?;
+        let answer = api.read(call.clone()).await?;
+        let page = understood(ui, (self.read)(&answer.document))?;
         let mut next = next_of(&answer);
         let mut items = page.items;
         let mut seen: HashSet<String> = items.iter().map(self.key).collect();
@@ -59,16 +59,16 @@ impl<T> Listing<'_, T> {
         while items.len() < self.limit
             && let Some(wanted) = next.take()
         {
-            if let Some(why) = limit_reached(context, pages, began) {
-                self.warn_of_more(context, &why);
+            if let Some(why) = limit_reached(api, pages, began) {
+                self.warn_of_more(ui, &why);
                 is_cut_short = true;
                 break;
             }
             pages += 1;
             let (count, nouns) = (items.len(), self.nouns);
             let reading = format!("reading page {pages}, {count} {nouns} so far");
-            let _progress = context.out.progress(&reading);
-            match self.read_next(context, &mut call, &wanted, &mut seen).await {
+            let _progress = ui.out.progress(&reading);
+            match self.read_next(api, ui, &mut call, &wanted, &mut seen).await {
                 Ok((answer, more)) => {
                     next = next_of(&answer);
                     if !more.items.is_empty() {
@@ -78,7 +78,7 @@ impl<T> Listing<'_, T> {
                 }
                 Err(error) if error.code == Code::Interrupted => return Err(error),
                 Err(error) => {
-                    self.warn_of_more(context, &error.message);
+                    self.warn_of_more(ui, &error.message);
                     is_cut_short = true;
                     break;
                 }
@@ -90,21 +90,19 @@ impl<T> Listing<'_, T> {
             && !is_cut_short
         {
             self.warn_of_more(
-                context,
+                ui,
                 &format!("it counts {total}, and the response does not show how"),
             );
         }
         // JSON has what the service sent, whole.
-        if next.is_some() || items.len() > self.limit && context.out.is_human() {
+        if next.is_some() || items.len() > self.limit && ui.out.is_human() {
             let (limit, nouns) = (self.limit, self.nouns);
-            context
-                .out
-                .note(&format!("Showing the first {limit} {nouns}. Use --limit to show more."));
+            ui.out.note(&format!("Showing the first {limit} {nouns}. Use --limit to show more."));
         }
         items.truncate(self.limit);
         let document = joined(documents).unwrap_or_else(|first| {
             let why = "the pages cannot be joined into one document: JSON has the first one";
-            context.out.warn(why);
+            ui.out.warn(why);
             first
         });
         Ok(Pages { document, items, around: page.around })
@@ -114,7 +112,8 @@ impl<T> Listing<'_, T> {
     /// but never a known one.
     async fn read_next(
         &self,
-        context: &Context,
+        api: &Api,
+        ui: &Ui,
         call: &mut Call,
         next: &NextPage,
         seen: &mut HashSet<String>,
@@ -123,13 +122,13 @@ impl<T> Listing<'_, T> {
             NextPage::Field { name, value } => (self.next)(name, value)?,
             NextPage::Unknown => return Err(unclear("the response does not show how")),
             NextPage::At(address) => {
-                let key = context.adapter().transport.auth_query.as_deref();
-                at(&context.client()?.connection.base, call, address, key)
+                let key = api.adapter().transport.auth_query.as_deref();
+                at(&api.client()?.connection.base, call, address, key)
                     .ok_or_else(|| unclear("the address of the next page is not the service's"))?
             }
         };
-        let answer = context.read(call.clone()).await?;
-        let page = understood(context, (self.read)(&answer.document))?;
+        let answer = api.read(call.clone()).await?;
+        let page = understood(ui, (self.read)(&answer.document))?;
         let known = seen.len();
         seen.extend(page.items.iter().map(self.key));
         if seen.len() == known && !page.items.is_empty() {
@@ -138,9 +137,9 @@ impl<T> Listing<'_, T> {
         Ok((answer, page))
     }
 
-    fn warn_of_more(&self, context: &Context, why: &str) {
+    fn warn_of_more(&self, ui: &Ui, why: &str) {
         let nouns = self.nouns;
-        context.out.warn(&format!("the service has more {nouns}, which were not read: {why}"));
+        ui.out.warn(&format!("the service has more {nouns}, which were not read: {why}"));
     }
 }
 
@@ -153,8 +152,8 @@ fn unclear(why: &str) -> Error {
 }
 
 /// Why no further page is asked for: other commands need requests and a person an answer.
-fn limit_reached(context: &Context, pages: usize, began: Instant) -> Option<String> {
-    let limit = context.client().ok().and_then(|it| it.rate_limit.get()?);
+fn limit_reached(api: &Api, pages: usize, began: Instant) -> Option<String> {
+    let limit = api.client().ok().and_then(|it| it.rate_limit.get()?);
     if let Some(limit) = limit.filter(|limit| limit.remaining <= KEPT_REQUESTS) {
         let (left, seconds) = (limit.remaining, limit.resets_in.as_secs());
         return Some(format!("the service allows {left} more requests in the next {seconds} s"));
@@ -234,7 +233,9 @@ fn list_at<'a>(document: &'a mut Value, place: &str) -> Option<&'a mut Vec<Value
 
 /// Searches for up to `limit` venues, from as many pages as that takes, and remembers them.
 pub(crate) async fn find_venues(
-    context: &Context,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     query: &VenueQuery,
     limit: usize,
 ) -> Result<Pages<Venue>> {
@@ -242,40 +243,40 @@ pub(crate) async fn find_venues(
         nouns: "venues",
         limit,
         key: |venue: &Venue| venue.id().to_owned(),
-        read: &|document| context.adapter().venues(document),
+        read: &|document| api.adapter().venues(document),
         next: &|name, value| {
             let mut next = query.clone();
             next.page = Some((name.to_owned(), value.clone()));
-            next.call(context.adapter())
+            next.call(api.adapter())
         },
     };
-    let first = query.call(context.adapter())?;
-    let pages = listing.read(context, first).await?;
-    context.keep_rate_limits();
+    let first = query.call(api.adapter())?;
+    let pages = listing.read(api, ui, first).await?;
+    records.keep_rate_limits();
     let failed = pages.document.value().get("providers_failed");
     let failed = failed.and_then(Value::as_array).into_iter().flatten();
     let failed: Vec<String> = failed.map(plain).collect();
     if !failed.is_empty() {
-        context.out.warn(&format!(
+        ui.out.warn(&format!(
             "{} did not respond; their venues are missing from the list",
             failed.join(", ")
         ));
     }
-    context.remember(|recent| recent.remember_venues(&pages.items));
+    records.remember(|recent| recent.remember_venues(&pages.items));
     Ok(pages)
 }
 
 pub(crate) const PENDING: &str = "pending";
 
 /// Whether a session is known to wait for the code that was sent to its person.
-pub(crate) async fn waits_for_code(context: &Context, id: &str) -> bool {
-    let Ok(answer) = context.read(session::show(id)).await else {
+pub(crate) async fn waits_for_code(api: &Api, id: &str) -> bool {
+    let Ok(answer) = api.read(session::show(id)).await else {
         return false;
     };
-    let adapter = context.adapter();
+    let adapter = api.adapter();
     let read = adapter.object(ReadKind::Session, &answer.document);
     let state = read.map(|(session, _)| session.get("state").map(plain));
-    let waits = |state: &str| match context.certainty() {
+    let waits = |state: &str| match api.certainty() {
         Certainty::Contract => same_words(state, PENDING),
         Certainty::Specification => !same_words(state, "active"),
     };
@@ -283,7 +284,8 @@ pub(crate) async fn waits_for_code(context: &Context, id: &str) -> bool {
 }
 
 pub(crate) async fn find_sessions(
-    context: &Context,
+    api: &Api,
+    ui: &Ui,
     call: Call,
     limit: usize,
 ) -> Result<Pages<Value>> {
@@ -291,10 +293,10 @@ pub(crate) async fn find_sessions(
         nouns: "sessions",
         limit,
         key: |session: &Value| session.get("id").map(plain).unwrap_or_default(),
-        read: &|document| context.adapter().sessions(document),
+        read: &|document| api.adapter().sessions(document),
         next: &|name, value| Ok(with_parameter(&call, name, value)),
     };
-    listing.read(context, call.clone()).await
+    listing.read(api, ui, call.clone()).await
 }
 
 #[cfg(test)]

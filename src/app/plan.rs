@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use crate::app::{Context, Startup};
+use crate::app::{Parts, Startup};
 pub(crate) use crate::config::ServiceNeed;
 use crate::outcome::{Exit, Result};
 use crate::terminal::output::Output;
@@ -12,10 +12,10 @@ pub(crate) enum Plan {
     Program(ProgramRun),
     /// The configuration, which the command may repair. No service needs to be found in it.
     Configuration(Box<dyn FnOnce(Startup) -> Running<'static>>),
-    Context(Needs, ContextRun),
+    Service(Needs, ServiceRun),
 }
 
-pub(crate) type ContextRun = Box<dyn for<'a> FnOnce(&'a Context) -> Running<'a>>;
+pub(crate) type ServiceRun = Box<dyn for<'a> FnOnce(&'a Parts) -> Running<'a>>;
 
 pub(crate) type ProgramRun = Box<dyn FnOnce(&Output, &dyn Fn() -> clap::Command) -> Result<Exit>>;
 
@@ -53,24 +53,24 @@ impl Plan {
 
     pub(crate) fn service<A: 'static>(
         args: A,
-        run: impl AsyncFnOnce(&Context, A) -> Result<Exit> + 'static,
+        run: impl AsyncFnOnce(&Parts, A) -> Result<Exit> + 'static,
     ) -> Self {
-        Plan::context(Needs::of(ServiceNeed::Profile), args, run)
+        Plan::with(Needs::of(ServiceNeed::Profile), args, run)
     }
 
     /// A command of the profile's service that changes nothing.
     pub(crate) fn read<A: 'static>(
         args: A,
-        run: impl AsyncFnOnce(&Context, A) -> Result<Exit> + 'static,
+        run: impl AsyncFnOnce(&Parts, A) -> Result<Exit> + 'static,
     ) -> Self {
-        Plan::context(Needs { only_reads: true, ..Needs::of(ServiceNeed::Profile) }, args, run)
+        Plan::with(Needs { only_reads: true, ..Needs::of(ServiceNeed::Profile) }, args, run)
     }
 
-    pub(crate) fn context<A: 'static>(
+    pub(crate) fn with<A: 'static>(
         needs: Needs,
         args: A,
-        run: impl AsyncFnOnce(&Context, A) -> Result<Exit> + 'static,
+        run: impl AsyncFnOnce(&Parts, A) -> Result<Exit> + 'static,
     ) -> Self {
-        Plan::Context(needs, Box::new(move |context| Box::pin(run(context, args))))
+        Plan::Service(needs, Box::new(move |parts| Box::pin(run(parts, args))))
     }
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::app::Context;
+use crate::app::{Api, Ui};
 use crate::json::Document;
 use crate::outcome::Result;
 use crate::service::documents::booking::Booking;
@@ -12,21 +12,21 @@ use crate::terminal::view::joined;
 
 /// Takes what was read, and warns of what could not be. Where nothing could, the error (15) has the
 /// answer as its body.
-pub(crate) fn understood<T>(context: &Context, read: Result<Reading<T>>) -> Result<T> {
+pub(crate) fn understood<T>(ui: &Ui, read: Result<Reading<T>>) -> Result<T> {
     let reading = read?;
     for warning in &reading.warnings {
-        context.out.warn(warning);
+        ui.out.warn(warning);
     }
     Ok(reading.item)
 }
 
 /// Says what stands around the list in an answer, such as a total. What the contract puts there is
 /// known already.
-pub(crate) fn note_around(context: &Context, around: &[(String, String)]) {
+pub(crate) fn note_around(api: &Api, ui: &Ui, around: &[(String, String)]) {
     /// Fields of the specification around its lists: what was asked for, or what is said in words
     /// elsewhere.
     const KNOWN: [&str; 3] = ["object", "venue_id", "providers_failed"];
-    if context.certainty() == Certainty::Contract {
+    if api.certainty() == Certainty::Contract {
         return;
     }
     let is_known = |path: &str| {
@@ -35,19 +35,20 @@ pub(crate) fn note_around(context: &Context, around: &[(String, String)]) {
     };
     let parts = around.iter().filter(|(path, _)| !is_known(path));
     let parts = joined(parts.map(|(path, text)| Some(format!("{path} = {text}"))));
-    if let Some(parts) = parts.filter(|_| context.out.is_human()) {
-        context.out.note(&format!("also in the response: {parts}"));
+    if let Some(parts) = parts.filter(|_| ui.out.is_human()) {
+        ui.out.note(&format!("also in the response: {parts}"));
     }
 }
 
 /// The booking in the response to a call that changed something and left at this time. Where there
 /// is none, the outcome is unknown.
 pub(crate) fn booking_of(
-    context: &Context,
+    api: &Api,
+    ui: &Ui,
     answer: Document,
     left_at: Timestamp,
 ) -> Result<Booking> {
-    let mut booking = understood(context, context.adapter().booking(answer, true))?;
+    let mut booking = understood(ui, api.adapter().booking(answer, true))?;
     booking.left_at = Some(left_at);
     Ok(booking)
 }

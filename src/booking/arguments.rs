@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
-use crate::app::Context;
+use crate::app::Records;
 use crate::app::pages::DEFAULT_LIMIT;
 use crate::outcome::Result;
 use crate::service::client::{Call, SearchLocation};
@@ -122,12 +122,12 @@ pub(crate) struct JournalFlags {
 
 impl JournalFlags {
     /// Opens the journal, so only once the rest of the input is known to be usable.
-    pub(crate) fn apply(self, context: &Context) -> Result<()> {
+    pub(crate) fn apply(self, records: &Records) -> Result<()> {
         if self.same_organization {
-            context.journal()?.scope.takes_any_account.set(true);
+            records.journal()?.scope.takes_any_account.set(true);
         }
         if let Some(retention) = self.retention {
-            context.journal()?.scope.retention.set(retention);
+            records.journal()?.scope.retention.set(retention);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::finish::{Recorded, emit_booking, finish_recorded, record};
 use super::terms::asked_for;
 use super::verdict::{MODIFIED, compared, of_known, setting, tell};
 use super::watch::wait::read_booking;
-use crate::app::Context;
+use crate::app::{Api, Records, Ui};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::wish::{Agreement, Compared};
@@ -15,19 +15,24 @@ use crate::service::mapping::{WriteKind, member};
 
 /// Ends a command that has made a booking: on stdout, with what its wish says of it. After a 7 a
 /// script books elsewhere, so that a booking that is another one than was asked for ends with 16.
-pub(crate) fn finish_created(context: &Context, booking: &Booking) -> Result<Exit> {
-    let verdict = of_known(context, &asked_for(context, booking), booking);
-    let recorded = record(context, booking);
-    let exit = finish_recorded(context, booking, &recorded, |view| {
-        view.unshown = verdict.unshown_sentence(context.adapter());
+pub(crate) fn finish_created(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    booking: &Booking,
+) -> Result<Exit> {
+    let verdict = of_known(records, &asked_for(records, booking), booking);
+    let recorded = record(records, ui, booking);
+    let exit = finish_recorded(api, records, ui, booking, &recorded, |view| {
+        view.unshown = verdict.unshown_sentence(api.adapter());
     })?;
-    tell(context, &verdict, "");
+    tell(api, ui, &verdict, "");
     let Some(clause) = verdict.refusal.filter(|_| !verdict.is_another) else {
         return Ok(exit);
     };
-    let set = context.adapter().set_command(verdict.setting.unwrap_or("read.booking=EXPRESSION"));
+    let set = api.adapter().set_command(verdict.setting.unwrap_or("read.booking=EXPRESSION"));
     let warning = format!("in the booking {clause}; if the service writes it otherwise: {set}");
-    context.out.warn(&warning);
+    ui.out.warn(&warning);
     // What a new booking waits for says more than how it differs.
     Ok(if exit == Exit::Done { Exit::OutcomeUnknown } else { exit })
 }
@@ -35,14 +40,15 @@ pub(crate) fn finish_created(context: &Context, booking: &Booking) -> Result<Exi
 /// Reads a booking once more if the answer to a change does not show it: the answer may be older
 /// than the change.
 pub(crate) async fn read_unless(
-    context: &Context,
+    api: &Api,
+    ui: &Ui,
     booking: Booking,
     shows_it: bool,
 ) -> Result<Booking> {
     if shows_it {
         return Ok(booking);
     }
-    match read_booking(context, booking.id()).await {
+    match read_booking(api, ui, booking.id()).await {
         Err(error) if error.exit == Exit::Interrupted => Err(error),
         read => Ok(read.unwrap_or(booking)),
     }
@@ -60,10 +66,10 @@ pub(crate) struct Change<'a> {
 impl Change<'_> {
     /// How a booking compares with what the change asked for. While the provider works on it, it
     /// may show what it was.
-    fn compared(&self, context: &Context, booking: &Booking) -> Vec<Compared> {
+    fn compared(&self, api: &Api, records: &Records, booking: &Booking) -> Vec<Compared> {
         let asked = Value::from(self.asked.clone());
-        let mut found = compared(context, &asked, booking, true);
-        let names = context.adapter().names_of(self.kind);
+        let mut found = compared(records, &asked, booking, true);
+        let names = api.adapter().names_of(self.kind);
         for it in &mut found {
             if self.is_proved(booking, it, &names) {
                 it.agreement = Agreement::Same;
@@ -75,8 +81,8 @@ impl Change<'_> {
     }
 
     /// Whether a booking has everything that was asked for.
-    pub(crate) fn is_shown(&self, context: &Context, booking: &Booking) -> bool {
-        self.compared(context, booking).iter().all(|it| it.agreement == Agreement::Same)
+    pub(crate) fn is_shown(&self, api: &Api, records: &Records, booking: &Booking) -> bool {
+        self.compared(api, records, booking).iter().all(|it| it.agreement == Agreement::Same)
     }
 
     /// Whether a new `last_modification` proves a field that is not shown (spec, Bookings): it
@@ -100,13 +106,15 @@ impl Change<'_> {
 /// one that it does not show after a modify (`change_not_shown`). Some services ignore fields whose
 /// names they do not know.
 pub(crate) async fn finish_changed(
-    context: &Context,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     booking: Booking,
     change: Change<'_>,
 ) -> Result<Exit> {
     let is_modify = change.kind == WriteKind::Modify;
-    let found = change.compared(context, &booking);
-    if is_modify && context.has_journal() {
+    let found = change.compared(api, records, &booking);
+    if is_modify && records.has_journal() {
         let mut accepted = change.asked.clone();
         accepted.retain(|field, _| {
             let mut its = found.iter().filter(|it| it.field.split('.').next() == Some(field));
@@ -114,44 +122,44 @@ pub(crate) async fn finish_changed(
             is_recorded && its.all(|it| it.agreement == Agreement::Same)
         });
         if booking.status() != Status::Processing {
-            let journal = context.journal();
+            let journal = records.journal();
             let _ = journal.and_then(|it| it.change(&booking, &accepted));
         }
     }
-    let recorded = record(context, &booking);
+    let recorded = record(records, ui, &booking);
     let unproved = found.iter().find(|it| it.agreement == Agreement::NotShown);
     if let Some(unproved) = unproved.filter(|_| is_modify && recorded.is_it()) {
-        if context.out.is_human() {
-            emit_booking(context, &booking, |_| {})?;
+        if ui.out.is_human() {
+            emit_booking(api, records, ui, &booking, |_| {})?;
         }
         let (id, field) = (booking.id(), &unproved.field);
         let what =
             format!("booking {id} does not show its {field}, so the change may not have been made");
         let mut error = Error::new(Code::ChangeNotShown, what);
         error.body = Some(booking.document.clone());
-        return Err(error.hint(way_to_map(context, change.kind, field)));
+        return Err(error.hint(way_to_map(api, change.kind, field)));
     }
-    let exit = finish_recorded(context, &booking, &recorded, |view| {
+    let exit = finish_recorded(api, records, ui, &booking, &recorded, |view| {
         view.is_answered = change.is_payment;
     })?;
     if !recorded.is_it() {
         return Ok(exit);
     }
     let mut is_contradicted = false;
-    for it in found.iter().chain(&change.moved(context, &booking)) {
+    for it in found.iter().chain(&change.moved(records, &booking)) {
         let Some(clause) = it.clause() else { continue };
         is_contradicted = true;
         let what = format!("the service accepted the request, but in the booking {clause}");
         match &it.agreement {
             Agreement::NotUnderstood(_) => {
-                let set = context.adapter().set_command(setting(&booking, it));
-                context.out.warn(&format!("{what}; set how the service writes it: {set}"));
+                let set = api.adapter().set_command(setting(&booking, it));
+                ui.out.warn(&format!("{what}; set how the service writes it: {set}"));
             }
-            _ => warn_of_field(context, &what, change.kind, &it.field),
+            _ => warn_of_field(api, ui, &what, change.kind, &it.field),
         }
     }
     if !is_modify {
-        recorded.tell(context);
+        recorded.tell(ui);
     }
     Ok(if is_contradicted { Exit::Refused } else { exit })
 }
@@ -159,23 +167,23 @@ pub(crate) async fn finish_changed(
 impl Change<'_> {
     /// A time or a party that was not to be changed, and that the booking shows otherwise than
     /// before.
-    fn moved(&self, context: &Context, booking: &Booking) -> Vec<Compared> {
+    fn moved(&self, records: &Records, booking: &Booking) -> Vec<Compared> {
         let stays = ["datetime", "party_size"].into_iter();
         let stays = stays.filter(|field| !self.asked.contains_key(*field));
         let before = self.before.filter(|_| booking.status() != Status::Processing);
         let fields = stays.filter_map(|field| Some((field, before?.value().get(field)?.clone())));
         let fields: Map<String, Value> = fields.map(|(name, it)| (name.to_owned(), it)).collect();
-        compared(context, &json!(fields), booking, false)
+        compared(records, &json!(fields), booking, false)
     }
 }
 
 /// Warns of a field that was not taken, with the setting that can be the cause.
-pub(crate) fn warn_of_field(context: &Context, what: &str, kind: WriteKind, field: &str) {
-    context.out.warn(&format!("{what}; {}", way_to_map(context, kind, field)));
+pub(crate) fn warn_of_field(api: &Api, ui: &Ui, what: &str, kind: WriteKind, field: &str) {
+    ui.out.warn(&format!("{what}; {}", way_to_map(api, kind, field)));
 }
 
-fn way_to_map(context: &Context, kind: WriteKind, field: &str) -> String {
-    let adapter = context.adapter();
+fn way_to_map(api: &Api, kind: WriteKind, field: &str) -> String {
+    let adapter = api.adapter();
     let names = adapter.names_of(kind);
     let (why, setting) = match names.iter().find(|(own, ..)| *own == field) {
         Some((_, key, _)) if !adapter.write.contains_key(&kind) => {
@@ -188,10 +196,10 @@ fn way_to_map(context: &Context, kind: WriteKind, field: &str) -> String {
 
 impl Recorded {
     /// Says what a booking shows otherwise than the journal says was asked for.
-    pub(crate) fn tell(&self, context: &Context) {
+    pub(crate) fn tell(&self, ui: &Ui) {
         for it in self.found.iter().filter(|it| !it.was_same && !it.is_another()) {
             if let Some(clause) = it.clause() {
-                context.out.warn(&format!("in the booking {clause}"));
+                ui.out.warn(&format!("in the booking {clause}"));
             }
         }
     }

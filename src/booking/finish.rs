@@ -3,8 +3,8 @@
 
 use super::terms::{filled_in, kept, kept_terms};
 use super::verdict::{compared, of_create};
-use crate::app::Context;
 use crate::app::in_flight::show_command;
+use crate::app::{Api, Records, Ui};
 use crate::journal::Actor;
 use crate::journal::recent::RecentList;
 use crate::outcome::{Exit, Result};
@@ -14,37 +14,42 @@ use crate::service::documents::wish::Compared;
 use crate::terminal::view::{BookingView, RequestView};
 
 /// The booking as a card, with the service's time for what is left until a deadline.
-pub(crate) fn booking_view(context: &Context, booking: &Booking) -> BookingView {
+pub(crate) fn booking_view(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    booking: &Booking,
+) -> BookingView {
     let mut view = BookingView {
         booking: booking.clone(),
-        dialect: context.dialect().clone(),
-        now: context.service_now(),
-        certainty: context.certainty(),
+        dialect: api.dialect().clone(),
+        now: api.service_now(),
+        certainty: api.certainty(),
         terms: None,
         venue: None,
         made_by: None,
-        map_it: context.adapter().set_command("read.booking=EXPRESSION"),
+        map_it: api.adapter().set_command("read.booking=EXPRESSION"),
         unshown: None,
         is_answered: false,
     };
     // A script gets the service's document alone.
-    if context.out.is_human() {
-        view.booking = filled_in(context, booking);
+    if ui.out.is_human() {
+        view.booking = filled_in(records, booking);
         let venue = view.booking.venue_id();
-        view.venue = venue.and_then(|id| context.known_venue(&id));
-        view.made_by = maker(context, booking);
+        view.venue = venue.and_then(|id| records.known_venue(&id));
+        view.made_by = maker(api, records, booking);
         // A late cancellation has its price.
         if !matches!(booking.status(), Status::Failed | Status::Expired) {
-            view.terms = kept_terms(context, booking);
+            view.terms = kept_terms(records, booking);
         }
     }
     view
 }
 
 /// Who made a booking, where a team shares the journal.
-fn maker(context: &Context, booking: &Booking) -> Option<String> {
-    context.target().journal()?;
-    let attempts = context.journal().ok()?.attempts_of(booking.id()).ok()?;
+fn maker(api: &Api, records: &Records, booking: &Booking) -> Option<String> {
+    api.target().journal()?;
+    let attempts = records.journal().ok()?.attempts_of(booking.id()).ok()?;
     let mut runs = attempts.into_iter().flat_map(|attempt| attempt.runs);
     let Actor { user, host } = runs.find_map(|run| run.maker)?;
     Some(format!("{user} on {host}"))
@@ -58,17 +63,17 @@ pub(crate) struct Recorded {
 /// Records a booking as it was seen now. Another one than was asked for does not take its place in
 /// the journal. One whose request is not resolved resolves it if it is as that asked. A journal
 /// that cannot be written is no error: the work is done, and the copy is as old as its date says.
-pub(crate) fn record(context: &Context, booking: &Booking) -> Recorded {
-    let known = kept(context, booking);
+pub(crate) fn record(records: &Records, ui: &Ui, booking: &Booking) -> Recorded {
+    let known = kept(records, booking);
     let asked = known.as_ref().and_then(|known| known.asked.as_ref());
-    let found = asked.map(|asked| compared(context, asked, booking, false));
+    let found = asked.map(|asked| compared(records, asked, booking, false));
     let recorded = Recorded { found: found.unwrap_or_default() };
     if let Some(difference) = recorded.difference() {
         let id = booking.id();
         let what = format!("booking {id} is not the one that was asked for: {difference}");
-        context.out.warn(&what);
-    } else if context.has_journal() || context.out.is_human() {
-        let journal = context.journal();
+        ui.out.warn(&what);
+    } else if records.has_journal() || ui.out.is_human() {
+        let journal = records.journal();
         let key = known.and_then(|known| known.unresolved_key);
         let is_resolved = of_create(booking, &recorded.found, true).refusal.is_none();
         let _ = journal.and_then(|it| match key.filter(|_| is_resolved) {
@@ -76,24 +81,26 @@ pub(crate) fn record(context: &Context, booking: &Booking) -> Recorded {
             None => it.update(booking),
         });
     }
-    context.remember_last(RecentList::LastBooking, booking.id());
+    records.remember_last(RecentList::LastBooking, booking.id());
     recorded
 }
 
 /// Ends a command that wrote: records the booking, writes it, and returns the exit code of its
 /// status, or 16 if it is not the one that the journal says was asked for.
-pub(crate) fn finish(context: &Context, booking: &Booking) -> Result<Exit> {
-    finish_recorded(context, booking, &record(context, booking), |_| {})
+pub(crate) fn finish(api: &Api, records: &Records, ui: &Ui, booking: &Booking) -> Result<Exit> {
+    finish_recorded(api, records, ui, booking, &record(records, ui, booking), |_| {})
 }
 
 pub(crate) fn finish_recorded(
-    context: &Context,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     booking: &Booking,
     recorded: &Recorded,
     also: impl FnOnce(&mut BookingView),
 ) -> Result<Exit> {
-    emit_booking(context, booking, also)?;
-    warn_of_unknown_status(context, booking);
+    emit_booking(api, records, ui, booking, also)?;
+    warn_of_unknown_status(api, ui, booking);
     Ok(match recorded.is_it() {
         true => booking.exit(),
         false => Exit::OutcomeUnknown,
@@ -102,20 +109,22 @@ pub(crate) fn finish_recorded(
 
 /// Writes a booking. It exists even if stdout cannot be written: the error carries its id.
 pub(crate) fn emit_booking(
-    context: &Context,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     booking: &Booking,
     also: impl FnOnce(&mut BookingView),
 ) -> Result<()> {
-    let mut view = booking_view(context, booking);
+    let mut view = booking_view(api, records, ui, booking);
     also(&mut view);
     let (id, status) = (booking.id(), booking.status());
-    let is_read = context.out.emit_read(&view).map_err(|mut error| {
+    let is_read = ui.out.emit_read(&view).map_err(|mut error| {
         error.message = format!("booking {id} has status {status}, but {}", error.message);
         error.body = Some(booking.document.clone());
         error.hint(format!("do not repeat the command; check the booking: {}", show_command(id)))
     })?;
     if !is_read {
-        context.out.warn(&format!(
+        ui.out.warn(&format!(
             "the output was closed; booking {id} has status {status}; see it: {}",
             show_command(id)
         ));
@@ -125,11 +134,11 @@ pub(crate) fn emit_booking(
 
 /// Tells why the exit code is the one of a status that the specification does not have, and how to
 /// map it.
-pub(crate) fn warn_of_unknown_status(context: &Context, booking: &Booking) {
+pub(crate) fn warn_of_unknown_status(api: &Api, ui: &Ui, booking: &Booking) {
     if let Status::Other(word) = booking.status() {
-        context.out.warn(&format!(
+        ui.out.warn(&format!(
             "`{word}` is a status that bookctl does not know; map it: {}",
-            context.adapter().set_command("read.booking=EXPRESSION")
+            api.adapter().set_command("read.booking=EXPRESSION")
         ));
     }
 }
@@ -137,19 +146,19 @@ pub(crate) fn warn_of_unknown_status(context: &Context, booking: &Booking) {
 /// Records a booking that was shown, for `@last` and for the search of `bookings`, and says how it
 /// differs from what was asked for. A script that reads (`--json`) leaves nothing behind: its reads
 /// open no journal.
-pub(crate) fn remember_shown(context: &Context, booking: &Booking) {
-    if context.out.is_human() {
-        record(context, booking).tell(context);
+pub(crate) fn remember_shown(records: &Records, ui: &Ui, booking: &Booking) {
+    if ui.out.is_human() {
+        record(records, ui, booking).tell(ui);
     }
 }
 
 /// Shows a call as it would be sent, without sending anything.
-pub(crate) fn preview(context: &Context, call: Call) -> Result<Exit> {
-    context.out.emit(&request_view(context, call))?;
+pub(crate) fn preview(api: &Api, ui: &Ui, call: Call) -> Result<Exit> {
+    ui.out.emit(&request_view(api, call))?;
     Ok(Exit::Done)
 }
 
-pub(crate) fn request_view(context: &Context, call: Call) -> RequestView {
-    let (adapter, base_path) = (context.adapter(), context.base_path());
-    RequestView::masked(call, adapter, context.has_key(), base_path)
+pub(crate) fn request_view(api: &Api, call: Call) -> RequestView {
+    let (adapter, base_path) = (api.adapter(), api.base_path());
+    RequestView::masked(call, adapter, api.has_key(), base_path)
 }

@@ -8,7 +8,7 @@ use super::arguments::{At, ExtraFields, Limit, Zone, degrees, near};
 use super::book::{offer, walk};
 use super::find::pick;
 use super::watch::wait;
-use crate::app::{Context, pages, understood};
+use crate::app::{Parts, pages, understood};
 use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{SearchLocation, VenueQuery};
@@ -57,30 +57,31 @@ pub(crate) struct Args {
     extra: ExtraFields,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     let point = args.lat.zip(args.lon);
     let point = point.map(|(latitude, longitude)| SearchLocation::At { latitude, longitude });
     let place = args.near.or(point);
     let place = place.ok_or_else(|| Error::usage("no place given: pass --near"))?;
     let when = args.when.when();
     let zone = args.when.zone.tz.unwrap_or_else(system_zone);
-    let moment = offer::resolve(&when, context.now()?, &zone)?;
+    let moment = offer::resolve(&when, api.now()?, &zone)?;
     let query = VenueQuery {
         vertical: args.vertical,
         place,
-        datetime: context.adapter().wire_time(&moment, None),
+        datetime: api.adapter().wire_time(&moment, None),
         party_size: args.party,
         providers: args.provider,
         fields: args.extra.body()?,
         page: None,
     };
-    let pages = pages::find_venues(context, &query, args.limit.get()).await?;
+    let pages = pages::find_venues(api, records, ui, &query, args.limit.get()).await?;
     let venues = &pages.items;
-    context.remember_rows(RecentList::Venues, venues.iter().map(Venue::id));
+    records.remember_rows(RecentList::Venues, venues.iter().map(Venue::id));
     let list = DocumentView(pages.document, |_| venues_page(venues));
     let none = "No venues found. Try another place or time.";
-    context.out.emit_list(&list, venues.is_empty(), none)?;
-    understood::note_around(context, &pages.around);
+    ui.out.emit_list(&list, venues.is_empty(), none)?;
+    understood::note_around(api, ui, &pages.around);
     Ok(Exit::Done)
 }
 
@@ -119,12 +120,14 @@ pub(crate) struct SlotsArgs {
     extra: ExtraFields,
 }
 
-pub(crate) async fn list_slots(context: &Context, args: SlotsArgs) -> Result<Exit> {
-    let venue = pick::venue_or_pick(context, args.venue.as_deref()).await?;
+pub(crate) async fn list_slots(parts: &Parts, args: SlotsArgs) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
+    let venue = pick::venue_or_pick(records, ui, args.venue.as_deref()).await?;
     let (remembered, zone) = (venue.remembered.as_ref(), args.zone.tz.as_ref());
     let at = args.at.unwrap_or(SlotsAt { when: When::now(), is_day: true });
     let search = offer::SlotSearch {
-        context,
+        api,
+        ui,
         venue: &venue,
         party_size: args.party,
         provider: args.provider.as_deref(),
@@ -136,14 +139,14 @@ pub(crate) async fn list_slots(context: &Context, args: SlotsArgs) -> Result<Exi
         Some(longest) => wait_for_slot(&search, &at, zone.as_ref(), longest).await?,
         None => search.around(&at.when, zone.as_ref()).await?,
     };
-    offer.remember(context);
-    let (slots, reader) = (&offer.slots, offer.reader(context));
-    context.remember_rows(RecentList::Slots, slots.iter().map(Slot::id));
+    offer.remember(records);
+    let (slots, reader) = (&offer.slots, offer.reader(api));
+    records.remember_rows(RecentList::Slots, slots.iter().map(Slot::id));
     let list = DocumentView(offer.document.clone(), |_| slots_page(slots, reader));
     let venue = venue.name();
     let none = format!("No slots found at {venue} on that day. Try another day.");
-    context.out.emit_list(&list, slots.is_empty(), &none)?;
-    understood::note_around(context, &offer.around);
+    ui.out.emit_list(&list, slots.is_empty(), &none)?;
+    understood::note_around(api, ui, &offer.around);
     Ok(Exit::Done)
 }
 
@@ -178,12 +181,12 @@ async fn wait_for_slot(
     zone: Option<&TimeZone>,
     longest: Duration,
 ) -> Result<offer::Offer> {
-    let context = search.context;
-    context.wait_for_rate_limits();
+    let (api, ui) = (search.api, search.ui);
+    api.wait_for_rate_limits();
     let deadline = Instant::now() + longest;
     let pause = (longest / 20).clamp(MOST_OFTEN, LEAST_OFTEN);
     let how_often = format!("every {} for up to", in_units(pause.as_secs()));
-    let progress = context.out.progress("");
+    let progress = ui.out.progress("");
     let mut last = Error::new(Code::Timeout, "the service did not respond in time");
     let mut is_noted = false;
     loop {
@@ -209,8 +212,8 @@ async fn wait_for_slot(
             return Err(last);
         }
         let text = format!("{}; looking {how_often} {}", last.message, in_units(left.as_secs()));
-        if !is_noted && !context.out.redraws() {
-            context.out.note(&text);
+        if !is_noted && !ui.out.redraws() {
+            ui.out.note(&text);
             is_noted = true;
         }
         progress.say(&text);

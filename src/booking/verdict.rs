@@ -12,8 +12,8 @@
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use crate::app::Context;
 use crate::app::in_flight::show_command;
+use crate::app::{Api, Records, Ui};
 use crate::outcome::{Code, Error};
 use crate::service::documents::booking::Booking;
 use crate::service::documents::wish::{Agreement, Compared, Weight, Wish, compare};
@@ -57,21 +57,21 @@ impl Compared {
 /// Compares a booking with what was asked for, on the clock of its venue where a search or a slot
 /// has shown it.
 pub(crate) fn compared(
-    context: &Context,
+    records: &Records,
     asked: &Value,
     booking: &Booking,
     is_first: bool,
 ) -> Vec<Compared> {
     let wish = Wish::of(asked);
     let has_offset = booking.time.read().is_none_or(|time| time.instant.is_some());
-    let zone = (!has_offset).then(|| zone_of(context, &wish, booking)).flatten();
+    let zone = (!has_offset).then(|| zone_of(records, &wish, booking)).flatten();
     compare(&wish, booking, zone.as_ref(), is_first)
 }
 
-fn zone_of(context: &Context, wish: &Wish, booking: &Booking) -> Option<TimeZone> {
+fn zone_of(records: &Records, wish: &Wish, booking: &Booking) -> Option<TimeZone> {
     let venue = booking.venue_id().or_else(|| wish.text("venue_id"));
-    let venue = venue.and_then(|id| context.known_venue(&id)?.timezone());
-    let slot = || context.known_slot(&wish.text("availability_id")?)?.slot.offset();
+    let venue = venue.and_then(|id| records.known_venue(&id)?.timezone());
+    let slot = || records.known_slot(&wish.text("availability_id")?)?.slot.offset();
     venue.or_else(|| slot().map(TimeZone::fixed))
 }
 
@@ -107,18 +107,18 @@ pub(super) fn setting(booking: &Booking, found: &Compared) -> &'static str {
 }
 
 /// The verdict on a booking that the journal says was asked for.
-pub(crate) fn of_known(context: &Context, asked: &Value, booking: &Booking) -> Verdict {
-    of_create(booking, &compared(context, asked, booking, false), true)
+pub(crate) fn of_known(records: &Records, asked: &Value, booking: &Booking) -> Verdict {
+    of_create(booking, &compared(records, asked, booking, false), true)
 }
 
 /// The error (16) for a booking that is not the one that was asked for.
-pub(crate) fn refusal(context: &Context, booking: &Booking, verdict: &Verdict) -> Option<Error> {
+pub(crate) fn refusal(api: &Api, booking: &Booking, verdict: &Verdict) -> Option<Error> {
     let (id, status) = (booking.id(), booking.status());
     let clause = verdict.refusal.as_ref()?;
     let what = format!("booking {id} ({status}) is not the one that was asked for: {clause}");
     let mut error = Error::new(Code::OutcomeUnknown, what);
     error.body = Some(booking.document.clone());
-    let set = verdict.setting.map(|setting| context.adapter().set_command(setting));
+    let set = verdict.setting.map(|setting| api.adapter().set_command(setting));
     Some(match set {
         Some(set) => error.hint(format!("set how the service writes it: {set}")),
         None => error.hint(format!("see the booking: {}", show_command(id))),
@@ -126,12 +126,12 @@ pub(crate) fn refusal(context: &Context, booking: &Booking, verdict: &Verdict) -
 }
 
 /// Says what a booking that was made shows otherwise, or not at all. `row` names a row of a batch.
-pub(crate) fn tell(context: &Context, verdict: &Verdict, row: &str) {
+pub(crate) fn tell(api: &Api, ui: &Ui, verdict: &Verdict, row: &str) {
     for clause in &verdict.warnings {
-        context.out.warn(&format!("{row}in the booking {clause}"));
+        ui.out.warn(&format!("{row}in the booking {clause}"));
     }
-    if let Some(unshown) = verdict.unshown_sentence(context.adapter()) {
-        context.out.note(&format!("{row}{unshown}"));
+    if let Some(unshown) = verdict.unshown_sentence(api.adapter()) {
+        ui.out.note(&format!("{row}{unshown}"));
     }
 }
 

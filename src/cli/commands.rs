@@ -137,7 +137,7 @@ impl Command {
             Command::Cancel(args) => Plan::service(args, booking::change::cancel::run),
             Command::Desk(args) => {
                 let needs = Needs { is_server: true, ..Needs::of(ServiceNeed::Profile) };
-                Plan::context(needs, args, desk::run)
+                Plan::with(needs, args, desk::run)
             }
             Command::Bookings(args) => Plan::service(args, booking::find::run),
             Command::Limits(_) => Plan::service((), account::limits::run),
@@ -145,21 +145,21 @@ impl Command {
                 let verb = group.command.unwrap_or_default();
                 let only_reads = verb.only_reads();
                 let needs = Needs { only_reads, ..Needs::of(ServiceNeed::Profile) };
-                Plan::context(needs, verb, account::session::run)
+                Plan::with(needs, verb, account::session::run)
             }
             Command::Card(args) => Plan::read(args, account::card::card),
             Command::Api(args) => Plan::service(*args, api::run),
             Command::Status(_) => Plan::service((), status::run),
             Command::Journal(group) => {
                 let verb = group.command.unwrap_or_default();
-                Plan::context(Needs::of(ServiceNeed::None), verb, journal::run)
+                Plan::with(Needs::of(ServiceNeed::None), verb, journal::run)
             }
-            Command::Attempts(args) => Plan::context(args.needs(), args, booking::attempts::run),
+            Command::Attempts(args) => Plan::with(args.needs(), args, booking::attempts::run),
             Command::Sandbox(group) => {
-                Plan::context(group.command.needs(), group.command, playground::run)
+                Plan::with(group.command.needs(), group.command, playground::run)
             }
             Command::Webhook(group) => {
-                Plan::context(group.command.needs(), group.command, webhook::commands::run)
+                Plan::with(group.command.needs(), group.command, webhook::commands::run)
             }
         }
     }

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use super::list::Entry;
-use crate::app::Context;
+use crate::app::Parts;
 use crate::booking::{attempts, book, change, pause};
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::shell;
@@ -71,9 +71,10 @@ impl Letter {
 }
 
 /// Runs the command with its own questions. Its first line is the command itself.
-pub(super) async fn run(context: &Context, letter: Letter, entry: &Entry) -> Result<Exit> {
+pub(super) async fn run(parts: &Parts, letter: Letter, entry: &Entry) -> Result<Exit> {
+    let Parts { ui, .. } = parts;
     let id = entry.id();
-    let begin = |verb: &str| context.out.note(&shell::command(verb, id, ""));
+    let begin = |verb: &str| ui.out.note(&shell::command(verb, id, ""));
     match letter {
         Answer => begin("continue"),
         Modify => begin("modify"),
@@ -82,11 +83,11 @@ pub(super) async fn run(context: &Context, letter: Letter, entry: &Entry) -> Res
         _ => begin("attempts resume"),
     }
     match letter {
-        Answer => pause::run(context, parsed(&["--", id])?).await,
-        Modify => change::modify::run(context, parsed(&["--", id])?).await,
-        Cancel => change::cancel::run(context, parsed(&["--", id])?).await,
-        BookAgain => book::run(context, parsed(&["--like", id])?).await,
-        _ => attempts::run(context, parsed(&["resume", "--", id])?).await,
+        Answer => pause::run(parts, parsed(&["--", id])?).await,
+        Modify => change::modify::run(parts, parsed(&["--", id])?).await,
+        Cancel => change::cancel::run(parts, parsed(&["--", id])?).await,
+        BookAgain => book::run(parts, parsed(&["--like", id])?).await,
+        _ => attempts::run(parts, parsed(&["resume", "--", id])?).await,
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::app::Context;
+use crate::app::{Api, Records, Ui};
 use crate::booking::find::pick;
 use crate::journal::{Attempt, KeptBooking, SearchCriteria};
 use crate::json::plain;
@@ -149,22 +149,29 @@ impl List {
 
     /// Reads the journal for what is searched. The selected row stays selected, as the booking that
     /// a request became.
-    pub(super) fn read(&mut self, context: &Context, text: &str, now: Timestamp) -> Result<()> {
+    pub(super) fn read(
+        &mut self,
+        api: &Api,
+        records: &Records,
+        ui: &Ui,
+        text: &str,
+        now: Timestamp,
+    ) -> Result<()> {
         (self.is_stale, self.laid_out) = (false, None);
         let is_another = std::mem::take(&mut self.is_another);
         let selected = self.entry().filter(|_| !is_another);
         let selected = selected.map(|entry| entry.id().to_owned());
-        pick::take_in_received(context)?;
-        let (journal, zone) = (context.journal()?, system_zone());
+        pick::take_in_received(api, records, ui)?;
+        let (journal, zone) = (records.journal()?, system_zone());
         let text = Some(text.trim()).filter(|text| !text.is_empty());
-        let (mut rows, has_more) = find_rows(context, text, now, &zone)?;
+        let (mut rows, has_more) = find_rows(records, text, now, &zone)?;
         self.has_more = has_more;
         self.groups = match text {
-            Some(_) => find_rows(context, None, now, &zone)?.0.iter().map(|row| row.0).collect(),
+            Some(_) => find_rows(records, None, now, &zone)?.0.iter().map(|row| row.0).collect(),
             None => rows.iter().map(|row| row.0).collect(),
         };
         if let Some(text) = text.filter(|_| rows.is_empty()) {
-            for word in pick::similar_words(context, text)? {
+            for word in pick::similar_words(api, records, ui, text)? {
                 let sought = SearchCriteria { guest: Some(word), ..SearchCriteria::default() };
                 let kept = journal.find(&sought, Some(MOST))?.kept.into_iter();
                 rows.extend(kept.map(|kept| (Group::Similar, Entry::Booking(kept.into()))));
@@ -219,12 +226,12 @@ impl List {
 
 /// The rows that have a text, in no order, and whether there are more bookings.
 fn find_rows(
-    context: &Context,
+    records: &Records,
     text: Option<&str>,
     now: Timestamp,
     zone: &TimeZone,
 ) -> Result<(Vec<(Group, Entry)>, bool)> {
-    let journal = context.journal()?;
+    let journal = records.journal()?;
     let sought = SearchCriteria {
         text: text.map(str::to_owned),
         coming: Some(zone.to_datetime(now).date()),
@@ -246,7 +253,7 @@ fn find_rows(
     for attempt in journal.open_attempts_here()? {
         let id = attempt.asked().get("venue_id").map(plain);
         let id = id.unwrap_or_default();
-        let known = context.known_venue(&id);
+        let known = records.known_venue(&id);
         let venue = known.map_or(id, |venue| venue.name().to_owned());
         if text.is_none_or(|text| is_match(&attempt, &venue, text)) {
             rows.push((Group::Unresolved, Entry::Request(Box::new(attempt), venue)));

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use crate::app::{self, Context};
+use crate::app::{self, Parts};
 use crate::booking::terms::asked_for;
 use crate::booking::watch::wait;
 use crate::journal::recent::RecentList;
@@ -54,7 +54,7 @@ enum Step {
 type Reading<'a> = Pin<Box<dyn Future<Output = Result<Booking>> + 'a>>;
 
 struct Desk<'a> {
-    context: &'a Context,
+    parts: &'a Parts,
     clock: Box<dyn Fn() -> Timestamp + 'a>,
     style: StreamStyle,
     search: Line,
@@ -76,17 +76,18 @@ struct Desk<'a> {
     is_asked: bool,
 }
 
-pub(crate) async fn run(context: &Context, _: Args) -> Result<Exit> {
-    let no_terminal = (!context.out.is_terminal()).then_some("standard output is not one");
-    if let Some(why) = context.prompter.why_no_screen().or(no_terminal) {
+pub(crate) async fn run(parts: &Parts, _: Args) -> Result<Exit> {
+    let Parts { api, ui, .. } = parts;
+    let no_terminal = (!ui.out.is_terminal()).then_some("standard output is not one");
+    if let Some(why) = ui.prompter.why_no_screen().or(no_terminal) {
         let what = format!("the desk needs a terminal: {why}");
         return Err(Error::usage(what).hint("list them with `bookctl bookings`"));
     }
     let mut signals = app::listen_for_signals()?;
     let mut desk = Desk {
-        context,
-        clock: Box::new(context.live_clock()),
-        style: context.out.stderr_style(),
+        parts,
+        clock: Box::new(api.live_clock()),
+        style: ui.out.stderr_style(),
         search: Line::default(),
         list: List::default(),
         card: Vec::new(),
@@ -100,9 +101,9 @@ pub(crate) async fn run(context: &Context, _: Args) -> Result<Exit> {
     };
     desk.read()?;
     loop {
-        context.out.hold(true);
+        ui.out.hold(true);
         let step = desk.until_a_step(&mut signals).await;
-        context.out.hold(false);
+        ui.out.hold(false);
         match step? {
             Step::Act(letter) => desk.act(letter, &mut signals).await?,
             _ => return Ok(Exit::Done),
@@ -170,12 +171,18 @@ impl Desk<'_> {
     /// Reads the journal.
     fn read(&mut self) -> Result<()> {
         let now = (self.clock)();
-        self.list.read(self.context, &self.search.text, now)?;
+        self.list.read(
+            &self.parts.api,
+            &self.parts.records,
+            &self.parts.ui,
+            &self.search.text,
+            now,
+        )?;
         if let Some(id) = self.list.gone.take().filter(|_| self.is_open) {
             (self.is_open, self.top) = (false, 0);
             self.message = Some(format!("Closed: {id} is no longer listed."));
         }
-        if let Some(said) = self.context.out.held() {
+        if let Some(said) = self.parts.ui.out.held() {
             self.message = Some(said);
         }
         self.card_for = None;
@@ -184,10 +191,10 @@ impl Desk<'_> {
 
     /// Reads a booking from the service.
     fn refresh(&mut self, id: String, is_asked: bool) {
-        let context = self.context;
+        let Parts { api, records, ui, .. } = self.parts;
         let read = async move {
-            let booking = wait::read_booking(context, &id).await?;
-            wait::like(context, &asked_for(context, &booking), booking)
+            let booking = wait::read_booking(api, ui, &id).await?;
+            wait::like(records, &asked_for(records, &booking), booking)
         };
         self.reading = Some(Box::pin(read));
         self.is_asked = is_asked;
@@ -198,14 +205,14 @@ impl Desk<'_> {
         self.reading = None;
         let Some(read) = read else { return };
         let stored = read.and_then(|booking| {
-            self.context.journal()?.update(&booking)?;
+            self.parts.records.journal()?.update(&booking)?;
             Ok(format!("{} is {}.", booking.id(), booking.status().word()))
         });
         self.list.is_stale = true;
         match stored {
             Ok(said) if self.is_asked => self.message = Some(said),
             // Nor was what was said meanwhile.
-            Ok(_) => drop(self.context.out.held()),
+            Ok(_) => drop(self.parts.ui.out.held()),
             Err(error) => self.message = Some(format!("Not refreshed: {}", error.message)),
         }
     }
@@ -259,7 +266,7 @@ impl Desk<'_> {
         };
         if let Entry::Booking(kept) = entry {
             let (id, status) = (kept.booking.id().to_owned(), kept.booking.status());
-            self.context.remember_last(RecentList::LastBooking, &id);
+            self.parts.records.remember_last(RecentList::LastBooking, &id);
             if matches!(status, Status::RequiresAction | Status::Processing) {
                 self.refresh(id, false);
             }
@@ -297,19 +304,19 @@ impl Desk<'_> {
         self.reading = None;
         // The rest of a line that was typed at the card answers no question.
         tty::discard().map_err(of_terminal)?;
-        let running = action::run(self.context, letter, entry);
+        let running = action::run(self.parts, letter, entry);
         let ended = tokio::select! {
             biased;
             exit = signals.next() => Err(Error::interrupted(exit)),
             ended = running => ended,
         };
-        self.context.out.make_room();
-        let in_flight = self.context.in_flight.take();
+        self.parts.ui.out.make_room();
+        let in_flight = self.parts.api.in_flight.take();
         if let Err(error) = ended.map_err(|error| in_flight.explain(error)) {
             if matches!(error.exit, Exit::Terminated | Exit::HungUp | Exit::Quit) {
                 return Err(error);
             }
-            self.context.out.report(&error);
+            self.parts.ui.out.report(&error);
         }
         tokio::select! {
             biased;
@@ -334,7 +341,14 @@ impl Desk<'_> {
         if self.card_for != made_for {
             self.card = match self.list.entry() {
                 Some(entry) => {
-                    let page = card::page(self.context, entry, now, self.is_open)?;
+                    let page = card::page(
+                        &self.parts.api,
+                        &self.parts.records,
+                        &self.parts.ui,
+                        entry,
+                        now,
+                        self.is_open,
+                    )?;
                     layout::drawn(&page, self.style, parts.card.columns)
                 }
                 None => Vec::new(),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::app::Context;
+use crate::app::{Api, Records, Ui};
 use crate::config::Service;
 use crate::journal::recent::RecentList;
 use crate::json::{Document, plain};
@@ -12,20 +12,21 @@ use crate::service::time::text::{human, to_the_second};
 use crate::terminal::output::{DocumentView, Page, TableCell, View};
 
 pub(crate) async fn show(
-    context: &Context,
+    api: &Api,
+    ui: &Ui,
     call: Call,
     page: fn(&Document) -> Page,
 ) -> Result<Exit> {
-    let answer = context.control(call).await?;
-    context.emit(&DocumentView(answer.document, page))
+    let answer = api.control(call).await?;
+    ui.emit(&DocumentView(answer.document, page))
 }
 
 /// Prints a text for a shell; under `--json` the document.
-pub(crate) fn script(context: &Context, text: &str, document: Document) -> Result<Exit> {
-    if context.out.is_human() {
-        context.out.print(&format!("{text}\n"))?;
+pub(crate) fn script(ui: &Ui, text: &str, document: Document) -> Result<Exit> {
+    if ui.out.is_human() {
+        ui.out.print(&format!("{text}\n"))?;
     } else {
-        context.out.emit(&DocumentView(document, fields))?;
+        ui.out.emit(&DocumentView(document, fields))?;
     }
     Ok(Exit::Done)
 }
@@ -50,8 +51,8 @@ pub(crate) fn by_flags(error: Error) -> Error {
 pub(crate) const KEEPS_REQUESTS: &str = "only a sandbox server keeps requests";
 
 /// The sandbox server that the profile points to. `lacking` is what to say of the embedded sandbox.
-pub(crate) fn server<'a>(context: &'a Context, lacking: &str) -> Result<&'a Service> {
-    context.target().service().ok_or_else(|| {
+pub(crate) fn server<'a>(api: &'a Api, lacking: &str) -> Result<&'a Service> {
+    api.target().service().ok_or_else(|| {
         Error::config(lacking).hint(
             "start `bookctl sandbox serve`, and set BOOKCTL_BASE_URL and BOOKCTL_API_KEY as it prints",
         )
@@ -119,17 +120,12 @@ pub(crate) struct AnswerList {
 
 impl AnswerList {
     pub(crate) async fn read(
-        context: &Context,
+        api: &Api,
         call: Call,
         field: &'static str,
         columns: &'static [AnswerColumn],
     ) -> Result<Self> {
-        Ok(AnswerList {
-            document: context.control(call).await?.document,
-            field,
-            columns,
-            recent: None,
-        })
+        Ok(AnswerList { document: api.control(call).await?.document, field, columns, recent: None })
     }
 
     pub(crate) fn rows(&self) -> Vec<&Value> {
@@ -148,11 +144,11 @@ impl AnswerList {
     }
 
     /// Writes the list, or `none` for a person if it is empty.
-    pub(crate) fn emit(&self, context: &Context, none: &str) -> Result<Exit> {
+    pub(crate) fn emit(&self, records: &Records, ui: &Ui, none: &str) -> Result<Exit> {
         if let Some(recent) = self.recent {
-            context.remember_rows(recent, self.ids());
+            records.remember_rows(recent, self.ids());
         }
-        context.out.emit_list(self, self.rows().is_empty(), none)?;
+        ui.out.emit_list(self, self.rows().is_empty(), none)?;
         Ok(Exit::Done)
     }
 }

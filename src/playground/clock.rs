@@ -3,7 +3,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::answer::{self, of_organization};
-use crate::app::Context;
+use crate::app::{Api, Parts};
 use crate::outcome::{Error, Exit, Result};
 use crate::service::client::Call;
 use crate::service::time::when::When;
@@ -47,13 +47,14 @@ pub(crate) struct Args {
     organization: Option<String>,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, ui, .. } = parts;
     let path = of_organization("/sandbox/clock", args.organization.as_deref());
     let change = args.change;
     let body = if let Some(advance) = change.advance {
         json!({ "advance": advance })
     } else if let Some(to) = change.to {
-        json!({ "set": resolved(context, &path, &to).await? })
+        json!({ "set": resolved(api, &path, &to).await? })
     } else if change.next {
         json!({ "next": true })
     } else if change.freeze {
@@ -64,7 +65,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         Value::Null
     };
     let call = if body.is_null() { Call::get(path) } else { Call::post(path, body) };
-    let shown = answer::show(context, call, answer::fields).await;
+    let shown = answer::show(api, ui, call, answer::fields).await;
     shown.map_err(|error| match error.http_status {
         Some(409) => error.hint("make a booking first, or use --advance"),
         _ => answer::by_flags(error),
@@ -72,8 +73,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 }
 
 /// A time by the sandbox's clock, with its offset.
-async fn resolved(context: &Context, path: &str, to: &When) -> Result<String> {
-    let clock = context.control(Call::get(path)).await?.document;
+async fn resolved(api: &Api, path: &str, to: &When) -> Result<String> {
+    let clock = api.control(Call::get(path)).await?.document;
     let now = clock.str("now").and_then(|it| it.parse().ok());
     let moment = to.resolve(now.unwrap_or_else(Timestamp::now), &TimeZone::UTC);
     let moment = moment.map_err(|error| Error::usage(error.to_string()))?;

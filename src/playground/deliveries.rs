@@ -4,7 +4,7 @@ use super::answer::{
     self, AnswerColumn, AnswerList, add_fields, add_message, cell, of_organization,
 };
 use super::requests::time_of_day;
-use crate::app::Context;
+use crate::app::{Api, Parts, Records};
 use crate::booking::find::locate::{LAST, locate_row};
 use crate::journal::recent::RecentList;
 use crate::json::{Document, plain};
@@ -64,39 +64,40 @@ const COLUMNS: &[AnswerColumn] = &[
     ("response", |it| answered(last_attempt(it)).into()),
 ];
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     let organization = args.organization.as_deref();
     let call = match args.action {
         None | Some(DeliveriesAction::List) => {
             let none = "no deliveries yet; they need a URL: bookctl sandbox organization -F webhook_url=URL";
-            return list(context, organization).await?.emit(context, none);
+            return list(api, organization).await?.emit(records, ui, none);
         }
-        Some(DeliveriesAction::Show { event }) => Call::get(located(context, &event).await?),
+        Some(DeliveriesAction::Show { event }) => Call::get(located(api, records, &event).await?),
         Some(DeliveriesAction::Resend { event }) => {
-            let path = located(context, &event).await?;
+            let path = located(api, records, &event).await?;
             Call::post(format!("{path}/resend"), json!({}))
         }
     };
-    answer::show(context, call, page).await
+    answer::show(api, ui, call, page).await
 }
 
 /// The path of a delivery, from an id, `@N` or `@last`, which is the newest.
-async fn located(context: &Context, event: &str) -> Result<String> {
+async fn located(api: &Api, records: &Records, event: &str) -> Result<String> {
     let id = if event == LAST {
-        let list = list(context, None).await?;
+        let list = list(api, None).await?;
         let newest = list.ids().next().map(str::to_owned);
         newest.ok_or_else(|| Error::usage("@last: there are no deliveries yet"))?
     } else {
-        locate_row(context, RecentList::Deliveries, event)?
+        locate_row(records, RecentList::Deliveries, event)?
     };
     Ok(format!("{PATH}/{}", Call::segment(&id)))
 }
 
-async fn list(context: &Context, organization: Option<&str>) -> Result<AnswerList> {
+async fn list(api: &Api, organization: Option<&str>) -> Result<AnswerList> {
     let call = Call::get(of_organization(PATH, organization));
     Ok(AnswerList {
         recent: Some(RecentList::Deliveries),
-        ..AnswerList::read(context, call, "deliveries", COLUMNS).await?
+        ..AnswerList::read(api, call, "deliveries", COLUMNS).await?
     })
 }
 

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::answer;
-use crate::app::Context;
+use crate::app::Parts;
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::shell::EnvFormat;
@@ -51,10 +51,11 @@ impl Variables {
     }
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, ui, .. } = parts;
     let unnamed = "no sandbox server is named: set BOOKCTL_BASE_URL to its address";
-    let service = answer::server(context, unnamed)?;
-    let answer = context.control(Call::get("/sandbox/organizations")).await?;
+    let service = answer::server(api, unnamed)?;
+    let answer = api.control(Call::get("/sandbox/organizations")).await?;
     let wanted = args.organization.as_deref().unwrap_or("sandbox");
     let wanted = format!("org_{}", wanted.trim_start_matches("org_"));
     let organizations = answer.document.value()["organizations"].as_array();
@@ -74,5 +75,5 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         EnvFormat::Json => format!("{document:#}"),
         shell => variables.lines(shell).join("\n"),
     };
-    answer::script(context, &text, document.into())
+    answer::script(ui, &text, document.into())
 }

@@ -2,7 +2,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::answer::{self, AnswerColumn, AnswerList, cell, of_organization};
-use crate::app::Context;
+use crate::app::Parts;
 use crate::booking::arguments::header;
 use crate::outcome::{Exit, Result};
 use crate::service::client::Call;
@@ -138,19 +138,20 @@ const COLUMNS: &[AnswerColumn] = &[
     ("cut after", |it| cell(it, "after_bytes")),
 ];
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     const PATH: &str = "/sandbox/faults";
     let path = of_organization(PATH, args.organization.as_deref());
     let call = match args.action.unwrap_or(FaultsAction::List) {
         FaultsAction::List => Call::get(path),
         FaultsAction::Add(fault) => {
             let add = Call::post(PATH, json!(fault));
-            let shown = answer::show(context, add, answer::fields).await;
+            let shown = answer::show(api, ui, add, answer::fields).await;
             return shown.map_err(answer::by_flags);
         }
         FaultsAction::Remove { fault } => Call::delete(format!("{PATH}/{}", Call::segment(&fault))),
         FaultsAction::Clear => Call::delete(path),
     };
-    let list = AnswerList::read(context, call, "faults", COLUMNS).await?;
-    list.emit(context, "no faults configured")
+    let list = AnswerList::read(api, call, "faults", COLUMNS).await?;
+    list.emit(records, ui, "no faults configured")
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::answer::{AnswerColumn, AnswerList, cell, of_organization};
-use crate::app::Context;
+use crate::app::{Api, Records, Ui};
 use crate::booking::find::locate::locate_booking;
 use crate::outcome::{Exit, Result};
 use crate::secrets::reveal;
@@ -57,15 +57,15 @@ const KEYS: &[AnswerColumn] = &[
     ("scopes", |it| cell(it, "scopes")),
 ];
 
-pub(crate) async fn bookings(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn bookings(api: &Api, records: &Records, ui: &Ui, args: Args) -> Result<Exit> {
     let path = of_organization("/sandbox/bookings", args.organization.as_deref());
-    list(context, path, "bookings", BOOKINGS).await
+    list(api, records, ui, path, "bookings", BOOKINGS).await
 }
 
-pub(crate) async fn inbox(context: &Context, args: InboxArgs) -> Result<Exit> {
-    let booking = args.booking.as_deref().map(|it| locate_booking(context, it)).transpose()?;
+pub(crate) async fn inbox(api: &Api, records: &Records, ui: &Ui, args: InboxArgs) -> Result<Exit> {
+    let booking = args.booking.as_deref().map(|it| locate_booking(records, it)).transpose()?;
     let path = of_organization("/sandbox/inbox", args.of.organization.as_deref());
-    let mut list = AnswerList::read(context, Call::get(path), "messages", MESSAGES).await?;
+    let mut list = AnswerList::read(api, Call::get(path), "messages", MESSAGES).await?;
     if let Some(booking) = booking {
         let mut document = list.document.value().clone();
         if let Some(messages) = document["messages"].as_array_mut() {
@@ -73,23 +73,25 @@ pub(crate) async fn inbox(context: &Context, args: InboxArgs) -> Result<Exit> {
         }
         list.document = document.into();
     }
-    list.emit(context, "no messages yet")
+    list.emit(records, ui, "no messages yet")
 }
 
-pub(crate) async fn keys(context: &Context) -> Result<Exit> {
-    let list = AnswerList::read(context, Call::get("/sandbox/keys"), "keys", KEYS).await?;
+pub(crate) async fn keys(api: &Api, records: &Records, ui: &Ui) -> Result<Exit> {
+    let list = AnswerList::read(api, Call::get("/sandbox/keys"), "keys", KEYS).await?;
     // Everybody knows a sandbox's own keys.
     let keys = list.rows().into_iter().filter_map(|it| it["key"].as_str());
     keys.for_each(reveal);
-    list.emit(context, "no keys yet")
+    list.emit(records, ui, "no keys yet")
 }
 
 async fn list(
-    context: &Context,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     path: String,
     field: &'static str,
     columns: &'static [AnswerColumn],
 ) -> Result<Exit> {
-    let list = AnswerList::read(context, Call::get(path), field, columns).await?;
-    list.emit(context, &format!("no {field} yet"))
+    let list = AnswerList::read(api, Call::get(path), field, columns).await?;
+    list.emit(records, ui, &format!("no {field} yet"))
 }

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::answer::{self, AnswerList, of_organization};
 use super::lists::BOOKINGS;
-use crate::app::Context;
+use crate::app::Parts;
 use crate::app::input;
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
@@ -36,15 +36,16 @@ pub(crate) struct Args {
     example: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     let Some(source) = args.file else {
         let example = parse(EXAMPLE).map_err(|(_, why)| Error::usage(why))?;
-        return answer::script(context, EXAMPLE.trim_end(), example.into());
+        return answer::script(ui, EXAMPLE.trim_end(), example.into());
     };
     let file = FixtureFile::read(source).await?;
     let path = of_organization("/sandbox/fixtures", args.organization.as_deref());
     let call = Call::post(path, file.document.clone());
-    let answer = context.control(call).await.map_err(|error| {
+    let answer = api.control(call).await.map_err(|error| {
         let body = error.body.as_ref().map(Document::value);
         body.and_then(|it| file.refused(it)).unwrap_or(error)
     })?;
@@ -52,7 +53,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let count = venues.as_array().map_or(0, Vec::len);
     if count > 0 {
         let venues = plural(count, "venue", "venues");
-        context.out.note(&format!("{venues} loaded"));
+        ui.out.note(&format!("{venues} loaded"));
     }
     let list = AnswerList {
         document: answer.document,
@@ -60,10 +61,10 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         columns: BOOKINGS,
         recent: None,
     };
-    if count > 0 && list.rows().is_empty() && context.out.is_human() {
+    if count > 0 && list.rows().is_empty() && ui.out.is_human() {
         return Ok(Exit::Done);
     }
-    list.emit(context, "the file has no venues and no bookings")
+    list.emit(records, ui, "the file has no venues and no bookings")
 }
 
 const EXAMPLE: &str = include_str!("example_fixtures.toml");

@@ -19,7 +19,7 @@ pub(crate) mod start;
 
 use clap::Subcommand;
 
-use crate::app::Context;
+use crate::app::Parts;
 use crate::app::plan::{Needs, ServiceNeed};
 use crate::outcome::{Exit, Result};
 
@@ -86,23 +86,24 @@ impl Command {
     }
 }
 
-pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     match command {
-        Command::Serve(args) => serve::run(context, args).await,
-        Command::Run(args) => run::run(context, args).await,
-        Command::Open => open::run(context).await,
-        Command::Keys => lists::keys(context).await,
-        Command::Bookings(args) => lists::bookings(context, args).await,
-        Command::Set(args) => set::run(context, args).await,
-        Command::Organization(args) => organization::run(context, args).await,
-        Command::Faults(args) => faults::run(context, args).await,
-        Command::Deliveries(args) => deliveries::run(context, args).await,
-        Command::Load(args) => load::run(context, args).await,
-        Command::Env(args) => env::run(context, args).await,
-        Command::Requests(args) => requests::run(context, args).await,
-        Command::Report(args) => report::run(context, args).await,
-        Command::Inbox(args) => lists::inbox(context, args).await,
-        Command::Clock(args) => clock::run(context, args).await,
-        Command::Reset(args) => reset::run(context, args).await,
+        Command::Serve(args) => serve::run(parts, args).await,
+        Command::Run(args) => run::run(parts, args).await,
+        Command::Open => open::run(parts).await,
+        Command::Keys => lists::keys(api, records, ui).await,
+        Command::Bookings(args) => lists::bookings(api, records, ui, args).await,
+        Command::Set(args) => set::run(parts, args).await,
+        Command::Organization(args) => organization::run(parts, args).await,
+        Command::Faults(args) => faults::run(parts, args).await,
+        Command::Deliveries(args) => deliveries::run(parts, args).await,
+        Command::Load(args) => load::run(parts, args).await,
+        Command::Env(args) => env::run(parts, args).await,
+        Command::Requests(args) => requests::run(parts, args).await,
+        Command::Report(args) => report::run(parts, args).await,
+        Command::Inbox(args) => lists::inbox(api, records, ui, args).await,
+        Command::Clock(args) => clock::run(parts, args).await,
+        Command::Reset(args) => reset::run(parts, args).await,
     }
 }

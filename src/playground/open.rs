@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::process::Command;
 
 use super::answer;
-use crate::app::Context;
+use crate::app::{Parts, Settings};
 use crate::config::Environment;
 use crate::outcome::{Exit, Result};
 use crate::platform::system::process::{self, USUAL_BROWSER};
@@ -16,24 +16,25 @@ use crate::terminal::output::DocumentView;
 /// How long a program may take that opens browsers. One that runs longer is the browser itself.
 const OPENING: Duration = Duration::from_secs(3);
 
-pub(crate) async fn run(context: &Context) -> Result<Exit> {
-    let service = answer::server(context, "only a sandbox server has a page")?;
+pub(crate) async fn run(parts: &Parts) -> Result<Exit> {
+    let Parts { api, ui, settings, .. } = parts;
+    let service = answer::server(api, "only a sandbox server has a page")?;
     let url = format!("{}/", service.base_url.origin());
     // Fails if this is not a sandbox.
-    context.control(Call::get("/sandbox/clock")).await?;
-    let opened = open(context, &url).await;
+    api.control(Call::get("/sandbox/clock")).await?;
+    let opened = open(settings, &url).await;
     let document = json!({"url": url, "opened": opened}).into();
-    context.out.emit(&DocumentView(document, answer::fields))?;
+    ui.out.emit(&DocumentView(document, answer::fields))?;
     if !opened {
         let what = "no browser could be started; open the address yourself";
-        context.out.note(what);
+        ui.out.note(what);
     }
     Ok(Exit::Done)
 }
 
 /// Starts a browser; returns whether that worked.
-async fn open(context: &Context, url: &str) -> bool {
-    let browser = Environment::text(&context.environment.browser);
+async fn open(settings: &Settings, url: &str) -> bool {
+    let browser = Environment::text(&settings.environment.browser);
     let line = browser.as_deref().unwrap_or(USUAL_BROWSER);
     let mut command = Command::from(process::command(line, Some(OsStr::new(url))));
     command.stdin(Stdio::null()).stdout(Stdio::null());

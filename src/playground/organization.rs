@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::answer::{self, AnswerColumn, AnswerList, cell, of_organization};
-use crate::app::Context;
+use crate::app::Parts;
 use crate::outcome::{Exit, Result};
 use crate::service::client::Call;
 use crate::service::documents::field::{Field, field};
@@ -59,14 +59,14 @@ const COLUMNS: &[AnswerColumn] = &[
     ("webhook secret", |it| cell(it, "webhook_secret")),
 ];
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     const ADDED: &str = "/sandbox/organizations";
     let path = of_organization("/sandbox/organization", args.organization.as_deref());
     let call = match args.action {
         Some(OrganizationAction::List) => {
-            let list =
-                AnswerList::read(context, Call::get(ADDED), "organizations", COLUMNS).await?;
-            return list.emit(context, "");
+            let list = AnswerList::read(api, Call::get(ADDED), "organizations", COLUMNS).await?;
+            return list.emit(records, ui, "");
         }
         Some(OrganizationAction::Add { name }) => Call::post(ADDED, json!({ "name": name })),
         Some(OrganizationAction::Remove { organization }) => {
@@ -78,5 +78,5 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
             Call::put(path, Value::Object(settings.collect()))
         }
     };
-    answer::show(context, call, answer::fields).await
+    answer::show(api, ui, call, answer::fields).await
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::answer::{KEEPS_REQUESTS, of_organization, server};
-use crate::app::Context;
+use crate::app::{Parts, Ui};
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::http_client;
@@ -70,15 +70,16 @@ fn fail_on(text: &str) -> std::result::Result<FailOn, String> {
     }
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    server(context, KEEPS_REQUESTS)?;
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, ui, .. } = parts;
+    server(api, KEEPS_REQUESTS)?;
     let call = Call::get(of_organization(PATH, args.organization.as_deref()));
-    let answer = context.control(call).await;
+    let answer = api.control(call).await;
     let answer = answer.map_err(|error| match error.http_status {
         Some(409) => error.hint("start the sandbox server without --no-request-log"),
         _ => error,
     })?;
-    context.out.emit_long(&DocumentView(answer.document, page))?;
+    ui.out.emit_long(&DocumentView(answer.document, page))?;
     Ok(Exit::Done)
 }
 
@@ -110,12 +111,7 @@ fn extension(path: &Path) -> &str {
 impl Reports {
     /// Writes what is asked for of the sandbox at an address, when the command has ended with this
     /// exit code.
-    pub(crate) async fn write(
-        &mut self,
-        context: &Context,
-        origin: &str,
-        exit: Exit,
-    ) -> Result<Exit> {
+    pub(crate) async fn write(&mut self, ui: &Ui, origin: &str, exit: Exit) -> Result<Exit> {
         if self.files.is_empty() && self.fail_on.is_empty() {
             return Ok(exit);
         }
@@ -126,7 +122,7 @@ impl Reports {
         let files = if self.files.is_empty() { &without_file[..] } else { &self.files };
         for file in files {
             let Some((path, file)) = file else {
-                context.out.show(&page(&Document::from(answer.clone())));
+                ui.out.show(&page(&Document::from(answer.clone())));
                 continue;
             };
             let text = match extension(path) {
@@ -139,7 +135,7 @@ impl Reports {
             let failed = |error| Error::io(format!("cannot write {}", path.display()), error);
             written.and_then(|()| out.write_all(text.as_bytes())).map_err(failed)?;
             let summary = report.summary();
-            context.out.note(&format!("{summary}: {}", path.display()));
+            ui.out.note(&format!("{summary}: {}", path.display()));
         }
         let (met, all) = (report.met(), report.situations.len());
         let failures = self.fail_on.iter().filter_map(|it| match it {
@@ -153,7 +149,7 @@ impl Reports {
         if failures.is_empty() || exit != Exit::Done {
             return Ok(exit);
         }
-        context.out.warn(&failures.join("; "));
+        ui.out.warn(&failures.join("; "));
         Ok(Exit::OfProgram(1))
     }
 }

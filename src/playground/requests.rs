@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::answer::{
     self, AnswerColumn, AnswerList, KEEPS_REQUESTS, add_fields, add_message, cell, server,
 };
-use crate::app::{Context, listen_for_signals};
+use crate::app::{Api, Parts, Records, Ui, listen_for_signals};
 use crate::booking::find::locate::{LAST, locate_booking, locate_row};
 use crate::journal::recent::RecentList;
 use crate::json::{Document, plain};
@@ -91,33 +91,36 @@ impl Args {
     }
 }
 
-pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
-    server(context, KEEPS_REQUESTS)?;
+pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
+    server(api, KEEPS_REQUESTS)?;
     let booking = args.filter.booking.as_deref();
-    args.filter.booking = booking.map(|it| locate_booking(context, it)).transpose()?;
+    args.filter.booking = booking.map(|it| locate_booking(records, it)).transpose()?;
     match args.action {
-        Some(RequestsAction::Show { request, curl }) => show(context, &request, curl).await,
+        Some(RequestsAction::Show { request, curl }) => {
+            show(api, records, ui, &request, curl).await
+        }
         None if args.filter.follow => {
             let mut signals = listen_for_signals()?;
             tokio::select! {
                 biased;
                 _ = signals.next() => {
-                    context.out.note("stopped");
+                    ui.out.note("stopped");
                     Ok(Exit::Done)
                 }
-                ended = follow(context, &args.filter) => ended,
+                ended = follow(api, ui, &args.filter) => ended,
             }
         }
         None => {
             let call = args.filter.call(args.filter.limit, None);
-            let list = list(context, call).await?;
-            list.emit(context, "No requests found.")
+            let list = list(api, call).await?;
+            list.emit(records, ui, "No requests found.")
         }
     }
 }
 
-async fn list(context: &Context, call: Call) -> Result<AnswerList> {
-    let list = AnswerList::read(context, call, "requests", COLUMNS).await;
+async fn list(api: &Api, call: Call) -> Result<AnswerList> {
+    let list = AnswerList::read(api, call, "requests", COLUMNS).await;
     let list = list.map_err(answer::by_flags)?;
     if list.document.value()["kept"] == false {
         return Err(Error::config(
@@ -129,24 +132,24 @@ async fn list(context: &Context, call: Call) -> Result<AnswerList> {
 
 /// Prints the newest requests, the oldest of them first, and then each that comes, until the
 /// sandbox stops.
-async fn follow(context: &Context, filter: &RequestFilter) -> Result<Exit> {
-    let mut newer = list(context, filter.call(filter.limit, None)).await?;
+async fn follow(api: &Api, ui: &Ui, filter: &RequestFilter) -> Result<Exit> {
+    let mut newer = list(api, filter.call(filter.limit, None)).await?;
     let mut last: Option<String> = None;
     loop {
         for row in newer.rows().into_iter().rev() {
             last = row["id"].as_str().map(str::to_owned);
             let row = DocumentView(row.clone().into(), line);
-            if !context.out.emit_line(&row)? {
+            if !ui.out.emit_line(&row)? {
                 return Ok(Exit::Done);
             }
         }
         tokio::select! {
             () = tokio::time::sleep(PAUSE) => {}
-            () = context.out.reader_gone() => return Ok(Exit::Done),
+            () = ui.out.reader_gone() => return Ok(Exit::Done),
         }
-        newer = match list(context, filter.call(1000, last.as_deref())).await {
+        newer = match list(api, filter.call(1000, last.as_deref())).await {
             Err(error) if error.code == Code::Network => {
-                context.out.note("The sandbox has stopped.");
+                ui.out.note("The sandbox has stopped.");
                 return Ok(Exit::Done);
             }
             newer => newer?,
@@ -154,24 +157,24 @@ async fn follow(context: &Context, filter: &RequestFilter) -> Result<Exit> {
     }
 }
 
-async fn show(context: &Context, request: &str, as_curl: bool) -> Result<Exit> {
+async fn show(api: &Api, records: &Records, ui: &Ui, request: &str, as_curl: bool) -> Result<Exit> {
     let id = if request == LAST {
-        let list = list(context, Call::get("/sandbox/requests?limit=1")).await?;
+        let list = list(api, Call::get("/sandbox/requests?limit=1")).await?;
         let newest = list.ids().next().map(str::to_owned);
         newest.ok_or_else(|| Error::usage("the sandbox has received no request yet"))?
     } else {
-        locate_row(context, RecentList::Requests, request)?
+        locate_row(records, RecentList::Requests, request)?
     };
     let call = Call::get(format!("/sandbox/requests/{}", Call::segment(&id)));
-    let document = context.control(call).await?.document;
+    let document = api.control(call).await?.document;
     if !as_curl {
-        return context.emit(&DocumentView(document, page));
+        return ui.emit(&DocumentView(document, page));
     }
     let command = document.str("curl").ok_or_else(|| {
         Error::usage("the sandbox has kept only a part of the request, or it names another host")
             .hint(format!("bookctl sandbox requests show {id}"))
     })?;
-    answer::script(context, command, json!({ "curl": command }).into())
+    answer::script(ui, command, json!({ "curl": command }).into())
 }
 
 const COLUMNS: &[AnswerColumn] = &[

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::answer::of_organization;
-use crate::app::Context;
+use crate::app::Parts;
 use crate::booking::confirmation::Confirmation;
 use crate::json::Document;
 use crate::outcome::{Exit, Result};
@@ -25,23 +25,24 @@ pub(crate) struct Args {
     organization: Option<String>,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    if !args.yes && context.prompter.interactive() {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
+    if !args.yes && ui.prompter.interactive() {
         // Fails if this is not a sandbox, so that nobody is asked about a real service.
-        context.control(Call::get("/sandbox/clock")).await?;
+        api.control(Call::get("/sandbox/clock")).await?;
         let confirmation = Confirmation::new(
             "resetting the sandbox",
             "Delete all bookings, text messages and settings of the sandbox?",
             "the sandbox was not reset",
         );
-        confirmation.ask(&context.prompter).await?;
+        confirmation.ask(&ui.prompter).await?;
     }
     let path = of_organization("/sandbox/reset", args.organization.as_deref());
-    let answer = context.control(Call::post(path, json!({}))).await?;
+    let answer = api.control(Call::post(path, json!({}))).await?;
     // The reset restores all rate limits and deletes all bookings, those of unknown result too. If
     // that cannot be stored, the next answers correct it.
-    if args.organization.is_none() && context.has_journal() {
-        let _ = context.journal().and_then(|journal| {
+    if args.organization.is_none() && records.has_journal() {
+        let _ = records.journal().and_then(|journal| {
             for attempt in journal.open_attempts_here()? {
                 journal.abandon(&attempt.idempotency_key)?;
             }
@@ -53,5 +54,5 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         page.line("sandbox reset");
         page
     };
-    context.emit(&DocumentView(answer.document, page))
+    ui.emit(&DocumentView(answer.document, page))
 }

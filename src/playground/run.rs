@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use super::report::ReportFlags;
 use super::start::{Files, ServerFlags, start};
-use crate::app::{Context, listen_for_signals};
+use crate::app::{Parts, listen_for_signals};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::system::files::create_folder;
 use crate::platform::system::process::{exit_of, pass_on};
@@ -45,10 +45,12 @@ pub(crate) struct Args {
     command: Vec<OsString>,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, ui, settings, .. } = parts;
     let mut report = args.report.open()?;
     let options = Options::new(None);
-    let starting = start(context, options, args.files, args.server, args.port, false).await?;
+    let starting =
+        start(api, ui, settings, options, args.files, args.server, args.port, false).await?;
     starting.announce()?;
     let _ready_file = starting.ready_file;
     let (stop, stopped) = oneshot::channel::<()>();
@@ -59,7 +61,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let server = tokio::spawn(served);
     let variables = starting.variables;
     let origin = &variables.base_url;
-    context.out.note(&format!("sandbox listening on {origin}"));
+    ui.out.note(&format!("sandbox listening on {origin}"));
 
     let Some((program, arguments)) = args.command.split_first() else {
         return Err(Error::usage("no command was given"));
@@ -95,7 +97,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     // files.
     let _ = std::fs::remove_dir_all(&home);
     let ended = match ended {
-        Ok(exit) => report.write(context, &variables.base_url, exit).await,
+        Ok(exit) => report.write(ui, &variables.base_url, exit).await,
         Err(error) => Err(error),
     };
     let _ = stop.send(());

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::start::{Files, ServerFlags, start};
-use crate::app::{Context, listen_for_signals};
+use crate::app::{Parts, listen_for_signals};
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::ownership;
 use crate::platform::shell::EnvFormat;
@@ -39,21 +39,23 @@ pub(crate) struct Args {
     no_request_log: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, ui, settings, .. } = parts;
     let file = args.database;
-    let file = (!args.ephemeral).then(|| file.unwrap_or_else(|| context.paths.sandbox.clone()));
+    let file = (!args.ephemeral).then(|| file.unwrap_or_else(|| settings.paths.sandbox.clone()));
     if let Some(file) = &file {
         ownership::refuse_others(file)?;
     }
     let options = Options { keeps_requests: !args.no_request_log, ..Options::new(file.clone()) };
-    let logs = !context.out.quiet;
-    let starting = start(context, options, args.files, args.server, args.port, logs).await?;
+    let logs = !ui.out.quiet;
+    let starting =
+        start(api, ui, settings, options, args.files, args.server, args.port, logs).await?;
     // Listens for signals before the server is announced, so that a signal from then on ends it
     // cleanly.
     let mut signals = listen_for_signals()?;
     let address = starting.address;
     let variables = &starting.variables;
-    context.out.emit_line(&ServeReady {
+    ui.out.emit_line(&ServeReady {
         openapi_url: format!("{}/openapi.json", variables.base_url),
         page: format!("{}/", variables.base_url),
         database: file.map(|it| it.display().to_string()),
@@ -68,7 +70,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let served = starting.sandbox.serve(starting.listener, starting.on_request, shutdown);
     served.await.map_err(|error| Error::io("the sandbox failed", error))?;
     if starting.log.is_none_or(|it| it.end()) {
-        context.out.note("sandbox stopped");
+        ui.out.note("sandbox stopped");
     }
     Ok(Exit::Done)
 }

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::answer;
-use crate::app::Context;
+use crate::app::Parts;
 use crate::booking::find::locate::locate_booking;
 use crate::outcome::{Exit, Result};
 use crate::service::client::Call;
@@ -27,8 +27,9 @@ pub(crate) struct Args {
     error_message: Option<String>,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let id = locate_booking(context, &args.booking)?;
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
+    let id = locate_booking(records, &args.booking)?;
     let mut body = json!({ "status": args.status });
     for (name, value) in [("error_code", args.error_code), ("error_message", args.error_message)] {
         if let Some(value) = value {
@@ -36,5 +37,5 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         }
     }
     let call = Call::put(format!("/sandbox/bookings/{}", Call::segment(&id)), body);
-    answer::show(context, call, answer::fields).await.map_err(answer::by_flags)
+    answer::show(api, ui, call, answer::fields).await.map_err(answer::by_flags)
 }

@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use super::env::Variables;
 use super::load::FixtureFile;
 use crate::app::ready_file::ReadyFile;
-use crate::app::{Context, bind, own_address};
+use crate::app::{Api, Settings, Ui, bind, own_address};
 use crate::outcome::{Error, Result, reason};
 use crate::platform::input::Source;
 use crate::sandbox::{Exchange, HarFile, LIVE_KEY, OnRequest, Options, Sandbox};
@@ -78,7 +78,9 @@ pub(crate) struct Starting {
 /// Opens the sandbox, loads its fixtures, and listens at an address. `logs` is whether each request
 /// becomes a line.
 pub(crate) async fn start(
-    context: &Context,
+    api: &Api,
+    ui: &Ui,
+    settings: &Settings,
     options: Options,
     files: Files,
     flags: ServerFlags,
@@ -89,17 +91,17 @@ pub(crate) async fn start(
     let ready_file = flags.ready_file.map(ReadyFile::new).transpose()?;
     let address = flags.expose.unwrap_or(Ipv4Addr::LOCALHOST.into());
     if !address.is_loopback() {
-        context.out.warn(&format!(
+        ui.out.warn(&format!(
             "exposed on {address}: anyone who can reach it can read and change everything, without a key"
         ));
     }
     let options = Options {
-        limits: context.sandbox_limits,
+        limits: settings.sandbox_limits,
         delivery_interval: flags.delivery_interval,
         hosts: flags.hosts,
         ..options
     };
-    let sandbox = context.open_sandbox(options)?;
+    let sandbox = api.open_sandbox(options)?;
     if let Some(file) = files.fixtures {
         let file = FixtureFile::read(file).await?;
         let loaded = sandbox.load(file.document.clone()).await;
@@ -120,10 +122,9 @@ pub(crate) async fn start(
         })
     });
     let har = har.transpose()?.map(Mutex::new);
-    let lines = logs.then(|| {
-        LogThread::start(Log { bodies: context.verbose, style: context.out.stderr_style() })
-    });
-    let style = context.out.stderr_style();
+    let lines = logs
+        .then(|| LogThread::start(Log { bodies: settings.verbose, style: ui.out.stderr_style() }));
+    let style = ui.out.stderr_style();
     Ok(Starting {
         ready_file,
         sandbox,

@@ -13,7 +13,7 @@ pub(crate) async fn forget_secrets(
     vault: &Vault,
     account: &Account,
 ) -> Result<bool> {
-    let file = ConfigFile::read(&setup.paths.config_file)?;
+    let file = ConfigFile::read(&setup.settings.paths.config_file)?;
     let profile = file.profile(&account.profile)?;
     let noted = profile.key_origin.clone();
     let here = noted.as_ref() == Some(&account.origin);
@@ -22,7 +22,7 @@ pub(crate) async fn forget_secrets(
         let address = journal_address(url, &account.profile)?;
         let journal = SharedJournal::account(&account.profile, &address);
         found |= vault.forget_one(&journal, Item::JournalPassword, false).await?;
-        edit(&setup.paths.config_file, |draft| {
+        edit(&setup.settings.paths.config_file, |draft| {
             draft.unset(&account.profile, "journal_password_stored")
         })?;
     }
@@ -31,7 +31,7 @@ pub(crate) async fn forget_secrets(
             let there = Account::new(&account.profile, noted);
             found |= vault.forget(&there, true).await?;
         }
-        edit(&setup.paths.config_file, |draft| {
+        edit(&setup.settings.paths.config_file, |draft| {
             draft.unset(&account.profile, "key_fingerprint")?;
             draft.unset(&account.profile, "key_origin")
         })?;

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::conclude;
 use super::confirmation::Confirmation;
 use super::find::pick;
-use crate::app::Context;
 use crate::app::plan::{Needs, ServiceNeed};
+use crate::app::{Api, Parts, Records, Ui};
 use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, Outcome, State};
 use crate::json::{Document, plain};
@@ -74,40 +74,41 @@ enum AttemptsAction {
     },
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     match args.action.unwrap_or(AttemptsAction::List { all: false }) {
-        AttemptsAction::List { all } => list(context, all)?,
+        AttemptsAction::List { all } => list(records, ui, all)?,
         AttemptsAction::Resume { key, same_organization } => {
-            let key = pick::attempt_or_pick(context, key.as_deref()).await?;
+            let key = pick::attempt_or_pick(api, records, ui, key.as_deref()).await?;
             if same_organization {
-                context.journal()?.scope.takes_any_account.set(true);
+                records.journal()?.scope.takes_any_account.set(true);
             }
-            let booking = open_attempts::resume(context, &key).await?;
-            return conclude::finish_created(context, &booking);
+            let booking = open_attempts::resume(api, records, ui, &key).await?;
+            return conclude::finish_created(api, records, ui, &booking);
         }
         AttemptsAction::Abandon { key, yes } => {
-            let key = pick::attempt_or_pick(context, key.as_deref()).await?;
-            abandon(context, &key, yes).await?;
+            let key = pick::attempt_or_pick(api, records, ui, key.as_deref()).await?;
+            abandon(api, records, ui, &key, yes).await?;
         }
     }
     Ok(Exit::Done)
 }
 
-fn list(context: &Context, all: bool) -> Result<()> {
-    let journal = context.journal()?;
+fn list(records: &Records, ui: &Ui, all: bool) -> Result<()> {
+    let journal = records.journal()?;
     let (attempts, none) = if all {
         (journal.attempts()?, "No requests yet.")
     } else {
         (journal.open_attempts_here()?, "No unresolved requests.")
     };
     let keys = attempts.iter().map(|it| it.idempotency_key.as_str());
-    context.remember_rows(RecentList::Attempts, keys);
+    records.remember_rows(RecentList::Attempts, keys);
     let document = Document::from(json!({ "attempts": documents(&attempts) }));
     let view = DocumentView(document, |_| page(&attempts, true));
-    context.out.emit_list(&view, attempts.is_empty(), none)?;
-    if context.out.is_human() && attempts.iter().any(|it| it.state == State::Unresolved) {
+    ui.out.emit_list(&view, attempts.is_empty(), none)?;
+    if ui.out.is_human() && attempts.iter().any(|it| it.state == State::Unresolved) {
         let how = "Resolve one: bookctl attempts resume KEY";
-        context.out.note(how);
+        ui.out.note(how);
     }
     Ok(())
 }
@@ -130,36 +131,36 @@ fn documents(attempts: &[Attempt]) -> Vec<Value> {
     attempts.iter().map(document).collect()
 }
 
-async fn abandon(context: &Context, key: &str, yes: bool) -> Result<()> {
-    let mut attempt = open_attempts::find_attempt(context, key)?;
+async fn abandon(api: &Api, records: &Records, ui: &Ui, key: &str, yes: bool) -> Result<()> {
+    let mut attempt = open_attempts::find_attempt(api, records, key)?;
     if attempt.state != State::Unresolved {
         let state = attempt.state.as_str();
         let what = format!("the request is {state}; only an unresolved request can be abandoned");
         return Err(Error::usage(what).exiting(Exit::Refused));
     }
     // Scripts have done without a question from the start.
-    if context.prompter.interactive() && !yes {
+    if ui.prompter.interactive() && !yes {
         let mut page = page(std::slice::from_ref(&attempt), false);
         page.line(
             "The venue may have this booking. If you abandon the request, bookctl no longer checks it, and the same \
              booking can be made twice.",
         );
-        context.out.show(&page);
+        ui.out.show(&page);
         let question = "Abandon this request without resolving it?";
         let declined = "The request is still unresolved.";
         let confirmation = Confirmation::new("abandoning a request", question, declined);
-        confirmation.ask(&context.prompter).await?;
+        confirmation.ask(&ui.prompter).await?;
     }
-    attempt.state = context.journal()?.abandon(key)?;
+    attempt.state = records.journal()?.abandon(key)?;
     let mut runs = attempt.runs.iter();
     if runs.any(|run| run.outcome == Outcome::UnderWay) {
         let warning = "another process may still be sending this request, which can make a booking";
-        context.out.warn(warning);
+        ui.out.warn(warning);
     }
     let attempts = [attempt];
     let document = Document::from(json!({ "attempts": documents(&attempts) }));
     let view = DocumentView(document, |_| page(&attempts, false));
-    context.out.emit(&view)
+    ui.out.emit(&view)
 }
 
 /// A row for each; `@N` names those of a list.

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::app::Context;
 use crate::app::in_flight::{abandon_command, resume_command};
+use crate::app::{Api, Records, Ui};
 use crate::booking::book::{create, duplicates};
 use crate::booking::{finish, verdict, watch::wait};
 use crate::journal::{
@@ -37,32 +37,34 @@ pub(crate) struct EarlierAttempts {
 /// Warns of each open attempt at this service, but not of those under `mine`, which the command
 /// itself resumes. A person is offered to resume those of the present API key first.
 pub(crate) async fn warn_of_open_attempts(
-    context: &Context,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     mine: &HashSet<String>,
 ) -> Result<EarlierAttempts> {
-    let journal = context.journal()?;
+    let journal = records.journal()?;
     let mut attempts = journal.open_attempts_here()?;
     attempts.retain(|attempt| !mine.contains(&attempt.idempotency_key));
-    let can_ask = context.prompter.interactive();
+    let can_ask = ui.prompter.interactive();
     let (sending, attempts): (Vec<_>, Vec<_>) =
-        attempts.into_iter().partition(|attempt| is_being_sent(context, attempt));
+        attempts.into_iter().partition(|attempt| is_being_sent(api, records, attempt));
     let is_asked = |attempt: &Attempt| can_ask && journal.owns(attempt);
     let (asked, mut open): (Vec<_>, Vec<_>) = attempts.into_iter().partition(is_asked);
-    warn_of(context, &open);
+    warn_of(ui, &open);
     open.extend(sending);
     let mut booked = Vec::new();
     for attempt in asked {
-        warn_of(context, std::slice::from_ref(&attempt));
-        if !wants_to_find_out(context, "Check it first?", true).await? {
+        warn_of(ui, std::slice::from_ref(&attempt));
+        if !wants_to_find_out(ui, "Check it first?", true).await? {
             open.push(attempt);
             continue;
         }
-        match resume(context, &attempt.idempotency_key).await {
+        match resume(api, records, ui, &attempt.idempotency_key).await {
             Err(error) if error.code == Code::Declined => open.push(attempt),
             resumed => {
                 let booking = resumed?;
-                let shown = finish::booking_view(context, &booking);
-                context.out.show(&shown.page());
+                let shown = finish::booking_view(api, records, ui, &booking);
+                ui.out.show(&shown.page());
                 booked.push(booking);
             }
         }
@@ -72,8 +74,8 @@ pub(crate) async fn warn_of_open_attempts(
 
 /// Whether each run that may have booked is one of a live process of this computer, within the time
 /// that its tries may take.
-fn is_being_sent(context: &Context, attempt: &Attempt) -> bool {
-    let (Ok(journal), Ok(client)) = (context.journal(), context.client()) else {
+fn is_being_sent(api: &Api, records: &Records, attempt: &Attempt) -> bool {
+    let (Ok(journal), Ok(client)) = (records.journal(), api.client()) else {
         return false;
     };
     let host = &journal.scope.maker.host;
@@ -92,7 +94,7 @@ fn is_being_sent(context: &Context, attempt: &Attempt) -> bool {
 
 /// Warns of attempts in doubt, the oldest first, in one line. A script's log has no name of a guest
 /// of other commands.
-fn warn_of(context: &Context, attempts: &[Attempt]) {
+fn warn_of(ui: &Ui, attempts: &[Attempt]) {
     let Some(newest) = attempts.last() else {
         return;
     };
@@ -100,11 +102,11 @@ fn warn_of(context: &Context, attempts: &[Attempt]) {
     let parts = [
         asked.get("venue_id").map(plain),
         asked.get("datetime").map(time_text),
-        asked.pointer("/customer/name").filter(|_| context.prompter.interactive()).map(plain),
+        asked.pointer("/customer/name").filter(|_| ui.prompter.interactive()).map(plain),
     ];
     let described = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let resume = resume_command(&newest.idempotency_key);
-    context.out.warn(&match attempts.len() - 1 {
+    ui.out.warn(&match attempts.len() - 1 {
         0 => format!("an earlier request may have booked {described}; check it: {resume}"),
         more => format!(
             "earlier requests may have booked {described}, and {more} more; check them: bookctl attempts"
@@ -113,28 +115,30 @@ fn warn_of(context: &Context, attempts: &[Attempt]) {
 }
 
 /// Esc is no, or ends the command.
-async fn wants_to_find_out(context: &Context, question: &str, esc_ends: bool) -> Result<bool> {
+async fn wants_to_find_out(ui: &Ui, question: &str, esc_ends: bool) -> Result<bool> {
     let question = Question::new(question, "attempts resume", "the confirmation").back(esc_ends);
-    Ok(context.prompter.confirm(&question, true).await?)
+    Ok(ui.prompter.confirm(&question, true).await?)
 }
 
 /// Reads the booking that answered an unresolved request, and was not as that asked: perhaps it was
 /// not understood. If it is as asked now, the request is resolved, and nothing is sent. `None` if
 /// there is no such booking.
 pub(crate) async fn resolve_by_read(
-    context: &Context,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     attempt: &Attempt,
 ) -> Result<Option<Booking>> {
-    let (journal, key) = (context.journal()?, &attempt.idempotency_key);
+    let (journal, key) = (records.journal()?, &attempt.idempotency_key);
     let Some(id) = journal.marked(key)?.filter(|_| attempt.state == State::Unresolved) else {
         return Ok(None);
     };
-    let booking = match wait::read_booking(context, &id).await {
+    let booking = match wait::read_booking(api, ui, &id).await {
         Err(error) if wait::is_not_found(&error) => return Ok(None),
         read => read?,
     };
-    let verdict = verdict::of_known(context, attempt.asked(), &booking);
-    if let Some(error) = verdict::refusal(context, &booking, &verdict) {
+    let verdict = verdict::of_known(records, attempt.asked(), &booking);
+    if let Some(error) = verdict::refusal(api, &booking, &verdict) {
         if !verdict.is_another {
             journal.update(&booking)?;
         }
@@ -147,39 +151,38 @@ pub(crate) async fn resolve_by_read(
 /// Finds out what happened to the request under `key`, and finishes it: a booking that was made is
 /// read, and else the request is sent again under its key, unless the guest has another booking and
 /// a person declines (17).
-pub(crate) async fn resume(context: &Context, key: &str) -> Result<Booking> {
-    let mut attempt = find_attempt(context, key)?;
-    if !context.journal()?.owns(&attempt) {
+pub(crate) async fn resume(api: &Api, records: &Records, ui: &Ui, key: &str) -> Result<Booking> {
+    let mut attempt = find_attempt(api, records, key)?;
+    if !records.journal()?.owns(&attempt) {
         return Err(another_account(&attempt));
     }
-    let is_shared = context.target().journal().is_some();
+    let is_shared = api.target().journal().is_some();
     if is_shared {
-        attempt = claimed(context, key, attempt).await?;
+        attempt = claimed(api, records, ui, key, attempt).await?;
     }
     // A settled attempt is only read. Nothing is sent that could make a booking.
     if let (State::Resolved, Some(id)) = (attempt.state, &attempt.booking_id) {
-        return wait::read_booking(context, id).await;
+        return wait::read_booking(api, ui, id).await;
     }
     refuse_closed(&attempt)?;
-    if let Some(booking) = resolve_by_read(context, &attempt).await? {
+    if let Some(booking) = resolve_by_read(api, records, ui, &attempt).await? {
         return Ok(booking);
     }
-    context.before_change()?;
+    api.before_change()?;
     let asked = attempt.asked();
     let is_own = |live: &LiveBooking| attempt.booking_id.as_deref() == Some(live.booking.id());
-    let booked = duplicates::Booked::at_venues_of(context, [asked])?;
-    if let Some(other) = booked.for_guest_of(context, asked, is_own) {
-        let confirmed =
-            duplicates::ask_about(context, &other, "Send the request again?", false).await;
+    let booked = duplicates::Booked::at_venues_of(records, [asked])?;
+    if let Some(other) = booked.for_guest_of(records, ui, asked, is_own) {
+        let confirmed = duplicates::ask_about(ui, &other, "Send the request again?", false).await;
         let give_up = || format!("to abandon the request: {}", abandon_command(key));
         confirmed.map_err(|error| error.hint(give_up()))?;
     }
     let may_be_second = true;
     let origin = KeyOrigin::SameRequestOnly { may_be_second };
     let request = create::attempt_request(&attempt);
-    let created = create::create_and_tell(context, key, origin, request).await;
+    let created = create::create_and_tell(api, records, ui, key, origin, request).await;
     if is_shared {
-        let _ = context.journal()?.release(key);
+        let _ = records.journal()?.release(key);
     }
     created
 }
@@ -207,16 +210,21 @@ fn refuse_closed(attempt: &Attempt) -> Result<()> {
 
 /// Offers a person to find out immediately what happened to the request of this error, if its
 /// outcome is unknown.
-pub(crate) async fn offer_to_find_out(context: &Context, mut error: Error) -> Result<Booking> {
+pub(crate) async fn offer_to_find_out(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    mut error: Error,
+) -> Result<Booking> {
     while error.exit == Exit::OutcomeUnknown
-        && context.prompter.interactive()
+        && ui.prompter.interactive()
         && let Some(key) = error.idempotency_key.clone()
     {
-        context.out.warn(&error.message);
-        if !wants_to_find_out(context, "The booking may exist. Check now?", false).await? {
+        ui.out.warn(&error.message);
+        if !wants_to_find_out(ui, "The booking may exist. Check now?", false).await? {
             break;
         }
-        match resume(context, &key).await {
+        match resume(api, records, ui, &key).await {
             Err(again) if again.code != Code::Declined => error = again,
             Err(_) => break,
             found => return found,
@@ -227,19 +235,25 @@ pub(crate) async fn offer_to_find_out(context: &Context, mut error: Error) -> Re
 
 /// Claims an open attempt of a shared journal. While another machine resumes it, waits for what
 /// comes of that. Returns the attempt as it is then.
-async fn claimed(context: &Context, key: &str, mut attempt: Attempt) -> Result<Attempt> {
+async fn claimed(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    key: &str,
+    mut attempt: Attempt,
+) -> Result<Attempt> {
     let mut progress = None;
     while attempt.state != State::Resolved {
-        let claim = context.journal()?.claim(key, LEASE)?;
-        attempt = find_attempt(context, key)?;
+        let claim = records.journal()?.claim(key, LEASE)?;
+        attempt = find_attempt(api, records, key)?;
         let Claim::Others { seconds } = claim else {
             break;
         };
         progress.get_or_insert_with(|| {
             let what =
                 format!("another computer is resolving this request; waiting up to {seconds} s");
-            context.out.note(&what);
-            context.out.progress(&what)
+            ui.out.note(&what);
+            ui.out.progress(&what)
         });
         pace::pause(LOOK_AGAIN).await;
     }
@@ -247,13 +261,13 @@ async fn claimed(context: &Context, key: &str, mut attempt: Attempt) -> Result<A
 }
 
 /// The attempt under `key`, if it went to the service that this command talks to.
-pub(crate) fn find_attempt(context: &Context, key: &str) -> Result<Attempt> {
-    let attempt = context.journal()?.attempt(key)?.ok_or_else(|| {
+pub(crate) fn find_attempt(api: &Api, records: &Records, key: &str) -> Result<Attempt> {
+    let attempt = records.journal()?.attempt(key)?.ok_or_else(|| {
         let what = format!("no request {} in the journal", key.escape_debug());
         let error = Error::not_found(what);
         error.hint("list unresolved requests with `bookctl attempts`")
     })?;
-    let origin = context.target().address();
+    let origin = api.target().address();
     if attempt.origin == origin {
         return Ok(attempt);
     }

@@ -12,7 +12,7 @@ use std::io::ErrorKind;
 
 use serde_json::json;
 
-use crate::app::Context;
+use crate::app::{Api, Parts, Records, Ui};
 use crate::booking::arguments::{JournalFlags, Wait, Zone};
 use crate::booking::attempts::open_attempts;
 use crate::booking::finish::request_view;
@@ -85,9 +85,10 @@ pub(crate) struct Args {
     journal: JournalFlags,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, settings } = parts;
     if !args.dry_run {
-        context.connect_ahead();
+        records.connect_ahead();
     }
     let from = args.rows.clone();
     let name = args.name.as_deref();
@@ -95,61 +96,63 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if name.is_some_and(|name| name.trim().is_empty()) {
         return Err(Error::usage("--name is blank").hint("pass a name, or leave out --name"));
     }
-    if context.stdin_is_terminal && matches!(from, Source::Stdin) {
+    if settings.stdin_is_terminal && matches!(from, Source::Stdin) {
         let what = "standard input is a terminal; nothing was sent";
         return Err(Error::usage(what).hint("pass a file, or pipe the rows"));
     }
     let file_name = from.name();
     let text = read(from).await?;
     let mut rows = rows::read_rows(&file_name, &text, &args.ignore_columns)?;
-    context.wait_for_rate_limits();
-    request::set_moments(context, &mut rows, args.zone.tz.as_ref()).await?;
+    api.wait_for_rate_limits();
+    request::set_moments(api, records, ui, &mut rows, args.zone.tz.as_ref()).await?;
     keys::refuse_twins(&rows, args.equal_rows || args.results)?;
-    let rows = keys::keyed(rows, name, &context.target().address());
+    let rows = keys::keyed(rows, name, &api.target().address());
     if args.dry_run {
-        return show_requests(context, &rows).await;
+        return show_requests(api, records, ui, &rows).await;
     }
-    args.journal.apply(context)?;
+    args.journal.apply(records)?;
     let digits = rows.len().to_string().len();
     let emit = |keyed: &KeyedRow, line: &RowLine| {
         let document = result_document(keyed, line);
-        let page = |_: &Document| result_page(context, keyed, line, digits);
-        context.out.emit_line(&DocumentView(document, page))
+        let page = |_: &Document| result_page(api, keyed, line, digits);
+        ui.out.emit_line(&DocumentView(document, page))
     };
     let batch = batch_id(&args);
-    let record = context.journal()?.batch(&batch)?;
+    let record = records.journal()?.batch(&batch)?;
     if args.results {
         let mut is_done = true;
         for keyed in &rows {
-            let line = run::known_line(context, &record, keyed)?;
+            let line = run::known_line(api, records, &record, keyed)?;
             is_done &= line.exit == Exit::Done;
             emit(keyed, &line)?;
         }
         let exit = record.exit.filter(|exit| *exit != Exit::Done).unwrap_or(Exit::PartialBatch);
         return Ok(if is_done { Exit::Done } else { exit });
     }
-    context.before_change()?;
+    api.before_change()?;
     let mine: HashSet<String> = rows.iter().flat_map(KeyedRow::keys).collect();
-    open_attempts::warn_of_open_attempts(context, &mine).await?;
+    open_attempts::warn_of_open_attempts(api, records, ui, &mine).await?;
     let replaced = match (&args.rows, name) {
         // Nothing says that two texts are one batch.
         (Source::Stdin, None) => Replaced::default(),
-        _ => Replaced::find(context, &record, &rows)?,
+        _ => Replaced::find(api, records, &record, &rows)?,
     };
-    replaced.warn_of_removed(context, &rows)?;
+    replaced.warn_of_removed(records, ui, &rows)?;
     let run = BatchRun {
-        context,
+        api,
+        records,
+        ui,
         rows: &rows,
         wait: args.wait.longest,
         retry_failed: args.retry_failed,
         equal_rows: args.equal_rows,
-        again: again(context, &args),
+        again: again(api, &args),
         batch: &batch,
         replaced,
         misread: Cell::default(),
     };
     run.ask_about_same_guests(&mine, args.yes).await?;
-    let journal = context.journal()?;
+    let journal = records.journal()?;
     let first: Vec<&str> = rows.iter().map(|keyed| keyed.first.as_str()).collect();
     journal.begin_batch(&batch, &first, &run.replaced.over)?;
     let ended = run.run(emit).await;
@@ -171,7 +174,7 @@ fn batch_id(args: &Args) -> String {
 }
 
 /// How to continue the batch: the command that starts it again.
-fn again(context: &Context, args: &Args) -> String {
+fn again(api: &Api, args: &Args) -> String {
     let (from, how) = match &args.rows {
         Source::Stdin => ("-".to_owned(), ", send the same rows to"),
         Source::File(path) => (shell::word(&path.to_string_lossy()), ""),
@@ -186,7 +189,7 @@ fn again(context: &Context, args: &Args) -> String {
     words.extend(wait.map(|wait| format!("--wait={}s", wait.as_secs())));
     words.extend(args.retry_failed.then(|| "--retry-failed".to_owned()));
     words.extend(args.equal_rows.then(|| "--equal-rows".to_owned()));
-    let profile = context.target().profile();
+    let profile = api.target().profile();
     words.extend(profile.map(|profile| shell::flag("--profile", profile)));
     let command = words.join(" ");
     format!("to continue without booking anything twice{how}: {command}")
@@ -206,15 +209,15 @@ async fn read(from: Source) -> Result<String> {
 
 /// The output of `--dry-run`: each row's request on a line, with the slot that the venue offers
 /// now. The first row that would be rejected ends it, as the command would reject it.
-async fn show_requests(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
-    context.wait_for_rate_limits();
+async fn show_requests(api: &Api, records: &Records, ui: &Ui, rows: &[KeyedRow]) -> Result<Exit> {
+    api.wait_for_rate_limits();
     for keyed in rows {
-        let asked = with_slot(context, &keyed.row.body).await.map_err(|mut error| {
+        let asked = with_slot(api, records, ui, &keyed.row.body).await.map_err(|mut error| {
             error.message = format!("row {}: {}", keyed.row.number, error.message);
             error
         })?;
-        let request = BookingRequest::new(context.adapter(), asked, &serde_json::Map::new())?;
-        let request = request_view(context, create_call(request.body, &keyed.key(0)));
+        let request = BookingRequest::new(api.adapter(), asked, &serde_json::Map::new())?;
+        let request = request_view(api, create_call(request.body, &keyed.key(0)));
         let number = keyed.row.number;
         let mut line = json!({ "row": number });
         for (name, value) in request.json().value().as_object().into_iter().flatten() {
@@ -226,7 +229,7 @@ async fn show_requests(context: &Context, rows: &[KeyedRow]) -> Result<Exit> {
             page.columns(vec![(number.to_string().into(), 4), (body.clone(), 0)]);
             page
         };
-        context.out.emit_line(&DocumentView(line.into(), page))?;
+        ui.out.emit_line(&DocumentView(line.into(), page))?;
     }
     Ok(Exit::Done)
 }
@@ -250,13 +253,13 @@ fn is_cancelled(line: &RowLine) -> bool {
 }
 
 /// The result line of a row for a person. `digits` is the width of the row numbers.
-fn result_page(context: &Context, keyed: &KeyedRow, line: &RowLine, digits: usize) -> Page {
+fn result_page(api: &Api, keyed: &KeyedRow, line: &RowLine, digits: usize) -> Page {
     let number = TableCell::from(keyed.row.number.to_string());
     let guest = keyed.row.guest();
     let guest = TableCell::from(guest.as_str()).in_short(Some(cut(&guest, GUEST)));
     let text = |field| line.error.as_ref().and_then(|it| it.str(field)).unwrap_or_default();
     let booking = line.booking.clone().filter(|_| line.error.is_none());
-    let booking = booking.and_then(|it| context.adapter().booking(it, true).ok());
+    let booking = booking.and_then(|it| api.adapter().booking(it, true).ok());
     let (state, rest) = match booking.map(|it| it.item) {
         Some(booking) => {
             let field = |name: &str| booking.value().get(name);

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::keys::{KeyedRow, later_key};
 use super::rows::BatchRow;
-use crate::app::Context;
 use crate::app::in_flight::{resume_command, show_command};
+use crate::app::{Api, Records, Ui};
 use crate::booking::book::duplicates::{day_at, venue_of};
 use crate::booking::watch::wait;
 use crate::journal::{Attempt, BatchRecord, State, guest_marks, is_same_time, words};
@@ -28,9 +28,14 @@ pub(crate) struct Replaced {
 }
 
 impl Replaced {
-    pub(crate) fn find(context: &Context, record: &BatchRecord, rows: &[KeyedRow]) -> Result<Self> {
+    pub(crate) fn find(
+        api: &Api,
+        records: &Records,
+        record: &BatchRecord,
+        rows: &[KeyedRow],
+    ) -> Result<Self> {
         let present: HashSet<&str> = rows.iter().map(|keyed| keyed.first.as_str()).collect();
-        let (journal, now) = (context.journal()?, context.now()?);
+        let (journal, now) = (records.journal()?, api.now()?);
         let mut replaced = Replaced::default();
         for first in record.rows.keys().filter(|first| !present.contains(first.as_str())) {
             let (mut last, mut retry) = (None, 0);
@@ -43,7 +48,7 @@ impl Replaced {
                 is_open && time.and_then(|it| it.instant).is_none_or(|it| it > now)
             };
             let last = last.filter(is_to_come);
-            match last.and_then(|it| Some((seat(context, it.asked())?, it))) {
+            match last.and_then(|it| Some((seat(records, it.asked())?, it))) {
                 Some(attempt) => replaced.attempts.push(attempt),
                 None => replaced.over.push(first.clone()),
             }
@@ -53,29 +58,31 @@ impl Replaced {
     }
 
     /// What a row that was not sent yet was before it was corrected.
-    fn before(&self, context: &Context, row: &BatchRow) -> Vec<&Attempt> {
+    fn before(&self, records: &Records, row: &BatchRow) -> Vec<&Attempt> {
         if self.attempts.is_empty() {
             return Vec::new();
         }
-        let seat = seat(context, &row.body);
+        let seat = seat(records, &row.body);
         let attempts = self.attempts.iter().filter(|(before, attempt)| {
             Some(before) == seat.as_ref() && is_same_guest(attempt.asked(), &row.body)
         });
         attempts.map(|it| &it.1).collect()
     }
 
-    pub(crate) fn is_corrected(&self, context: &Context, row: &BatchRow) -> bool {
-        !self.before(context, row).is_empty()
+    pub(crate) fn is_corrected(&self, records: &Records, row: &BatchRow) -> bool {
+        !self.before(records, row).is_empty()
     }
 
     /// The booking of a corrected row, if it is by now as the row asks. `None` if nothing stands
     /// against sending the row; an error if its booking stands as it was (7), or may exist (16).
     pub(crate) async fn booking_of(
         &self,
-        context: &Context,
+        api: &Api,
+        records: &Records,
+        ui: &Ui,
         row: &BatchRow,
     ) -> Result<Option<Booking>> {
-        for attempt in self.before(context, row) {
+        for attempt in self.before(records, row) {
             let Some(id) = attempt.booking_id.as_ref().filter(|_| attempt.state == State::Resolved)
             else {
                 let what = "what this row was before is still unresolved; nothing was sent";
@@ -84,8 +91,8 @@ impl Replaced {
                 let error = Error::new(Code::OutcomeUnknown, what).hint(hint);
                 return Err(error.idempotency_key(key));
             };
-            let booking = wait::read_booking(context, id).await?;
-            let _ = context.journal()?.update(&booking);
+            let booking = wait::read_booking(api, ui, id).await?;
+            let _ = records.journal()?.update(&booking);
             if !booking.may_stand() {
                 continue;
             }
@@ -108,17 +115,22 @@ impl Replaced {
 
     /// Names the bookings of rows that were removed, which stay booked. No guest's name reaches a
     /// script's log.
-    pub(crate) fn warn_of_removed(&self, context: &Context, rows: &[KeyedRow]) -> Result<()> {
+    pub(crate) fn warn_of_removed(
+        &self,
+        records: &Records,
+        ui: &Ui,
+        rows: &[KeyedRow],
+    ) -> Result<()> {
         let mut corrected = HashSet::new();
         for keyed in rows {
-            let before = self.before(context, &keyed.row);
-            if !before.is_empty() && context.journal()?.attempt(&keyed.first)?.is_none() {
+            let before = self.before(records, &keyed.row);
+            if !before.is_empty() && records.journal()?.attempt(&keyed.first)?.is_none() {
                 corrected.extend(before.iter().map(|it| it.idempotency_key.as_str()));
             }
         }
         for (_, attempt) in &self.attempts {
             let Some(id) = &attempt.booking_id else { continue };
-            let kept = context.journal()?.kept(id)?;
+            let kept = records.journal()?.kept(id)?;
             if corrected.contains(attempt.idempotency_key.as_str())
                 || !kept.is_some_and(|it| it.booking.may_stand())
             {
@@ -127,7 +139,7 @@ impl Replaced {
             let (venue, time) = (venue_of(attempt.asked()), attempt.asked().get("datetime"));
             let time = time.map(time_text).unwrap_or_default();
             let cancel = shell::command("cancel", id, "");
-            context.out.warn(&format!(
+            ui.out.warn(&format!(
                 "no row is left for booking {id} ({venue}, {time}), which stands; to cancel it: {cancel}"
             ));
         }
@@ -138,9 +150,9 @@ impl Replaced {
 /// Venue, day and guest.
 type Seat = (String, Option<Date>, String);
 
-fn seat(context: &Context, asked: &Value) -> Option<Seat> {
+fn seat(records: &Records, asked: &Value) -> Option<Seat> {
     let venue = venue_of(asked);
-    let (_, day) = day_at(context, &venue, asked)?;
+    let (_, day) = day_at(records, &venue, asked)?;
     // Without its guest, as after it was deleted, a request is nobody's.
     let name = asked.pointer("/customer/name").map(plain)?;
     Some((venue, day, words(&name)))

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::keys::KeyedRow;
 use super::rows::BatchRow;
-use crate::app::Context;
+use crate::app::{Api, Records, Ui};
 use crate::booking::book::create::attempt_request;
 use crate::booking::book::duplicates::venue_of;
 use crate::booking::book::offer::{known_zone, offered, resolve, slot_time, unknown_zone};
@@ -25,7 +25,9 @@ use crate::service::time::when::{Moment, When};
 /// or the venue's slots show, else on that of `zone`. Where neither is known, nothing is sent (2),
 /// because the row's key is made of the moment.
 pub(super) async fn set_moments(
-    context: &Context,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     rows: &mut [BatchRow],
     zone: Option<&TimeZone>,
 ) -> Result<()> {
@@ -41,10 +43,10 @@ pub(super) async fn set_moments(
         };
         let when = When::parse(&time.map(plain).unwrap_or_default());
         let when = when.map_err(|why| of_row(Error::usage(why)))?;
-        let venue = LocatedVenue::of_id(context, venue_of(&row.body));
+        let venue = LocatedVenue::of_id(records, venue_of(&row.body));
         let known = known_zone(venue.remembered.as_ref(), zone);
         let has_slot = row.body.get("availability_id").is_some();
-        let is_local = context.adapter().local_times || has_slot && known.is_none();
+        let is_local = api.adapter().local_times || has_slot && known.is_none();
         let Some(wall) = when.wall().filter(|_| !is_local) else {
             // The service's own times are the venue's, too, and those of its slots may be.
             if time.and_then(DocumentTime::read).is_none() {
@@ -59,7 +61,7 @@ pub(super) async fn set_moments(
                 let party = row.body.get("party_size").and_then(Value::as_u64).unwrap_or(1);
                 let provider = row.body.get("provider").and_then(Value::as_str);
                 let party = u32::try_from(party).unwrap_or(u32::MAX);
-                let offer = offered(context, &venue, &when, None, party, provider).await;
+                let offer = offered(api, ui, &venue, &when, None, party, provider).await;
                 let offer = offer.map_err(of_row)?;
                 if offer.is_assumed {
                     return Err(of_row(unknown_zone()));
@@ -68,7 +70,7 @@ pub(super) async fn set_moments(
                 shown.entry((venue.id.clone(), wall.date())).or_insert(zone).clone()
             }
         };
-        let moment = resolve(&when, context.now()?, &known).map_err(of_row)?;
+        let moment = resolve(&when, api.now()?, &known).map_err(of_row)?;
         row.body["datetime"] = moment.wire().into();
     }
     Ok(())
@@ -77,7 +79,9 @@ pub(super) async fn set_moments(
 /// The request to send for a row. One that was sent `before` is sent again as it was, whatever the
 /// venue offers by then. A row is refused (7) if the venue has no slot at its time.
 pub(crate) async fn row_request(
-    context: &Context,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     keyed: &KeyedRow,
     before: Option<&Attempt>,
 ) -> Result<BookingRequest> {
@@ -87,9 +91,9 @@ pub(crate) async fn row_request(
             return Ok(attempt_request(attempt).of_row());
         }
         Some(attempt) => as_found(row, attempt.asked()),
-        None => with_slot(context, row).await?,
+        None => with_slot(api, records, ui, row).await?,
     };
-    Ok(BookingRequest::new(context.adapter(), asked, &Map::new())?.of_row())
+    Ok(BookingRequest::new(api.adapter(), asked, &Map::new())?.of_row())
 }
 
 /// Whether an attempt under this key of a row asks for the row. A key that the row does not name is
@@ -129,10 +133,15 @@ fn as_found(row: &Value, asked: &Value) -> Map<String, Value> {
     found
 }
 
-pub(super) async fn with_slot(context: &Context, row: &Value) -> Result<Map<String, Value>> {
+pub(super) async fn with_slot(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    row: &Value,
+) -> Result<Map<String, Value>> {
     let mut asked = row.as_object().cloned().unwrap_or_default();
     if let Some(id) = row.get("availability_id") {
-        let seen = context.known_slot(&plain(id));
+        let seen = records.known_slot(&plain(id));
         let own = seen.map(|seen| slot_time(&seen.slot, DocumentTime::of(row, "datetime")));
         let own = own.transpose().map_err(|error| {
             error.hint(
@@ -145,7 +154,7 @@ pub(super) async fn with_slot(context: &Context, row: &Value) -> Result<Map<Stri
         return Ok(asked);
     }
     let text = |field: &str| row.get(field).map(plain).unwrap_or_default();
-    let venue = LocatedVenue::of_id(context, text("venue_id"));
+    let venue = LocatedVenue::of_id(records, text("venue_id"));
     // A number is a time since 1970.
     let instant = DocumentTime::of(row, "datetime").and_then(|time| time.instant);
     let when = When::parse(&text("datetime"));
@@ -160,10 +169,10 @@ pub(super) async fn with_slot(context: &Context, row: &Value) -> Result<Map<Stri
         Exit::Usage => error.hint(way),
         _ => error,
     };
-    let offer = offered(context, &venue, &when, zone.as_ref(), party, provider);
+    let offer = offered(api, ui, &venue, &when, zone.as_ref(), party, provider);
     let offer = offer.await.map_err(of_row)?;
     // With its terms, which the booking itself may not repeat.
-    offer.remember(context);
+    offer.remember(records);
     let slot = offer
         .at_wanted()
         .ok_or_else(|| of_row(offer.no_slot("set the row's availability_id to")))?;

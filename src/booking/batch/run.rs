@@ -9,8 +9,8 @@ use super::keys::KeyedRow;
 use super::replaced::Replaced;
 use super::request::{asks_same, is_of_row, row_request};
 use super::rows::ranges;
-use crate::app::Context;
 use crate::app::in_flight::{BatchProgress, resume_command};
+use crate::app::{Api, Records, Ui};
 use crate::booking::attempts::open_attempts;
 use crate::booking::book::create::{CreatedBooking, create_booking};
 use crate::booking::book::{duplicates, review};
@@ -69,7 +69,9 @@ impl RowResult<'_> {
 }
 
 pub(crate) struct BatchRun<'a> {
-    pub(crate) context: &'a Context,
+    pub(crate) api: &'a Api,
+    pub(crate) records: &'a Records,
+    pub(crate) ui: &'a Ui,
     pub(crate) rows: &'a [KeyedRow],
     /// How long to wait for each booking that is processing, if at all.
     pub(crate) wait: Option<Duration>,
@@ -109,8 +111,8 @@ impl BatchRun<'_> {
         emit: impl Fn(&KeyedRow, &RowLine) -> Result<bool>,
     ) -> Result<Exit> {
         use Exit::{Config, Network, NotAllowed, RateLimited, Unauthorized, Unclassified};
-        let out = &self.context.out;
-        self.context.wait_for_rate_limits();
+        let out = &self.ui.out;
+        self.api.wait_for_rate_limits();
         let total = self.rows.len();
         let progress = out.progress_of(total);
         let mut left: VecDeque<&KeyedRow> = self.rows.iter().collect();
@@ -154,7 +156,7 @@ impl BatchRun<'_> {
             if !ends_here || done > 1 || is_misread {
                 let line = result.line();
                 // A result that cannot be stored is printed all the same.
-                let journal = self.context.journal();
+                let journal = self.records.journal();
                 let _ = journal.and_then(|it| it.end_row(self.batch, &keyed.first, &line));
                 let read = emit(keyed, &line);
                 if done < total && !matches!(read, Ok(true)) {
@@ -203,14 +205,14 @@ impl BatchRun<'_> {
         own: &HashSet<String>,
         is_confirmed: bool,
     ) -> Result<()> {
-        let (context, rows) = (self.context, self.rows);
+        let (records, ui, rows) = (self.records, self.ui, self.rows);
         let booked =
-            duplicates::Booked::at_venues_of(context, rows.iter().map(|keyed| &keyed.row.body))?;
+            duplicates::Booked::at_venues_of(records, rows.iter().map(|keyed| &keyed.row.body))?;
         let is_own = |live: &LiveBooking| {
             let key = live.idempotency_key.as_ref();
             key.is_some_and(|key| own.contains(key))
         };
-        let journal = context.journal()?;
+        let journal = records.journal()?;
         let has_booking = |keyed: &KeyedRow| {
             let attempt = journal.attempt(&keyed.key(0)).ok().flatten();
             attempt.is_some_and(|it| it.state == State::Resolved)
@@ -218,11 +220,11 @@ impl BatchRun<'_> {
         let mut earlier = duplicates::EarlierRows::default();
         let same = rows.iter().filter_map(|keyed| {
             let row = &keyed.row.body;
-            let in_batch = earlier.add(context, keyed.row.number, row);
+            let in_batch = earlier.add(records, keyed.row.number, row);
             let in_batch = in_batch.filter(|_| !self.equal_rows);
-            let other = booked.for_guest_of(context, row, is_own).or(in_batch)?;
+            let other = booked.for_guest_of(records, ui, row, is_own).or(in_batch)?;
             let is_booked = !self.retry_failed && has_booking(keyed);
-            if is_booked || self.replaced.is_corrected(context, &keyed.row) {
+            if is_booked || self.replaced.is_corrected(records, &keyed.row) {
                 return None;
             }
             Some((keyed.row.number, other))
@@ -236,7 +238,7 @@ impl BatchRun<'_> {
             let s = if more.len() == 1 { "" } else { "s" };
             warning.push_str(&format!("; the same holds for row{s} {}", ranges(more)));
         }
-        duplicates::ask_about(context, &warning, "Book these rows as well?", is_confirmed).await
+        duplicates::ask_about(ui, &warning, "Book these rows as well?", is_confirmed).await
     }
 
     /// What an interrupt says.
@@ -245,7 +247,7 @@ impl BatchRun<'_> {
             done: format!("{done} of {} rows done", self.rows.len()),
             hint: self.again.clone(),
         };
-        self.context.batch_progress.replace(Some(progress));
+        self.api.batch_progress.replace(Some(progress));
     }
 
     /// The error of a batch that ended before its last row.
@@ -260,7 +262,7 @@ impl BatchRun<'_> {
     /// Whether a team shares the journal. Several machines may then book one batch at the same
     /// time.
     fn is_shared(&self) -> bool {
-        self.context.target().journal().is_some()
+        self.api.target().journal().is_some()
     }
 
     /// The next row that no other machine books right now. Waits if other machines book all that
@@ -276,7 +278,7 @@ impl BatchRun<'_> {
                 return Ok(Some(keyed));
             }
             let key = keyed.key(0);
-            let journal = self.context.journal()?;
+            let journal = self.records.journal()?;
             let Claim::Others { seconds } = journal.claim(&key, LONGEST_LEASE)? else {
                 return Ok(Some(keyed));
             };
@@ -302,13 +304,13 @@ impl BatchRun<'_> {
     fn release(&self, keyed: &KeyedRow) {
         if self.is_shared() {
             // If it cannot be released, its time ends.
-            let journal = self.context.journal();
+            let journal = self.records.journal();
             let _ = journal.and_then(|it| it.release(&keyed.key(0)));
         }
     }
 
     async fn book<'r>(&self, keyed: &'r KeyedRow) -> RowResult<'r> {
-        let mut retry = match last_try(self.context, keyed) {
+        let mut retry = match last_try(self.api, self.records, keyed) {
             Ok(retry) => retry,
             Err(error) => return RowResult { keyed, retry: 0, outcome: Err(error) },
         };
@@ -323,9 +325,9 @@ impl BatchRun<'_> {
     /// Books a row under one of its keys, unless an earlier run or another computer has. `None` if
     /// the row's next key counts.
     async fn book_under(&self, keyed: &KeyedRow, retry: u32) -> Result<Option<Booking>> {
-        let (context, key) = (self.context, keyed.key(retry));
-        let journal = context.journal()?;
-        let attempt = own_attempt(context, keyed, &key)?.filter(|it| journal.owns(it));
+        let (api, records, ui, key) = (self.api, self.records, self.ui, keyed.key(retry));
+        let journal = records.journal()?;
+        let attempt = own_attempt(api, records, keyed, &key)?.filter(|it| journal.owns(it));
         match &attempt {
             Some(attempt) if attempt.state == State::Abandoned => return Err(abandoned(attempt)),
             // What was refused is corrected, and a key is never used for another request.
@@ -334,7 +336,9 @@ impl BatchRun<'_> {
             }
             Some(attempt) => self.warn_of_another_contact(attempt, keyed),
             None if retry == 0 && keyed.row.idempotency_key.is_none() => {
-                if let Some(booking) = self.replaced.booking_of(context, &keyed.row).await? {
+                if let Some(booking) =
+                    self.replaced.booking_of(api, records, ui, &keyed.row).await?
+                {
                     return Ok(Some(booking));
                 }
             }
@@ -354,12 +358,12 @@ impl BatchRun<'_> {
         let (first, existed_before) = match settled.and_then(|it| it.booking_id.as_deref()) {
             Some(id) => match journal.ended(id)? {
                 Some(booking) => (booking, true),
-                None => (wait::read_booking(context, id).await?, true),
+                None => (wait::read_booking(api, ui, id).await?, true),
             },
             None => {
                 let read = match unresolved {
                     Some(attempt) => {
-                        let read = open_attempts::resolve_by_read(context, attempt).await;
+                        let read = open_attempts::resolve_by_read(api, records, ui, attempt).await;
                         read.inspect_err(|_| self.misread.set(Misread::Known))?
                     }
                     None => None,
@@ -381,7 +385,9 @@ impl BatchRun<'_> {
             return Ok(None);
         }
         let booking = match self.wait {
-            Some(longest) => wait::wait_while_processing(context, first.clone(), longest).await?,
+            Some(longest) => {
+                wait::wait_while_processing(api, records, ui, first.clone(), longest).await?
+            }
             None => first.clone(),
         };
         if self.wait.is_some() {
@@ -399,7 +405,7 @@ impl BatchRun<'_> {
         let (before, now) = (guest_marks(attempt.asked()), guest_marks(&keyed.row.body));
         let is_new = now.iter().any(|mark| !before.contains(mark));
         if attempt.request.is_intact() && is_new {
-            self.context.out.warn(&format!(
+            self.ui.out.warn(&format!(
                 "row {} was sent with another email or phone, which bookctl does not change",
                 keyed.row.number
             ));
@@ -408,29 +414,29 @@ impl BatchRun<'_> {
 
     /// Refuses (16) a booking that is not the one that the row asked for: its guest may have none.
     fn check(&self, key: &str, booking: &Booking, is_known: bool, keyed: &KeyedRow) -> Result<()> {
-        let context = self.context;
-        let verdict = verdict::of_known(context, &asked_for(context, booking), booking);
-        if let Some(error) = verdict::refusal(context, booking, &verdict) {
+        let (api, records, ui) = (self.api, self.records, self.ui);
+        let verdict = verdict::of_known(records, &asked_for(records, booking), booking);
+        if let Some(error) = verdict::refusal(api, booking, &verdict) {
             if verdict.setting.is_some() {
                 self.misread.set(if is_known { Misread::Known } else { Misread::New });
             }
             return Err(error.idempotency_key(key));
         }
         if !is_known {
-            verdict::tell(context, &verdict, &format!("row {}: ", keyed.row.number));
+            verdict::tell(api, ui, &verdict, &format!("row {}: ", keyed.row.number));
         }
         Ok(())
     }
 
     /// Whether a row that was sent just now was answered with a booking that is not understood.
     fn is_misread(&self, key: &str) -> Result<bool> {
-        let journal = self.context.journal()?;
+        let journal = self.records.journal()?;
         let Some(kept) = journal.marked(key)?.map(|id| journal.kept(&id)).transpose()?.flatten()
         else {
             return Ok(false);
         };
         let asked = kept.asked.unwrap_or_default();
-        Ok(verdict::of_known(self.context, &asked, &kept.booking).setting.is_some())
+        Ok(verdict::of_known(self.records, &asked, &kept.booking).setting.is_some())
     }
 
     async fn send(
@@ -439,20 +445,20 @@ impl BatchRun<'_> {
         key: &str,
         before: Option<&Attempt>,
     ) -> Result<CreatedBooking> {
-        let request = row_request(self.context, keyed, before).await?;
+        let request = row_request(self.api, self.records, self.ui, keyed, before).await?;
         let slot = request.asked.get("availability_id").map(plain);
-        let seen = slot.and_then(|id| self.context.known_slot(&id));
-        let costs = |it: RecentSlot| review::costs(self.context, &it.slot, it.party_size);
+        let seen = slot.and_then(|id| self.records.known_slot(&id));
+        let costs = |it: RecentSlot| review::costs(self.api, &it.slot, it.party_size);
         if let Some(costs) = seen.and_then(costs) {
             let warning = format!("row {}: {costs}", keyed.row.number);
-            self.context.out.warn(&visible(&warning));
+            self.ui.out.warn(&visible(&warning));
         }
         let may_be_second = self.equal_rows;
         let origin = match keyed.row.idempotency_key.as_deref() == Some(key) {
             true => KeyOrigin::Caller,
             false => KeyOrigin::SameRequestOnly { may_be_second },
         };
-        let created = create_booking(self.context, key, origin, request).await;
+        let created = create_booking(self.api, self.records, self.ui, key, origin, request).await;
         let is_unknown = matches!(&created, Err(error) if error.exit == Exit::OutcomeUnknown);
         if is_unknown && self.is_misread(key)? {
             self.misread.set(Misread::New);
@@ -463,9 +469,14 @@ impl BatchRun<'_> {
 
 /// The attempt under a key of a row, if it is for this row. Another one is refused by the journal
 /// when the row is sent.
-fn own_attempt(context: &Context, keyed: &KeyedRow, key: &str) -> Result<Option<Attempt>> {
-    let attempt = context.journal()?.attempt(key)?;
-    let origin = context.target().address();
+fn own_attempt(
+    api: &Api,
+    records: &Records,
+    keyed: &KeyedRow,
+    key: &str,
+) -> Result<Option<Attempt>> {
+    let attempt = records.journal()?.attempt(key)?;
+    let origin = api.target().address();
     Ok(attempt.filter(|it| it.origin == origin && is_of_row(it, keyed, key)))
 }
 
@@ -484,9 +495,9 @@ fn refusal(attempt: &Attempt) -> Option<Error> {
 }
 
 /// The number of the last of a row's keys that was sent, or 0.
-fn last_try(context: &Context, keyed: &KeyedRow) -> Result<u32> {
+fn last_try(api: &Api, records: &Records, keyed: &KeyedRow) -> Result<u32> {
     let mut retry = 0;
-    while own_attempt(context, keyed, &keyed.key(retry + 1))?.is_some() {
+    while own_attempt(api, records, keyed, &keyed.key(retry + 1))?.is_some() {
         retry += 1;
     }
     Ok(retry)
@@ -495,34 +506,35 @@ fn last_try(context: &Context, keyed: &KeyedRow) -> Result<u32> {
 /// The result of a row as it was printed; of one that was not, what the journal knows. Nothing is
 /// sent.
 pub(crate) fn known_line(
-    context: &Context,
+    api: &Api,
+    records: &Records,
     record: &BatchRecord,
     keyed: &KeyedRow,
 ) -> Result<RowLine> {
-    let own = own_attempt(context, keyed, &keyed.first)?;
+    let own = own_attempt(api, records, keyed, &keyed.first)?;
     // The key that a row names may be another row's by now.
-    let is_of_another = own.is_none() && context.journal()?.attempt(&keyed.first)?.is_some();
+    let is_of_another = own.is_none() && records.journal()?.attempt(&keyed.first)?.is_some();
     if let (Some(Some(line)), false) = (record.rows.get(&keyed.first), is_of_another) {
         return Ok(line.clone());
     }
-    let retry = last_try(context, keyed)?;
+    let retry = last_try(api, records, keyed)?;
     let unsent = || Error::new(Code::Unsent, "no request has been sent for this row");
-    let outcome = match own_attempt(context, keyed, &keyed.key(retry))? {
-        Some(attempt) => booked_by(context, &attempt)?,
+    let outcome = match own_attempt(api, records, keyed, &keyed.key(retry))? {
+        Some(attempt) => booked_by(api, records, &attempt)?,
         None => Err(unsent()),
     };
     Ok(RowResult { keyed, retry, outcome }.line())
 }
 
 /// The booking that an attempt made, as the journal keeps it, or why there is none.
-fn booked_by(context: &Context, attempt: &Attempt) -> Result<Result<Booking>> {
+fn booked_by(api: &Api, records: &Records, attempt: &Attempt) -> Result<Result<Booking>> {
     let key = &attempt.idempotency_key;
     let error = match (attempt.state, &attempt.booking_id) {
-        (State::Resolved, Some(id)) => match context.journal()?.kept(id)? {
+        (State::Resolved, Some(id)) => match records.journal()?.kept(id)? {
             Some(kept) => {
                 let asked = kept.asked.unwrap_or_default();
-                let verdict = verdict::of_known(context, &asked, &kept.booking);
-                return Ok(match verdict::refusal(context, &kept.booking, &verdict) {
+                let verdict = verdict::of_known(records, &asked, &kept.booking);
+                return Ok(match verdict::refusal(api, &kept.booking, &verdict) {
                     Some(error) => Err(error.idempotency_key(key)),
                     None => Ok(kept.booking),
                 });
@@ -534,11 +546,11 @@ fn booked_by(context: &Context, attempt: &Attempt) -> Result<Result<Booking>> {
             .unwrap_or_else(|| Error::new(Code::Network, "the service was not reached")),
         (State::Abandoned, _) => abandoned(attempt),
         _ => {
-            let journal = context.journal()?;
+            let journal = records.journal()?;
             let kept = journal.marked(key)?.map(|id| journal.kept(&id)).transpose()?.flatten();
             let refusal = kept.and_then(|kept| {
-                let verdict = verdict::of_known(context, attempt.asked(), &kept.booking);
-                verdict::refusal(context, &kept.booking, &verdict)
+                let verdict = verdict::of_known(records, attempt.asked(), &kept.booking);
+                verdict::refusal(api, &kept.booking, &verdict)
             });
             let unknown = "the outcome is unknown: a booking may exist";
             refusal.unwrap_or_else(|| {

@@ -7,9 +7,9 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::app::Context;
 use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
 use crate::app::understood::booking_of;
+use crate::app::{Api, Records, Ui};
 use crate::booking::change::send::no_booking;
 use crate::booking::terms::terms_asked_for;
 use crate::booking::verdict::{compared, of_create, of_known};
@@ -44,14 +44,16 @@ pub(crate) fn attempt_request(attempt: &Attempt) -> BookingRequest {
 
 /// Like [`create_booking`]; also tells a person if the booking existed before.
 pub(crate) async fn create_and_tell(
-    context: &Context,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     key: &str,
     origin: KeyOrigin,
     request: BookingRequest,
 ) -> Result<Booking> {
-    let made = create_booking(context, key, origin, request).await?;
+    let made = create_booking(api, records, ui, key, origin, request).await?;
     if made.existed_before {
-        context.out.note(&format!(
+        ui.out.note(&format!(
             "Booking {} was already made with this idempotency key.",
             made.booking.id()
         ));
@@ -66,14 +68,18 @@ pub(crate) async fn create_and_tell(
 /// limit was met last) and names the command that finds out. A booking for something else is an
 /// error too: 7 if the caller's key had it before, else 16.
 pub(crate) async fn create_booking(
-    context: &Context,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     key: &str,
     origin: KeyOrigin,
     request: BookingRequest,
 ) -> Result<CreatedBooking> {
-    let client = context.client()?;
+    let client = api.client()?;
     let mut sender = Sending {
-        context,
+        api,
+        records,
+        ui,
         key,
         origin,
         asked: request.asked.clone(),
@@ -83,21 +89,21 @@ pub(crate) async fn create_booking(
         left_open: false,
         began: Instant::now(),
     };
-    let mut max_wait = context.max_wait();
+    let mut max_wait = api.max_wait();
     loop {
         let begun = sender.begin_run(max_wait).await;
         let (run, earlier, left) = begun.map_err(|error| sender.stopped(error))?;
         // A signal drops this future where it waits. `unless_interrupted` then adds to the error
         // what is in flight.
-        context.in_flight.replace(InFlight::creating(key));
-        let progress = context.requesting("sending the booking request");
+        api.in_flight.replace(InFlight::creating(key));
+        let progress = api.requesting("sending the booking request");
         let shows_it = |body: &Document| sender.is_shown_in(body);
         let key_sender = sender.key_sender(earlier);
         let sent_at = Instant::now();
         let (sent, in_doubt) = client.send_create(&sender.call, key_sender, &shows_it).await;
         let took = SignedDuration::try_from(sent_at.elapsed()).unwrap_or_default();
         drop(progress);
-        context.observe_rate_limit(&sender.call);
+        api.observe_rate_limit(&sender.call);
         let tries = PriorTries { earlier, in_doubt, took };
         let failure = match sent {
             Ok(answer) => return sender.judge_response(&run, tries, answer),
@@ -114,17 +120,17 @@ pub(crate) async fn create_booking(
             sender.end_run(&run, tries, last, failure.status(), failure.code(), None);
         sender.left_open = conclusion == Conclusion::Unknown;
         if conclusion == Conclusion::NothingBooked {
-            context.in_flight.take();
+            api.in_flight.take();
         }
         // The end is recorded before the wait, so an interrupt adds no doubt.
         let is_open_conflict = failure.is_open_conflict();
-        let waited = context.pause_for_rate_limit(failure, &sender.call, left);
+        let waited = api.pause_for_rate_limit(failure, &sender.call, left);
         max_wait = waited.await.map_err(|error| {
             let error = sender.stopped(error);
             if !is_open_conflict {
                 return error;
             }
-            let set = context.adapter().set_command("read.error=EXPRESSION");
+            let set = api.adapter().set_command("read.error=EXPRESSION");
             let first = error.hint.clone().unwrap_or_default();
             error.hint(format!("{first}; if the service means that nothing was booked: {set}"))
         })?;
@@ -143,7 +149,9 @@ struct PriorTries {
 }
 
 struct Sending<'a> {
-    context: &'a Context,
+    api: &'a Api,
+    records: &'a Records,
+    ui: &'a Ui,
     key: &'a str,
     origin: KeyOrigin,
     call: Call,
@@ -182,7 +190,7 @@ impl Sending<'_> {
     /// Whether the booking was made before this run began. A sandbox says so by its status; other
     /// services answer a fresh booking with 200 too, and its time says so.
     fn is_older(&self, booking: &Booking, status: u16) -> bool {
-        let Ok(client) = self.context.client() else {
+        let Ok(client) = self.api.client() else {
             return false;
         };
         if client.speaks_contract.get() {
@@ -216,9 +224,9 @@ impl Sending<'_> {
         let mut limit = self.call.rate_limit_name();
         let mut progress = None;
         loop {
-            let clock = |window: Option<&RateLimitWindow>| self.context.believed_clock(window);
+            let clock = |window: Option<&RateLimitWindow>| self.api.believed_clock(window);
             let counted_in = limit.map(|limit| (limit, &clock as ServiceClock<'_>));
-            let begun = self.context.journal()?.record_begin(&Intent {
+            let begun = self.records.journal()?.record_begin(&Intent {
                 key: self.key,
                 request: self.body(),
                 asked: self.asked_otherwise(),
@@ -234,7 +242,7 @@ impl Sending<'_> {
                     return Ok((run, earlier, max_wait));
                 }
                 BeginOutcome::RateLimited(window) => {
-                    let waited = self.context.wait_for_window(&window, &self.call, max_wait);
+                    let waited = self.api.wait_for_window(&window, &self.call, max_wait);
                     match waited.await? {
                         Some(left) => max_wait = left,
                         None => limit = None,
@@ -249,7 +257,7 @@ impl Sending<'_> {
                 }
                 BeginOutcome::RateLimitAwaited => {
                     let what = "waiting for another computer's first response";
-                    progress.get_or_insert_with(|| self.context.out.progress(what));
+                    progress.get_or_insert_with(|| self.ui.out.progress(what));
                     pace::pause(LOOK_AGAIN).await;
                 }
             }
@@ -271,9 +279,9 @@ impl Sending<'_> {
     fn is_shown_in(&self, refusal: &Document) -> bool {
         let is_it = |booking: &Booking| {
             let may_be = self.is_booking(booking) || booking.may_stand();
-            may_be && of_known(self.context, &self.asked, booking).refusal.is_none()
+            may_be && of_known(self.records, &self.asked, booking).refusal.is_none()
         };
-        let bookings = self.context.adapter().bookings_within(refusal);
+        let bookings = self.api.adapter().bookings_within(refusal);
         bookings.iter().any(is_it)
     }
 
@@ -288,7 +296,7 @@ impl Sending<'_> {
         error_code: Option<&str>,
         booking: Option<&Booking>,
     ) -> (Conclusion, Option<String>) {
-        let terms = booking.and_then(|_| terms_asked_for(self.context, &self.asked));
+        let terms = booking.and_then(|_| terms_asked_for(self.records, &self.asked));
         let end = RunEnd {
             last,
             in_doubt: tries.in_doubt,
@@ -299,7 +307,7 @@ impl Sending<'_> {
             request: self.body(),
             asked: self.asked_otherwise(),
         };
-        let journal = self.context.journal();
+        let journal = self.records.journal();
         match journal.and_then(|it| it.record_end(run, &end)) {
             Ok(ended) => {
                 let conclusion = conclusion(ended.outcome, Some(ended.state));
@@ -310,7 +318,7 @@ impl Sending<'_> {
                     Some(_) => "the booking was made, but could not be saved in the journal",
                     None => "cannot save the result in the journal",
                 };
-                self.context.out.warn(&format!("{what}: {}", error.message));
+                self.ui.out.warn(&format!("{what}: {}", error.message));
                 let outcome = outcome_of(last, tries.in_doubt, false);
                 (conclusion(outcome, None), None)
             }
@@ -326,7 +334,7 @@ impl Sending<'_> {
     ) -> Result<CreatedBooking> {
         let status = answer.status;
         let left_at = Timestamp::now().saturating_sub(tries.took).unwrap_or_default();
-        let read = booking_of(self.context, answer.document, left_at);
+        let read = booking_of(self.api, self.ui, answer.document, left_at);
         let booking = match read.and_then(|booking| self.certain(booking)) {
             Ok(booking) => booking,
             Err(why) => {
@@ -342,7 +350,7 @@ impl Sending<'_> {
             || tries.earlier != Earlier::Nothing
             || !matches!(self.origin, KeyOrigin::Generated { .. });
         let is_first = tries.earlier == Earlier::Nothing;
-        let found = compared(self.context, &self.asked, &booking, is_first);
+        let found = compared(self.records, &self.asked, &booking, is_first);
         let verdict = of_create(&booking, &found, may_be_modified && !self.is_younger(&booking));
         let shown = ShownBooking {
             agrees: verdict.refusal.is_none(),
@@ -358,13 +366,13 @@ impl Sending<'_> {
         let difference = verdict.refusal;
         let mut error = match conclusion {
             Conclusion::Booked => {
-                self.context.in_flight.replace(InFlight::known(&booking));
-                self.context.remember_last(RecentList::LastBooking, id);
+                self.api.in_flight.replace(InFlight::known(&booking));
+                self.records.remember_last(RecentList::LastBooking, id);
                 if let Some(known) = known.filter(|known| *known != id) {
                     let what = format!(
                         "this idempotency key returned booking {known} before, and {id} now: both may exist"
                     );
-                    let speaks = self.context.client().map(|it| it.speaks_contract.get());
+                    let speaks = self.api.client().map(|it| it.speaks_contract.get());
                     // A sandbox may have been reset. Of another service, or with another
                     // organization's key, both stand.
                     if !speaks.unwrap_or_default() {
@@ -374,7 +382,7 @@ impl Sending<'_> {
                             format!("see both: {}; {}", show_command(known), show_command(id));
                         return Err(error.hint(hint).idempotency_key(self.key));
                     }
-                    self.context.out.warn(&what);
+                    self.ui.out.warn(&what);
                 }
                 let is_older = shown.is_older || shown.is_known;
                 return Ok(CreatedBooking {
@@ -395,7 +403,7 @@ impl Sending<'_> {
                 let what = "the outcome is unknown: the service returned booking";
                 let what = format!("{what} {id} ({}), {why}", booking.status());
                 let error = Error::new(Code::OutcomeUnknown, what);
-                let set = verdict.setting.map(|it| self.context.adapter().set_command(it));
+                let set = verdict.setting.map(|it| self.api.adapter().set_command(it));
                 self.doubtful(error.hint(match set {
                     Some(set) => format!("after you set how the service writes it: {set}"),
                     None => format!(
@@ -414,7 +422,7 @@ impl Sending<'_> {
     /// Whether the booking says that it was made after this command began.
     fn is_younger(&self, booking: &Booking) -> bool {
         let created = DocumentTime::of(booking.value(), "created_at").and_then(|it| it.instant);
-        let skew = self.context.client().ok().and_then(|it| it.skew.get()).unwrap_or_default();
+        let skew = self.api.client().ok().and_then(|it| it.skew.get()).unwrap_or_default();
         let elapsed = SignedDuration::try_from(self.began.elapsed()).unwrap_or_default();
         let began = Timestamp::now().saturating_sub(elapsed).and_then(|it| it.saturating_add(skew));
         created.zip(began.ok()).is_some_and(|(created, began)| created > began)
@@ -429,7 +437,7 @@ impl Sending<'_> {
         if object.is_some_and(|it| !it.is_null() && !plain(it).to_lowercase().contains("error")) {
             return true;
         }
-        let found = compared(self.context, &self.asked, booking, true);
+        let found = compared(self.records, &self.asked, booking, true);
         let is_compared = |it: &Compared| {
             let is_telling =
                 it.weight == Weight::Identity || matches!(&*it.field, "datetime" | "party_size");
@@ -452,7 +460,7 @@ impl Sending<'_> {
     /// The error that ends the command while no run of it is under way. Of an attempt that meets a
     /// rate limit, the journal says whether it is open, or which booking it made.
     fn stopped(&self, error: Error) -> Error {
-        let known = || self.context.journal().ok()?.attempt(self.key).ok()?;
+        let known = || self.records.journal().ok()?.attempt(self.key).ok()?;
         let known = (error.exit == Exit::RateLimited).then(known).flatten();
         match known.map(|it| (it.state, it.booking_id)) {
             Some((State::Resolved, Some(id))) => {

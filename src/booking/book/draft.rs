@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use super::offer::{Offer, known_zone, offered};
-use crate::app::Context;
+use crate::app::{Api, Records, Ui};
 use crate::booking::find::locate::LocatedVenue;
 use crate::booking::find::pick::booking_or_pick;
 use crate::booking::terms::{asked_for, filled_in};
@@ -102,9 +102,15 @@ impl BookingDraft {
 
     /// Takes from an earlier booking what nothing else says: the venue, the guest, the party and
     /// the seating.
-    pub(crate) async fn fill_like(&mut self, context: &Context, booking: &str) -> Result<()> {
-        let mut named = booking_or_pick(context, Some(booking), |_| true, true).await?;
-        let like = filled_in(context, &named.booking(context).await?);
+    pub(crate) async fn fill_like(
+        &mut self,
+        api: &Api,
+        records: &Records,
+        ui: &Ui,
+        booking: &str,
+    ) -> Result<()> {
+        let mut named = booking_or_pick(api, records, ui, Some(booking), |_| true, true).await?;
+        let like = filled_in(records, &named.booking(api, records, ui).await?);
         let text = |pointer: &str| {
             let text = like.value().pointer(pointer).map(plain);
             // A service may mask a guest.
@@ -115,7 +121,7 @@ impl BookingDraft {
         let takes_venue = self.venue.is_none() && !searches;
         if let Some(venue) = like.venue_id().filter(|_| takes_venue) {
             let shown = like.venue_name();
-            let venue = LocatedVenue::of_id(context, venue);
+            let venue = LocatedVenue::of_id(records, venue);
             self.venue = Some(LocatedVenue { shown, ..venue });
             options.provider = options.provider.take().or_else(|| text("/provider"));
         }
@@ -129,7 +135,7 @@ impl BookingDraft {
         self.seating = text("/seating_preference");
         // What was asked for counts too: a service may not show it.
         let chosen = |field: &str| {
-            let asked = asked_for(context, &like);
+            let asked = asked_for(records, &like);
             text(&format!("/{field}")).or_else(|| asked.get(field).map(plain))
         };
         if chosen("payment_collection").is_some_and(|it| it == VENDOR_PAYMENT) {
@@ -167,11 +173,11 @@ impl BookingDraft {
     }
 
     /// The slots of its venue around a time.
-    pub(crate) async fn offer(&self, context: &Context, when: &When) -> Result<Offer> {
+    pub(crate) async fn offer(&self, api: &Api, ui: &Ui, when: &When) -> Result<Offer> {
         let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;
         let (zone, provider) = (self.known_zone(), self.options.provider.as_deref());
         let party = self.options.party.unwrap_or(1);
-        offered(context, venue, when, zone.as_ref(), party, provider).await
+        offered(api, ui, venue, when, zone.as_ref(), party, provider).await
     }
 
     /// What it lacks: each argument, and its description.

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::create::{asked_before, attempt_request};
 use super::draft::BookingDraft;
-use crate::app::Context;
 use crate::app::in_flight::resume_command;
+use crate::app::{Api, Records, Ui};
 use crate::booking::confirmation::Confirmation;
 use crate::journal::{Attempt, LiveBooking, State, guest_marks, is_same_but_time, is_same_time};
 use crate::json::plain;
@@ -23,16 +23,17 @@ const NOTHING_SENT: &str = "Nothing was sent.";
 
 /// The request of the attempt under `key`, if the draft asks for the same booking.
 pub(crate) fn repeated(
-    context: &Context,
+    api: &Api,
+    records: &Records,
     draft: &BookingDraft,
     key: &str,
 ) -> Result<Option<BookingRequest>> {
-    let Some(attempt) = context.journal()?.attempt(key)? else {
+    let Some(attempt) = records.journal()?.attempt(key)? else {
         return Ok(None);
     };
     let mut before = attempt.asked().clone();
     // What is missing is asked for, or reported, where the booking is made.
-    let Some(request) = at_time_of(context, draft, &before) else {
+    let Some(request) = at_time_of(api, draft, &before) else {
         return Ok(None);
     };
     // What a slot adds to a request.
@@ -50,19 +51,19 @@ pub(crate) fn repeated(
 }
 
 /// The draft as a request for the time of an earlier one, if it is for that time and lacks nothing.
-fn at_time_of(context: &Context, draft: &BookingDraft, before: &Value) -> Option<BookingRequest> {
+fn at_time_of(api: &Api, draft: &BookingDraft, before: &Value) -> Option<BookingRequest> {
     let time = before.get("datetime")?;
     let is_at = match (&draft.at, DocumentTime::read(time)) {
         (Some(when), Some(then)) => {
             // Where the venue's zone is not known, the earlier request shows its offset.
             let zone = draft.known_zone().or(then.offset().map(TimeZone::fixed));
             let zone = zone.unwrap_or(TimeZone::UTC);
-            let meant = when.resolve(context.now().ok()?, &zone).ok()?.wire();
+            let meant = when.resolve(api.now().ok()?, &zone).ok()?.wire();
             is_same_time(DocumentTime::read(&meant.into()), Some(then))
         }
         _ => draft.slot.as_ref()?.datetime_value() == *time,
     };
-    let request = draft.request(context.adapter(), time.clone());
+    let request = draft.request(api.adapter(), time.clone());
     request.ok().filter(|_| is_at)
 }
 
@@ -70,24 +71,25 @@ fn at_time_of(context: &Context, draft: &BookingDraft, before: &Value) -> Option
 /// `declined` (17). A script is refused (16), with the command that finds out. What begins later is
 /// refused where the run begins.
 pub(crate) async fn wants_second_beside_open(
-    context: &Context,
+    api: &Api,
+    ui: &Ui,
     draft: &BookingDraft,
     open: &[Attempt],
 ) -> Result<bool> {
     let is_same = |attempt: &&Attempt| {
-        let request = at_time_of(context, draft, attempt.asked());
+        let request = at_time_of(api, draft, attempt.asked());
         request.is_some_and(|request| is_same_but_time(&request.asked, attempt.asked()))
     };
     let Some(attempt) = open.iter().find(is_same) else {
         return Ok(false);
     };
     let key = &attempt.idempotency_key;
-    if !context.prompter.interactive() || draft.is_confirmed {
+    if !ui.prompter.interactive() || draft.is_confirmed {
         return Err(asked_before(key, "pass a new --idempotency-key"));
     }
     let question = "That request may have booked this already. Book it a second time?";
     let confirmation = Confirmation::new("booking the same again", question, NOTHING_SENT);
-    let asked = confirmation.ask(&context.prompter).await;
+    let asked = confirmation.ask(&ui.prompter).await;
     asked.map_err(|error| error.hint(format!("check it: {}", resume_command(key))))?;
     Ok(true)
 }
@@ -102,13 +104,13 @@ pub(crate) struct Booked(Vec<(String, DocumentTime, LiveBooking)>);
 impl Booked {
     /// Those at the venues of some requests: one question to the journal.
     pub(crate) fn at_venues_of<'a>(
-        context: &Context,
+        records: &Records,
         requests: impl IntoIterator<Item = &'a Value>,
     ) -> Result<Self> {
         let asked: Vec<String> = requests.into_iter().map(venue_of).collect();
         let among = LOOKED_THROUGH + u32::try_from(asked.len()).unwrap_or(u32::MAX / 2);
         let venues = asked.into_iter().collect();
-        let live = context.journal()?.live_at(&venues, among)?;
+        let live = records.journal()?.live_at(&venues, among)?;
         Ok(Booked(live.into_iter().filter_map(with_its_time).collect()))
     }
 
@@ -116,12 +118,13 @@ impl Booked {
     /// day.
     pub(crate) fn for_guest_of(
         &self,
-        context: &Context,
+        records: &Records,
+        ui: &Ui,
         asked: &Value,
         is_own: impl Fn(&LiveBooking) -> bool,
     ) -> Option<String> {
         let venue = venue_of(asked);
-        let (zone, day) = day_at(context, &venue, asked)?;
+        let (zone, day) = day_at(records, &venue, asked)?;
         let mut booked = self.0.iter();
         let (.., other) = booked.find(|(at, then, live)| {
             *at == venue
@@ -137,7 +140,7 @@ impl Booked {
             }
         };
         // The phone may be another guest's, too: a script's log has no name.
-        let name = Some(text("/customer/name")).filter(|_| context.prompter.interactive());
+        let name = Some(text("/customer/name")).filter(|_| ui.prompter.interactive());
         let name = name.map(|name| format!(", {name}")).unwrap_or_default();
         Some(format!(
             "{what}: {}{name}, {}, party {}",
@@ -150,12 +153,12 @@ impl Booked {
 
 /// The day of a request at its venue, and the zone by which that is counted.
 pub(crate) fn day_at(
-    context: &Context,
+    records: &Records,
     venue: &str,
     asked: &Value,
 ) -> Option<(Option<TimeZone>, Option<Date>)> {
     let time = DocumentTime::of(asked, "datetime")?;
-    let zone = context.known_venue(venue).and_then(|it| it.timezone());
+    let zone = records.known_venue(venue).and_then(|it| it.timezone());
     let zone = zone.or_else(|| Some(TimeZone::fixed(time.offset()?)));
     let day = time.day_in(zone.as_ref());
     Some((zone, day))
@@ -168,9 +171,9 @@ pub(crate) struct EarlierRows(HashMap<(String, Option<Date>, String), usize>);
 impl EarlierRows {
     /// Adds a row. Returns what a person reads of an earlier one for its guest, at its venue on its
     /// day.
-    pub(crate) fn add(&mut self, context: &Context, number: usize, row: &Value) -> Option<String> {
+    pub(crate) fn add(&mut self, records: &Records, number: usize, row: &Value) -> Option<String> {
         let venue = venue_of(row);
-        let (_, day) = day_at(context, &venue, row)?;
+        let (_, day) = day_at(records, &venue, row)?;
         let mut earlier = None;
         for mark in guest_marks(row) {
             let first = *self.0.entry((venue.clone(), day, mark)).or_insert(number);
@@ -193,34 +196,35 @@ pub(crate) fn venue_of(asked: &Value) -> String {
 /// another one is meant; no is `declined` (17). `resumed` are bookings that this command has found
 /// out about.
 pub(crate) async fn ask_about_same_guest(
-    context: &Context,
+    records: &Records,
+    ui: &Ui,
     asked: &Value,
     resumed: &[Booking],
     is_confirmed: bool,
 ) -> Result<()> {
-    let mut booked = Booked::at_venues_of(context, [asked])?;
+    let mut booked = Booked::at_venues_of(records, [asked])?;
     // Who said yes beforehand did not know of what was found out just now.
     let is_confirmed = is_confirmed && resumed.is_empty();
     let resumed = resumed.iter().filter(|it| it.may_stand());
     let resumed = resumed.map(|booking| booking.clone().into());
     booked.0.extend(resumed.filter_map(with_its_time));
-    match booked.for_guest_of(context, asked, |_| false) {
-        Some(other) => ask_about(context, &other, "Book another one?", is_confirmed).await,
+    match booked.for_guest_of(records, ui, asked, |_| false) {
+        Some(other) => ask_about(ui, &other, "Book another one?", is_confirmed).await,
         None => Ok(()),
     }
 }
 
 /// Warns, and asks a person who has not said yes already.
 pub(crate) async fn ask_about(
-    context: &Context,
+    ui: &Ui,
     warning: &str,
     question: &str,
     is_confirmed: bool,
 ) -> Result<()> {
-    context.out.warn(warning);
-    if is_confirmed || !context.prompter.interactive() {
+    ui.out.warn(warning);
+    if is_confirmed || !ui.prompter.interactive() {
         return Ok(());
     }
     let confirmation = Confirmation::new("booking a guest twice", question, NOTHING_SENT);
-    confirmation.ask(&context.prompter).await
+    confirmation.ask(&ui.prompter).await
 }

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::arguments::{ExtraFields, JournalFlags, PATIENCE, Wait, Zone, near};
 use super::{attempts::open_attempts, conclude, find::locate, finish, pause::prompts, watch::wait};
-use crate::app::Context;
+use crate::app::{Api, Parts, Records, Settings, Ui};
 use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, KeyOrigin};
 use crate::outcome::{Code, Error, Exit, Result};
@@ -83,15 +83,18 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, settings } = parts;
     if !args.dry_run {
-        context.connect_ahead();
+        records.connect_ahead();
     }
     let (wait, journal, dry_run) = (args.wait.longest, args.journal, args.dry_run);
     let given = args.idempotency_key.clone();
     let mut command = BookCommand {
-        context,
-        draft: draft(context, args).await?,
+        api,
+        records,
+        ui,
+        draft: draft(api, records, ui, args).await?,
         key_is_given: given.is_some(),
         key: given.unwrap_or_else(new_key),
         is_guided: false,
@@ -100,23 +103,23 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if dry_run {
         return command.show_request().await;
     }
-    journal.apply(context)?;
-    context.before_change()?;
+    journal.apply(records)?;
+    api.before_change()?;
     let own = HashSet::from([command.key.clone()]);
-    let earlier = open_attempts::warn_of_open_attempts(context, &own).await?;
+    let earlier = open_attempts::warn_of_open_attempts(api, records, ui, &own).await?;
     loop {
         let booking = match command.book(&earlier.open, &earlier.booked).await {
-            Err(error) => open_attempts::offer_to_find_out(context, error).await?,
+            Err(error) => open_attempts::offer_to_find_out(api, records, ui, error).await?,
             Ok(booking) => booking,
         };
-        let booking = follow(context, booking, wait).await?;
+        let booking = follow(api, records, ui, settings, booking, wait).await?;
         if !command.chooses_another_slot(&booking).await? {
-            return conclude::finish_created(context, &booking);
+            return conclude::finish_created(api, records, ui, &booking);
         }
     }
 }
 
-async fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
+async fn draft(api: &Api, records: &Records, ui: &Ui, args: Args) -> Result<BookingDraft> {
     let mut draft = BookingDraft {
         vertical: args.vertical,
         place: args.near,
@@ -129,11 +132,11 @@ async fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
     };
     draft.check_fields()?;
     if let Some(venue) = &args.venue {
-        draft.venue = Some(locate::locate_venue(context, venue)?);
+        draft.venue = Some(locate::locate_venue(records, venue)?);
     }
     if let Some(slot) = &args.slot {
-        let id = locate::locate_row(context, RecentList::Slots, slot)?;
-        match context.known_slot(&id) {
+        let id = locate::locate_row(records, RecentList::Slots, slot)?;
+        match records.known_slot(&id) {
             None => draft.slot_id = Some(id),
             Some(seen) => {
                 let venue = &seen.venue_id;
@@ -142,7 +145,7 @@ async fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
                     let hint = "leave out the venue: the slot id includes it";
                     return Err(Error::usage(what).hint(hint));
                 }
-                draft.venue = Some(locate::locate_venue(context, venue)?);
+                draft.venue = Some(locate::locate_venue(records, venue)?);
                 let options = &mut draft.options;
                 options.provider = options.provider.take().or(seen.provider);
                 options.party = options.party.or(Some(seen.party_size));
@@ -151,14 +154,16 @@ async fn draft(context: &Context, args: Args) -> Result<BookingDraft> {
         }
     }
     if let Some(like) = &args.like {
-        draft.fill_like(context, like).await?;
+        draft.fill_like(api, records, ui, like).await?;
     }
     Ok(draft)
 }
 
 /// One booking, from what is known of it to the service's answer.
 struct BookCommand<'a> {
-    context: &'a Context,
+    api: &'a Api,
+    records: &'a Records,
+    ui: &'a Ui,
     draft: BookingDraft,
     key: String,
     /// Whether the caller named the key, and so may have sent it before.
@@ -174,12 +179,13 @@ impl BookCommand<'_> {
     /// guest that the service refuses. `open` are attempts that may have booked the same, `resumed`
     /// the bookings of those that were resumed just now.
     async fn book(&mut self, open: &[Attempt], resumed: &[Booking]) -> Result<Booking> {
-        let context = self.context;
+        let (api, records, ui) = (self.api, self.records, self.ui);
         if self.key_is_given
-            && let Some(request) = duplicates::repeated(context, &self.draft, &self.key)?
+            && let Some(request) = duplicates::repeated(api, records, &self.draft, &self.key)?
         {
             let booked =
-                create::create_and_tell(context, &self.key, KeyOrigin::Caller, request).await;
+                create::create_and_tell(api, records, ui, &self.key, KeyOrigin::Caller, request)
+                    .await;
             return booked.map_err(|error| self.explained(error));
         }
         loop {
@@ -188,30 +194,42 @@ impl BookCommand<'_> {
                 KeyOrigin::Caller
             } else {
                 let may_be_second =
-                    duplicates::wants_second_beside_open(context, &self.draft, open).await?;
+                    duplicates::wants_second_beside_open(api, ui, &self.draft, open).await?;
                 KeyOrigin::Generated { may_be_second }
             };
             let (datetime, is_another_time) = self.find_time().await?;
             let draft = &self.draft;
-            let request = draft.request(context.adapter(), datetime.clone())?;
-            duplicates::ask_about_same_guest(context, &request.asked, resumed, draft.is_confirmed)
-                .await?;
+            let request = draft.request(api.adapter(), datetime.clone())?;
+            duplicates::ask_about_same_guest(
+                records,
+                ui,
+                &request.asked,
+                resumed,
+                draft.is_confirmed,
+            )
+            .await?;
             if !self.is_reviewed {
-                review::review(context, draft, &datetime, is_another_time).await?;
+                review::review(api, ui, draft, &datetime, is_another_time).await?;
             }
             let refuses_guest = |error: &Error| {
                 error.code == Code::PlaceholderCustomer || error.code == Code::MissingLastName
             };
-            match create::create_and_tell(context, &self.key, origin, request).await {
+            match create::create_and_tell(api, records, ui, &self.key, origin, request).await {
                 Err(error) if refuses_guest(&error) && self.is_guided && !self.key_is_given => {
-                    walk::guide(context, &mut self.draft, Some(walk::Refused::Name(&error)))
-                        .await?;
+                    walk::guide(
+                        api,
+                        records,
+                        ui,
+                        &mut self.draft,
+                        Some(walk::Refused::Name(&error)),
+                    )
+                    .await?;
                     self.key = new_key();
                 }
                 Err(error) => return Err(self.explained(error)),
                 Ok(booking) => {
                     if self.is_guided {
-                        review::show_command(context, &self.draft);
+                        review::show_command(api, ui, &self.draft);
                     }
                     return Ok(booking);
                 }
@@ -221,12 +239,12 @@ impl BookCommand<'_> {
 
     /// Asks a person for what the draft lacks. Where nobody can be asked, that is refused (2).
     async fn complete(&mut self) -> Result<()> {
-        if !self.context.prompter.interactive() {
+        if !self.ui.prompter.interactive() {
             return self.draft.refuse_missing();
         }
         let is_complete = self.draft.lacking().is_empty();
         if !is_complete || !self.is_guided && self.draft.has_a_choice_of_providers() {
-            walk::guide(self.context, &mut self.draft, None).await?;
+            walk::guide(self.api, self.records, self.ui, &mut self.draft, None).await?;
             (self.is_guided, self.is_reviewed) = (true, true);
         }
         Ok(())
@@ -235,7 +253,7 @@ impl BookCommand<'_> {
     /// Leads a person who was guided back to the slots where theirs was gone. The new request gets
     /// a new key.
     async fn chooses_another_slot(&mut self, booking: &Booking) -> Result<bool> {
-        let (context, draft) = (self.context, &mut self.draft);
+        let (api, records, ui, draft) = (self.api, self.records, self.ui, &mut self.draft);
         let gone = [Some("slot_taken"), Some("no_availability")];
         let is_gone = booking.status() == Status::Failed && gone.contains(&booking.error_code());
         if !is_gone || !self.is_guided || self.key_is_given {
@@ -244,13 +262,13 @@ impl BookCommand<'_> {
         let Some(slot) = draft.slot.take() else {
             return Ok(false);
         };
-        let page = finish::booking_view(context, booking).page();
-        context.out.show(&page.without_commands());
+        let page = finish::booking_view(api, records, ui, booking).page();
+        ui.out.show(&page.without_commands());
         let note = "Another guest booked the slot. Choose another one; Esc ends without a booking.";
-        context.out.note(note);
+        ui.out.note(note);
         draft.at = slot.time().as_ref().and_then(When::of_document);
         self.key = new_key();
-        match walk::guide(context, draft, Some(walk::Refused::Slot)).await {
+        match walk::guide(api, records, ui, draft, Some(walk::Refused::Slot)).await {
             Err(error) if error.code == Code::Declined => Ok(false),
             guided => guided.map(|()| true),
         }
@@ -259,21 +277,21 @@ impl BookCommand<'_> {
     /// The time to send, which is the slot's own, byte for byte, and whether a person chose it
     /// instead of the given one. If only a time was given, the slot is looked up.
     async fn find_time(&mut self) -> Result<(Value, bool)> {
-        let (context, draft) = (self.context, &mut self.draft);
+        let (api, records, ui, draft) = (self.api, self.records, self.ui, &mut self.draft);
         if let Some(slot) = &draft.slot {
-            return Ok((time_beside(context, draft, slot)?, false));
+            return Ok((time_beside(api, draft, slot)?, false));
         }
         let Some(when) = &draft.at else {
             return Err(Error::usage("no time given"));
         };
         if draft.slot_id.is_some() {
-            let time = offer::wire_time(context, when, draft.known_zone())?;
+            let time = offer::wire_time(api, when, draft.known_zone())?;
             return Ok((time.into(), false));
         }
-        let offer = draft.offer(context, when).await?;
+        let offer = draft.offer(api, ui, when).await?;
         // With its terms, which the booking itself may not repeat.
-        offer.remember(context);
-        let Some((row, is_another_time)) = review::choose(context, &offer, draft).await? else {
+        offer.remember(records);
+        let Some((row, is_another_time)) = review::choose(api, ui, &offer, draft).await? else {
             return Err(offer.no_slot("pass --slot"));
         };
         draft.choose(&offer, row);
@@ -285,8 +303,8 @@ impl BookCommand<'_> {
     async fn show_request(&mut self) -> Result<Exit> {
         self.draft.refuse_missing()?;
         let (datetime, _) = self.find_time().await?;
-        let request = self.draft.request(self.context.adapter(), datetime)?;
-        finish::preview(self.context, create_call(request.body, &self.key))
+        let request = self.draft.request(self.api.adapter(), datetime)?;
+        finish::preview(self.api, self.ui, create_call(request.body, &self.key))
     }
 
     /// Adds to an error what the person needs to continue.
@@ -294,7 +312,7 @@ impl BookCommand<'_> {
         // Whose key is named may have booked: then it is not sent again.
         if self.is_guided
             && error.idempotency_key.is_none()
-            && let Some(command) = self.draft.command(review::profile(self.context))
+            && let Some(command) = self.draft.command(review::profile(self.api))
         {
             error = error.detail(format!("to try again: {command}"));
         }
@@ -315,7 +333,7 @@ impl BookCommand<'_> {
 
 /// The time of a slot that was given by its id, as it was offered. A time given next to it is
 /// refused if it is another one, and sent as it was meant where that cannot be said.
-fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<Value> {
+fn time_beside(api: &Api, draft: &BookingDraft, slot: &Slot) -> Result<Value> {
     let offered = slot.datetime_value();
     let Some(when) = &draft.at else {
         return Ok(offered);
@@ -325,7 +343,7 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
     }
     // The slot is on the venue's clock, and may show its offset.
     let zone = draft.known_zone().or(slot.offset().map(TimeZone::fixed));
-    let sent = Value::from(offer::wire_time(context, when, zone)?);
+    let sent = Value::from(offer::wire_time(api, when, zone)?);
     let asked = DocumentTime::read(&sent);
     let own = offer::slot_time(slot, asked).map_err(|error| {
         error.hint("leave out --at to book that slot, or --slot to book at that time")
@@ -334,15 +352,22 @@ fn time_beside(context: &Context, draft: &BookingDraft, slot: &Slot) -> Result<V
 }
 
 /// Guides a person through what follows. A script gets the first answer, unless it waits.
-async fn follow(context: &Context, booking: Booking, wait: Option<Duration>) -> Result<Booking> {
-    let interactive = context.prompter.interactive();
+async fn follow(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    settings: &Settings,
+    booking: Booking,
+    wait: Option<Duration>,
+) -> Result<Booking> {
+    let interactive = ui.prompter.interactive();
     let Some(longest) = wait.or(interactive.then_some(PATIENCE)) else {
         return Ok(booking);
     };
-    let mut booking = wait::wait_while_processing(context, booking, longest).await?;
+    let mut booking = wait::wait_while_processing(api, records, ui, booking, longest).await?;
     while interactive && booking.status() == Status::RequiresAction {
-        booking = prompts::answer_pauses(context, booking).await?;
-        booking = wait::wait_while_processing(context, booking, longest).await?;
+        booking = prompts::answer_pauses(api, records, ui, settings, booking).await?;
+        booking = wait::wait_while_processing(api, records, ui, booking, longest).await?;
     }
     Ok(booking)
 }

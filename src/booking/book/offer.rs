@@ -4,8 +4,8 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use crate::app::Context;
 use crate::app::pages::{DEFAULT_LIMIT, Listing};
+use crate::app::{Api, Records, Ui};
 use crate::booking::find::locate::LocatedVenue;
 use crate::journal::is_same_time;
 use crate::json::Document;
@@ -28,13 +28,13 @@ pub(crate) fn known_zone(venue: Option<&Venue>, flag: Option<&TimeZone>) -> Opti
 /// A time as the service wants it, if no slot shows it; `usage` (2) if it is the venue's and has to
 /// be sent with an offset, or an instant and has to be sent without one, and the venue's zone is
 /// not known.
-pub(crate) fn wire_time(context: &Context, when: &When, zone: Option<TimeZone>) -> Result<String> {
-    let adapter = context.adapter();
+pub(crate) fn wire_time(api: &Api, when: &When, zone: Option<TimeZone>) -> Result<String> {
+    let adapter = api.adapter();
     if zone.is_none() && when.needs_zone() != adapter.local_times {
         return Err(unknown_zone());
     }
     let clock = zone.clone().unwrap_or_else(system_zone);
-    let moment = resolve(when, context.now()?, &clock)?;
+    let moment = resolve(when, api.now()?, &clock)?;
     Ok(adapter.wire_time(&moment, zone.as_ref()))
 }
 
@@ -67,8 +67,8 @@ pub(crate) fn unknown_zone() -> Error {
 }
 
 /// Reads terms for a party of this size.
-pub(crate) fn terms_reader(context: &Context, party: u32) -> TermsReader {
-    TermsReader { certainty: context.certainty(), now: context.service_now(), party }
+pub(crate) fn terms_reader(api: &Api, party: u32) -> TermsReader {
+    TermsReader { certainty: api.certainty(), now: api.service_now(), party }
 }
 
 /// The slots of a venue around a time.
@@ -98,7 +98,7 @@ impl Offer {
 
     /// The rows of the slots at exactly the requested time, of this seating if there are any. One
     /// of several that are alike stands for them.
-    pub(crate) fn rows_at_wanted(&self, context: &Context, seating: Option<&str>) -> Vec<usize> {
+    pub(crate) fn rows_at_wanted(&self, api: &Api, seating: Option<&str>) -> Vec<usize> {
         let rows = (0..self.slots.len()).filter(|row| self.is_wanted(&self.slots[*row]));
         let mut rows: Vec<usize> = rows.collect();
         let is_its = |row: &usize| {
@@ -108,7 +108,7 @@ impl Offer {
         if rows.iter().any(is_its) {
             rows.retain(is_its);
         }
-        let reader = self.reader(context);
+        let reader = self.reader(api);
         let line = |row: &usize| slot_line(&self.slots[*row], reader);
         match rows.first() {
             Some(first) if rows.iter().all(|row| line(row) == line(first)) => vec![*first],
@@ -117,8 +117,8 @@ impl Offer {
     }
 
     /// Reads the terms of the slots.
-    pub(crate) fn reader(&self, context: &Context) -> TermsReader {
-        terms_reader(context, self.party_size)
+    pub(crate) fn reader(&self, api: &Api) -> TermsReader {
+        terms_reader(api, self.party_size)
     }
 
     /// The rows of the slots, nearest to the requested time first.
@@ -129,9 +129,9 @@ impl Offer {
     }
 
     /// Remembers the slots, so that one can be booked by its id alone.
-    pub(crate) fn remember(&self, context: &Context) {
-        context.keep_rate_limits();
-        context.remember(|recent| {
+    pub(crate) fn remember(&self, records: &Records) {
+        records.keep_rate_limits();
+        records.remember(|recent| {
             let (venue, provider) = (&self.venue.id, self.provider.as_deref());
             recent.remember_slots(venue, provider, self.party_size, &self.slots)
         });
@@ -205,7 +205,8 @@ impl Offer {
 /// venue's clock, and another day is asked for if that changes the date. If no slot has an offset,
 /// the time stays on this computer's clock.
 pub(crate) async fn offered(
-    context: &Context,
+    api: &Api,
+    ui: &Ui,
     venue: &LocatedVenue,
     when: &When,
     zone: Option<&TimeZone>,
@@ -213,7 +214,8 @@ pub(crate) async fn offered(
     provider: Option<&str>,
 ) -> Result<Offer> {
     let search = SlotSearch {
-        context,
+        api,
+        ui,
         venue,
         party_size,
         provider,
@@ -225,7 +227,8 @@ pub(crate) async fn offered(
 }
 
 pub(crate) struct SlotSearch<'a> {
-    pub(crate) context: &'a Context,
+    pub(crate) api: &'a Api,
+    pub(crate) ui: &'a Ui,
     pub(crate) venue: &'a LocatedVenue,
     pub(crate) party_size: u32,
     pub(crate) provider: Option<&'a str>,
@@ -237,7 +240,7 @@ pub(crate) struct SlotSearch<'a> {
 impl SlotSearch<'_> {
     /// The same as [`offered`], for a list of any length.
     pub(crate) async fn around(&self, when: &When, zone: Option<&TimeZone>) -> Result<Offer> {
-        let now = self.context.now()?;
+        let now = self.api.now()?;
         let clock = match (when.exact(), zone) {
             (Some(_), _) => TimeZone::UTC,
             (None, Some(zone)) => zone.clone(),
@@ -265,15 +268,15 @@ impl SlotSearch<'_> {
     }
 
     async fn at(&self, when: &When, wanted: Moment, zone: Option<&TimeZone>) -> Result<Offer> {
-        let (context, venue) = (self.context, self.venue);
+        let (api, ui, venue) = (self.api, self.ui, self.venue);
         let zone = known_zone(venue.remembered.as_ref(), zone);
         // Sent without its offset, it would be another time.
-        if zone.is_none() && when.exact().is_some() && context.adapter().local_times {
+        if zone.is_none() && when.exact().is_some() && api.adapter().local_times {
             return Err(unknown_zone());
         }
         let query = SlotQuery {
             venue_id: venue.id_value(),
-            datetime: context.adapter().wire_time(&wanted, zone.as_ref()),
+            datetime: api.adapter().wire_time(&wanted, zone.as_ref()),
             party_size: self.party_size,
             provider: self.provider.map(str::to_owned),
             fields: self.fields.clone(),
@@ -283,16 +286,16 @@ impl SlotSearch<'_> {
             nouns: "slots",
             limit: self.limit,
             key: |slot: &Slot| slot.id().to_owned(),
-            read: &|document| context.adapter().slots(document),
+            read: &|document| api.adapter().slots(document),
             next: &|name, value| {
                 let mut next = query.clone();
                 next.page = Some((name.to_owned(), value.clone()));
-                next.call(context.adapter())
+                next.call(api.adapter())
             },
         };
-        let first = query.call(context.adapter())?;
+        let first = query.call(api.adapter())?;
         let how = "find venues with `bookctl search`, then use the venue's id or @1";
-        let pages = listing.read(context, first).await;
+        let pages = listing.read(api, ui, first).await;
         let pages = pages.map_err(|error| match error.exit {
             Exit::NotFound => error.hint(how),
             _ => error,

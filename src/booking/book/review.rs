@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::draft::BookingDraft;
 use super::offer::{Offer, terms_reader};
-use crate::app::Context;
+use crate::app::{Api, Ui};
 use crate::booking::find::locate::LocatedVenue;
 use crate::booking::find::pick::or_nothing_chosen;
 use crate::config::Target;
@@ -22,25 +22,26 @@ use crate::terminal::view::{SlotDetails, joined, restriction, slot_line, venue_p
 /// slots at that time differ, or none is there, a person chooses. A script gets the first of
 /// several, with a note, and `None` where there is none.
 pub(crate) async fn choose(
-    context: &Context,
+    api: &Api,
+    ui: &Ui,
     offer: &Offer,
     draft: &BookingDraft,
 ) -> Result<Option<(usize, bool)>> {
-    let rows = offer.rows_at_wanted(context, draft.seating.as_deref());
-    let can_ask = context.prompter.interactive();
+    let rows = offer.rows_at_wanted(api, draft.seating.as_deref());
+    let can_ask = ui.prompter.interactive();
     match rows.as_slice() {
         [] if !can_ask || offer.slots.is_empty() => return Ok(None),
         [only] => return Ok(Some((*only, false))),
         [_, ..] if !can_ask || draft.is_confirmed => {}
         _ => {
-            let row = pick_slot(context, offer, &rows, None, false).await;
+            let row = pick_slot(api, ui, offer, &rows, None, false).await;
             return Ok(Some((row.map_err(or_nothing_chosen)?, rows.is_empty())));
         }
     }
-    let line = |row: &usize| line(context, offer, &offer.slots[*row]);
+    let line = |row: &usize| line(api, offer, &offer.slots[*row]);
     let others = rows[1..].iter();
     let others = others.map(|row| format!("{} ({})", visible(offer.slots[*row].id()), line(row)));
-    context.out.note(&format!(
+    ui.out.note(&format!(
         "{} slots start at that time. Booking {}. For another, pass --slot ID: {}",
         rows.len(),
         line(&rows[0]),
@@ -49,14 +50,15 @@ pub(crate) async fn choose(
     Ok(Some((rows[0], false)))
 }
 
-fn line(context: &Context, offer: &Offer, slot: &Slot) -> String {
-    visible(&slot_line(slot, offer.reader(context))).into_owned()
+fn line(api: &Api, offer: &Offer, slot: &Slot) -> String {
+    visible(&slot_line(slot, offer.reader(api))).into_owned()
 }
 
 /// Asks to pick one of the offered slots, or of these rows. The one that was chosen before is
 /// selected first, or else the nearest to the requested time. Returns its row.
 pub(crate) async fn pick_slot(
-    context: &Context,
+    api: &Api,
+    ui: &Ui,
     offer: &Offer,
     rows: &[usize],
     former: Option<&str>,
@@ -65,14 +67,14 @@ pub(crate) async fn pick_slot(
     let every: Vec<usize> = (0..offer.slots.len()).collect();
     let rows = if rows.is_empty() { &every } else { rows };
     let slots = rows.iter().map(|row| &offer.slots[*row]);
-    let lines: Vec<String> = slots.map(|slot| line(context, offer, slot)).collect();
+    let lines: Vec<String> = slots.map(|slot| line(api, offer, slot)).collect();
     let wanted = human(&offer.wanted.wire());
     if !offer.is_comparable() {
-        context.out.warn(&format!(
+        ui.out.warn(&format!(
             "the venue's time zone is not known, so {wanted} may be another time there"
         ));
     } else if offer.at_wanted().is_none() {
-        context.out.note(&format!("No slot at {wanted}. The nearest one is selected."));
+        ui.out.note(&format!("No slot at {wanted}. The nearest one is selected."));
     }
     let day = offer.slots.first().and_then(Slot::local);
     let day = day.map(|local| local.strftime("%a %-d %b").to_string());
@@ -83,7 +85,7 @@ pub(crate) async fn pick_slot(
         let place = |near| rows.iter().position(|row| *row == near);
         offer.nearest().into_iter().find_map(place).unwrap_or(0)
     });
-    let picked = context.prompter.pick(&question, &lines, selected);
+    let picked = ui.prompter.pick(&question, &lines, selected);
     Ok(rows[picked.await?])
 }
 
@@ -91,66 +93,68 @@ pub(crate) async fn pick_slot(
 /// time than the given one, the whole of it is shown, and asked about; else the terms are, in one
 /// line. A script is told of a card and a fee.
 pub(crate) async fn review(
-    context: &Context,
+    api: &Api,
+    ui: &Ui,
     draft: &BookingDraft,
     datetime: &Value,
     is_another_time: bool,
 ) -> Result<()> {
     let slot = draft.slot.as_ref();
-    let details = slot.map(|slot| details(context, draft, slot));
-    let limits = limits(context, draft);
-    if !context.prompter.interactive() {
+    let details = slot.map(|slot| details(api, draft, slot));
+    let limits = limits(api, draft);
+    if !ui.prompter.interactive() {
         let none = details.as_ref().and_then(|it| terms_not_found(draft, it));
         let stakes = |(slot, it)| stakes(slot, it, limits);
         if let Some(stakes) = slot.zip(details).and_then(stakes) {
-            context.out.warn(&visible(&stakes));
+            ui.out.warn(&visible(&stakes));
         } else if let Some(none) = none {
-            context.out.note(&format!("Terms: {none}."));
+            ui.out.note(&format!("Terms: {none}."));
         }
         return Ok(());
     }
-    if !is_another_time && !has_consequences(context, draft).await {
+    if !is_another_time && !has_consequences(api, draft).await {
         let terms = details.and_then(|it| {
             let (card, fee) = (it.card.map(|it| it.text), it.cancellation.map(|it| it.text));
             joined([it.seating, it.price, card, fee, it.also, limits])
         });
         if let Some(terms) = terms {
-            context.out.note(&format!("Terms: {}", visible(&terms)));
+            ui.out.note(&format!("Terms: {}", visible(&terms)));
         }
         return Ok(());
     }
-    let is_confirmed = is_confirmed(context, draft, Some(datetime), false, false).await?;
+    let is_confirmed = is_confirmed(api, ui, draft, Some(datetime), false, false).await?;
     is_confirmed.then_some(()).ok_or_else(declined)
 }
 
 /// Shows what is about to be booked, and asks for the confirmation if it was not given before.
 /// `default` is what Enter alone stands for.
 pub(crate) async fn is_confirmed(
-    context: &Context,
+    api: &Api,
+    ui: &Ui,
     draft: &BookingDraft,
     datetime: Option<&Value>,
     default: bool,
     goes_back: bool,
 ) -> Result<bool, PromptError> {
     // Without it, the question cannot be answered.
-    if !draft.is_confirmed || !context.out.quiet {
-        context.out.show(&summary(context, draft, datetime));
+    if !draft.is_confirmed || !ui.out.quiet {
+        ui.out.show(&summary(api, draft, datetime));
     }
     let esc = if goes_back { ", Esc goes back" } else { "" };
     let question = Question::new("Book it?", "--yes", "the confirmation")
         .back(goes_back)
         .hint(format!("yes books it, no ends{esc}"));
-    Ok(draft.is_confirmed || context.prompter.confirm(&question, default).await?)
+    Ok(draft.is_confirmed || ui.prompter.confirm(&question, default).await?)
 }
 
 /// Whether the booking is a real one, or needs a card.
-pub(crate) async fn has_consequences(context: &Context, draft: &BookingDraft) -> bool {
+pub(crate) async fn has_consequences(api: &Api, draft: &BookingDraft) -> bool {
     let slot = draft.slot.as_ref();
-    slot.is_some_and(SlotDetails::may_need_a_card) || !context.is_sandbox().await
+    slot.is_some_and(SlotDetails::may_need_a_card) || !api.is_sandbox().await
 }
 
 /// What is about to be booked. `datetime` is the time that is sent, where the slot does not say it.
-fn summary(context: &Context, draft: &BookingDraft, datetime: Option<&Value>) -> Page {
+fn summary(api: &Api, draft: &BookingDraft, datetime: Option<&Value>) -> Page {
     let mut page = Page::default();
     let venue = draft.venue.as_ref().map(LocatedVenue::name);
     page.heading(Tone::Strong, "booking", venue.unwrap_or_default());
@@ -163,7 +167,7 @@ fn summary(context: &Context, draft: &BookingDraft, datetime: Option<&Value>) ->
     });
     page.field_if("when", when);
     let slot = draft.slot.as_ref();
-    let slot = slot.map(|slot| details(context, draft, slot));
+    let slot = slot.map(|slot| details(api, draft, slot));
     page.field_if("duration", slot.as_ref().and_then(SlotDetails::duration));
     let options = &draft.options;
     page.field_if("party", options.party.map(|party| party.to_string()));
@@ -184,27 +188,27 @@ fn summary(context: &Context, draft: &BookingDraft, datetime: Option<&Value>) ->
     page.field("guest", guest.join(" · "));
     let provider = options.provider.as_deref();
     page.field_if("provider", provider);
-    page.field_if("note", limits(context, draft));
+    page.field_if("note", limits(api, draft));
     let payment = options.payment.as_ref().map(|_| "external payment vendor");
     page.field_if("payment", payment);
     page
 }
 
 /// What bookctl cannot do with the booking once it is made, if that is known.
-fn limits(context: &Context, draft: &BookingDraft) -> Option<String> {
-    let (dialect, venue) = (context.dialect(), draft.remembered());
+fn limits(api: &Api, draft: &BookingDraft) -> Option<String> {
+    let (dialect, venue) = (api.dialect(), draft.remembered());
     let provider = draft.options.provider.as_deref()?;
-    restriction(provider, venue, dialect, context.certainty())
+    restriction(provider, venue, dialect, api.certainty())
 }
 
-fn details(context: &Context, draft: &BookingDraft, slot: &Slot) -> SlotDetails {
+fn details(api: &Api, draft: &BookingDraft, slot: &Slot) -> SlotDetails {
     let party = draft.options.party.unwrap_or(1);
-    SlotDetails::of(slot, terms_reader(context, party))
+    SlotDetails::of(slot, terms_reader(api, party))
 }
 
 /// What a script is told of the card and the fee of a slot.
-pub(crate) fn costs(context: &Context, slot: &Slot, party: u32) -> Option<String> {
-    let details = SlotDetails::of(slot, terms_reader(context, party));
+pub(crate) fn costs(api: &Api, slot: &Slot, party: u32) -> Option<String> {
+    let details = SlotDetails::of(slot, terms_reader(api, party));
     stakes(slot, details, None)
 }
 
@@ -232,17 +236,17 @@ fn terms_not_found(draft: &BookingDraft, slot: &SlotDetails) -> Option<&'static 
     (is_nothing && vertical.is_none_or(|it| it == "dining")).then_some("not found in the response")
 }
 
-pub(crate) fn show_command(context: &Context, draft: &BookingDraft) {
-    if let Some(command) = draft.command(profile(context)) {
+pub(crate) fn show_command(api: &Api, ui: &Ui, draft: &BookingDraft) {
+    if let Some(command) = draft.command(profile(api)) {
         let mut page = Page::default();
         page.line("The same booking as a command:").command(command);
-        context.out.show(&page);
+        ui.out.show(&page);
     }
 }
 
 /// The profile that a command has to name. The sandbox needs none where no service is configured.
-pub(crate) fn profile(context: &Context) -> Option<&str> {
-    match context.target() {
+pub(crate) fn profile(api: &Api) -> Option<&str> {
+    match api.target() {
         Target::Embedded { by_default: true, .. } => None,
         target => target.profile(),
     }

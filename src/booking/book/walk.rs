@@ -7,8 +7,8 @@ use serde_json::Map;
 use super::draft::BookingDraft;
 use super::offer::resolve;
 use super::review::{declined, has_consequences, is_confirmed, pick_slot};
-use crate::app::Context;
 use crate::app::pages::{DEFAULT_LIMIT, find_venues};
+use crate::app::{Api, Records, Ui};
 use crate::booking::find::locate::LocatedVenue;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -58,7 +58,9 @@ pub(crate) enum Refused<'a> {
 
 /// Asks for everything that `draft` lacks, shows a summary, and asks for confirmation.
 pub(crate) async fn guide(
-    context: &Context,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     draft: &mut BookingDraft,
     refused: Option<Refused<'_>>,
 ) -> Result<()> {
@@ -67,10 +69,10 @@ pub(crate) async fn guide(
         _ => None,
     };
     // Notes about the service (such as the sandbox) come before the first question.
-    context.client()?;
+    api.client()?;
     // A service that is down or refuses the key is known before the first question.
-    if context.target().service().is_some()
-        && let Err(error) = context.read(Call::get("/v1/")).await
+    if api.target().service().is_some()
+        && let Err(error) = api.read(Call::get("/v1/")).await
     {
         let is_down = error.code == Code::Network || error.code == Code::Timeout;
         if is_down || matches!(error.exit, Exit::Unauthorized | Exit::NotAllowed) {
@@ -78,13 +80,15 @@ pub(crate) async fn guide(
         }
     }
     let mut walk = Walk {
-        context,
+        api,
+        records,
+        ui,
         flags: draft.clone(),
         knows_guest: draft.options.name.is_some(),
         needs_both: refused_name.is_some_and(|error| error.code == Code::MissingLastName),
         at: draft.at.clone(),
         draft,
-        is_sandbox: context.is_sandbox().await,
+        is_sandbox: api.is_sandbox().await,
         asked: Vec::new(),
         again: None,
         time: None,
@@ -93,7 +97,7 @@ pub(crate) async fn guide(
     if let Some(error) = refused_name {
         walk.flags.options.name = None;
         let why = if walk.needs_both { NEEDS_BOTH } else { &error.message };
-        context.out.warn(why);
+        ui.out.warn(why);
     }
     let mut next = 0;
     loop {
@@ -104,7 +108,7 @@ pub(crate) async fn guide(
         match walk.ask(step).await {
             Err(PromptError::Back) => {
                 next = walk.asked.pop().ok_or_else(declined)? as usize;
-                context.prompter.take_back();
+                ui.prompter.take_back();
             }
             was_asked => {
                 let was_asked = was_asked?;
@@ -119,7 +123,9 @@ pub(crate) async fn guide(
 }
 
 struct Walk<'a> {
-    context: &'a Context,
+    api: &'a Api,
+    records: &'a Records,
+    ui: &'a Ui,
     draft: &'a mut BookingDraft,
     /// What flags gave, which is not asked for.
     flags: BookingDraft,
@@ -183,9 +189,9 @@ impl Walk<'_> {
                 self.draft.options.phone = phone.await?;
             }
             Confirm => {
-                let default = !has_consequences(self.context, self.draft).await;
+                let default = !has_consequences(self.api, self.draft).await;
                 let goes_back = !self.asked.is_empty();
-                if !is_confirmed(self.context, self.draft, None, default, goes_back).await? {
+                if !is_confirmed(self.api, self.ui, self.draft, None, default, goes_back).await? {
                     return Err(declined().into());
                 }
             }
@@ -200,14 +206,14 @@ impl Walk<'_> {
     async fn vertical(&mut self) -> Result<(), PromptError> {
         let question = self.question("What would you like to book?", "VENUE", "the venue");
         let question = question.former(self.draft.vertical.clone());
-        let row = self.context.prompter.choose(&question, &VERTICALS).await?;
+        let row = self.ui.prompter.choose(&question, &VERTICALS).await?;
         self.draft.vertical = Some(VERTICALS[row].to_owned());
         Ok(())
     }
 
     /// A sandbox has only a few places, which are listed.
     async fn place(&mut self) -> Result<(), PromptError> {
-        let prompter = &self.context.prompter;
+        let prompter = &self.ui.prompter;
         let check = |text: &str| not_empty(text, "enter a place");
         let former = match &self.draft.place {
             Some(SearchLocation::Near(former)) => Some(former.clone()),
@@ -230,7 +236,7 @@ impl Walk<'_> {
         let question = self.question("When? (e.g. tomorrow 19:30)", "--at", "the time");
         let question = question.former(self.time.clone());
         let check = |text: &str| When::parse(text).map(drop);
-        let text = self.context.prompter.text(&question, None, &check).await?;
+        let text = self.ui.prompter.text(&question, None, &check).await?;
         self.at = When::parse(&text).ok();
         self.time = Some(text);
         Ok(())
@@ -242,7 +248,7 @@ impl Walk<'_> {
         let question = self.question("How many people?", "--party", "the party size");
         let question = question.former(former);
         let check = |text: &str| contact::party(text).map(drop);
-        let text = self.context.prompter.text(&question, default, &check);
+        let text = self.ui.prompter.text(&question, default, &check);
         self.draft.options.party = contact::party(&text.await?).ok();
         Ok(())
     }
@@ -270,7 +276,7 @@ impl Walk<'_> {
         let row = venues.iter().position(|venue| former == Some(venue.id()));
         let question = self.question("Which venue?", "VENUE", "the venue");
         let question = question.of("venues");
-        let prompter = &self.context.prompter;
+        let prompter = &self.ui.prompter;
         let picked = prompter.pick(&question, &lines, row.unwrap_or(0));
         let venue = &venues[picked.await?];
         self.draft.options.provider = self.flags.options.provider.clone();
@@ -285,7 +291,7 @@ impl Walk<'_> {
     /// Leads back to the question whose answer the service refused, even if a flag gave it: the
     /// field that it names, or else `step`.
     fn ask_again(&mut self, error: &Error, step: WalkStep) {
-        self.context.out.warn(&error.message);
+        self.ui.out.warn(&error.message);
         let party = |body: &Document| body.value().pointer("/fields/party_size").is_some();
         let names_party = error.body.as_ref().is_some_and(party);
         let step = if names_party { Party } else { step };
@@ -302,17 +308,17 @@ impl Walk<'_> {
             return Err(Error::usage("no place or no time given"));
         };
         let zone = self.draft.zone.clone().unwrap_or_else(system_zone);
-        let moment = resolve(when, self.context.now()?, &zone)?;
+        let moment = resolve(when, self.api.now()?, &zone)?;
         let query = VenueQuery {
             vertical: self.draft.vertical.clone().unwrap_or_default(),
             place: place.clone(),
-            datetime: self.context.adapter().wire_time(&moment, None),
+            datetime: self.api.adapter().wire_time(&moment, None),
             party_size: self.draft.options.party,
             providers: self.flags.options.provider.clone().into_iter().collect(),
             fields: Map::new(),
             page: None,
         };
-        let found = find_venues(self.context, &query, DEFAULT_LIMIT).await;
+        let found = find_venues(self.api, self.records, self.ui, &query, DEFAULT_LIMIT).await;
         found.map(|pages| pages.items)
     }
 
@@ -322,7 +328,7 @@ impl Walk<'_> {
         let providers = self.draft.providers();
         let question = self.question("Which provider?", "--provider", "the provider");
         let question = question.former(self.draft.options.provider.clone());
-        let row = self.context.prompter.choose(&question, &providers).await?;
+        let row = self.ui.prompter.choose(&question, &providers).await?;
         self.draft.options.provider = Some(providers[row].to_owned());
         Ok(())
     }
@@ -333,11 +339,11 @@ impl Walk<'_> {
             self.draft.at = self.at.clone();
             return Ok(false);
         }
-        let context = self.context;
+        let (api, records, ui) = (self.api, self.records, self.ui);
         let Some(when) = &self.at else {
             return Err(Error::usage("no time given").into());
         };
-        let offer = match self.draft.offer(context, when).await {
+        let offer = match self.draft.offer(api, ui, when).await {
             Err(error) if matches!(error.exit, Exit::Usage | Exit::Invalid) => {
                 self.ask_again(&error, Time);
                 return Ok(true);
@@ -352,22 +358,22 @@ impl Walk<'_> {
         }
         // If the time from the flags is offered, the slot is not asked for.
         let is_given = self.flags.at.is_some() && !self.chooses_slot;
-        let rows = is_given.then(|| offer.rows_at_wanted(context, self.draft.seating.as_deref()));
+        let rows = is_given.then(|| offer.rows_at_wanted(api, self.draft.seating.as_deref()));
         let rows = rows.unwrap_or_default();
         let row = if let [only] = rows.as_slice() {
             *only
         } else {
             let former = self.draft.slot.as_ref().map(|slot| slot.id());
-            pick_slot(context, &offer, &rows, former, !self.asked.is_empty()).await?
+            pick_slot(api, ui, &offer, &rows, former, !self.asked.is_empty()).await?
         };
-        offer.remember(context);
+        offer.remember(records);
         self.draft.choose(&offer, row);
         Ok(rows.len() != 1)
     }
 
     async fn name(&mut self) -> Result<(), PromptError> {
         let provider = self.draft.options.provider.as_deref();
-        let provider_a = self.context.dialect().provider_a.as_str();
+        let provider_a = self.api.dialect().provider_a.as_str();
         let needs_both = self.needs_both || provider == Some(provider_a);
         let text = "Guest's name (first and last)";
         let question = self.question(text, "--name", "the guest's name");
@@ -377,7 +383,7 @@ impl Walk<'_> {
             let has_both = text.split_whitespace().nth(1).is_some();
             (has_both || !needs_both).then_some(()).ok_or_else(|| NEEDS_BOTH.to_owned())
         };
-        let name = self.context.prompter.text(&question, None, &check).await?;
+        let name = self.ui.prompter.text(&question, None, &check).await?;
         self.draft.options.name = Some(name);
         Ok(())
     }
@@ -396,7 +402,7 @@ impl Walk<'_> {
             "" => Ok(()),
             text => parse(text).map(drop),
         };
-        let text = self.context.prompter.text(&question, None, &check).await?;
+        let text = self.ui.prompter.text(&question, None, &check).await?;
         Ok(Some(text).filter(|text| !text.is_empty()))
     }
 }

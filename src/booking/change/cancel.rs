@@ -1,5 +1,5 @@
 use super::send;
-use crate::app::Context;
+use crate::app::{Api, Parts, Records, Ui};
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::offer;
 use crate::booking::conclude::{Change, finish_changed, read_unless};
@@ -42,40 +42,42 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     if !args.dry_run {
-        context.before_change()?;
+        api.before_change()?;
     }
     let named = args.booking.as_deref();
     let mut named =
-        pick::booking_or_pick(context, named, Status::has_not_ended, !args.dry_run).await?;
+        pick::booking_or_pick(api, records, ui, named, Status::has_not_ended, !args.dry_run)
+            .await?;
     let id = &named.id.clone();
-    let call = cancel_call(id, args.reason.as_deref(), context.adapter())?;
+    let call = cancel_call(id, args.reason.as_deref(), api.adapter())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
-        return finish::preview(context, call);
+        return finish::preview(api, ui, call);
     }
     if !args.yes {
-        confirm(context, &mut named).await?;
+        confirm(api, records, ui, &mut named).await?;
     }
     let is_decided = |booking: &Booking| {
         booking.status() == Status::Cancelled || booking.error_code() == UNSUPPORTED
     };
-    let sent = send::change(context, id, call, "cancellation", is_decided).await;
-    let booking = sent.map_err(|error| pick::not_found(context, id, error))?;
+    let sent = send::change(api, ui, id, call, "cancellation", is_decided).await;
+    let booking = sent.map_err(|error| pick::not_found(records, ui, id, error))?;
     let is_decided = is_decided(&booking);
-    let booking = read_unless(context, booking, is_decided).await?;
+    let booking = read_unless(api, ui, booking, is_decided).await?;
     match booking.status() {
-        Status::Confirmed => context
-            .out
-            .refused("Not cancelled:", "the venue still expects the guest. Call the venue."),
-        Status::Cancelled => warn_of_fee(context, &booking),
+        Status::Confirmed => {
+            ui.out.refused("Not cancelled:", "the venue still expects the guest. Call the venue.")
+        }
+        Status::Cancelled => warn_of_fee(api, records, ui, &booking),
         _ => {}
     }
     let reason = args.reason.map(|it| ("reason".to_owned(), it.into()));
     let asked = reason.into_iter().collect();
     let change = Change { kind: WriteKind::Cancel, before: None, asked: &asked, is_payment: false };
-    let exit = finish_changed(context, booking.clone(), change).await?;
+    let exit = finish_changed(api, records, ui, booking.clone(), change).await?;
     Ok(match booking.status() {
         _ if exit == Exit::OutcomeUnknown => exit,
         Status::Cancelled if exit != Exit::Refused => Exit::Done,
@@ -86,43 +88,48 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 }
 
 /// Tells a script of the fee that is due by the terms. A person has confirmed it.
-fn warn_of_fee(context: &Context, booking: &Booking) {
-    let party = terms::filled_in(context, booking).head_count();
-    let reader = offer::terms_reader(context, party);
-    let terms = terms::cancellation_terms(context, booking);
+fn warn_of_fee(api: &Api, records: &Records, ui: &Ui, booking: &Booking) {
+    let party = terms::filled_in(records, booking).head_count();
+    let reader = offer::terms_reader(api, party);
+    let terms = terms::cancellation_terms(records, booking);
     let fee = terms.and_then(|terms| reader.fee_at(&terms, reader.now));
-    if let Some(fee) = fee.filter(|_| !context.prompter.interactive()) {
-        context.out.warn(&format!("the cancellation costs {fee}, by the booking's terms"));
+    if let Some(fee) = fee.filter(|_| !ui.prompter.interactive()) {
+        ui.out.warn(&format!("the cancellation costs {fee}, by the booking's terms"));
     }
 }
 
 /// Shows the booking and what cancelling it costs, and asks.
-async fn confirm(context: &Context, named: &mut pick::NamedBooking) -> Result<()> {
+async fn confirm(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    named: &mut pick::NamedBooking,
+) -> Result<()> {
     let question = "Cancel this booking?";
     let mut confirmation = Confirmation::new("cancelling", question, "Nothing was cancelled.");
-    confirmation.check(&context.prompter)?;
-    let booking = named.booking(context).await?;
+    confirmation.check(&ui.prompter)?;
+    let booking = named.booking(api, records, ui).await?;
     match booking.status() {
         Status::RequiresAction => {
             let error =
-                send::refused(context, &booking, "only a confirmed booking can be cancelled");
+                send::refused(records, ui, &booking, "only a confirmed booking can be cancelled");
             let answer = shell::command("continue", booking.id(), "");
             return Err(
                 error.hint(format!("without an answer it ends by itself; answer it: {answer}"))
             );
         }
         Status::Failed | Status::Cancelled | Status::Expired => {
-            return Err(send::refused(context, &booking, "there is nothing to cancel"));
+            return Err(send::refused(records, ui, &booking, "there is nothing to cancel"));
         }
         _ => {}
     }
-    let shown = finish::booking_view(context, &booking);
+    let shown = finish::booking_view(api, records, ui, &booking);
     if let Some(limits) = shown.restrictions() {
-        context.out.warn(&format!(
+        ui.out.warn(&format!(
             "{limits}; the venue expects the guest until it cancels the booking itself"
         ));
         confirmation.question = "Send the cancellation anyway?".to_owned();
     }
     let page = shown.page().without_commands();
-    terms::confirm(context, page, "", &booking, &confirmation).await
+    terms::confirm(api, records, ui, page, "", &booking, &confirmation).await
 }

@@ -3,7 +3,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::send;
-use crate::app::Context;
+use crate::app::{Api, Parts, Records, Ui};
 use crate::booking::arguments::{ExtraFields, Zone};
 use crate::booking::book::offer;
 use crate::booking::conclude::{Change, finish_changed, read_unless};
@@ -61,9 +61,10 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     if !args.dry_run {
-        context.before_change()?;
+        api.before_change()?;
     }
     let fields = args.extra.body()?;
     let mut changes = Changes { datetime: None, party_size: args.party, seating: args.seating };
@@ -73,36 +74,37 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     let text = "What would you like to change?";
     let what = Question::new(text, "--at, --party or --seating", "what to change");
     if is_open {
-        context.prompter.check(&what)?;
+        ui.prompter.check(&what)?;
     }
     let named = args.booking.as_deref();
     let mut named =
-        pick::booking_or_pick(context, named, Status::has_not_ended, !args.dry_run).await?;
+        pick::booking_or_pick(api, records, ui, named, Status::has_not_ended, !args.dry_run)
+            .await?;
     let id = &named.id.clone();
-    let adapter = context.adapter();
+    let adapter = api.adapter();
     // On the venue's own clock, a time with an offset has to be converted.
     let is_exact = |when: &When| when.exact().is_some() && !adapter.local_times;
-    let asks = context.prompter.interactive() && !args.yes && !args.dry_run;
+    let asks = ui.prompter.interactive() && !args.yes && !args.dry_run;
     let needs_booking = is_open || asks || args.at.as_ref().is_some_and(|at| !is_exact(at));
     let mut before = None;
     if needs_booking || !args.dry_run {
-        let booking = named.booking(context).await?;
+        let booking = named.booking(api, records, ui).await?;
         if booking.status() == Status::Confirmed {
             before = Some(booking);
         } else if needs_booking {
             let why = "only a confirmed booking can be changed";
-            return Err(send::refused(context, &booking, why));
+            return Err(send::refused(records, ui, &booking, why));
         }
         // A script's change of any other booking is for the service to refuse.
     }
-    let known = before.as_ref().map(|it| terms::filled_in(context, it));
+    let known = before.as_ref().map(|it| terms::filled_in(records, it));
     if let Some(known) = known.as_ref().filter(|_| is_open) {
-        args.at = ask_for_change(context, &what, known, &mut changes).await?;
+        args.at = ask_for_change(ui, &what, known, &mut changes).await?;
     }
     changes.datetime = match (&args.at, &known) {
         (Some(when), Some(booking)) if !is_exact(when) => {
             let party = changes.party_size.unwrap_or(booking.head_count());
-            Some(new_time(context, booking, when, args.zone.tz.as_ref(), party).await?)
+            Some(new_time(api, records, ui, booking, when, args.zone.tz.as_ref(), party).await?)
         }
         (when, _) => {
             let moment = when.as_ref().and_then(When::exact);
@@ -111,7 +113,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     };
     let call = changes.call(id, adapter)?.with_fields(&fields)?;
     if args.dry_run {
-        return finish::preview(context, call);
+        return finish::preview(api, ui, call);
     }
     let mut asked = changes.body();
     asked.extend(fields);
@@ -129,17 +131,17 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
             && asked_time
                 .is_none_or(|it_asks| has_offset(it.time.read()) == has_offset(Some(&it_asks)))
     };
-    let unchanged = |it: &&Booking| is_certain(it) && change.is_shown(context, it);
+    let unchanged = |it: &&Booking| is_certain(it) && change.is_shown(api, records, it);
     if let Some(before) = before.as_ref().filter(unchanged) {
         let note = "Nothing to change: the booking is like this already.";
-        context.out.note(note);
-        return finish::finish(context, before);
+        ui.out.note(note);
+        return finish::finish(api, records, ui, before);
     }
     if let Some(known) = known.as_ref().filter(|_| asks) {
-        confirm(context, known, &asked).await?;
+        confirm(api, records, ui, known, &asked).await?;
     }
-    let done = |booking: &Booking| change.is_shown(context, booking);
-    let changed = send::change(context, id, call, "change", done).await;
+    let done = |booking: &Booking| change.is_shown(api, records, booking);
+    let changed = send::change(api, ui, id, call, "change", done).await;
     let booking = changed.map_err(|error| {
         let venue = known.as_ref().and_then(Booking::venue_id);
         if error.code == Code::NoAvailability
@@ -148,21 +150,21 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
             let free = shell::command("slots", &venue, &shell::flag("--at", &plain(at)));
             return error.hint(format!("to see free times: {free}"));
         }
-        pick::not_found(context, id, error)
+        pick::not_found(records, ui, id, error)
     })?;
     let is_shown = done(&booking);
-    let booking = read_unless(context, booking, is_shown).await?;
-    finish_changed(context, booking, change).await
+    let booking = read_unless(api, ui, booking, is_shown).await?;
+    finish_changed(api, records, ui, booking, change).await
 }
 
 /// Asks for one change, and returns it if it is the time.
 async fn ask_for_change(
-    context: &Context,
+    ui: &Ui,
     what: &Question,
     known: &Booking,
     changes: &mut Changes,
 ) -> Result<Option<When>> {
-    let prompter = &context.prompter;
+    let prompter = &ui.prompter;
     let fields =
         [("time", "datetime"), ("party size", "party_size"), ("seating", "seating_preference")];
     let rows = fields.map(|(name, field)| match known.value().get(field) {
@@ -192,13 +194,19 @@ async fn ask_for_change(
 }
 
 /// Shows what would change, what the booking's terms are, and which real service it is, and asks.
-async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>) -> Result<()> {
+async fn confirm(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    before: &Booking,
+    asked: &Map<String, Value>,
+) -> Result<()> {
     let mut page = Page::default();
     let venue = before.venue_name().or_else(|| before.venue_id());
     let when = before.value().get("datetime").map(time_text);
     let about = [before.guest(), when, venue, Some(before.id().to_owned())];
     page.heading(Tone::Strong, "change", joined(about).unwrap_or_default());
-    page.field_if("note", finish::booking_view(context, before).restrictions());
+    page.field_if("note", finish::booking_view(api, records, ui, before).restrictions());
     for (name, new) in asked {
         let old = before.value().get(name);
         let from_to = |text: fn(&Value) -> String| {
@@ -223,22 +231,24 @@ async fn confirm(context: &Context, before: &Booking, asked: &Map<String, Value>
     }
     let question = "Change this booking?";
     let confirmation = Confirmation::new("changing a booking", question, "Nothing was changed.");
-    terms::confirm(context, page, "as booked: ", before, &confirmation).await
+    terms::confirm(api, records, ui, page, "as booked: ", before, &confirmation).await
 }
 
 /// The new time on the venue's clock: the slot's own time if one is offered then.
 async fn new_time(
-    context: &Context,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     booking: &Booking,
     when: &When,
     zone: Option<&TimeZone>,
     party: u32,
 ) -> Result<Value> {
     let (unknown, venue) = (offer::unknown_zone, booking.venue_id());
-    let venue = venue.map(|venue| LocatedVenue::of_id(context, venue));
+    let venue = venue.map(|venue| LocatedVenue::of_id(records, venue));
     let remembered = venue.as_ref().and_then(|venue| venue.remembered.as_ref());
     let known_zone = offer::known_zone(remembered, zone);
-    let adapter = context.adapter();
+    let adapter = api.adapter();
     let is_known = known_zone.is_some() || adapter.local_times;
     let own = DocumentTime::of(booking.value(), "datetime");
     let when = &if when.depends_on_a_day() {
@@ -255,13 +265,13 @@ async fn new_time(
     } else {
         when.clone()
     };
-    let in_zone = |zone| Ok(offer::wire_time(context, when, zone)?.into());
+    let in_zone = |zone| Ok(offer::wire_time(api, when, zone)?.into());
     if is_known {
         return in_zone(known_zone);
     }
     let venue = venue.ok_or_else(unknown)?;
     let provider = booking.str("provider");
-    let offer = offer::offered(context, &venue, when, None, party, provider).await?;
+    let offer = offer::offered(api, ui, &venue, when, None, party, provider).await?;
     if let Some(slot) = offer.at_wanted() {
         return Ok(slot.datetime_value());
     }

@@ -4,9 +4,9 @@
 
 use jiff::Timestamp;
 
-use crate::app::Context;
 use crate::app::in_flight::{InFlight, show_command};
 use crate::app::understood::booking_of;
+use crate::app::{Api, Records, Ui};
 use crate::booking::finish::record;
 use crate::booking::watch::wait::{another, read_booking};
 use crate::outcome::{Code, Error, Result};
@@ -15,8 +15,8 @@ use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::same_id;
 
 /// The error (7) for a booking in a state in which it cannot be changed, which is recorded.
-pub(crate) fn refused(context: &Context, booking: &Booking, what: &str) -> Error {
-    record(context, booking);
+pub(crate) fn refused(records: &Records, ui: &Ui, booking: &Booking, what: &str) -> Error {
+    record(records, ui, booking);
     let (id, status) = (booking.id(), booking.status());
     let state = match status {
         Status::Cancelled => "is already cancelled".to_owned(),
@@ -30,7 +30,8 @@ pub(crate) fn refused(context: &Context, booking: &Booking, what: &str) -> Error
 /// booking. If `done` finds the change in it, the change was made; else its outcome is unknown
 /// (16).
 pub(crate) async fn change(
-    context: &Context,
+    api: &Api,
+    ui: &Ui,
     id: &str,
     call: Call,
     what: &'static str,
@@ -38,7 +39,7 @@ pub(crate) async fn change(
 ) -> Result<Booking> {
     let in_flight = || InFlight::changing(id, what);
     let doing = format!("sending the {what}");
-    let failure = match send_about(context, id, &call, in_flight, &doing).await? {
+    let failure = match send_about(api, ui, id, &call, in_flight, &doing).await? {
         Ok(booking) => return Ok(booking),
         Err(failure) => failure,
     };
@@ -49,10 +50,10 @@ pub(crate) async fn change(
         return Err(error);
     }
     let error = error.hint_before(format!("check before trying again: {}", show_command(id)));
-    match read_booking(context, id).await {
+    match read_booking(api, ui, id).await {
         Ok(booking) if done(&booking) => {
             let note = format!("{said}; the booking shows the change");
-            context.out.note(&note);
+            ui.out.note(&note);
             Ok(booking)
         }
         _ => Err(error),
@@ -62,17 +63,18 @@ pub(crate) async fn change(
 /// Sends a call about a booking like [`send_guarded`], and returns the booking of the answer. An
 /// answer without a booking, or with another one, is a failure that proves nothing.
 pub(crate) async fn send_about(
-    context: &Context,
+    api: &Api,
+    ui: &Ui,
     id: &str,
     call: &Call,
     in_flight: impl Fn() -> InFlight,
     doing: &str,
 ) -> Result<Result<Booking, Failure>> {
     let left_at = Timestamp::now();
-    let failure = match send_guarded(context, call, in_flight, doing).await? {
-        Ok(answer) => match booking_of(context, answer.document, left_at) {
+    let failure = match send_guarded(api, call, in_flight, doing).await? {
+        Ok(answer) => match booking_of(api, ui, answer.document, left_at) {
             Ok(booking) if same_id(booking.id(), id) => {
-                context.in_flight.replace(InFlight::known(&booking));
+                api.in_flight.replace(InFlight::known(&booking));
                 return Ok(Ok(booking));
             }
             Ok(other) => no_booking(answer.status, another(&other, id)),
@@ -81,7 +83,7 @@ pub(crate) async fn send_about(
         Err(failure) => failure,
     };
     if !failure.may_have_been_carried_out() {
-        context.in_flight.take();
+        api.in_flight.take();
     }
     Ok(Err(failure))
 }
@@ -93,39 +95,39 @@ pub(crate) async fn send_about(
 /// the call is on its way, and `doing` labels the progress display. A rate limit that may not be
 /// waited out is an error, anything else a [`Failure`].
 pub(crate) async fn send_guarded(
-    context: &Context,
+    api: &Api,
     call: &Call,
     in_flight: impl Fn() -> InFlight,
     doing: &str,
 ) -> Result<Result<Answer, Failure>> {
-    let client = context.client()?;
+    let client = api.client()?;
     let send = async || {
-        let _progress = context.requesting(doing);
+        let _progress = api.requesting(doing);
         client.send(call).await
     };
-    guard(context, call, in_flight, send).await
+    guard(api, call, in_flight, send).await
 }
 
 /// Like [`send_guarded`], for any way to send the call.
 pub(crate) async fn guard<T>(
-    context: &Context,
+    api: &Api,
     call: &Call,
     in_flight: impl Fn() -> InFlight,
     send: impl AsyncFn() -> Result<T, Failure>,
 ) -> Result<Result<T, Failure>> {
-    let mut max_wait = context.max_wait();
+    let mut max_wait = api.max_wait();
     loop {
-        max_wait = context.admit(call, max_wait).await?;
-        context.in_flight.replace(in_flight());
+        max_wait = api.admit(call, max_wait).await?;
+        api.in_flight.replace(in_flight());
         let sent = send().await;
-        context.record_rate_limit(call);
+        api.record_rate_limit(call);
         let failure = match sent {
             Err(failure) if failure.may_be_waited_out(call) => failure,
             sent => return Ok(sent),
         };
         // The service has done nothing, so an interrupt during the wait leaves nothing open.
-        context.in_flight.take();
-        max_wait = context.pause_for_rate_limit(failure, call, max_wait).await?;
+        api.in_flight.take();
+        max_wait = api.pause_for_rate_limit(failure, call, max_wait).await?;
     }
 }
 

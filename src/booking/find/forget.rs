@@ -2,8 +2,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::{locate, pick};
-use crate::app::Context;
 use crate::app::in_flight::InFlight;
+use crate::app::{Api, Parts, Records, Settings, Ui};
 use crate::booking::confirmation::Confirmation;
 use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, Forgotten, Journal, KeptBooking, SearchCriteria};
@@ -46,24 +46,25 @@ pub(crate) struct Args {
     yes: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, settings } = parts;
     let forgotten = if let Some(before) = &args.before {
-        forget_until(context, last_before(before)?, args.yes).await?
+        forget_until(api, records, ui, last_before(before)?, args.yes).await?
     } else if let Some(guest) = args.guest {
-        forget_guest(context, guest, args.yes).await?
+        forget_guest(api, records, ui, guest, args.yes).await?
     } else {
         let named = args.bookings.iter();
-        let ids = named.map(|named| locate::locate_booking(context, named));
+        let ids = named.map(|named| locate::locate_booking(records, named));
         let ids: Vec<String> = ids.collect::<Result<_>>()?;
         for id in &ids {
-            check_made(context, id)?;
+            check_made(records, id)?;
         }
         // Scripts have done without a question from the start.
-        let asks = context.prompter.interactive() && !args.yes;
-        forget_each(context, &ids, asks).await?
+        let asks = ui.prompter.interactive() && !args.yes;
+        forget_each(api, records, ui, &ids, asks).await?
     };
     // Done even if nothing was deleted, because an earlier rewrite may have been interrupted.
-    leave_nothing(context).await?;
+    leave_nothing(api, ui, settings).await?;
     let Forgotten { count, unresolved } = forgotten;
     let document = json!({"forgotten": count, "unresolved": unresolved});
     let page = |_: &Document| {
@@ -71,17 +72,17 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         page.heading(Tone::Good, "deleted", guests_of(count as usize));
         page
     };
-    context.out.emit(&DocumentView(document.into(), page))?;
+    ui.out.emit(&DocumentView(document.into(), page))?;
     if unresolved > 0 {
-        context.out.warn(&format!(
+        ui.out.warn(&format!(
             "unresolved requests keep their guests, because a booking may exist ({unresolved}); resolve them, then try again: \
              bookctl attempts"
         ));
     }
-    if context.out.is_terminal() && count > 0 {
+    if ui.out.is_terminal() && count > 0 {
         let kept =
             "The service keeps its own copy. Other places with guests' data: bookctl help privacy";
-        context.out.note(kept);
+        ui.out.note(kept);
     }
     Ok(Exit::Done)
 }
@@ -98,8 +99,8 @@ fn last_before(days: &Days) -> Result<Timestamp> {
 }
 
 /// Refuses (6) what is not a booking of the journal.
-fn check_made(context: &Context, id: &str) -> Result<()> {
-    if context.journal()?.made(id)? {
+fn check_made(records: &Records, id: &str) -> Result<()> {
+    if records.journal()?.made(id)? {
         return Ok(());
     }
     let shown = visible(id);
@@ -109,68 +110,86 @@ fn check_made(context: &Context, id: &str) -> Result<()> {
 }
 
 /// Forgets every booking of the guests that a text finds.
-async fn forget_guest(context: &Context, guest: String, yes: bool) -> Result<Forgotten> {
+async fn forget_guest(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    guest: String,
+    yes: bool,
+) -> Result<Forgotten> {
     let words = fold(&guest);
     let keeps_guest = |attempt: &&Attempt| {
         let name = attempt.asked().pointer("/customer/name");
         let name = fold(&name.map(plain).unwrap_or_default());
         words.split_whitespace().all(|word| name.contains(word))
     };
-    let journal = context.journal()?;
+    let journal = records.journal()?;
     let open = journal.open_attempts()?;
     let unresolved = u32::try_from(open.iter().filter(keeps_guest).count()).unwrap_or(u32::MAX);
     let sought = SearchCriteria { guest: Some(guest), ..SearchCriteria::default() };
     let ids = journal.find(&sought, None)?.kept.into_iter();
     let ids: Vec<String> = ids.map(|kept| kept.booking.id().to_owned()).collect();
     if ids.is_empty() && unresolved == 0 {
-        pick::note_nothing_found(context, &sought)?;
+        pick::note_nothing_found(api, records, ui, &sought)?;
     }
-    let forgotten = forget_each(context, &ids, !yes && !ids.is_empty()).await?;
+    let forgotten = forget_each(api, records, ui, &ids, !yes && !ids.is_empty()).await?;
     Ok(Forgotten { unresolved, ..forgotten })
 }
 
 /// Forgets some bookings; lists them first if it asks.
-async fn forget_each(context: &Context, ids: &[String], asks: bool) -> Result<Forgotten> {
-    let journal = context.journal()?;
+async fn forget_each(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    ids: &[String],
+    asks: bool,
+) -> Result<Forgotten> {
+    let journal = records.journal()?;
     if asks {
         let kept = ids.iter().filter_map(|id| journal.kept(id).transpose());
         let kept: Vec<KeptBooking> = kept.collect::<Result<_>>()?;
-        let now = context.service_now();
-        context.remember_rows(RecentList::Bookings, kept.iter().map(|it| it.booking.id()));
-        context.out.show(&kept_page(&kept, now));
+        let now = api.service_now();
+        records.remember_rows(RecentList::Bookings, kept.iter().map(|it| it.booking.id()));
+        ui.out.show(&kept_page(&kept, now));
         let at = |booking: &Booking| DocumentTime::of(booking.value(), "datetime")?.instant;
         let live = kept.iter().map(|kept| &kept.booking);
         let live = live.filter(|booking| booking.status().has_not_ended());
         let coming = live.filter_map(at).filter(|at| *at > now).count();
         if coming > 0 {
             let bookings = plural(coming, "booking is", "bookings are");
-            context.out.warn(&format!(
+            ui.out.warn(&format!(
                 "{bookings} still to come. Deleting the guest here does not cancel anything"
             ));
         }
-        confirm(context, ids.len()).await?;
+        confirm(ui, ids.len()).await?;
     }
     let mut forgotten = Forgotten::default();
     for id in ids {
         forgotten.count += journal.forget_booking(id)?.count;
     }
     if forgotten.count == 0 && !ids.is_empty() {
-        context.out.note("The guest was deleted before.");
+        ui.out.note("The guest was deleted before.");
     }
     Ok(forgotten)
 }
 
-async fn forget_until(context: &Context, until: Timestamp, yes: bool) -> Result<Forgotten> {
-    let found = context.journal()?.forgettable(until)?;
+async fn forget_until(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    until: Timestamp,
+    yes: bool,
+) -> Result<Forgotten> {
+    let found = records.journal()?.forgettable(until)?;
     if !yes && found.count > 0 {
-        confirm(context, found.count as usize).await?;
+        confirm(ui, found.count as usize).await?;
     }
-    context.in_flight.replace(InFlight::other(
+    api.in_flight.replace(InFlight::other(
         "some guests may be deleted already",
         "run the same command again to delete the others",
     ));
-    let _progress = context.out.progress("deleting guests");
-    while context.journal()?.forget_next(until)? {
+    let _progress = ui.out.progress("deleting guests");
+    while records.journal()?.forget_next(until)? {
         // An interrupt ends it here.
         tokio::task::yield_now().await;
     }
@@ -182,28 +201,28 @@ fn guests_of(count: usize) -> String {
     format!("the {guests} of {}", plural(count, "booking", "bookings"))
 }
 
-async fn confirm(context: &Context, count: usize) -> Result<()> {
+async fn confirm(ui: &Ui, count: usize) -> Result<()> {
     let guests = guests_of(count);
     let action = format!("deleting {guests}");
     let question = format!("Delete {guests} from this computer?");
     let confirmation = Confirmation::new(&action, question, "Nothing was deleted.");
-    confirmation.ask(&context.prompter).await
+    confirmation.ask(&ui.prompter).await
 }
 
 /// Rewrites the journal's file, to remove remains of deleted guests.
 ///
 /// This may take seconds, and so runs on a thread of its own. If Ctrl-C ends it, the file is as it
 /// was before.
-async fn leave_nothing(context: &Context) -> Result<()> {
-    if context.target().journal().is_some() {
+async fn leave_nothing(api: &Api, ui: &Ui, settings: &Settings) -> Result<()> {
+    if api.target().journal().is_some() {
         // PostgreSQL removes deleted rows when it vacuums.
         return Ok(());
     }
     let traces = "the guests were deleted, but traces may remain in the journal's file";
     let again = "run the same command again to overwrite them";
-    context.in_flight.replace(InFlight::other(traces, again));
-    let _progress = context.out.progress("overwriting deleted data");
-    let path = context.paths.journal.clone();
+    api.in_flight.replace(InFlight::other(traces, again));
+    let _progress = ui.out.progress("overwriting deleted data");
+    let path = settings.paths.journal.clone();
     let rewriting = tokio::task::spawn_blocking(move || Journal::rewrite_file(&path));
     let failed = |_| Err(Error::journal("the journal could not be rewritten"));
     let rewritten = rewriting.await.unwrap_or_else(failed);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::app::Context;
+use crate::app::Records;
 use crate::journal::recent::RecentList;
 use crate::outcome::{Error, Result};
 use crate::service::documents::venue::Venue;
@@ -21,8 +21,8 @@ pub(crate) struct LocatedVenue {
 
 impl LocatedVenue {
     /// If nothing is remembered, the id alone still names the venue.
-    pub(crate) fn of_id(context: &Context, id: String) -> Self {
-        LocatedVenue { remembered: context.known_venue(&id), id, shown: None }
+    pub(crate) fn of_id(records: &Records, id: String) -> Self {
+        LocatedVenue { remembered: records.known_venue(&id), id, shown: None }
     }
 
     /// The id as the service wrote it, a text or a number: so it is sent back.
@@ -40,29 +40,29 @@ impl LocatedVenue {
     }
 }
 
-pub(crate) fn locate_venue(context: &Context, argument: &str) -> Result<LocatedVenue> {
-    let id = locate_row(context, RecentList::Venues, argument)?;
-    Ok(LocatedVenue::of_id(context, id))
+pub(crate) fn locate_venue(records: &Records, argument: &str) -> Result<LocatedVenue> {
+    let id = locate_row(records, RecentList::Venues, argument)?;
+    Ok(LocatedVenue::of_id(records, id))
 }
 
-pub(crate) fn locate_booking(context: &Context, argument: &str) -> Result<String> {
-    locate_row(context, RecentList::Bookings, argument)
+pub(crate) fn locate_booking(records: &Records, argument: &str) -> Result<String> {
+    locate_row(records, RecentList::Bookings, argument)
 }
 
-pub(crate) fn locate_session(context: &Context, argument: &str) -> Result<String> {
-    locate_row(context, RecentList::Sessions, argument)
+pub(crate) fn locate_session(records: &Records, argument: &str) -> Result<String> {
+    locate_row(records, RecentList::Sessions, argument)
 }
 
 /// Resolves an attempt argument to its idempotency key. If the journal has this key, it is a key
 /// and not a row.
-pub(crate) fn locate_attempt(context: &Context, argument: &str) -> Result<String> {
-    if !argument.starts_with('@') || context.journal()?.attempt(argument)?.is_some() {
+pub(crate) fn locate_attempt(records: &Records, argument: &str) -> Result<String> {
+    if !argument.starts_with('@') || records.journal()?.attempt(argument)?.is_some() {
         return Ok(argument.to_owned());
     }
     if argument != LAST {
-        return locate_row(context, RecentList::Attempts, argument);
+        return locate_row(records, RecentList::Attempts, argument);
     }
-    match context.journal()?.open_attempts_here()?.as_slice() {
+    match records.journal()?.open_attempts_here()?.as_slice() {
         [only] => Ok(only.idempotency_key.clone()),
         [] => Err(Error::usage("@last: there are no unresolved requests")),
         several => Err(Error::usage(format!("@last: {} requests are unresolved", several.len()))
@@ -71,7 +71,7 @@ pub(crate) fn locate_attempt(context: &Context, argument: &str) -> Result<String
 }
 
 /// Resolves an argument that may be `@N` or `@last` to the id that it stands for.
-pub(crate) fn locate_row(context: &Context, list: RecentList, argument: &str) -> Result<String> {
+pub(crate) fn locate_row(records: &Records, list: RecentList, argument: &str) -> Result<String> {
     if !argument.starts_with('@') {
         return Ok(argument.to_owned());
     }
@@ -89,12 +89,12 @@ pub(crate) fn locate_row(context: &Context, list: RecentList, argument: &str) ->
         Some(last) => (last, 1),
         None => (list, row_number(argument)?),
     };
-    let recent = context.recent()?;
+    let recent = records.recent()?;
     recent.check_writable()?;
-    if let Some(id) = recent.listed(list, row, context.only_reads)? {
+    if let Some(id) = recent.listed(list, row, records.only_reads)? {
         return Ok(id);
     }
-    let has_list = recent.listed(list, 1, context.only_reads)?.is_some();
+    let has_list = recent.listed(list, 1, records.only_reads)?.is_some();
     let why = match nouns.trim_end_matches('s') {
         noun if argument == LAST => format!("@last: no {noun} was made or shown in this shell"),
         _ if has_list => format!("the last list of {nouns} has no row @{row}"),

@@ -14,8 +14,8 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
-use crate::app::Context;
 use crate::app::in_flight::resume_command;
+use crate::app::{Api, Parts, Records, Ui};
 use crate::booking::terms;
 use crate::booking::verdict::of_known;
 use crate::journal::recent::RecentList;
@@ -116,18 +116,19 @@ pub(crate) fn recorded_status(word: &str) -> &str {
     }
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     if let Some(BookingsAction::Forget(args)) = args.action {
-        return forget::run(context, args).await;
+        return forget::run(parts, args).await;
     }
     if args.refresh {
-        return refresh::run(context).await;
+        return refresh::run(parts).await;
     }
     let limit = (args.limit > 0).then_some(args.limit);
     if args.open {
-        return list_open(context, args.status, limit).await;
+        return list_open(api, records, ui, args.status, limit).await;
     }
-    pick::take_in_received(context)?;
+    pick::take_in_received(api, records, ui)?;
     let mut sought = SearchCriteria {
         text: (!args.text.is_empty()).then(|| args.text.join(" ")),
         guest: args.guest,
@@ -135,10 +136,10 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         email: args.email,
         venue: args.venue,
         status: args.status.as_deref().map(|it| recorded_status(it).to_owned()),
-        mine: args.mine.then(|| context.maker()),
+        mine: args.mine.then(|| records.maker()),
         ..SearchCriteria::default()
     };
-    let now = context.now()?;
+    let now = api.now()?;
     let relative = args.date.as_ref().filter(|days| days.are_relative());
     if let Some(days) = &args.date {
         let days = days.resolve(now, &system_zone());
@@ -147,14 +148,14 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let apart = if relative.is_some() { 1.day() } else { 0.days() };
         sought.days = Some((first.saturating_sub(apart), last.saturating_add(apart)));
     }
-    let today = || system_zone().to_datetime(context.service_now()).date();
-    sought.coming = context.out.is_terminal().then(today);
+    let today = || system_zone().to_datetime(api.service_now()).date();
+    sought.coming = ui.out.is_terminal().then(today);
     // A word of a list is more than a status: all with that status are looked at.
     let word = args.status.as_deref().filter(|it| recorded_status(it) != *it);
     let mut found =
-        context.journal()?.find(&sought, limit.filter(|_| word.is_none() && relative.is_none()))?;
+        records.journal()?.find(&sought, limit.filter(|_| word.is_none() && relative.is_none()))?;
     if word.is_some() || relative.is_some() {
-        let at = context.service_now();
+        let at = api.service_now();
         found.kept.retain(|kept| {
             word.is_none_or(|word| is_listed_as(&kept.booking, word, at))
                 && relative.is_none_or(|days| is_within(kept, days, now))
@@ -167,36 +168,36 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         found.kept.sort_by_key(|kept| by_visit(kept, today));
     }
     let ids = found.kept.iter().map(|kept| kept.booking.id());
-    context.remember_rows(RecentList::Bookings, ids);
+    records.remember_rows(RecentList::Bookings, ids);
     let bookings = Document::array(found.kept.iter().map(|it| &it.booking.document));
     let more = Document::from(Value::from(found.more));
     let document = Document::object(&[("bookings", &bookings), ("more", &more)]);
-    let list = DocumentView(document, |_| kept_page(&found.kept, context.service_now()));
-    context.out.emit_long(&list)?;
-    if found.kept.is_empty() && context.out.is_human() {
-        pick::note_nothing_found(context, &sought)?;
+    let list = DocumentView(document, |_| kept_page(&found.kept, api.service_now()));
+    ui.out.emit_long(&list)?;
+    if found.kept.is_empty() && ui.out.is_human() {
+        pick::note_nothing_found(api, records, ui, &sought)?;
     }
-    for (kept, why) in found.kept.iter().filter_map(|it| Some((it, mark(context, it)?))) {
+    for (kept, why) in found.kept.iter().filter_map(|it| Some((it, mark(records, it)?))) {
         let (id, status) = (kept.booking.id(), kept.booking.status());
         let resume = resume_command(kept.unresolved_key.as_deref().unwrap_or_default());
-        context.out.note(&format!("{id} ({status}) is marked: {why}; check it: {resume}"));
+        ui.out.note(&format!("{id} ({status}) is marked: {why}; check it: {resume}"));
     }
-    if let Some(open) = pick::open_requests(context).filter(|_| context.out.is_human()) {
-        context.out.note(&open);
+    if let Some(open) = pick::open_requests(records).filter(|_| ui.out.is_human()) {
+        ui.out.note(&open);
     }
-    note_marks(context, found.kept.iter().map(|it| it.fill_in(&it.booking)));
+    note_marks(api, ui, found.kept.iter().map(|it| it.fill_in(&it.booking)));
     if found.more {
         let limit = args.limit;
         let note = format!("There are more than {limit}. Use --limit to show more.");
-        context.out.note(&note);
+        ui.out.note(&note);
     }
     Ok(Exit::Done)
 }
 
 /// Why a booking does not resolve the request that was answered with it.
-fn mark(context: &Context, kept: &KeptBooking) -> Option<String> {
+fn mark(records: &Records, kept: &KeptBooking) -> Option<String> {
     let asked = kept.asked.as_ref().filter(|_| kept.unresolved_key.is_some())?;
-    let why = of_known(context, asked, &kept.booking).refusal;
+    let why = of_known(records, asked, &kept.booking).refusal;
     Some(why.unwrap_or_else(|| "its request is not resolved".to_owned()))
 }
 
@@ -211,10 +212,10 @@ fn is_within(kept: &KeptBooking, days: &Days, now: Timestamp) -> bool {
 }
 
 /// Says what the stars of a list are.
-fn note_marks(context: &Context, mut known: impl Iterator<Item = Booking>) {
+fn note_marks(api: &Api, ui: &Ui, mut known: impl Iterator<Item = Booking>) {
     if known.any(|it| !it.requested.is_empty()) {
-        let set = context.adapter().set_command("read.booking=EXPRESSION");
-        context.out.note(&format!("* {AS_REQUESTED} (map it: {set})"));
+        let set = api.adapter().set_command("read.booking=EXPRESSION");
+        ui.out.note(&format!("* {AS_REQUESTED} (map it: {set})"));
     }
 }
 
@@ -230,40 +231,46 @@ fn by_visit(
     (!is_to_come, local.filter(|_| is_to_come), Reverse(local))
 }
 
-async fn list_open(context: &Context, status: Option<String>, limit: Option<u32>) -> Result<Exit> {
-    let mut bookings = open_bookings(context).await?;
+async fn list_open(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    status: Option<String>,
+    limit: Option<u32>,
+) -> Result<Exit> {
+    let mut bookings = open_bookings(api, ui).await?;
     if let Some(status) = status {
-        let now = context.service_now();
+        let now = api.service_now();
         bookings.retain(|booking| is_listed_as(booking, &status, now));
     }
     bookings.truncate(limit.map_or(usize::MAX, |limit| limit as usize));
     let ids = bookings.iter().map(Booking::id);
-    context.remember_rows(RecentList::Bookings, ids);
+    records.remember_rows(RecentList::Bookings, ids);
     let known = |booking: Booking| {
-        let kept = terms::kept(context, &booking);
+        let kept = terms::kept(records, &booking);
         let known = kept.map_or_else(|| booking.clone(), |kept| kept.fill_in(&kept.booking));
         (booking, known)
     };
     let bookings: Vec<_> = bookings.into_iter().map(known).collect();
     let documents = bookings.iter().map(|(booking, _)| &booking.document);
     let document = Document::object(&[("bookings", &Document::array(documents))]);
-    let list = DocumentView(document, |_| open_page(&bookings, context.service_now()));
+    let list = DocumentView(document, |_| open_page(&bookings, api.service_now()));
     let none = "No unfinished bookings in the last day.";
-    context.out.emit_list(&list, bookings.is_empty(), none)?;
-    note_marks(context, bookings.into_iter().map(|it| it.1));
+    ui.out.emit_list(&list, bookings.is_empty(), none)?;
+    note_marks(api, ui, bookings.into_iter().map(|it| it.1));
     Ok(Exit::Done)
 }
 
 const NO_BOOKING: &str = "no-such-booking";
 
 /// The unfinished bookings of the last day, made with any key, as the service sent them.
-async fn open_bookings(context: &Context) -> Result<Vec<Booking>> {
-    let body = match context.read(show_call(NO_BOOKING)).await {
+async fn open_bookings(api: &Api, ui: &Ui) -> Result<Vec<Booking>> {
+    let body = match api.read(show_call(NO_BOOKING)).await {
         Err(mut error) if error.http_status == Some(404) => error.body.take(),
         Err(error) => return Err(error),
         Ok(_) => None,
     };
-    let adapter = context.adapter();
+    let adapter = api.adapter();
     let listed = body.as_ref();
     let listed = listed.and_then(|body| adapter.bookings_in(body, "open_bookings"));
     let unread = listed.as_ref().map_or(0, |open| open.unread);
@@ -272,7 +279,7 @@ async fn open_bookings(context: &Context) -> Result<Vec<Booking>> {
     let why = match listed {
         Some(open) if unread == 0 || !open.bookings.is_empty() => {
             if unread > 0 {
-                context.out.warn(&cannot);
+                ui.out.warn(&cannot);
             }
             return Ok(open.bookings);
         }

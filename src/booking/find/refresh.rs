@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{by_visit, pick};
-use crate::app::Context;
+use crate::app::Parts;
 use crate::booking::watch::wait::{is_not_found, read_booking};
 use crate::journal::{KeptBooking, SearchCriteria, is_same_time};
 use crate::json::plain;
@@ -38,35 +38,36 @@ struct Refreshed {
     changed: Vec<Changed>,
 }
 
-pub(super) async fn run(context: &Context) -> Result<Exit> {
-    pick::take_in_received(context)?;
-    context.wait_for_rate_limits();
-    let today = system_zone().to_datetime(context.service_now()).date();
+pub(super) async fn run(parts: &Parts) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
+    pick::take_in_received(api, records, ui)?;
+    api.wait_for_rate_limits();
+    let today = system_zone().to_datetime(api.service_now()).date();
     let sought = SearchCriteria { coming: Some(today), ..SearchCriteria::default() };
-    let mut kept = context.journal()?.find(&sought, None)?.kept;
+    let mut kept = records.journal()?.find(&sought, None)?.kept;
     // The first of the order says whether the visit is to come.
     kept.retain(|kept| !by_visit(kept, today).0);
-    let progress = context.out.progress_of(kept.len());
+    let progress = ui.out.progress_of(kept.len());
     let mut changed = Vec::new();
     for kept in &kept {
-        let read = match read_booking(context, kept.booking.id()).await {
+        let read = match read_booking(api, ui, kept.booking.id()).await {
             Ok(booking) => Some(booking),
             Err(error) if is_not_found(&error) => None,
             Err(error) => return Err(error),
         };
         changed.extend(compared(kept, read.as_ref()));
         if let Some(booking) = read {
-            context.journal()?.update(&booking)?;
+            records.journal()?.update(&booking)?;
         }
         progress.step();
     }
     drop(progress);
     let all_as_booked = changed.iter().all(|it| it.as_booked);
     let refreshed = Refreshed { checked: kept.len(), changed };
-    context.out.emit_long(&refreshed)?;
+    ui.out.emit_long(&refreshed)?;
     let (checked, changed) = (kept.len(), refreshed.changed.len());
     let bookings = plural(checked, "coming booking", "coming bookings");
-    context.out.note(&format!("{bookings} read, {changed} changed."));
+    ui.out.note(&format!("{bookings} read, {changed} changed."));
     Ok(if all_as_booked { Exit::Done } else { Exit::Failed })
 }
 

@@ -1,7 +1,7 @@
 //! Sends one answer to a paused booking, and judges the result.
 
-use crate::app::Context;
 use crate::app::in_flight::{InFlight, show_command};
+use crate::app::{Api, Records, Ui};
 use crate::booking::change::send::send_about;
 use crate::booking::conclude::{read_unless, warn_of_field};
 use crate::booking::finish::booking_view;
@@ -13,12 +13,12 @@ use crate::service::mapping::{Pause, WriteKind};
 
 /// The call of an answer. What the booking waits for is read first where the profile writes the
 /// answer from it.
-pub(crate) async fn call_of(context: &Context, id: &str, answer: &Continuation) -> Result<Call> {
-    let adapter = context.adapter();
+pub(crate) async fn call_of(api: &Api, ui: &Ui, id: &str, answer: &Continuation) -> Result<Call> {
+    let adapter = api.adapter();
     if !answer.needs_action(adapter) {
         return answer.call(id, None, adapter);
     }
-    let booking = read_booking(context, id).await?;
+    let booking = read_booking(api, ui, id).await?;
     answer.call(id, booking.next_action(), adapter)
 }
 
@@ -26,20 +26,21 @@ pub(crate) async fn call_of(context: &Context, id: &str, answer: &Continuation) 
 /// reads the booking, whose status then decides. Returns the booking as it is now, and the error of
 /// a refused answer for which it still waits.
 pub(crate) async fn send_answer(
-    context: &Context,
+    api: &Api,
+    ui: &Ui,
     id: &str,
     answer: &Continuation,
 ) -> Result<(Booking, Option<Error>)> {
-    let call = call_of(context, id, answer).await?;
+    let call = call_of(api, ui, id, answer).await?;
     let in_flight = || InFlight::answering(id);
-    let failure = match send_about(context, id, &call, in_flight, "sending the answer").await? {
+    let failure = match send_about(api, ui, id, &call, in_flight, "sending the answer").await? {
         Ok(booking) => {
             // The response may be older than the answer that it is to.
-            let asked = context.dialect().pause(booking.next_action());
+            let asked = api.dialect().pause(booking.next_action());
             let is_waiting = booking.status() == Status::RequiresAction && asked == answer.pause();
-            let booking = read_unless(context, booking, !is_waiting).await?;
-            context.in_flight.replace(InFlight::known(&booking));
-            warn_if_still_asked(context, answer, &booking);
+            let booking = read_unless(api, ui, booking, !is_waiting).await?;
+            api.in_flight.replace(InFlight::known(&booking));
+            warn_if_still_asked(api, ui, answer, &booking);
             return Ok((booking, None));
         }
         Err(failure) => failure,
@@ -56,10 +57,10 @@ pub(crate) async fn send_answer(
     if !may_be_done && !is_invalid {
         return Err(error);
     }
-    let Ok(booking) = read_booking(context, id).await else {
+    let Ok(booking) = read_booking(api, ui, id).await else {
         return Err(error);
     };
-    context.in_flight.replace(InFlight::known(&booking));
+    api.in_flight.replace(InFlight::known(&booking));
     match booking.status() {
         // A lost answer may still be on its way. Only a refusal proves that the booking still
         // waits.
@@ -68,7 +69,7 @@ pub(crate) async fn send_answer(
         // The booking no longer waits, so its status decides (spec, States and transitions).
         _ if may_be_done || error.exit == Exit::Invalid => {
             let status = booking.status();
-            context.out.note(&format!("{said}; the booking has status {status}"));
+            ui.out.note(&format!("{said}; the booking has status {status}"));
             Ok((booking, None))
         }
         _ => Err(error),
@@ -78,7 +79,9 @@ pub(crate) async fn send_answer(
 /// The error (12) of an answer that is of another kind than what the booking waits for. A kind of
 /// pause that bookctl does not know may be either.
 pub(crate) fn answered_otherwise(
-    context: &Context,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     booking: &Booking,
     answer: &Continuation,
 ) -> Option<Error> {
@@ -87,14 +90,14 @@ pub(crate) fn answered_otherwise(
         Pause::Payment => Some("a payment response"),
         Pause::Other => None,
     };
-    let asked = kind(context.dialect().pause(booking.next_action()))?;
+    let asked = kind(api.dialect().pause(booking.next_action()))?;
     let given = kind(answer.pause())?;
     if booking.status() != Status::RequiresAction || asked == given {
         return None;
     }
     let id = booking.id();
     let what = format!("booking {id} is waiting for {asked}, not for {given}");
-    let answers = booking_view(context, booking).commands();
+    let answers = booking_view(api, records, ui, booking).commands();
     let answer = answers.first().map(|answer| format!("to answer: {answer}"));
     Some(Error::new(Code::Http400, what).hint(answer.unwrap_or_default()))
 }
@@ -102,7 +105,7 @@ pub(crate) fn answered_otherwise(
 /// Says so if the booking still asks for what was answered: a service may skip a field that it does
 /// not know; and if it is confirmed after its payment was aborted. Other fields than these are
 /// compared with those of the booking at the end of the command.
-fn warn_if_still_asked(context: &Context, answer: &Continuation, booking: &Booking) {
+fn warn_if_still_asked(api: &Api, ui: &Ui, answer: &Continuation, booking: &Booking) {
     let (kind, field) = match answer {
         Continuation::Otp(..) => (WriteKind::Otp, "otp"),
         Continuation::PspResponse(_) => (WriteKind::Payment, "psp_response"),
@@ -111,11 +114,11 @@ fn warn_if_still_asked(context: &Context, answer: &Continuation, booking: &Booki
     };
     if matches!(answer, Continuation::PspAbort) && booking.status() == Status::Confirmed {
         let what = "the payment was aborted, but the booking is confirmed; check what was charged";
-        context.out.warn(what);
+        ui.out.warn(what);
     }
-    let asked = context.dialect().pause(booking.next_action());
+    let asked = api.dialect().pause(booking.next_action());
     if booking.status() == Status::RequiresAction && asked == answer.pause() {
         let what = "the service accepted the answer, but the booking still waits for it";
-        warn_of_field(context, what, kind, field);
+        warn_of_field(api, ui, what, kind, field);
     }
 }

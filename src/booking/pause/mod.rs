@@ -7,7 +7,7 @@ pub(crate) mod prompts;
 use serde_json::Map;
 
 use crate::app::in_flight::show_command;
-use crate::app::{Context, input};
+use crate::app::{Api, Parts, Records, Settings, Ui, input};
 use crate::booking::arguments::PATIENCE;
 use crate::booking::conclude::{Change, finish_changed};
 use crate::booking::confirmation::Confirmation;
@@ -61,32 +61,33 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, settings } = parts;
     let (dry_run, yes) = (args.dry_run, args.yes);
     let is_waiting = |status: &Status| *status == Status::RequiresAction;
     let named = args.booking.as_deref();
-    let mut named = pick::booking_or_pick(context, named, is_waiting, !dry_run).await?;
+    let mut named = pick::booking_or_pick(api, records, ui, named, is_waiting, !dry_run).await?;
     let given = given(args).await?;
     if dry_run {
         let answer = given.ok_or_else(|| {
             Error::usage("--dry-run needs an answer to show").hint(WAYS_TO_ANSWER)
         })?;
-        return finish::preview(context, answer::call_of(context, &named.id, &answer).await?);
+        return finish::preview(api, ui, answer::call_of(api, ui, &named.id, &answer).await?);
     }
-    context.before_change()?;
-    let interactive = context.prompter.interactive();
+    api.before_change()?;
+    let interactive = ui.prompter.interactive();
     if let Some(Continuation::PspAbort) = &given
         && interactive
         && !yes
     {
-        confirm_abort(context, &mut named).await?;
+        confirm_abort(api, records, ui, &mut named).await?;
     }
     let mut booking = match &given {
-        Some(answer) => send(context, &named.id, answer).await?,
-        None => walk(context, &mut named).await?,
+        Some(answer) => send(api, records, ui, &named.id, answer).await?,
+        None => walk(api, records, ui, settings, &mut named).await?,
     };
     if interactive {
-        booking = wait::wait_while_processing(context, booking, PATIENCE).await?;
+        booking = wait::wait_while_processing(api, records, ui, booking, PATIENCE).await?;
     }
     let is_payment = matches!(given, Some(Continuation::PspResponse(_) | Continuation::PspAbort));
     let asked = match given {
@@ -94,17 +95,23 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         _ => Map::new(),
     };
     let change = Change { kind: WriteKind::Action, before: None, asked: &asked, is_payment };
-    finish_changed(context, booking, change).await
+    finish_changed(api, records, ui, booking, change).await
 }
 
-async fn send(context: &Context, id: &str, answer: &Continuation) -> Result<Booking> {
-    let sent = answer::send_answer(context, id, answer).await;
-    let (booking, refusal) = sent.map_err(|error| pick::not_found(context, id, error))?;
+async fn send(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    id: &str,
+    answer: &Continuation,
+) -> Result<Booking> {
+    let sent = answer::send_answer(api, ui, id, answer).await;
+    let (booking, refusal) = sent.map_err(|error| pick::not_found(records, ui, id, error))?;
     let Some(mut error) = refusal else {
         return Ok(booking);
     };
-    finish::record(context, &booking);
-    if let Some(mut otherwise) = answer::answered_otherwise(context, &booking, answer) {
+    finish::record(records, ui, &booking);
+    if let Some(mut otherwise) = answer::answered_otherwise(api, records, ui, &booking, answer) {
         error.message = std::mem::take(&mut otherwise.message);
         error.hint = otherwise.hint.take();
     } else if error.hint.as_deref() == Some(Code::Http400.entry().next) {
@@ -141,31 +148,42 @@ async fn given(args: Args) -> Result<Option<Continuation>> {
 
 /// Shows what the booking waits for, and asks. A script needs no confirmation: the flag has always
 /// been enough.
-async fn confirm_abort(context: &Context, named: &mut pick::NamedBooking) -> Result<()> {
-    let booking = named.booking(context).await?;
+async fn confirm_abort(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    named: &mut pick::NamedBooking,
+) -> Result<()> {
+    let booking = named.booking(api, records, ui).await?;
     let abort = Continuation::PspAbort;
-    if let Some(error) = answer::answered_otherwise(context, &booking, &abort) {
+    if let Some(error) = answer::answered_otherwise(api, records, ui, &booking, &abort) {
         return Err(error);
     }
     if booking.status() != Status::RequiresAction {
         // The service says why nothing can be aborted.
         return Ok(());
     }
-    prompts::show_pause(context, &booking);
+    prompts::show_pause(api, records, ui, &booking);
     let declined = "The payment was not aborted.";
     let confirmation = Confirmation::new("aborting a payment", prompts::ABORTS, declined);
-    confirmation.ask(&context.prompter).await
+    confirmation.ask(&ui.prompter).await
 }
 
-async fn walk(context: &Context, named: &mut pick::NamedBooking) -> Result<Booking> {
-    if !context.prompter.interactive() {
+async fn walk(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    settings: &Settings,
+    named: &mut pick::NamedBooking,
+) -> Result<Booking> {
+    if !ui.prompter.interactive() {
         let what = "an answer is missing, and prompts are disabled";
         return Err(Error::usage(what).hint(WAYS_TO_ANSWER));
     }
-    let booking = named.booking(context).await?;
+    let booking = named.booking(api, records, ui).await?;
     if booking.status() != Status::RequiresAction {
         let note = format!("Booking {} is not waiting for anything.", named.id);
-        context.out.note(&note);
+        ui.out.note(&note);
     }
-    prompts::answer_pauses(context, booking).await
+    prompts::answer_pauses(api, records, ui, settings, booking).await
 }

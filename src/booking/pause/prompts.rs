@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::answer::send_answer;
 use crate::app::in_flight::InFlight;
-use crate::app::{Context, input};
+use crate::app::{Api, Records, Settings, Ui, input};
 use crate::booking::{finish, watch::wait};
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -22,47 +22,55 @@ use crate::terminal::prompt::{Deadline, PromptError, Prompter, Question};
 use crate::terminal::view::asked_fields;
 
 /// Asks and answers until the booking no longer waits.
-pub(crate) async fn answer_pauses(context: &Context, mut booking: Booking) -> Result<Booking> {
-    let is_sandbox = context.is_sandbox().await;
-    let before = context.in_flight.replace(InFlight::known(&booking));
+pub(crate) async fn answer_pauses(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    settings: &Settings,
+    mut booking: Booking,
+) -> Result<Booking> {
+    let is_sandbox = api.is_sandbox().await;
+    let before = api.in_flight.replace(InFlight::known(&booking));
     let mut is_sent = !before.is_nothing();
     let mut shown = false;
     let mut former = HashMap::new();
     while booking.status() == Status::RequiresAction {
         if !shown {
-            show_pause(context, &booking);
+            show_pause(api, records, ui, &booking);
             shown = true;
         }
-        let clock = context.live_clock();
+        let clock = api.live_clock();
         let until = booking.waits_until();
         let deadline = until.map(|at| Deadline { at, clock: &clock });
         let asking = Asking {
-            context,
+            api,
+            ui,
+            settings,
             booking: &booking,
             is_sandbox,
-            prompter: context.prompter.until(deadline),
+            prompter: ui.prompter.until(deadline),
         };
         let answer = match asking.ask(&mut former).await {
             Ok(answer) => answer,
             Err(PromptError::TooLate) => {
-                context.out.note("The time to answer is up.");
-                return wait::read_booking(context, booking.id()).await;
+                ui.out.note("The time to answer is up.");
+                return wait::read_booking(api, ui, booking.id()).await;
             }
             Err(PromptError::Back) => return Err(left_open(&booking, is_sent)),
             Err(error) => return Err(error.into()),
         };
         is_sent = true;
-        booking = match send_answer(context, booking.id(), &answer).await {
+        booking = match send_answer(api, ui, booking.id(), &answer).await {
             Ok((still, Some(error))) => {
-                context.out.warn(&error.message);
+                ui.out.warn(&error.message);
                 booking = still;
                 continue;
             }
             Ok((next, None)) => next,
             // The booking stopped waiting in the meantime. The person needs to see how it ended.
             Err(error) if error.http_status == Some(409) => {
-                context.out.note(&error.message);
-                wait::read_booking(context, booking.id()).await?
+                ui.out.note(&error.message);
+                wait::read_booking(api, ui, booking.id()).await?
             }
             Err(error) => return Err(error),
         };
@@ -85,9 +93,9 @@ fn left_open(booking: &Booking, is_sent: bool) -> Error {
     error
 }
 
-pub(crate) fn show_pause(context: &Context, booking: &Booking) {
-    let page = finish::booking_view(context, booking).page();
-    context.out.show(&page.without_commands());
+pub(crate) fn show_pause(api: &Api, records: &Records, ui: &Ui, booking: &Booking) {
+    let page = finish::booking_view(api, records, ui, booking).page();
+    ui.out.show(&page.without_commands());
 }
 
 // The ways to answer a payment. A sandbox stands for the vendor too.
@@ -109,7 +117,9 @@ const WRITTEN: &str = "";
 
 /// One answer that a person is asked for.
 struct Asking<'a> {
-    context: &'a Context,
+    api: &'a Api,
+    ui: &'a Ui,
+    settings: &'a Settings,
     booking: &'a Booking,
     is_sandbox: bool,
     /// Asks until the booking's deadline.
@@ -120,7 +130,7 @@ impl Asking<'_> {
     /// `former` has what was typed for an answer that was refused.
     async fn ask(&self, former: &mut HashMap<String, String>) -> Result<Continuation, PromptError> {
         let action = self.booking.next_action();
-        match self.context.dialect().pause(action) {
+        match self.api.dialect().pause(action) {
             Pause::Otp => self.code().await,
             Pause::Payment => self.payment(former).await,
             Pause::Other => self.fields(action, former).await,
@@ -131,7 +141,7 @@ impl Asking<'_> {
     /// is refused before it costs a try. Nothing says what the codes of other services look like.
     async fn code(&self) -> Result<Continuation, PromptError> {
         let offered = match self.is_sandbox {
-            true => code_of_the_inbox(self.context, self.booking.id()).await,
+            true => code_of_the_inbox(self.api, self.booking.id()).await,
             false => None,
         };
         let mut question = Question::new("One-time code", "--otp", "the one-time code").fleeting();
@@ -159,7 +169,7 @@ impl Asking<'_> {
         &self,
         former: &mut HashMap<String, String>,
     ) -> Result<Continuation, PromptError> {
-        let out = &self.context.out;
+        let out = &self.ui.out;
         let action = self.booking.next_action();
         let id = action.and_then(|it| it.pointer("/psp_request/approval_id"));
         let approves = self.is_sandbox && id.is_some();
@@ -198,7 +208,7 @@ impl Asking<'_> {
                 input::read_file(&path).await?
             }
             EDITOR => {
-                let environment = &self.context.environment;
+                let environment = &self.settings.environment;
                 let editor = environment.visual.as_ref().or(environment.editor.as_ref());
                 let editor = editor.and_then(|editor| editor.to_str());
                 let form = || format!("{:#}", json!({ "approval_id": id, "status": "" }));
@@ -252,7 +262,7 @@ impl Asking<'_> {
         if asked.is_empty() {
             if let Some(action) = action {
                 let note = format!("The service is waiting for: {action}");
-                self.context.out.note(&note);
+                self.ui.out.note(&note);
             }
             let check = |line: &str| match line.trim().is_empty() {
                 true => Ok(()),
@@ -274,8 +284,8 @@ impl Asking<'_> {
 }
 
 /// The code of this booking that a sandbox has sent, if its inbox has one.
-async fn code_of_the_inbox(context: &Context, id: &str) -> Option<String> {
-    let inbox = context.control(Call::get("/sandbox/inbox")).await.ok()?;
+async fn code_of_the_inbox(api: &Api, id: &str) -> Option<String> {
+    let inbox = api.control(Call::get("/sandbox/inbox")).await.ok()?;
     let messages = inbox.document.value().get("messages")?.as_array()?;
     let of_this = |message: &&Value| message.get("booking_id").and_then(Value::as_str) == Some(id);
     let code = messages.iter().find(of_this)?.get("code")?.as_str()?;

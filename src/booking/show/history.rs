@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::app::Context;
+use crate::app::{Api, Records};
 use crate::booking::verdict::MODIFIED;
 use crate::journal::{Attempt, StatusObservation};
 use crate::json::{plain, read_body};
@@ -31,13 +31,14 @@ pub(crate) struct TimelineRow {
 
 /// The story of a booking, as far as `booking` and this computer tell it.
 pub(crate) fn timeline(
-    context: &Context,
+    api: &Api,
+    records: &Records,
     id: &str,
     booking: Option<&Booking>,
 ) -> Result<Vec<TimelineRow>> {
     let (mut attempts, mut seen) = (Vec::new(), Vec::new());
-    if context.has_journal() {
-        let journal = context.journal()?;
+    if records.has_journal() {
+        let journal = records.journal()?;
         attempts = journal.attempts_of(id)?;
         seen = journal.sightings(id)?;
     }
@@ -50,7 +51,7 @@ pub(crate) fn timeline(
     let created = booking.and_then(|booking| time(booking.value(), "created_at"));
     let mut story = Story {
         ahead: created.and_then(|created| clock_ahead(created, &attempts)),
-        is_shared: context.target().journal().is_some(),
+        is_shared: api.target().journal().is_some(),
         first_answer: None,
         rows: Vec::new(),
     };
@@ -61,7 +62,7 @@ pub(crate) fn timeline(
         story.attempt(attempt);
     }
     story.states(&seen);
-    if let Some(webhooks) = context.received()? {
+    if let Some(webhooks) = records.received()? {
         let query = EventQuery { booking: Some(id.to_owned()), ..EventQuery::default() };
         for event in webhooks.events(&query)?.into_iter().rev() {
             let (_, body) = webhooks.content(event.number)?;

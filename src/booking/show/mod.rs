@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::find::pick;
 use super::watch::wait;
 use super::{finish, terms};
-use crate::app::Context;
+use crate::app::{Api, Parts, Records, Ui};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
@@ -41,29 +41,30 @@ pub(crate) struct Args {
     timeline: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     use Exit::{Invalid, NotFound, Refused, Service};
     if args.timeline {
-        return show_timeline(context, &args.bookings, args.exit_status).await;
+        return show_timeline(api, records, ui, &args.bookings, args.exit_status).await;
     }
     if let [] | [_] = args.bookings.as_slice() {
         let named = args.bookings.first().map(String::as_str);
-        let mut named = pick::booking_or_pick(context, named, |_| true, true).await?;
-        let (booking, exit) = match read(context, &mut named, args.exit_status).await {
-            Err(error) if context.out.is_terminal() => known_here(context, &named.id, error)?,
+        let mut named = pick::booking_or_pick(api, records, ui, named, |_| true, true).await?;
+        let (booking, exit) = match read(api, records, ui, &mut named, args.exit_status).await {
+            Err(error) if ui.out.is_terminal() => known_here(records, ui, &named.id, error)?,
             read => read?,
         };
-        context.out.emit(&finish::booking_view(context, &booking))?;
-        finish::remember_shown(context, &booking);
+        ui.out.emit(&finish::booking_view(api, records, ui, &booking))?;
+        finish::remember_shown(records, ui, &booking);
         return Ok(exit);
     }
-    let located = |named: &String| pick::located(context, named);
+    let located = |named: &String| pick::located(records, named);
     let named: Vec<_> = args.bookings.iter().map(located).collect::<Result<_>>()?;
     let mut bookings = Vec::new();
     let mut documents = Vec::new();
     let mut exit = Exit::Done;
     for mut named in named {
-        let its = match read(context, &mut named, args.exit_status).await {
+        let its = match read(api, records, ui, &mut named, args.exit_status).await {
             Ok((booking, its)) => {
                 documents.push(booking.document.clone());
                 bookings.push(booking);
@@ -76,8 +77,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 }
                 error.hint = None;
                 documents.push(error.to_json());
-                if context.out.is_human() {
-                    context.out.report(&error);
+                if ui.out.is_human() {
+                    ui.out.report(&error);
                 }
                 error.exit
             }
@@ -89,29 +90,29 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     let documents = Document::array(documents.iter());
     let page = |_: &Document| {
-        let known = bookings.iter().map(|it| terms::filled_in(context, it));
-        bookings_page(known, context.service_now())
+        let known = bookings.iter().map(|it| terms::filled_in(records, it));
+        bookings_page(known, api.service_now())
     };
-    context.out.emit(&DocumentView(documents, page))?;
+    ui.out.emit(&DocumentView(documents, page))?;
     for booking in &bookings {
-        finish::remember_shown(context, booking);
+        finish::remember_shown(records, ui, booking);
     }
     Ok(exit)
 }
 
 /// What this computer knows of a booking where the service does not answer, with the exit code of
 /// that.
-fn known_here(context: &Context, id: &str, error: Error) -> Result<(Booking, Exit)> {
+fn known_here(records: &Records, ui: &Ui, id: &str, error: Error) -> Result<(Booking, Exit)> {
     let mut kept = None;
-    if wait::passes(&error) && context.has_journal() {
-        kept = context.journal()?.kept(id)?;
+    if wait::passes(&error) && records.has_journal() {
+        kept = records.journal()?.kept(id)?;
     }
     let Some(kept) = kept else {
         return Err(error);
     };
     let (why, seen) = (&error.message, to_the_second(&kept.seen_at));
     let warning = format!("{why}; this is what this computer saw on {seen}");
-    context.out.warn(&warning);
+    ui.out.warn(&warning);
     Ok((kept.booking, error.exit))
 }
 
@@ -119,20 +120,22 @@ fn known_here(context: &Context, id: &str, error: Error) -> Result<(Booking, Exi
 /// must be the requested one then; else it may be the same under another id, and is shown with a
 /// warning.
 async fn read(
-    context: &Context,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     named: &mut pick::NamedBooking,
     is_judged: bool,
 ) -> Result<(Booking, Exit)> {
-    let (booking, is_it) = named.answered(context).await?;
+    let (booking, is_it) = named.answered(api, records, ui).await?;
     let exit = if !is_it {
         let error = wait::another(&booking, &named.id);
-        if is_judged || !context.out.is_human() {
+        if is_judged || !ui.out.is_human() {
             return Err(error);
         }
-        context.out.warn(&error.message);
+        ui.out.warn(&error.message);
         error.exit
     } else if is_judged {
-        finish::warn_of_unknown_status(context, &booking);
+        finish::warn_of_unknown_status(api, ui, &booking);
         booking.exit_of_read()
     } else {
         Exit::Done
@@ -141,24 +144,30 @@ async fn read(
 }
 
 /// What happened to a booking, in order.
-async fn show_timeline(context: &Context, named: &[String], judged: bool) -> Result<Exit> {
+async fn show_timeline(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    named: &[String],
+    judged: bool,
+) -> Result<Exit> {
     if named.len() > 1 {
         return Err(Error::usage("--timeline shows one booking").hint("name one booking"));
     }
     let named = named.first().map(String::as_str);
-    let mut named = pick::booking_or_pick(context, named, |_| true, true).await?;
+    let mut named = pick::booking_or_pick(api, records, ui, named, |_| true, true).await?;
     let id = &named.id.clone();
     // What this machine knows is worth showing where the service does not answer, or has lost the
     // booking.
-    let (booking, failed) = match named.booking(context).await {
+    let (booking, failed) = match named.booking(api, records, ui).await {
         Ok(booking) => (Some(booking), None),
-        Err(error) if context.has_journal() => {
-            let kept = context.journal()?.kept(id)?;
+        Err(error) if records.has_journal() => {
+            let kept = records.journal()?.kept(id)?;
             (kept.map(|kept| kept.booking), Some(error))
         }
         Err(error) => (None, Some(error)),
     };
-    let rows = history::timeline(context, id, booking.as_ref())?;
+    let rows = history::timeline(api, records, id, booking.as_ref())?;
     let mut exit = match &booking {
         Some(booking) if judged => booking.exit_of_read(),
         _ => Exit::Done,
@@ -168,7 +177,7 @@ async fn show_timeline(context: &Context, named: &[String], judged: bool) -> Res
             return Err(error);
         }
         let warning = format!("{}; this is what this computer knows", error.message);
-        context.out.warn(&warning);
+        ui.out.warn(&warning);
         exit = error.exit;
     }
     let none = Document::from(Value::Null);
@@ -183,7 +192,7 @@ async fn show_timeline(context: &Context, named: &[String], judged: bool) -> Res
         add_timeline(&mut page, &rows);
         page
     };
-    context.out.emit(&DocumentView(document, page))?;
+    ui.out.emit(&DocumentView(document, page))?;
     Ok(exit)
 }
 

@@ -6,8 +6,8 @@ use futures_util::future::join_all;
 
 use super::find::{pick, recorded_status, status};
 use super::finish;
-use crate::app::Context;
 use crate::app::in_flight::InFlight;
+use crate::app::{Api, Parts, Records, Settings, Ui};
 use crate::journal::{KeptBooking, SearchCriteria};
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
@@ -44,24 +44,26 @@ pub(crate) struct Args {
     until: Vec<String>,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, settings } = parts;
     let until: Vec<String> = args.until.iter().map(|it| recorded_status(it).to_owned()).collect();
     let named = if args.all {
-        let named = unfinished(context, &until)?;
+        let named = unfinished(api, records, ui, &until)?;
         if named.is_empty() {
-            context.out.note("No booking to watch: all that this computer knows are final.");
+            ui.out.note("No booking to watch: all that this computer knows are final.");
         }
         named
     } else if let [] | [_] = args.bookings.as_slice() {
         let named = args.bookings.first().map(String::as_str);
-        vec![pick::booking_or_pick(context, named, |_| true, true).await?]
+        vec![pick::booking_or_pick(api, records, ui, named, |_| true, true).await?]
     } else {
-        let located = args.bookings.iter().map(|it| pick::located(context, it));
+        let located = args.bookings.iter().map(|it| pick::located(records, it));
         located.collect::<Result<_>>()?
     };
     let is_one = named.len() == 1;
-    let progress = context.out.progress("");
-    let watching = Watching { context, until, beside: named.len(), progress: &progress };
+    let progress = ui.out.progress("");
+    let watching =
+        Watching { api, records, ui, settings, until, beside: named.len(), progress: &progress };
     let watched = join_all(named.into_iter().map(|it| watching.watch(it))).await;
     drop(progress);
     let mut exit = Exit::Done;
@@ -70,7 +72,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         match ended {
             // The first is the result of the command. Others are told apart by their ids.
             Err(error) if is_one || failed.is_none() => failed = Some(error),
-            Err(error) => context.out.warn(&error.message),
+            Err(error) => ui.out.warn(&error.message),
             Ok(its) if exit == Exit::Done => exit = its,
             Ok(_) => {}
         }
@@ -79,9 +81,14 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 }
 
 /// The bookings of this computer of which more is to come.
-fn unfinished(context: &Context, until: &[String]) -> Result<Vec<pick::NamedBooking>> {
-    pick::take_in_received(context)?;
-    let found = context.journal()?.find(&SearchCriteria::default(), None)?.kept.into_iter();
+fn unfinished(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    until: &[String],
+) -> Result<Vec<pick::NamedBooking>> {
+    pick::take_in_received(api, records, ui)?;
+    let found = records.journal()?.find(&SearchCriteria::default(), None)?.kept.into_iter();
     let found = found.filter(|kept| match kept.booking.status() {
         Status::RequiresAction => true,
         status => !ends(&status, until),
@@ -91,7 +98,10 @@ fn unfinished(context: &Context, until: &[String]) -> Result<Vec<pick::NamedBook
 }
 
 struct Watching<'a> {
-    context: &'a Context,
+    api: &'a Api,
+    records: &'a Records,
+    ui: &'a Ui,
+    settings: &'a Settings,
     until: Vec<String>,
     /// How many are watched.
     beside: usize,
@@ -100,7 +110,7 @@ struct Watching<'a> {
 
 impl Watching<'_> {
     async fn watch(&self, mut named: pick::NamedBooking) -> Result<Exit> {
-        let (context, until) = (self.context, &self.until);
+        let Watching { api, records, ui, settings, until, .. } = self;
         let id = named.id.clone();
         let known = match named.read.take() {
             Some(Err(error)) if !wait::passes(&error) => return Err(error),
@@ -108,36 +118,37 @@ impl Watching<'_> {
         };
         let in_flight = |status: Option<&Status>| {
             let watching = InFlight::watching(&id, status, again(&id, until));
-            context.in_flight.replace(watching)
+            api.in_flight.replace(watching)
         };
         in_flight(None);
         let mut shown: Option<String> = None;
-        let longest = context.timeout.unwrap_or(LONGEST);
+        let longest = settings.timeout.unwrap_or(LONGEST);
         let beside = u32::try_from(self.beside).unwrap_or(u32::MAX);
-        let watched = wait::until(context, &id, known, (longest, beside), |booking, left| {
-            // Compares the whole booking, because a new pause has the same status as the one
-            // before. What stands around it, such as the number of a request, is new in each
-            // answer.
-            let text = booking.own_document().text();
-            if shown.as_deref() != Some(text) {
-                let view = finish::booking_view(context, booking);
-                context.out.emit_line(&view)?;
-                finish::remember_shown(context, booking);
-                shown = Some(text.to_owned());
-            }
-            let status = booking.status();
-            in_flight(Some(&status));
-            let left = in_units(left.as_secs());
-            self.progress.say(&format!("{status}; watching for up to {left} more"));
-            Ok(is_reached(&status, until) || ends(&status, until))
-        });
-        let booking = watched.await.map_err(|error| pick::not_found(context, &id, error))?;
+        let watched =
+            wait::until(api, records, ui, &id, known, (longest, beside), |booking, left| {
+                // Compares the whole booking, because a new pause has the same status as the one
+                // before. What stands around it, such as the number of a request, is new in each
+                // answer.
+                let text = booking.own_document().text();
+                if shown.as_deref() != Some(text) {
+                    let view = finish::booking_view(api, records, ui, booking);
+                    ui.out.emit_line(&view)?;
+                    finish::remember_shown(records, ui, booking);
+                    shown = Some(text.to_owned());
+                }
+                let status = booking.status();
+                in_flight(Some(&status));
+                let left = in_units(left.as_secs());
+                self.progress.say(&format!("{status}; watching for up to {left} more"));
+                Ok(is_reached(&status, until) || ends(&status, until))
+            });
+        let booking = watched.await.map_err(|error| pick::not_found(records, ui, &id, error))?;
         let status = booking.status();
         if is_reached(&status, until) {
             return Ok(Exit::Done);
         }
         if !ends(&status, until) {
-            context.out.note(&format!(
+            ui.out.note(&format!(
                 "Stopped watching: the time is over, and booking {id} has status {status}. To go on: {}",
                 again(&id, until)
             ));
@@ -146,7 +157,7 @@ impl Watching<'_> {
         if status == Status::Confirmed && !ends(&status, until) {
             return Ok(Exit::Processing);
         }
-        finish::warn_of_unknown_status(context, &booking);
+        finish::warn_of_unknown_status(api, ui, &booking);
         Ok(booking.exit_of_read())
     }
 }

@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::app::understood::understood;
+use crate::app::{Api, Records, Ui};
 use crate::booking::verdict;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
@@ -25,14 +25,14 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 const LONGEST_READ: Duration = Duration::from_secs(30);
 
 /// Reads a booking. An answer without a booking, or with another one, is `unexpected_answer` (15).
-pub(crate) async fn read_booking(context: &Context, id: &str) -> Result<Booking> {
-    checked(look_up(context, id).await?, id)
+pub(crate) async fn read_booking(api: &Api, ui: &Ui, id: &str) -> Result<Booking> {
+    checked(look_up(api, ui, id).await?, id)
 }
 
 /// The booking that the service answers with, whichever it is.
-pub(crate) async fn look_up(context: &Context, id: &str) -> Result<Booking> {
+pub(crate) async fn look_up(api: &Api, ui: &Ui, id: &str) -> Result<Booking> {
     let left_at = Timestamp::now();
-    in_answer(context, id, left_at, context.read(show_call(valid(id)?)).await)
+    in_answer(api, ui, id, left_at, api.read(show_call(valid(id)?)).await)
 }
 
 fn valid(id: &str) -> Result<&str> {
@@ -41,13 +41,14 @@ fn valid(id: &str) -> Result<&str> {
 }
 
 fn in_answer(
-    context: &Context,
+    api: &Api,
+    ui: &Ui,
     id: &str,
     left_at: Timestamp,
     answer: Result<Answer>,
 ) -> Result<Booking> {
     let answer = answer.map_err(|error| naming(id, error))?;
-    let mut booking = understood(context, context.adapter().booking(answer.document, false))?;
+    let mut booking = understood(ui, api.adapter().booking(answer.document, false))?;
     booking.left_at = Some(left_at);
     Ok(booking)
 }
@@ -75,8 +76,8 @@ fn checked(booking: Booking, id: &str) -> Result<Booking> {
 
 /// A booking under the same id whose venue or guest is another one is as little an answer as one
 /// under another id.
-pub(crate) fn like(context: &Context, before: &Value, booking: Booking) -> Result<Booking> {
-    let verdict = verdict::of_known(context, before, &booking);
+pub(crate) fn like(records: &Records, before: &Value, booking: Booking) -> Result<Booking> {
+    let verdict = verdict::of_known(records, before, &booking);
     let Some(difference) = verdict.refusal.filter(|_| verdict.is_another) else {
         return Ok(booking);
     };
@@ -104,7 +105,9 @@ fn unexpected(booking: &Booking, why: String) -> Error {
 /// out, with a note; they are the error only if the booking was never read. The more bookings are
 /// read `beside` it, the less often.
 pub(crate) async fn until(
-    context: &Context,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     id: &str,
     mut known: Option<Booking>,
     (longest, beside): (Duration, u32),
@@ -121,14 +124,14 @@ pub(crate) async fn until(
         let read = match known.take() {
             Some(known) => checked(known, id),
             None => {
-                let read = timeout(limit, read_now(context, id)).await;
+                let read = timeout(limit, read_now(api, ui, id)).await;
                 let late = "the service did not respond in time";
                 read.unwrap_or_else(|_| Err(Error::new(Code::Timeout, late)))
             }
         };
         let left = deadline.saturating_duration_since(Instant::now());
         let rest =
-            match read.and_then(|it| like(context, first.as_ref().unwrap_or(&Value::Null), it)) {
+            match read.and_then(|it| like(records, first.as_ref().unwrap_or(&Value::Null), it)) {
                 Ok(booking) => {
                     first.get_or_insert_with(|| booking.value().clone());
                     if is_done(&booking, left)? || left.is_zero() {
@@ -145,7 +148,7 @@ pub(crate) async fn until(
                     if !is_noted {
                         let (why, left) = (&error.message, in_units(left.as_secs()));
                         let note = format!("{why}; booking {id} is read again for up to {left}");
-                        context.out.note(&note);
+                        ui.out.note(&note);
                         is_noted = true;
                     }
                     let rest = error.retry_after;
@@ -158,10 +161,10 @@ pub(crate) async fn until(
     }
 }
 
-async fn read_now(context: &Context, id: &str) -> Result<Booking> {
+async fn read_now(api: &Api, ui: &Ui, id: &str) -> Result<Booking> {
     let left_at = Timestamp::now();
-    let answer = context.read_now(&show_call(valid(id)?)).await;
-    checked(in_answer(context, id, left_at, answer)?, id)
+    let answer = api.read_now(&show_call(valid(id)?)).await;
+    checked(in_answer(api, ui, id, left_at, answer)?, id)
 }
 
 /// Whether a later read may succeed.
@@ -175,16 +178,18 @@ pub(crate) fn passes(error: &Error) -> bool {
 /// Waits until the booking is no longer processing or `longest` has passed. Returns it as last
 /// read.
 pub(crate) async fn wait_while_processing(
-    context: &Context,
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
     booking: Booking,
     longest: Duration,
 ) -> Result<Booking> {
     let id = booking.id().to_owned();
-    let progress = context.out.progress("");
+    let progress = ui.out.progress("");
     let mut last = booking.clone();
-    let waited = until(context, &id, Some(booking), (longest, 1), |booking, left| {
+    let waited = until(api, records, ui, &id, Some(booking), (longest, 1), |booking, left| {
         last = booking.clone();
-        context.in_flight.replace(InFlight::known(booking));
+        api.in_flight.replace(InFlight::known(booking));
         let left = in_units(left.as_secs());
         progress.say(&format!("{id} is processing; waiting for up to {left}"));
         Ok(booking.status() != Status::Processing)
@@ -192,7 +197,7 @@ pub(crate) async fn wait_while_processing(
     if let Err(error) = waited.await {
         // The booking exists whatever a failed read says, so it is returned as last read.
         let what = format!("booking {id} was made, but cannot be read");
-        context.out.warn(&format!("{what}: {}", error.message));
+        ui.out.warn(&format!("{what}: {}", error.message));
     }
     Ok(last)
 }

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::app::input::read_file;
+use crate::app::{Api, Parts};
 use crate::booking::arguments::header;
 use crate::booking::change::send::guard;
 use crate::booking::finish::preview;
@@ -57,8 +57,9 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let key_header = &context.dialect().auth_header;
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, ui, .. } = parts;
+    let key_header = &api.dialect().auth_header;
     let is_key = |(name, _): &(String, String)| name.eq_ignore_ascii_case(key_header);
     if args.headers.iter().any(is_key) {
         let what = format!("-H {key_header} is not allowed: an API key must not be an argument");
@@ -89,29 +90,29 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     let mut call =
         Call { method: args.method, path, body: content, headers: args.headers, ..Call::default() };
     if args.dry_run {
-        return preview(context, call);
+        return preview(api, ui, call);
     }
     if call.is_write() && call.is_of_a_sandbox() {
-        call.is_control = context.is_sandbox().await;
+        call.is_control = api.is_sandbox().await;
     }
     if call.is_write() {
-        context.before_change()?;
+        api.before_change()?;
     }
-    let (head, answer) = send(context, &call).await;
+    let (head, answer) = send(api, &call).await;
     let head = head.filter(|_| args.include);
     let error = match answer {
         Ok(document) => {
-            return context.emit(&ApiView { head, body: Some(document), refused: false });
+            return ui.emit(&ApiView { head, body: Some(document), refused: false });
         }
         Err(error) if error.code == Code::OutcomeUnknown => error.hint(UNKNOWN),
         Err(error) => error,
     };
     // A person sees a refusal as it came. A script finds it in the error object.
-    if !context.out.is_human() {
+    if !ui.out.is_human() {
         let head = head.map(|head| head.to_string()).unwrap_or_default();
-        head.lines().for_each(|line| context.out.note(line));
+        head.lines().for_each(|line| ui.out.note(line));
     } else if head.is_some() || error.body.is_some() {
-        context.out.emit(&ApiView { head, body: error.body.clone(), refused: true })?;
+        ui.out.emit(&ApiView { head, body: error.body.clone(), refused: true })?;
     }
     Err(error)
 }
@@ -121,8 +122,8 @@ const UNKNOWN: &str = "check before you send it again: `bookctl bookings --open`
                        request that has an Idempotency-Key can be sent again with the same one";
 
 /// Sends the call, and keeps the head of the last answer; `None` if there was none.
-async fn send(context: &Context, call: &Call) -> (Option<Head>, Result<Document>) {
-    let client = match context.client() {
+async fn send(api: &Api, call: &Call) -> (Option<Head>, Result<Document>) {
+    let client = match api.client() {
         Ok(client) => client,
         Err(error) => return (None, Err(error)),
     };
@@ -137,7 +138,7 @@ async fn send(context: &Context, call: &Call) -> (Option<Head>, Result<Document>
         head.replace(Some(answered));
         answer
     };
-    let sent = guard(context, call, in_flight, send).await;
+    let sent = guard(api, call, in_flight, send).await;
     let answer = sent.and_then(|answer| answer.map_err(|failure| failure.into_error(call)));
     (head.into_inner(), answer)
 }

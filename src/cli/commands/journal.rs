@@ -3,7 +3,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::app::Context;
+use crate::app::{Api, Parts, Records, Settings, Ui};
 use crate::config::SharedJournal;
 use crate::journal::{Copied, Summary, copy, prepare, recover};
 use crate::outcome::{Error, Exit, Result};
@@ -46,31 +46,32 @@ pub(crate) enum Command {
     },
 }
 
-pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
+    let Parts { api, records, ui, settings } = parts;
     match command {
-        Command::Status => status(context),
-        Command::Recover => replace_damaged(context),
-        Command::Init => init(context),
+        Command::Status => status(api, records, ui, settings),
+        Command::Recover => replace_damaged(api, ui, settings),
+        Command::Init => init(api, records, ui),
         Command::Copy { from } => {
-            shared(context)?;
-            let journal = context.journal()?;
-            context.emit(&copy(&from, journal)?)
+            shared(api)?;
+            let journal = records.journal()?;
+            ui.emit(&copy(&from, journal)?)
         }
     }
 }
 
-fn status(context: &Context) -> Result<Exit> {
-    let path = context.paths.journal.display().to_string();
-    let shared = context.target().journal();
+fn status(api: &Api, records: &Records, ui: &Ui, settings: &Settings) -> Result<Exit> {
+    let path = settings.paths.journal.display().to_string();
+    let shared = api.target().journal();
     let mut view = StatusView {
         kind: if shared.is_some() { "postgresql" } else { "file" },
         place: shared.map_or(path, |it| it.address.to_string()),
-        exists: context.has_journal(),
+        exists: records.has_journal(),
         summary: None,
         latency_ms: None,
     };
     if view.exists {
-        let journal = context.journal()?;
+        let journal = records.journal()?;
         let began = Instant::now();
         let _ = journal.rate_limit("")?;
         let milliseconds = began.elapsed().as_secs_f64() * 1000.0;
@@ -80,22 +81,22 @@ fn status(context: &Context) -> Result<Exit> {
         summary.oldest_unresolved_at = oldest.map(|at| whole_seconds(&at));
         view.summary = Some(summary);
     }
-    context.emit(&view)
+    ui.emit(&view)
 }
 
-fn replace_damaged(context: &Context) -> Result<Exit> {
-    if let Some(shared) = context.target().journal() {
+fn replace_damaged(api: &Api, ui: &Ui, settings: &Settings) -> Result<Exit> {
+    if let Some(shared) = api.target().journal() {
         return Err(Error::journal(format!(
             "the journal at {} is shared, and cannot be replaced from here",
             shared.address
         ))
         .hint("restore the database from a backup; see its state with `bookctl journal status`"));
     }
-    let path = &context.paths.journal;
+    let path = &settings.paths.journal;
     let (kept, taken) = recover(path)?.unzip();
     let attempts = taken.as_ref().map(|taken| taken.attempts);
     let taken = taken.unwrap_or_default();
-    context.emit(&RecoveryView {
+    ui.emit(&RecoveryView {
         recovered: kept.is_some(),
         journal: path.display().to_string(),
         kept: kept.map(|kept| kept.display().to_string()),
@@ -105,12 +106,12 @@ fn replace_damaged(context: &Context) -> Result<Exit> {
     })
 }
 
-fn init(context: &Context) -> Result<Exit> {
-    let shared = shared(context)?;
-    let prepared = prepare(context.database(shared)?)?;
+fn init(api: &Api, records: &Records, ui: &Ui) -> Result<Exit> {
+    let shared = shared(api)?;
+    let prepared = prepare(records.database(shared)?)?;
     // Opened as every other command opens it.
-    let summary = context.journal()?.summary()?;
-    context.emit(&InitView {
+    let summary = records.journal()?.summary()?;
+    ui.emit(&InitView {
         place: shared.address.to_string(),
         made: prepared.is_new,
         version: summary.version,
@@ -119,8 +120,8 @@ fn init(context: &Context) -> Result<Exit> {
     })
 }
 
-fn shared(context: &Context) -> Result<&SharedJournal> {
-    context.target().journal().ok_or_else(|| {
+fn shared(api: &Api) -> Result<&SharedJournal> {
+    api.target().journal().ok_or_else(|| {
         Error::config("the journal is a file on this computer and needs no preparation").hint(
             "to share one, set BOOKCTL_JOURNAL=postgresql://USER@HOST/DATABASE, or `bookctl profile set NAME journal=URL`",
         )

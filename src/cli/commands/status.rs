@@ -1,7 +1,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::app::Context;
+use crate::app::Parts;
 use crate::json::{Document, plain};
 use crate::outcome::{Exit, Result};
 use crate::service::client::Call;
@@ -14,11 +14,12 @@ use crate::terminal::view::Fields;
 #[command(after_help = "Examples:\n  bookctl status\n  bookctl status --jq .version")]
 pub(crate) struct Args {}
 
-pub(crate) async fn run(context: &Context, (): ()) -> Result<Exit> {
-    let answer = context.read(Call::get("/v1/")).await?;
-    let index = context.adapter().index(&answer.document)?;
-    let page = |_: &Document| index_page(&index, &context.target().address(), Timestamp::now());
-    context.emit(&DocumentView(answer.document, page))
+pub(crate) async fn run(parts: &Parts, (): ()) -> Result<Exit> {
+    let Parts { api, ui, .. } = parts;
+    let answer = api.read(Call::get("/v1/")).await?;
+    let index = api.adapter().index(&answer.document)?;
+    let page = |_: &Document| index_page(&index, &api.target().address(), Timestamp::now());
+    ui.emit(&DocumentView(answer.document, page))
 }
 
 fn index_page(index: &Value, address: &str, now: Timestamp) -> Page {

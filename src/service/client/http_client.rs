@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
@@ -36,6 +37,8 @@ pub(crate) struct Connection {
     pub(crate) adapter: Adapter,
     pub(crate) timeout: Duration,
     pub(crate) trace: Option<Trace>,
+    /// The service's time minus ours, from the `Date` header of the last answer.
+    pub(crate) skew: Rc<Cell<Option<SignedDuration>>>,
 }
 
 pub(crate) struct Client {
@@ -44,8 +47,7 @@ pub(crate) struct Client {
     without_pool: OnceCell<reqwest::Client>,
     pub(crate) connection: Connection,
     key: OnceCell<Option<Secret>>,
-    /// The service's time minus ours, from the `Date` header of the last answer.
-    pub(crate) skew: Cell<Option<SignedDuration>>,
+    pub(crate) skew: Rc<Cell<Option<SignedDuration>>>,
     /// Whether the last answer said that it comes from a sandbox that speaks the contract.
     pub(crate) speaks_contract: Cell<bool>,
     pub(crate) rate_limit: Cell<Option<ShownLimit>>,
@@ -58,9 +60,9 @@ impl Client {
         Ok(Client {
             http: build(http_client(&connection)?)?,
             without_pool: OnceCell::new(),
+            skew: Rc::clone(&connection.skew),
             connection,
             key: OnceCell::new(),
-            skew: Cell::default(),
             speaks_contract: Cell::default(),
             rate_limit: Cell::default(),
             answered: Cell::default(),

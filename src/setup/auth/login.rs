@@ -1,6 +1,6 @@
 use super::{ProfileSecrets, SecretsList};
 use crate::app::input::read_stdin;
-use crate::app::{Context, Startup};
+use crate::app::{Parts, Startup};
 use crate::config::{
     Assignment, BaseUrl, ConfigFile, Environment, Service, SharedJournal, Target, edit,
     journal_address, profile_name,
@@ -46,12 +46,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
-    let vault = Vault::new(setup.paths.secrets.clone());
+    let vault = Vault::new(setup.settings.paths.secrets.clone());
     let storage = args.storage.unwrap_or_default();
     if args.journal_password_stdin {
         return store_journal_password(&setup, &vault, storage).await;
     }
-    let file = ConfigFile::read(&setup.paths.config_file)?;
+    let file = ConfigFile::read(&setup.settings.paths.config_file)?;
     let (name, base_url) = choose_service(&setup, &args, &file).await?;
     let service = service(&name, base_url, &file, &args.dialect)?;
     let account = Account::new(&name, service.base_url.origin());
@@ -62,13 +62,13 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     let is_new = !file.profiles.contains_key(&name);
     let (mut key, webhook_secret) = read_secrets(&setup, &args, &account.origin, is_new).await?;
 
-    let config_file = setup.paths.config_file.clone();
+    let config_file = setup.settings.paths.config_file.clone();
     let target = Target::Remote(Box::new(Service { key: key.clone(), ..service.clone() }));
-    let mut context = Context::with_target(setup, target);
+    let mut parts = Parts::with_target(setup, target, false);
     if let Some(given) = &mut key {
-        let asks_again = !args.key_stdin && context.prompter.interactive();
-        if try_key(&mut context, given, &account, is_new, asks_again).await? {
-            context.refuse_sandbox().await?;
+        let asks_again = !args.key_stdin && parts.ui.prompter.interactive();
+        if try_key(&mut parts, given, &account, is_new, asks_again).await? {
+            parts.api.refuse_sandbox().await?;
         }
     }
     for (item, secret) in [(Item::ApiKey, &key), (Item::WebhookSecret, &webhook_secret)] {
@@ -93,17 +93,17 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     }
     let row = ProfileSecrets::of_account(&vault, &account, Some(&account.origin)).await;
     let profiles = vec![row];
-    context.out.emit(&SecretsList { profiles })?;
-    if context.environment.api_key.is_some() {
+    parts.ui.out.emit(&SecretsList { profiles })?;
+    if parts.settings.environment.api_key.is_some() {
         let warning = "BOOKCTL_API_KEY is set and overrides the stored key";
-        context.out.warn(warning);
+        parts.ui.out.warn(warning);
     }
     if file.default_profile.is_none() && key.is_some() {
         let note = format!("commands use profile {name} from now on");
-        context.out.note(&note);
+        parts.ui.out.note(&note);
     } else if file.default_profile.as_ref() != Some(&name) {
         let name = shell::word(&name);
-        context.out.note(&format!(
+        parts.ui.out.note(&format!(
             "to use it, pass --profile {name}, or make it the default with: bookctl profile use {name}"
         ));
     }
@@ -111,8 +111,8 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
 }
 
 async fn store_journal_password(setup: &Startup, vault: &Vault, storage: Storage) -> Result<Exit> {
-    let file = ConfigFile::read(&setup.paths.config_file)?;
-    let name = setup.named_profile().or(file.default_profile.clone());
+    let file = ConfigFile::read(&setup.settings.paths.config_file)?;
+    let name = setup.settings.named_profile().or(file.default_profile.clone());
     let unnamed = || Error::usage("no profile was named").hint("pass --profile NAME");
     let name = name.ok_or_else(unnamed)?;
     let url = file.profile(&name)?.journal.as_deref().ok_or_else(|| {
@@ -129,8 +129,10 @@ async fn store_journal_password(setup: &Startup, vault: &Vault, storage: Storage
     let account = SharedJournal::account(&name, &address);
     let password = Secret::new(password.to_owned());
     vault.store(&account, Item::JournalPassword, &password, storage).await?;
-    edit(&setup.paths.config_file, |draft| draft.set(&name, "journal_password_stored", true))?;
-    setup.out.note(&format!(
+    edit(&setup.settings.paths.config_file, |draft| {
+        draft.set(&name, "journal_password_stored", true)
+    })?;
+    setup.ui.out.note(&format!(
         "the password of the journal at {address} is stored ({})",
         storage.as_str()
     ));
@@ -141,7 +143,7 @@ async fn store_journal_password(setup: &Startup, vault: &Vault, storage: Storage
 /// another key is asked for, until one is taken or the refused one is to be kept; returns whether
 /// one was taken.
 async fn try_key(
-    context: &mut Context,
+    parts: &mut Parts,
     key: &mut Secret,
     account: &Account,
     is_new: bool,
@@ -150,7 +152,7 @@ async fn try_key(
     let name = shell::word(&account.profile);
     let learn = format!("bookctl profile learn {name}");
     loop {
-        let Err(error) = context.read(Call::get("/v1/")).await else {
+        let Err(error) = parts.api.read(Call::get("/v1/")).await else {
             return Ok(true);
         };
         if error.exit != Exit::Unauthorized {
@@ -162,17 +164,17 @@ async fn try_key(
         if error.http_status != Some(401) {
             return Err(error.hint(check));
         }
-        let how = format!("the key was sent as `{}`", key_sent_as(context.adapter()));
+        let how = format!("the key was sent as `{}`", key_sent_as(parts.api.adapter()));
         if !asks_again {
-            let address = shell::word(&context.target().address());
+            let address = shell::word(&parts.api.target().address());
             let add = format!("bookctl profile add {name} --base-url {address} && ");
             let add = if is_new { &*add } else { "" };
             return Err(error.hint(format!(
                 "{check}; {how}; to find out how the service wants it, with the key in BOOKCTL_API_KEY: {add}{learn}"
             )));
         }
-        context.out.warn(&format!("{}: {how}", error.message));
-        context.out.note(&format!(
+        parts.ui.out.warn(&format!("{}: {how}", error.message));
+        parts.ui.out.note(&format!(
             "if the key is right, the service may want it in another way: keep it, and `{learn}` finds out"
         ));
         let text = format!("API key for {} (Enter keeps this one)", account.origin);
@@ -181,14 +183,14 @@ async fn try_key(
             "" => Ok(()),
             text => one_line(text),
         };
-        let text = context.prompter.text(&question, None, &check).await?;
+        let text = parts.ui.prompter.text(&question, None, &check).await?;
         if text.is_empty() {
             let note = format!("the key was not tried again; next: {learn}");
-            context.out.note(&note);
+            parts.ui.out.note(&note);
             return Ok(false);
         }
         *key = Secret::read(&text).map_err(Error::usage)?;
-        context.use_key(key.clone());
+        parts.api.use_key(key.clone());
     }
 }
 
@@ -197,13 +199,13 @@ async fn choose_service(
     args: &Args,
     file: &ConfigFile,
 ) -> Result<(String, BaseUrl)> {
-    let from_environment = Environment::text(&setup.environment.base_url);
+    let from_environment = Environment::text(&setup.settings.environment.base_url);
     let url = match (&args.base_url, &from_environment) {
         (Some(url), _) => Some(BaseUrl::parse(url, "--base-url")?),
         (None, Some(url)) => Some(BaseUrl::parse(url, "BOOKCTL_BASE_URL")?),
         (None, None) => None,
     };
-    let named = setup.named_profile();
+    let named = setup.settings.named_profile();
     if let Some(name) = &named {
         if let Some(profile) = file.profiles.get(name) {
             let kept = profile.address(name)?;
@@ -215,7 +217,7 @@ async fn choose_service(
         }
         profile_name(name)
             .map_err(|why| Error::usage(format!("--profile {}: {why}", name.escape_debug())))?;
-    } else if !setup.prompter.interactive() {
+    } else if !setup.ui.prompter.interactive() {
         return Err(Error::usage("no profile was named, and bookctl cannot prompt here")
             .hint("pass --profile NAME, and --base-url URL for a new profile"));
     }
@@ -236,7 +238,7 @@ async fn ask_base_url(setup: &Startup) -> Result<BaseUrl> {
         let checked = BaseUrl::parse(text, "the base URL");
         checked.map(drop).map_err(|error| error.message.clone())
     };
-    let text = setup.prompter.text(&question, None, &check).await?;
+    let text = setup.ui.prompter.text(&question, None, &check).await?;
     BaseUrl::parse(&text, "the base URL")
 }
 
@@ -250,7 +252,7 @@ async fn ask_name(setup: &Startup, file: &ConfigFile, url: &BaseUrl) -> Result<S
         }
     };
     let suggested = check("live").is_ok().then_some("live");
-    Ok(setup.prompter.text(&question, suggested, &check).await?)
+    Ok(setup.ui.prompter.text(&question, suggested, &check).await?)
 }
 
 fn other_address(name: &str, kept: &BaseUrl) -> String {
@@ -287,10 +289,10 @@ async fn read_secrets(
 ) -> Result<(Option<Secret>, Option<Secret>)> {
     let wants_secret = args.webhook_secret_stdin;
     let wants_key = args.key_stdin || is_new || !wants_secret;
-    if !(args.key_stdin || wants_secret) || setup.stdin_is_terminal {
+    if !(args.key_stdin || wants_secret) || setup.settings.stdin_is_terminal {
         let ask = async |text: &str, flag, what| {
             let question = Question::new(text, flag, what).hidden();
-            let text = setup.prompter.text(&question, None, &one_line).await?;
+            let text = setup.ui.prompter.text(&question, None, &one_line).await?;
             Secret::read(&text).map_err(Error::usage)
         };
         let mut given = (None, None);

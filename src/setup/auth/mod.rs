@@ -45,7 +45,7 @@ pub(crate) async fn run(setup: Startup, command: Command) -> Result<Exit> {
 }
 
 async fn logout(setup: &Startup) -> Result<Exit> {
-    let account = match setup.target(ServiceNeed::Profile)? {
+    let account = match setup.settings.target(ServiceNeed::Profile)? {
         Target::Remote(service) => service.account(),
         Target::Embedded { .. } => None,
     };
@@ -53,30 +53,30 @@ async fn logout(setup: &Startup) -> Result<Exit> {
         Error::config("no profile was named, and only profiles have stored keys")
             .hint("run: bookctl auth logout --profile NAME")
     })?;
-    let vault = Vault::new(setup.paths.secrets.clone());
+    let vault = Vault::new(setup.settings.paths.secrets.clone());
     let found = forget_secrets(setup, &vault, &account).await?;
     let name = &account.profile;
-    setup.out.note(&if found {
+    setup.ui.out.note(&if found {
         format!("removed the stored API key and webhook secret of profile {name}")
     } else {
         format!("nothing was stored for profile {name}")
     });
-    if setup.environment.api_key.is_some() {
+    if setup.settings.environment.api_key.is_some() {
         let warning = "BOOKCTL_API_KEY is still set, and commands keep using it";
-        setup.out.warn(warning);
+        setup.ui.out.warn(warning);
     }
     let row = ProfileSecrets::of_account(&vault, &account, None).await;
     let profiles = vec![row];
-    setup.emit(&SecretsList { profiles })
+    setup.ui.emit(&SecretsList { profiles })
 }
 
 async fn status(setup: &Startup) -> Result<Exit> {
-    let vault = Vault::new(setup.paths.secrets.clone());
-    let file = ConfigFile::read(&setup.paths.config_file)?;
+    let vault = Vault::new(setup.settings.paths.secrets.clone());
+    let file = ConfigFile::read(&setup.settings.paths.config_file)?;
     let current = current(setup, &vault).await?;
     let shown = current.profile.clone();
     let mut profiles = vec![current];
-    if setup.named_profile().is_none() {
+    if setup.settings.named_profile().is_none() {
         for (name, profile) in &file.profiles {
             if shown.as_ref() != Some(name) {
                 let account = Account::new(name, profile.address(name)?.origin());
@@ -98,12 +98,12 @@ async fn status(setup: &Startup) -> Result<Exit> {
             });
         }
     }
-    setup.emit(&SecretsList { profiles })
+    setup.ui.emit(&SecretsList { profiles })
 }
 
 /// What commands use now. Without a service, the key in the environment alone.
 async fn current(setup: &Startup, vault: &Vault) -> Result<ProfileSecrets> {
-    let mut row = match setup.target(ServiceNeed::Profile) {
+    let mut row = match setup.settings.target(ServiceNeed::Profile) {
         Ok(Target::Embedded { key, .. }) => {
             let mut row = ProfileSecrets::of(Some(SANDBOX_PROFILE), Some(SANDBOX_PROFILE));
             row.take_key(ENVIRONMENT, key.as_ref());
@@ -124,16 +124,16 @@ async fn current(setup: &Startup, vault: &Vault) -> Result<ProfileSecrets> {
         },
         Err(refused) => {
             // A broken configuration is an error.
-            setup.target(ServiceNeed::None)?;
+            setup.settings.target(ServiceNeed::None)?;
             let mut row = ProfileSecrets::of(None, None);
-            let key = Environment::text(&setup.environment.api_key).map(Secret::new);
+            let key = Environment::text(&setup.settings.environment.api_key).map(Secret::new);
             row.take_key(ENVIRONMENT, key.as_ref());
             row.detail = Some(refused.message.clone());
             row
         }
     };
     row.current = true;
-    if setup.environment.webhook_secret.is_some() {
+    if setup.settings.environment.webhook_secret.is_some() {
         row.webhook_secret = ENVIRONMENT;
     }
     Ok(row)

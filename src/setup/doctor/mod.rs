@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::learn::{LearnOptions, look};
 use crate::app::shared_journal::database;
-use crate::app::{Context, Startup};
+use crate::app::{Parts, Startup};
 use crate::config::{ConfigFile, SANDBOX_PROFILE, ServiceNeed, SharedJournal};
 use crate::journal::{Journal, Scope};
 use crate::outcome::{Error, Exit, Result};
@@ -39,15 +39,15 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     if args.probe {
         return probe(setup, args.near).await;
     }
-    let vault = Vault::new(setup.paths.secrets.clone());
-    let target = match setup.target(ServiceNeed::Profile) {
+    let vault = Vault::new(setup.settings.paths.secrets.clone());
+    let target = match setup.settings.target(ServiceNeed::Profile) {
         Ok(target) => target,
         Err(error) => {
             let fix = broken_configuration(&setup, &error);
             let config = Check::problem("config", error.exit, error.message.clone()).fix(fix);
             let keyring = service::keyring(&vault, true).await;
             let journal = local_journal(&setup);
-            return conclude(&setup.out, vec![config, keyring, journal]);
+            return conclude(&setup.ui.out, vec![config, keyring, journal]);
         }
     };
     let config = configuration(&setup, target.profile());
@@ -55,23 +55,23 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
         None => local_journal(&setup),
         Some(shared) => shared_journal(&setup, shared),
     };
-    let context = Context::with_target(setup, target);
-    let (keyring, key) = service::credentials(context.target(), &vault).await;
+    let parts = Parts::with_target(setup, target, false);
+    let (keyring, key) = service::credentials(parts.api.target(), &vault).await;
     let mut checks = vec![config, keyring];
-    checks.extend(service::examine(&context, key).await);
+    checks.extend(service::examine(&parts.api, &parts.records, &parts.settings, key).await);
     checks.push(journal);
-    conclude(&context.out, checks)
+    conclude(&parts.ui.out, checks)
 }
 
 /// What the service sends, read as `profile learn --check` reads it. Writes nothing.
 async fn probe(setup: Startup, near: Option<String>) -> Result<Exit> {
-    let mut context = Context::new(setup, ServiceNeed::Profile)?;
+    let mut parts = Parts::new(setup, ServiceNeed::Profile, false)?;
     let options = LearnOptions { near, vertical: "dining".to_owned(), is_check: true, asks: false };
     let report = {
-        let _progress = context.out.progress("reading");
-        look(&mut context, &options, Vec::new()).await?
+        let _progress = parts.ui.out.progress("reading");
+        look(&mut parts, &options, Vec::new()).await?
     };
-    context.out.emit(&report)?;
+    parts.ui.out.emit(&report)?;
     Ok(report.exit())
 }
 
@@ -82,7 +82,7 @@ fn conclude(out: &Output, checks: Vec<Check>) -> Result<Exit> {
 }
 
 fn configuration(setup: &Startup, profile: Option<&str>) -> Check {
-    let file = &setup.paths.config_file;
+    let file = &setup.settings.paths.config_file;
     let found = if file.exists() {
         file.display().to_string()
     } else {
@@ -98,7 +98,7 @@ fn configuration(setup: &Startup, profile: Option<&str>) -> Check {
 
 /// How to repair a configuration that selects no service.
 fn broken_configuration(setup: &Startup, error: &Error) -> String {
-    let file = &setup.paths.config_file;
+    let file = &setup.settings.paths.config_file;
     if ConfigFile::read(file).is_err()
         && ownership::check(file).is_ok()
         && ownership::refuse_writable(file).is_ok()
@@ -111,13 +111,13 @@ fn broken_configuration(setup: &Startup, error: &Error) -> String {
 }
 
 fn shared_journal(setup: &Startup, shared: &SharedJournal) -> Check {
-    let open = database(&setup.out, &setup.environment, &setup.paths, shared)
+    let open = database(&setup.ui.out, &setup.settings.environment, &setup.settings.paths, shared)
         .map(|database| Journal::open_shared(database, Scope::default()));
     examined(open, &format!("{}: ", shared.address))
 }
 
 fn local_journal(setup: &Startup) -> Check {
-    let path = &setup.paths.journal;
+    let path = &setup.settings.paths.journal;
     let folder = path.ancestors().skip(1).find(|it| it.exists());
     if let Some(folder) = folder.filter(|it| private_file::is_read_only(it)) {
         let place = folder.display();

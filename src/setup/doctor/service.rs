@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Check;
 use crate::account::limits as rate_limits;
-use crate::app::Context;
+use crate::app::{Api, Records, Settings};
 use crate::config::{Service, Target};
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
@@ -59,9 +59,14 @@ pub(crate) async fn keyring(vault: &Vault, is_needed: bool) -> Check {
 
 /// Reachability, TLS, clock, key and limits, in this order: what an index that is asked for with
 /// the key shows of them.
-pub(crate) async fn examine(context: &Context, key: Result<Option<KeyAndSource>>) -> Vec<Check> {
-    let target = context.target();
-    let client = match context.client() {
+pub(crate) async fn examine(
+    api: &Api,
+    records: &Records,
+    settings: &Settings,
+    key: Result<Option<KeyAndSource>>,
+) -> Vec<Check> {
+    let target = api.target();
+    let client = match api.client() {
         Ok(client) => client,
         // TLS cannot be set up.
         Err(error) if error.exit == Exit::Network => return vec![Check::failed("tls", &error)],
@@ -71,23 +76,23 @@ pub(crate) async fn examine(context: &Context, key: Result<Option<KeyAndSource>>
     let (mut answer, mut described) = match (target, key) {
         (Target::Embedded { .. }, _) => {
             let described = "the sandbox's own key".to_owned();
-            (ask(context, client, None).await, Ok(described))
+            (ask(api, settings, client, None).await, Ok(described))
         }
         (Target::Remote(_), Ok(Some((key, source)))) => {
             let described = format!("{} key {} from the {source}", key.kind(), key.masked());
-            (ask(context, client, Some(&key)).await, Ok(described))
+            (ask(api, settings, client, Some(&key)).await, Ok(described))
         }
         (Target::Remote(service), key) => {
             let missing = format!("there is no API key for {}", target.address());
             let missing = Check::problem("key", Exit::Unauthorized, missing);
             let check = key.map_or_else(|error| Check::failed("key", &error), |_| missing);
-            let answer = ask(context, client, None).await;
+            let answer = ask(api, settings, client, None).await;
             (answer, Err(check.fix(login(service))))
         }
     };
     if let Err(Failure::Key(error)) = &answer {
         described = Err(Check::failed("key", error));
-        answer = ask(context, client, None).await;
+        answer = ask(api, settings, client, None).await;
     }
     let mut checks = match answer.as_ref() {
         Err(failure) if !failure.is_answer() => unreached(target, failure),
@@ -100,15 +105,20 @@ pub(crate) async fn examine(context: &Context, key: Result<Option<KeyAndSource>>
     };
     match described {
         Err(missing) => checks.push(missing),
-        Ok(key) => checks.extend(judged(context, key, answer)),
+        Ok(key) => checks.extend(judged(api, records, key, answer)),
     }
     checks
 }
 
-async fn ask(context: &Context, client: &Client, key: Option<&Secret>) -> Result<Answer, Failure> {
-    let limit = context.timeout.unwrap_or(LIMIT);
+async fn ask(
+    api: &Api,
+    settings: &Settings,
+    client: &Client,
+    key: Option<&Secret>,
+) -> Result<Answer, Failure> {
+    let limit = settings.timeout.unwrap_or(LIMIT);
     let answer = async {
-        match context.target() {
+        match api.target() {
             Target::Embedded { .. } => client.send(&Call::get("/v1/")).await,
             Target::Remote(_) => client.probe(key).await,
         }
@@ -172,8 +182,8 @@ fn clock(client: &Client, index: Option<&Answer>) -> Check {
 }
 
 /// The rate limits that the journal knows. The request that was just answered has none.
-fn limits(context: &Context) -> Check {
-    let known = rate_limits::known(context).unwrap_or_default();
+fn limits(api: &Api, records: &Records) -> Check {
+    let known = rate_limits::known(api, records).unwrap_or_default();
     let exhausted: Vec<String> = known.iter().filter_map(|it| it.exhausted()).collect();
     if exhausted.is_empty() {
         return Check::ok("limits", "not rate limited");
@@ -182,10 +192,15 @@ fn limits(context: &Context) -> Check {
 }
 
 /// What the answer says of the key, and of the service's limits.
-fn judged(context: &Context, key: String, answer: Result<Answer, Failure>) -> Vec<Check> {
+fn judged(
+    api: &Api,
+    records: &Records,
+    key: String,
+    answer: Result<Answer, Failure>,
+) -> Vec<Check> {
     let not_checked = Check::warning("key", format!("{key}, not checked"));
     let error = match answer {
-        Ok(_) => return vec![Check::ok("key", key), limits(context)],
+        Ok(_) => return vec![Check::ok("key", key), limits(api, records)],
         Err(failure) if !failure.is_answer() => return vec![not_checked],
         Err(Failure::Refused(refusal)) if refusal.status == 429 => {
             let after = refusal.retry_after.unwrap_or_default().as_secs();
@@ -200,10 +215,10 @@ fn judged(context: &Context, key: String, answer: Result<Answer, Failure>) -> Ve
     }
     let mut check = Check::failed("key", &error);
     check.detail = format!("{key}: {}", check.detail);
-    if let Target::Remote(service) = context.target()
+    if let Target::Remote(service) = api.target()
         && error.exit == Exit::Unauthorized
     {
-        let sent = key_sent_as(context.adapter());
+        let sent = key_sent_as(api.adapter());
         check.detail = format!("{}; sent as `{sent}`", check.detail);
         check = check.fix(login(service));
     }

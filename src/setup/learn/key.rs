@@ -19,7 +19,7 @@ const PARAMETERS: [&str; 3] = ["api_key", "key", "access_token"];
 /// Reads the index. After a 401 and a yes, the key is sent in other ways, to the same address
 /// alone.
 pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
-    let own = reads.context.adapter().clone();
+    let own = reads.parts.api.adapter().clone();
     let error = match reads.send(&LearnCall::Index).await? {
         Ok(document) => return Ok(document),
         Err(error) => error,
@@ -32,7 +32,7 @@ pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
     let ways = ways(&own, &error);
     let list = ways.iter().map(|it| format!("`{}`", key_sent_as(&it.1)));
     let list = list.collect::<Vec<_>>().join(", ");
-    let (out, sent_as) = (&reads.context.out, key_sent_as(&own));
+    let (out, sent_as) = (&reads.parts.ui.out, key_sent_as(&own));
     out.warn(&format!("{}; sent as: {sent_as}", error.message));
     out.note(&format!("other ways to send it: {list}"));
     if reads.options.asks {
@@ -41,10 +41,10 @@ pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
         let question = format!("Try {count} other ways to send the key, to this address alone?");
         let declined = "the key was not sent in another way";
         let confirmation = Confirmation::new(action, question, declined);
-        confirmation.ask(&reads.context.prompter).await?;
+        confirmation.ask(&reads.parts.ui.prompter).await?;
     }
     for (settings, adapter) in ways {
-        reads.context.use_adapter(adapter);
+        reads.parts.api.use_adapter(adapter);
         match reads.send(&LearnCall::Index).await? {
             Ok(document) => {
                 reads.report.settings.extend(settings);

@@ -14,7 +14,7 @@ pub(crate) use reads::MOST_CALLS;
 use report::Refused;
 pub(crate) use report::{Came, LearnReport};
 
-use crate::app::Context;
+use crate::app::Parts;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Result};
 use crate::service::documents::slot::Slot;
@@ -35,16 +35,16 @@ pub(crate) struct LearnOptions {
 
 /// Reads the service, and shows its documents with the recorded ones.
 pub(crate) async fn look(
-    context: &mut Context,
+    parts: &mut Parts,
     options: &LearnOptions,
     recorded: Vec<Came>,
 ) -> Result<LearnReport> {
     let report = LearnReport {
-        profile: context.adapter().profile.clone(),
+        profile: parts.api.adapter().profile.clone(),
         is_check: options.is_check,
         ..LearnReport::default()
     };
-    let mut reads = Reads { context, options, report, left: BTreeMap::new() };
+    let mut reads = Reads { parts, options, report, left: BTreeMap::new() };
     let index = key::index(&mut reads).await?;
     let mut came = vec![Came::new(ReadKind::Index, index)];
     if let Some(venues) = searches::venues(&mut reads).await? {
@@ -52,7 +52,7 @@ pub(crate) async fn look(
         came.push(Came::new(ReadKind::Venues, venues));
         came.extend(slots.map(|it| Came::new(ReadKind::Slots, it)));
     }
-    let journal = reads.context.journal();
+    let journal = reads.parts.records.journal();
     let ids = journal.and_then(|it| it.booking_ids(BOOKINGS));
     let bookings = ids.unwrap_or_default().into_iter();
     let mut others = vec![(ReadKind::Sessions, LearnCall::Sessions)];
@@ -69,7 +69,7 @@ pub(crate) async fn look(
     // What a person gives is meant, whatever else came of its kind.
     came.retain(|it| recorded.iter().all(|given| given.kind != it.kind));
     came.extend(recorded);
-    let (adapter, mut report) = (reads.context.adapter(), reads.report);
+    let (adapter, mut report) = (reads.parts.api.adapter(), reads.report);
     for it in &came {
         report.settings.extend(of_form(adapter, it));
         report.show(adapter, it, items(adapter, it));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{LearnOptions, LearnReport};
-use crate::app::Context;
+use crate::app::Parts;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Call, Failure, SlotQuery, VenueQuery, session, show_call};
@@ -48,7 +48,7 @@ fn has_room(first: u32, sent: u32) -> bool {
 }
 
 pub(crate) struct Reads<'a> {
-    pub(crate) context: &'a mut Context,
+    pub(crate) parts: &'a mut Parts,
     pub(crate) options: &'a LearnOptions,
     pub(crate) report: LearnReport,
     /// What each rate limit left at the first call, and how many calls followed.
@@ -59,7 +59,7 @@ impl Reads<'_> {
     /// Sends a read. Returns the document, or why there is none; without an HTTP status it was not
     /// asked for.
     pub(crate) async fn send(&mut self, read: &LearnCall) -> Result<Result<Value>> {
-        let call = read.call(self.context.adapter())?;
+        let call = read.call(self.parts.api.adapter())?;
         let limit = call.rate_limit_name();
         let left = limit.and_then(|name| self.left.get(name));
         let is_spent = left.is_some_and(|(first, sent)| !has_room(*first, *sent));
@@ -67,10 +67,10 @@ impl Reads<'_> {
             let spent = "no call is left, or the rate limit leaves too little";
             return Ok(Err(Error::new(Code::RateLimited, spent)));
         }
-        self.context.admit(&call, Duration::ZERO).await?;
+        self.parts.api.admit(&call, Duration::ZERO).await?;
         self.report.calls += 1;
-        let client = self.context.client()?;
-        let _progress = self.context.out.progress("reading");
+        let client = self.parts.api.client()?;
+        let _progress = self.parts.ui.out.progress("reading");
         let answer = client.send(&call).await;
         let remaining = client.rate_limit.get().flatten().map(|it| it.remaining);
         if let Some(name) = limit {
@@ -78,7 +78,7 @@ impl Reads<'_> {
             let first = remaining.map_or(u32::MAX, |it| it.saturating_add(1));
             self.left.entry(name).or_insert((first, 0)).1 += 1;
         }
-        self.context.record_rate_limit(&call);
+        self.parts.api.record_rate_limit(&call);
         match answer {
             Ok(answer) => Ok(Ok(answer.document.value().clone())),
             Err(failure @ Failure::Refused(_)) => Ok(Err(failure.into_error(&call))),

@@ -36,9 +36,9 @@ pub(crate) fn add(setup: &Startup, args: AddArgs) -> Result<String> {
     let name = args.name;
     let base_url = BaseUrl::parse(&args.base_url, "--base-url")?;
     if let Some(note) = base_url.note() {
-        setup.out.note(&note);
+        setup.ui.out.note(&note);
     }
-    edit(&setup.paths.config_file, |draft| {
+    edit(&setup.settings.paths.config_file, |draft| {
         if draft.before.profiles.contains_key(&name) {
             let what = format!("profile {name} already exists");
             let show = shell::word(&name);
@@ -72,7 +72,9 @@ pub(crate) struct SetArgs {
 
 pub(crate) fn set(setup: &Startup, args: SetArgs) -> Result<String> {
     known(setup, &args.name)?;
-    edit(&setup.paths.config_file, |draft| assign(setup, draft, &args.name, &args.settings))?;
+    edit(&setup.settings.paths.config_file, |draft| {
+        assign(setup, draft, &args.name, &args.settings)
+    })?;
     Ok(args.name)
 }
 
@@ -82,7 +84,7 @@ fn assign(
     name: &str,
     settings: &[Assignment],
 ) -> Result<()> {
-    let api_key = Environment::text(&setup.environment.api_key);
+    let api_key = Environment::text(&setup.settings.environment.api_key);
     for assignment in settings {
         if let Some(api_key) = &api_key
             && assignment.value.contains(api_key)
@@ -115,7 +117,7 @@ pub(crate) fn unset(setup: &Startup, args: UnsetArgs) -> Result<String> {
         return Err(Error::usage("a profile cannot be without its base_url")
             .hint("change it with `bookctl profile set`, or remove the profile"));
     }
-    edit(&setup.paths.config_file, |draft| {
+    edit(&setup.settings.paths.config_file, |draft| {
         let mut keys = args.settings.iter();
         keys.try_for_each(|key| draft.unset(&args.name, key))
     })?;
@@ -127,7 +129,7 @@ pub(crate) fn known(setup: &Startup, name: &str) -> Result<()> {
         return Err(Error::config("the sandbox has no settings")
             .hint("name a profile of config.toml; `bookctl profile list` lists them"));
     }
-    let file = ConfigFile::read(&setup.paths.config_file)?;
+    let file = ConfigFile::read(&setup.settings.paths.config_file)?;
     file.profile(name).map(drop)
 }
 
@@ -148,7 +150,7 @@ pub(crate) async fn remove(setup: &Startup, args: RemoveArgs) -> Result<Exit> {
         return Err(Error::config("the sandbox cannot be removed")
             .hint("delete its bookings with `bookctl sandbox reset`"));
     }
-    let file = ConfigFile::read(&setup.paths.config_file)?;
+    let file = ConfigFile::read(&setup.settings.paths.config_file)?;
     let profile = file.profile(name)?;
     // If the address is invalid, only the noted origin can have a stored key.
     let origin = match profile.address(name) {
@@ -159,14 +161,14 @@ pub(crate) async fn remove(setup: &Startup, args: RemoveArgs) -> Result<Exit> {
         let question = format!("Remove profile {name}?");
         let declined = "nothing was removed";
         let confirmation = Confirmation::new("removing a profile", question, declined);
-        confirmation.ask(&setup.prompter).await?;
+        confirmation.ask(&setup.ui.prompter).await?;
     }
-    let vault = Vault::new(setup.paths.secrets.clone());
+    let vault = Vault::new(setup.settings.paths.secrets.clone());
     if let Err(error) = forget_secrets(setup, &vault, &Account::new(name, origin)).await {
         let why = &error.message;
         let warning = format!("the stored key of profile {name} was not removed: {why}");
-        setup.out.warn(&warning);
+        setup.ui.out.warn(&warning);
     }
-    edit(&setup.paths.config_file, |draft| draft.remove(name))?;
-    setup.emit(&ProfileList::of(setup)?)
+    edit(&setup.settings.paths.config_file, |draft| draft.remove(name))?;
+    setup.ui.emit(&ProfileList::of(setup)?)
 }

@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use super::change::known;
 use crate::app::input::read_file;
-use crate::app::{Context, Startup};
+use crate::app::{Parts, Startup, Ui};
 use crate::booking::confirmation::Confirmation;
 use crate::config::{ServiceNeed, edit};
 use crate::json::parsed;
@@ -62,14 +62,14 @@ fn example(text: &str) -> Result<(ReadKind, String), String> {
 pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
     known(&setup, &args.name)?;
     let recorded = recorded(&args).await?;
-    setup.options.profile = Some(args.name.clone());
-    let config_file = setup.paths.config_file.clone();
-    let mut context = Context::new(setup, ServiceNeed::Profile)?;
+    setup.settings.options.profile = Some(args.name.clone());
+    let config_file = setup.settings.paths.config_file.clone();
+    let mut parts = Parts::new(setup, ServiceNeed::Profile, false)?;
     if !args.yes && !args.check {
-        let address = context.target().address();
+        let address = parts.api.target().address();
         let question = format!("Send at most {MOST_CALLS} reads to {address}?");
         let confirmation = Confirmation::new("learning", question, "nothing was sent");
-        confirmation.ask(&context.prompter).await?;
+        confirmation.ask(&parts.ui.prompter).await?;
     }
     let options = LearnOptions {
         near: args.near.clone(),
@@ -77,14 +77,14 @@ pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
         is_check: args.check,
         asks: !args.yes,
     };
-    let mut report = look(&mut context, &options, recorded).await?;
+    let mut report = look(&mut parts, &options, recorded).await?;
     if !args.check && !report.settings.is_empty() {
         match &args.out {
             Some(out) => write_command(&args.name, &mut report, out)?,
-            None => write(&context, &args, &mut report, &config_file).await?,
+            None => write(&parts.ui, &args, &mut report, &config_file).await?,
         }
     }
-    context.out.emit(&report)?;
+    parts.ui.out.emit(&report)?;
     Ok(report.exit())
 }
 
@@ -99,20 +99,15 @@ fn write_command(name: &str, report: &mut LearnReport, out: &Path) -> Result<()>
 }
 
 /// Writes what is certain to the profile, and keeps the old file.
-async fn write(
-    context: &Context,
-    args: &Args,
-    report: &mut LearnReport,
-    config_file: &Path,
-) -> Result<()> {
+async fn write(ui: &Ui, args: &Args, report: &mut LearnReport, config_file: &Path) -> Result<()> {
     let name = &args.name;
     if !args.yes {
-        context.out.show(&report.page());
+        ui.out.show(&report.page());
         let settings = plural(report.settings.len(), "setting", "settings");
         let question = format!("Write {settings} to profile {name}?");
         let declined = "nothing was written";
         let confirmation = Confirmation::new("writing the profile", question, declined);
-        confirmation.ask(&context.prompter).await?;
+        confirmation.ask(&ui.prompter).await?;
     }
     let backup = PathBuf::from(format!("{}.bak", config_file.display()));
     let before = private_file::read(config_file).ok().flatten();

@@ -47,7 +47,7 @@ pub(crate) enum Command {
 pub(crate) async fn run(setup: Startup, command: Command) -> Result<Exit> {
     let shown = match command {
         Command::List => {
-            return setup.emit(&ProfileList::of(&setup)?);
+            return setup.ui.emit(&ProfileList::of(&setup)?);
         }
         Command::Show { name } => name,
         Command::Use { name } => Some(use_profile(&setup, name)?),
@@ -57,14 +57,14 @@ pub(crate) async fn run(setup: Startup, command: Command) -> Result<Exit> {
         Command::Learn(args) => return learn::run(setup, args).await,
         Command::Remove(args) => return change::remove(&setup, args).await,
     };
-    let file = ConfigFile::read(&setup.paths.config_file)?;
+    let file = ConfigFile::read(&setup.settings.paths.config_file)?;
     let name = shown.or_else(|| current(&setup, &file));
     let name = name.as_deref().unwrap_or(SANDBOX_PROFILE);
-    setup.emit(&ProfileView::of(&setup, &file, name)?)
+    setup.ui.emit(&ProfileView::of(&setup, &file, name)?)
 }
 
 fn use_profile(setup: &Startup, name: String) -> Result<String> {
-    edit(&setup.paths.config_file, |draft| {
+    edit(&setup.settings.paths.config_file, |draft| {
         if name != SANDBOX_PROFILE {
             draft.before.profile(&name)?;
         }
@@ -72,12 +72,12 @@ fn use_profile(setup: &Startup, name: String) -> Result<String> {
         Ok(())
     })?;
     for (variable, value) in [
-        ("BOOKCTL_PROFILE", &setup.environment.profile),
-        ("BOOKCTL_BASE_URL", &setup.environment.base_url),
+        ("BOOKCTL_PROFILE", &setup.settings.environment.profile),
+        ("BOOKCTL_BASE_URL", &setup.settings.environment.base_url),
     ] {
         if value.is_some() {
             let warning = format!("{variable} is set and overrides the default profile");
-            setup.out.warn(&warning);
+            setup.ui.out.warn(&warning);
         }
     }
     Ok(name)
@@ -135,9 +135,9 @@ impl Settings {
 
 /// The profile that commands use now. `None` if the environment sets an address without a profile.
 fn current(setup: &Startup, file: &ConfigFile) -> Option<String> {
-    let has_address = Environment::text(&setup.environment.base_url).is_some();
+    let has_address = Environment::text(&setup.settings.environment.base_url).is_some();
     let by_default = file.default_profile.as_deref().unwrap_or(SANDBOX_PROFILE);
-    let named = setup.named_profile();
+    let named = setup.settings.named_profile();
     named.or_else(|| (!has_address).then(|| by_default.to_owned()))
 }
 
@@ -168,7 +168,7 @@ struct ProfileList {
 
 impl ProfileList {
     fn of(setup: &Startup) -> Result<Self> {
-        let file = ConfigFile::read(&setup.paths.config_file)?;
+        let file = ConfigFile::read(&setup.settings.paths.config_file)?;
         let mut profiles = vec![ProfileView::of(setup, &file, SANDBOX_PROFILE)?];
         for name in file.profiles.keys() {
             profiles.push(ProfileView::of(setup, &file, name)?);

@@ -6,7 +6,7 @@ use reqwest::Url;
 
 use super::secrets::webhook_secrets;
 use super::{handler, no_response, posting, send};
-use crate::app::Context;
+use crate::app::{Api, Parts, Ui};
 use crate::json::plain;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::pace;
@@ -52,20 +52,21 @@ pub(crate) struct Args {
     secret_stdin: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let secrets = webhook_secrets(context, args.secret_stdin).await?;
-    let booking = send::of_service(context, args.booking.as_deref()).await?;
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, settings } = parts;
+    let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
+    let booking = send::of_service(api, records, ui, args.booking.as_deref()).await?;
     let booking = booking.as_ref().map(Booking::value);
-    let (secret, dialect) = (secrets.signing(), context.dialect());
+    let (secret, dialect) = (secrets.signing(), api.dialect());
     let subject = Subject::new(secret, dialect, booking, Timestamp::now());
     let checks = subject.checks();
-    let handler = handler(context, args.url, args.ca_file.as_deref())?;
+    let handler = handler(api, settings, args.url, args.ca_file.as_deref())?;
     if let Some(url) = &args.state_url {
         // An address that does not work is an error before anything is sent.
         ledger(&handler, url).await?;
     }
-    posting(context, "events were".to_owned(), &handler.url);
-    let mut findings = run_checks(context, &checks, &handler).await?;
+    posting(api, "events were".to_owned(), &handler.url);
+    let mut findings = run_checks(api, ui, &checks, &handler).await?;
     let mut state_checked = false;
     if let Some(url) = &args.state_url {
         match final_ledger(&handler, url, &checks).await {
@@ -76,21 +77,21 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
                 }
             }
             // Only a warning, so that the findings from the responses are shown.
-            Err(error) => context.out.warn(&error.message),
+            Err(error) => ui.out.warn(&error.message),
         }
     }
     let report = Report::new(handler.url.to_string(), state_checked, findings);
-    context.out.emit(&report)?;
+    ui.out.emit(&report)?;
     if report.nothing_was_accepted() {
-        context.out.warn(
+        ui.out.warn(
             "your handler accepted no event, not even the valid ones: check that it uses the same secret, and receives \
              webhooks at this address",
         );
     }
     if args.state_url.is_none() {
-        context.out.note("Not checked: duplicate handling. Pass --state-url to check it.");
+        ui.out.note("Not checked: duplicate handling. Pass --state-url to check it.");
     } else if report.failed > 0 && booking.is_none() {
-        context.out.note("The sample bookings do not exist at the service. If your handler reads them, pass --booking ID.");
+        ui.out.note("The sample bookings do not exist at the service. If your handler reads them, pass --booking ID.");
     }
     if report.failed == 0 && state_checked == args.state_url.is_some() {
         return Ok(Exit::Done);
@@ -105,12 +106,13 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
 
 /// Runs the checks. If even a valid event gets no response, that is the error (15).
 async fn run_checks(
-    context: &Context,
+    api: &Api,
+    ui: &Ui,
     checks: &[DrillCheck],
     handler: &Handler,
 ) -> Result<Vec<Finding>> {
-    let name = context.dialect().signature_header();
-    let progress = context.out.progress("");
+    let name = api.dialect().signature_header();
+    let progress = ui.out.progress("");
     let mut findings = Vec::new();
     for (check, number) in checks.iter().zip(1..) {
         progress.say(&format!("{number} of {}: {}", checks.len(), check.name));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use crate::app::Context;
+use crate::app::{Parts, Records, Ui};
 use crate::booking::find::locate::{LAST, locate_booking, locate_row};
 use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -51,39 +51,37 @@ pub(crate) struct ShowArgs {
     event: String,
 }
 
-pub(crate) fn list(context: &Context, args: ListArgs) -> Result<Exit> {
-    warn_of_unknown_kinds(context, &args.kind);
-    let events = context.webhooks()?.events(&EventQuery {
-        booking: located(context, args.booking.as_deref())?,
+pub(crate) fn list(parts: &Parts, args: ListArgs) -> Result<Exit> {
+    let Parts { records, ui, .. } = parts;
+    warn_of_unknown_kinds(ui, &args.kind);
+    let events = records.webhooks()?.events(&EventQuery {
+        booking: located(records, args.booking.as_deref())?,
         kind: args.kind,
         state: args.state,
         since: args.since.map(ago),
         limit: Some(args.limit.unwrap_or(100)).filter(|it| *it > 0),
     })?;
     let ids = events.iter().map(|row| row.event.id.as_str());
-    context.remember_rows(RecentList::Events, ids);
+    records.remember_rows(RecentList::Events, ids);
     let none = "No events found. Receive some: bookctl webhook listen";
     let is_empty = events.is_empty();
-    context.out.emit_list(&EventList { events }, is_empty, none)?;
+    ui.out.emit_list(&EventList { events }, is_empty, none)?;
     Ok(Exit::Done)
 }
 
 /// Warns of kinds that the service does not document. It may have them all the same, so they are no
 /// error.
-pub(crate) fn warn_of_unknown_kinds<'a>(
-    context: &Context,
-    kinds: impl IntoIterator<Item = &'a String>,
-) {
+pub(crate) fn warn_of_unknown_kinds<'a>(ui: &Ui, kinds: impl IntoIterator<Item = &'a String>) {
     let kinds = kinds.into_iter();
     for kind in kinds.filter(|kind| !KINDS.contains(&kind.as_str())) {
         let known = KINDS.join(", ");
         let what = format!("unknown kind of event: {kind}; known kinds: {known}");
-        context.out.warn(&what);
+        ui.out.warn(&what);
     }
 }
 
-pub(crate) fn located(context: &Context, booking: Option<&str>) -> Result<Option<String>> {
-    booking.map(|it| locate_booking(context, it)).transpose()
+pub(crate) fn located(records: &Records, booking: Option<&str>) -> Result<Option<String>> {
+    booking.map(|it| locate_booking(records, it)).transpose()
 }
 
 pub(crate) fn ago(length: Duration) -> Timestamp {
@@ -94,9 +92,9 @@ pub(crate) fn ago(length: Duration) -> Timestamp {
 
 /// The event with this id, `@N` for a row of the last list of events, or `@last` for the newest;
 /// else the error (6).
-pub(crate) fn find(context: &Context, id: &str) -> Result<EventRow> {
-    let named = (id != LAST).then(|| locate_row(context, RecentList::Events, id));
-    let found = context.webhooks()?.event(named.transpose()?.as_deref())?;
+pub(crate) fn find(records: &Records, id: &str) -> Result<EventRow> {
+    let named = (id != LAST).then(|| locate_row(records, RecentList::Events, id));
+    let found = records.webhooks()?.event(named.transpose()?.as_deref())?;
     found.ok_or_else(|| {
         let shown = id.escape_debug();
         let what = format!("no event {shown} of this service was received on this computer");
@@ -141,16 +139,17 @@ impl Draw for EventList {
     }
 }
 
-pub(crate) fn show(context: &Context, args: &ShowArgs) -> Result<Exit> {
-    let row = find(context, &args.event)?;
-    let webhooks = context.webhooks()?;
+pub(crate) fn show(parts: &Parts, args: &ShowArgs) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
+    let row = find(records, &args.event)?;
+    let webhooks = records.webhooks()?;
     let (headers, body) = webhooks.content(row.number)?;
-    let name = context.dialect().signature_header();
+    let name = api.dialect().signature_header();
     let signature = headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(&name));
     let signed_at = signature
         .and_then(|(_, value)| Header::parse(value.as_bytes()).ok())
         .and_then(|header| Timestamp::from_second(header.time()).ok());
-    context.emit(&Received {
+    ui.emit(&Received {
         attempts: webhooks.attempts(row.number)?,
         headers: headers.into_iter().map(|(name, value)| HeaderField { name, value }).collect(),
         body: String::from_utf8_lossy(&body).into_owned(),

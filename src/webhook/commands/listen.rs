@@ -14,7 +14,7 @@ use super::listen_view::{ListenReady, ListenSummary};
 use super::secrets::webhook_secrets;
 use super::{handler, trace};
 use crate::app::ready_file::ReadyFile;
-use crate::app::{Context, bind, listen_for_signals, own_address};
+use crate::app::{Api, Parts, Settings, Ui, bind, listen_for_signals, own_address};
 use crate::booking::arguments::header;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::http_client::is_loopback;
@@ -75,25 +75,26 @@ pub(crate) struct Args {
     secret_stdin: bool,
 }
 
-pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
-    warn_of_unknown_kinds(context, &args.events);
+pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, settings } = parts;
+    warn_of_unknown_kinds(ui, &args.events);
     // `--verbose` shows deliveries, not the calls that set a sandbox's URL.
-    context.shows_calls.set(false);
+    api.shows_calls.set(false);
     // Before anything else: the file of a killed listener must not pass for this one's.
     let ready_file = args.ready_file.take().map(ReadyFile::new).transpose()?;
-    let secrets = webhook_secrets(context, args.secret_stdin).await?;
+    let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
     let (socket, address) = bind(args.expose.unwrap_or(Ipv4Addr::LOCALHOST.into()), args.port)?;
-    let app = forward_target(context, &mut args, address, secrets.signing())?;
-    let store = context.webhooks()?;
+    let app = forward_target(api, settings, &mut args, address, secrets.signing())?;
+    let store = records.webhooks()?;
     let _only_listener = store.lock_listener()?;
     let now = Timestamp::now();
-    let retention = context.target().retention().ended(now);
+    let retention = api.target().retention().ended(now);
     store.prune(retention, now).await?;
     // Before the address is shown anywhere, so that a signal from then on ends the listener
     // cleanly.
     let mut signals = listen_for_signals()?;
     if !address.ip().is_loopback() {
-        context.out.warn(&format!(
+        ui.out.warn(&format!(
             "exposed on http://{address}/: anyone who can reach it can send deliveries; those with an invalid signature \
              are rejected"
         ));
@@ -107,25 +108,25 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     };
     let listening = Listening {
         secrets: secrets.all,
-        adapter: context.adapter().clone(),
+        adapter: api.adapter().clone(),
         kinds: args.events,
-        trace: trace(context).map(|trace| (trace, ready.url.clone())),
+        trace: trace(settings).map(|trace| (trace, ready.url.clone())),
     };
     let (listener, mut events) = Listener::start(listening, app, socket, store.clone())?;
-    let mut display = Display { context, totals: Totals::default(), warnings: BTreeSet::new() };
+    let mut display = Display { ui, totals: Totals::default(), warnings: BTreeSet::new() };
     let mut takeover = None;
     let served = tokio::select! {
         biased;
         _ = signals.next() => Ok(()),
         served = async {
-            takeover = UrlTakeover::take(context, ready.url.clone()).await?;
+            takeover = UrlTakeover::take(api, ready.url.clone()).await?;
             ready.registered = takeover.is_some();
             if let Some(file) = &ready_file {
                 file.write(&ready.url)?;
             }
-            if !context.out.quiet {
+            if !ui.out.quiet {
                 // A sandbox's secret is not masked: it is there to be copied.
-                context.out.show_with_secret(&ready);
+                ui.out.show_with_secret(&ready);
             }
             display.serve(&mut events).await
         } => served,
@@ -133,7 +134,7 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     drop(ready_file);
     let restored = async {
         if let Some(takeover) = takeover {
-            takeover.restore(context).await;
+            takeover.restore(api, ui).await;
         }
     };
     tokio::join!(listener.stop(), restored);
@@ -144,13 +145,14 @@ pub(crate) async fn run(context: &Context, mut args: Args) -> Result<Exit> {
     {}
     let waiting = store.waiting().unwrap_or_default();
     let summary = Totals { waiting, ..display.totals };
-    context.out.emit_line(&ListenSummary { summary })?;
+    ui.out.emit_line(&ListenSummary { summary })?;
     Ok(Exit::Done)
 }
 
 /// The app that `--forward-to` names, and when to retry.
 fn forward_target(
-    context: &Context,
+    api: &Api,
+    settings: &Settings,
     args: &mut Args,
     listener: SocketAddr,
     secret: &Secret,
@@ -163,8 +165,8 @@ fn forward_target(
             .hint("pass your handler's address, or choose another --port"));
     }
     let app = App {
-        handler: handler(context, url, args.ca_file.as_deref())?,
-        dialect: context.dialect().clone(),
+        handler: handler(api, settings, url, args.ca_file.as_deref())?,
+        dialect: api.dialect().clone(),
         signing: Some((secret.clone(), MAX_SIGNATURE_AGE)),
         headers: std::mem::take(&mut args.headers),
     };
@@ -172,7 +174,7 @@ fn forward_target(
 }
 
 struct Display<'a> {
-    context: &'a Context,
+    ui: &'a Ui,
     totals: Totals,
     /// Those that were given: once is enough.
     warnings: BTreeSet<String>,
@@ -181,7 +183,7 @@ struct Display<'a> {
 impl Display<'_> {
     /// Shows events until nobody reads the output any more.
     async fn serve(&mut self, events: &mut UnboundedReceiver<ListenerEvent>) -> Result<()> {
-        let context = self.context;
+        let ui = self.ui;
         let shown = async {
             while let Some(event) = events.recv().await {
                 if !self.show(event)? {
@@ -192,7 +194,7 @@ impl Display<'_> {
         };
         tokio::select! {
             shown = shown => shown,
-            () = context.out.reader_gone() => Ok(()),
+            () = ui.out.reader_gone() => Ok(()),
         }
     }
 
@@ -202,14 +204,14 @@ impl Display<'_> {
         if event.outcome == ForwardOutcome::Warning {
             let warning = event.reason.unwrap_or_default();
             if self.warnings.insert(warning.clone()) {
-                self.context.out.warn(&warning);
+                self.ui.out.warn(&warning);
             }
             return Ok(true);
         }
         if !event.is_shown {
             return Ok(true);
         }
-        self.context.out.emit_line(&event)
+        self.ui.out.emit_line(&event)
     }
 }
 
@@ -221,29 +223,29 @@ struct UrlTakeover {
 impl UrlTakeover {
     /// Sets the webhook URL to `ours`; `None` if the service is not a sandbox, whose URL is set in
     /// its dashboard.
-    async fn take(context: &Context, ours: String) -> Result<Option<Self>> {
-        if !context.is_sandbox().await {
+    async fn take(api: &Api, ours: String) -> Result<Option<Self>> {
+        if !api.is_sandbox().await {
             return Ok(None);
         }
-        set_url(context, Some(&ours), true).await?;
+        set_url(api, Some(&ours), true).await?;
         Ok(Some(UrlTakeover { ours }))
     }
 
     /// Restores the previous URL, unless somebody has set another one since.
-    async fn restore(self, context: &Context) {
+    async fn restore(self, api: &Api, ui: &Ui) {
         let ours = &self.ours;
         let mut previous = "URL".to_owned();
         let restored = async {
-            let settings = context.control(Call::get(SETTINGS)).await?.document;
+            let settings = api.control(Call::get(SETTINGS)).await?.document;
             if settings.str("webhook_url") == Some(ours) {
                 let before = settings.str("webhook_url_before");
                 before.unwrap_or("null").clone_into(&mut previous);
-                set_url(context, before, false).await?;
+                set_url(api, before, false).await?;
             }
             Ok::<_, Error>(())
         };
         if !matches!(timeout(RESTORE_TIMEOUT, restored).await, Ok(Ok(()))) {
-            context.out.warn(&format!(
+            ui.out.warn(&format!(
                 "the sandbox's webhook URL is still {ours}; restore it with: \
                  bookctl sandbox organization -F webhook_url={previous}"
             ));
@@ -253,10 +255,10 @@ impl UrlTakeover {
 
 const SETTINGS: &str = "/sandbox/organization";
 
-async fn set_url(context: &Context, url: Option<&str>, stays: bool) -> Result<()> {
+async fn set_url(api: &Api, url: Option<&str>, stays: bool) -> Result<()> {
     // A listener's URL outlasts a reset: otherwise events would go nowhere until the listener
     // notices.
     let settings = json!({ "webhook_url": url, "webhook_url_stays": stays });
     let call = Call::put(SETTINGS, settings);
-    context.control(call).await.map(drop)
+    api.control(call).await.map(drop)
 }

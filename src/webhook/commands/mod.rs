@@ -14,9 +14,9 @@ pub(crate) mod verify;
 use clap::Subcommand;
 use reqwest::Url;
 
-use crate::app::Context;
 use crate::app::in_flight::InFlight;
 use crate::app::plan::{Needs, ServiceNeed};
+use crate::app::{Api, Parts, Settings};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::Output;
 use crate::webhook::handler::{DEADLINE, Handler, NoReply, Trace};
@@ -64,39 +64,44 @@ impl Command {
     }
 }
 
-pub(crate) async fn run(context: &Context, command: Command) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
     match command {
-        Command::Verify(args) => verify::run(context, args).await,
-        Command::Sign(args) => sign::run(context, args).await,
-        Command::Send(args) => send::run(context, args).await,
-        Command::Listen(args) => listen::run(context, args).await,
+        Command::Verify(args) => verify::run(parts, args).await,
+        Command::Sign(args) => sign::run(parts, args).await,
+        Command::Send(args) => send::run(parts, args).await,
+        Command::Listen(args) => listen::run(parts, args).await,
         Command::Events(args) => match args.action {
-            None => events::list(context, events::ListArgs::default()),
-            Some(Events::List(args)) => events::list(context, args),
-            Some(Events::Show(args)) => events::show(context, &args),
-            Some(Events::Replay(args)) => replay::run(context, args).await,
+            None => events::list(parts, events::ListArgs::default()),
+            Some(Events::List(args)) => events::list(parts, args),
+            Some(Events::Show(args)) => events::show(parts, &args),
+            Some(Events::Replay(args)) => replay::run(parts, args).await,
         },
-        Command::Drill(args) => drill::run(context, args).await,
+        Command::Drill(args) => drill::run(parts, args).await,
     }
 }
 
-fn trace(context: &Context) -> Option<Trace> {
-    context.verbose.then_some(Output::trace)
+fn trace(settings: &Settings) -> Option<Trace> {
+    settings.verbose.then_some(Output::trace)
 }
 
 /// A client for the handler, with the user's `--timeout`. It trusts the authorities in `--ca-file`,
 /// else the profile's.
-fn handler(context: &Context, url: Url, ca_file: Option<&std::path::Path>) -> Result<Handler> {
-    let own = context.target().service().and_then(|service| service.ca_file.as_deref());
-    let deadline = context.timeout.unwrap_or(DEADLINE);
-    Handler::new(url, deadline, trace(context), ca_file.or(own))
+fn handler(
+    api: &Api,
+    settings: &Settings,
+    url: Url,
+    ca_file: Option<&std::path::Path>,
+) -> Result<Handler> {
+    let own = api.target().service().and_then(|service| service.ca_file.as_deref());
+    let deadline = settings.timeout.unwrap_or(DEADLINE);
+    Handler::new(url, deadline, trace(settings), ca_file.or(own))
 }
 
 /// What an interrupt says from now on: that `what` was posted.
-fn posting(context: &Context, what: String, to: &Url) {
+fn posting(api: &Api, what: String, to: &Url) {
     let said = format!("{what} posted to {to}, which may have handled it");
     let hint = "check what it did before you send anything again";
-    context.in_flight.replace(InFlight::other(said, hint));
+    api.in_flight.replace(InFlight::other(said, hint));
 }
 
 fn no_response(why: &NoReply, url: &Url) -> Error {

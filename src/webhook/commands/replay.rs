@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::events::{ago, find, located};
 use super::secrets::webhook_secrets;
 use super::{handler, posting};
-use crate::app::Context;
+use crate::app::Parts;
 use crate::booking::arguments::header;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::time::duration::duration;
@@ -56,40 +56,41 @@ pub(crate) struct Args {
     secret_stdin: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, settings } = parts;
     let is_narrowed = args.since.is_some() || args.booking.is_some();
     if args.events.is_empty() && !is_narrowed {
         return Err(
             Error::usage("no events were selected").hint("pass event ids, or --booking or --since")
         );
     }
-    let store = context.webhooks()?;
+    let store = records.webhooks()?;
     let rows: Vec<EventRow> = if is_narrowed {
         let mut rows = store.events(&EventQuery {
-            booking: located(context, args.booking.as_deref())?,
+            booking: located(records, args.booking.as_deref())?,
             since: args.since.map(ago),
             ..EventQuery::default()
         })?;
         rows.reverse();
         rows
     } else {
-        let named = args.events.iter().map(|id| find(context, id));
+        let named = args.events.iter().map(|id| find(records, id));
         named.collect::<Result<_>>()?
     };
     let mut signing = None;
     if !args.as_received {
-        let secrets = webhook_secrets(context, args.secret_stdin).await?;
+        let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
         signing = Some((secrets.signing().clone(), SignedDuration::MIN));
     }
     let app = App {
-        handler: handler(context, args.to, args.ca_file.as_deref())?,
-        dialect: context.dialect().clone(),
+        handler: handler(api, settings, args.to, args.ca_file.as_deref())?,
+        dialect: api.dialect().clone(),
         signing,
         headers: args.headers,
     };
     let url = &app.handler.url;
     let mut events = Vec::new();
-    let progress = context.out.progress("");
+    let progress = ui.out.progress("");
     for (row, number) in rows.iter().zip(1..) {
         let place = format!("{number} of {}", rows.len());
         progress.say(&place);
@@ -97,7 +98,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         let Some(delivery) = delivery else {
             continue;
         };
-        posting(context, format!("{place} events were"), url);
+        posting(api, format!("{place} events were"), url);
         let headers = app.headers(&delivery, Timestamp::now());
         let reaction = app.handler.post(&headers, &delivery.body).await;
         events.push(ReplayedEvent {
@@ -109,7 +110,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     }
     drop(progress);
     let (failed, total) = (events.iter().filter(|it| !it.delivered).count(), events.len());
-    context.out.emit_list(&Replayed { events }, total == 0, "No events found.")?;
+    ui.out.emit_list(&Replayed { events }, total == 0, "No events found.")?;
     if failed > 0 {
         let why = format!("{failed} of {total} events were not delivered");
         return Err(Error::partly_failed(failed, total, why));

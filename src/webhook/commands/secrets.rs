@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::app::Context;
 use crate::app::input::read_stdin;
+use crate::app::{Api, Settings, Ui};
 use crate::config::{Environment, Target};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::ownership;
@@ -50,12 +50,17 @@ impl WebhookSecrets {
 
 /// The webhook secrets: on standard input if `from_stdin`, else in `BOOKCTL_WEBHOOK_SECRET`, else
 /// stored for the profile and its origin, else a local sandbox's own.
-pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Result<WebhookSecrets> {
+pub(crate) async fn webhook_secrets(
+    api: &Api,
+    ui: &Ui,
+    settings: &Settings,
+    from_stdin: bool,
+) -> Result<WebhookSecrets> {
     if from_stdin {
-        let text = if context.prompter.interactive() {
+        let text = if ui.prompter.interactive() {
             let question =
                 Question::new("Webhook secret", "--secret-stdin", "the webhook secret").hidden();
-            let typed = context.prompter.text(&question, None, &|_| Ok(()));
+            let typed = ui.prompter.text(&question, None, &|_| Ok(()));
             typed.await?
         } else {
             read_stdin().await?
@@ -67,23 +72,23 @@ pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Resu
             Error::usage(format!("the webhook secret on standard input {why}")).hint(SHAPE)
         });
     }
-    if let Some(text) = Environment::text(&context.environment.webhook_secret) {
+    if let Some(text) = Environment::text(&settings.environment.webhook_secret) {
         return WebhookSecrets::parse(&text)
             .map_err(|why| Error::config(format!("BOOKCTL_WEBHOOK_SECRET {why}")).hint(SHAPE));
     }
-    let stored = context.stored_webhook_secret().await;
+    let stored = api.stored_webhook_secret().await;
     if let Ok(Some(secret)) = stored {
         return Ok(WebhookSecrets::one(secret, false));
     }
     // A sandbox tells its secret, so that it needs no keyring.
-    if let Some(secret) = sandbox_secret(context).await? {
-        context.out.note("using the sandbox's webhook secret");
+    if let Some(secret) = sandbox_secret(api, settings).await? {
+        ui.out.note("using the sandbox's webhook secret");
         return Ok(WebhookSecrets::one(secret, true));
     }
     let ways = "set BOOKCTL_WEBHOOK_SECRET, pass --secret-stdin, or store it with: \
                 bookctl auth login --profile NAME --webhook-secret-stdin";
     stored.map_err(|error| error.hint(ways))?;
-    let service = match context.target() {
+    let service = match api.target() {
         Target::Embedded { .. } => String::new(),
         Target::Remote(service) => format!(" for {}", service.base_url.origin()),
     };
@@ -93,26 +98,26 @@ pub(crate) async fn webhook_secrets(context: &Context, from_stdin: bool) -> Resu
 
 /// The secret in a sandbox's settings. Asks loopback addresses only, because sandboxes listen
 /// nowhere else.
-async fn sandbox_secret(context: &Context) -> Result<Option<Secret>> {
-    match context.target() {
-        _ if context.options.no_sandbox => Ok(None),
-        Target::Embedded { database, .. } => embedded_secret(context, database),
-        Target::Remote(service) if service.base_url.is_loopback() => served_secret(context).await,
+async fn sandbox_secret(api: &Api, settings: &Settings) -> Result<Option<Secret>> {
+    match api.target() {
+        _ if settings.options.no_sandbox => Ok(None),
+        Target::Embedded { database, .. } => embedded_secret(api, database),
+        Target::Remote(service) if service.base_url.is_loopback() => served_secret(api).await,
         Target::Remote(_) => Ok(None),
     }
 }
 
 /// The sandbox's secret. Nothing is sent to it, so that it need not be served.
-fn embedded_secret(context: &Context, database: &Path) -> Result<Option<Secret>> {
+fn embedded_secret(api: &Api, database: &Path) -> Result<Option<Secret>> {
     ownership::refuse_others(database)?;
     let options = Options::new(Some(database.to_owned()));
-    let secret = context.open_sandbox(options)?.webhook_secret()?;
+    let secret = api.open_sandbox(options)?.webhook_secret()?;
     Ok(Secret::read(&secret).ok())
 }
 
-async fn served_secret(context: &Context) -> Result<Option<Secret>> {
+async fn served_secret(api: &Api) -> Result<Option<Secret>> {
     let call = Call::get("/sandbox/organization");
-    let answer = match context.client()?.read(&call).await {
+    let answer = match api.client()?.read(&call).await {
         Ok(answer) => answer,
         // Another service on this machine has no such endpoint.
         Err(Failure::Refused(_) | Failure::Unreadable { .. }) => return Ok(None),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::secrets::webhook_secrets;
 use super::{handler, no_response, posting, sign};
-use crate::app::Context;
+use crate::app::{Api, Parts, Records, Ui};
 use crate::booking::find::locate::locate_booking;
 use crate::booking::watch::wait::read_booking;
 use crate::outcome::{Exit, Result};
@@ -61,35 +61,36 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let booking = of_service(context, args.booking.as_deref()).await?;
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, settings } = parts;
+    let booking = of_service(api, records, ui, args.booking.as_deref()).await?;
     let now = Timestamp::now();
     let document = booking.as_ref().map(Booking::value);
-    let mut event = SampleEvent::new(&args.kind, document, context.dialect(), now);
+    let mut event = SampleEvent::new(&args.kind, document, api.dialect(), now);
     for Field { key, value } in args.fields {
         event.set(&key, value);
     }
-    let secrets = webhook_secrets(context, args.secret_stdin).await?;
+    let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
     let body = event.body();
     let time = args.timestamp.unwrap_or_else(|| now.as_second());
     let signature = signature::sign(secrets.signing(), time, &body);
     let headers = vec![
-        (context.dialect().signature_header(), signature.clone()),
+        (api.dialect().signature_header(), signature.clone()),
         ("Content-Type".to_owned(), "application/json".to_owned()),
     ];
     if args.dry_run {
         let call = Call::post(args.to.as_str(), event.document);
-        return context.emit(&RequestView::new(call, headers));
+        return ui.emit(&RequestView::new(call, headers));
     }
-    let handler = handler(context, args.to, args.ca_file.as_deref())?;
+    let handler = handler(api, settings, args.to, args.ca_file.as_deref())?;
     let what = format!("event {} was", event.id().escape_debug());
-    posting(context, what, &handler.url);
+    posting(api, what, &handler.url);
     let reaction = handler.post(&headers, &body).await;
     let elapsed_ms = reaction.latency_ms();
     let delivered = reaction.is_delivered();
     let answer = ForwardAttempt::new(1, &reaction).in_words();
     let reply = reaction.outcome.map_err(|why| no_response(&why, &handler.url))?;
-    context.out.emit(&Sent {
+    ui.out.emit(&Sent {
         delivered,
         url: handler.url.to_string(),
         status: reply.status,
@@ -103,17 +104,22 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
     if delivered {
         return Ok(Exit::Done);
     }
-    context.out.warn("not delivered: only a 2xx response counts, so the service would retry");
+    ui.out.warn("not delivered: only a 2xx response counts, so the service would retry");
     Ok(Exit::Refused)
 }
 
-pub(crate) async fn of_service(context: &Context, id: Option<&str>) -> Result<Option<Booking>> {
+pub(crate) async fn of_service(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    id: Option<&str>,
+) -> Result<Option<Booking>> {
     let Some(id) = id else {
         return Ok(None);
     };
-    context.refuse_sandbox().await?;
-    let id = locate_booking(context, id)?;
-    read_booking(context, &id).await.map(Some)
+    api.refuse_sandbox().await?;
+    let id = locate_booking(records, id)?;
+    read_booking(api, ui, &id).await.map(Some)
 }
 
 #[derive(Serialize)]

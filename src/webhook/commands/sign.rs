@@ -2,7 +2,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::secrets::webhook_secrets;
-use crate::app::Context;
+use crate::app::Parts;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::input::{Source, read_bytes};
 use crate::terminal::output::{Draw, Page, TableCell, Terminals};
@@ -34,13 +34,14 @@ pub(crate) struct Args {
     secret_stdin: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, ui, settings, .. } = parts;
     let body = source(args.body, args.secret_stdin)?;
-    let secrets = webhook_secrets(context, args.secret_stdin).await?;
+    let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
     let time = args.timestamp.unwrap_or_else(|| Timestamp::now().as_second());
     let body = read(body).await?;
-    context.emit(&Signed {
-        header: context.dialect().signature_header(),
+    ui.emit(&Signed {
+        header: api.dialect().signature_header(),
         value: sign(secrets.signing(), time, &body),
         timestamp: time,
         body: String::from_utf8(body).ok().filter(|it| it.len() <= SHOWN),

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::secrets::webhook_secrets;
 use super::sign;
-use crate::app::Context;
+use crate::app::Parts;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::input::Source;
 use crate::secrets::Secret;
@@ -46,15 +46,16 @@ pub(crate) struct Args {
     secret_stdin: bool,
 }
 
-pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
-    let name = context.dialect().signature_header();
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, ui, settings, .. } = parts;
+    let name = api.dialect().signature_header();
     let source = sign::source(args.body, args.secret_stdin)?;
     let tolerance = args.tolerance.unwrap_or(DEFAULT_TOLERANCE);
     if tolerance.is_zero() {
-        context.out.warn("--tolerance 0 also accepts old deliveries that an attacker replays");
+        ui.out.warn("--tolerance 0 also accepts old deliveries that an attacker replays");
     }
     let tolerance = Some(tolerance).filter(|it| !it.is_zero());
-    let secrets = webhook_secrets(context, args.secret_stdin).await?;
+    let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
     let body = sign::read(source).await?;
     let header = without_name(&args.signature, &name);
     let now = args.now.unwrap_or_else(|| Timestamp::now().as_second());
@@ -66,7 +67,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<Exit> {
         }
         header => unverified(why, header.as_ref()),
     })?;
-    context.emit(&Verdict {
+    ui.emit(&Verdict {
         verified: true,
         timestamp: verified.time,
         signed_at: Timestamp::from_second(verified.time).ok(),

@@ -7,8 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use tokio::time::Instant;
 
-use super::Context;
-use crate::journal::{Journal, RateLimitWindow};
+use super::Api;
+use crate::journal::RateLimitWindow;
 use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Call, Client, Failure, RATE_LIMIT_WINDOW};
 use crate::service::documents::certainty::Certainty;
@@ -19,7 +19,7 @@ const TICK: Duration = Duration::from_secs(1);
 /// The shortest wait. Without it, a reset "in 0 s" would be retried in a tight loop.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-impl Context {
+impl Api {
     /// Counts a call before it is sent, and waits if its rate limit is known to be exhausted.
     /// Returns what is left of `allowed`. Without a journal nothing is known, and nothing is waited
     /// for.
@@ -29,7 +29,8 @@ impl Context {
         };
         loop {
             let clock = |window: Option<&RateLimitWindow>| self.believed_clock(window);
-            let exhausted = self.journal().and_then(|journal| journal.count_request(name, &clock));
+            let exhausted =
+                self.records.journal().and_then(|journal| journal.count_request(name, &clock));
             let Ok(Some(window)) = exhausted else {
                 return Ok(allowed);
             };
@@ -60,7 +61,7 @@ impl Context {
         let (Some(name), Ok(client)) = (shared_limit(call), self.client()) else {
             return;
         };
-        let (Some(seen), Ok(journal)) = (client.rate_limit.get(), self.journal()) else {
+        let (Some(seen), Ok(journal)) = (client.rate_limit.get(), self.records.journal()) else {
             return;
         };
         let (now, seen_at) = (client.service_now(), Timestamp::now());
@@ -80,12 +81,7 @@ impl Context {
     /// The same, written at once.
     pub(crate) fn record_rate_limit(&self, call: &Call) {
         self.observe_rate_limit(call);
-        self.keep_rate_limits();
-    }
-
-    /// Writes what was observed of rate limits. If the journal cannot be written, it is lost.
-    pub(crate) fn keep_rate_limits(&self) {
-        let _ = self.journal.get().map(Journal::write_observed);
+        self.records.keep_rate_limits();
     }
 
     /// Waits for an exhausted window, and returns what is left of `allowed`; `None` if the service
@@ -98,7 +94,7 @@ impl Context {
         call: &Call,
         allowed: Duration,
     ) -> Result<Option<Duration>> {
-        if self.target.service().is_none() && !self.sandbox_limits {
+        if self.target.service().is_none() && !self.settings.sandbox_limits {
             return Ok(None);
         }
         // A sandbox's clock may have been moved since, so it is read before anybody waits by it.
@@ -159,15 +155,15 @@ impl Context {
     /// answer counts as waiting.
     async fn wait(&self, mut pause: Duration, allowed: Duration) -> Result<Option<Duration>> {
         if pause > allowed {
-            if !self.prompter.interactive() {
+            if !self.ui.prompter.interactive() {
                 return Ok(None);
             }
-            self.out.make_room();
+            self.ui.out.make_room();
             let asked_at = Instant::now();
             let resets_in = in_units(pause.as_secs());
             let question = format!("Rate limited; resets in {resets_in}. Wait?");
             let question = Question::new(question, "--max-wait", "the confirmation");
-            if !self.prompter.confirm(&question, true).await? {
+            if !self.ui.prompter.confirm(&question, true).await? {
                 return Ok(None);
             }
             pause = pause.saturating_sub(asked_at.elapsed());
@@ -197,20 +193,20 @@ impl Context {
         // A batch says when it ends, which is more than when this wait does.
         let shown = |left: Duration| match in_batch {
             true => "waiting for the rate limit".to_owned(),
-            false if self.prompter.interactive() => waits(left) + "; Esc gives up",
+            false if self.ui.prompter.interactive() => waits(left) + "; Esc gives up",
             false => waits(left),
         };
-        if !self.prompter.interactive() || !self.out.redraws() {
-            self.out.note(&waits(pause));
+        if !self.ui.prompter.interactive() || !self.ui.out.redraws() {
+            self.ui.out.note(&waits(pause));
         }
-        let progress = self.out.progress(&shown(pause));
+        let progress = self.ui.out.progress(&shown(pause));
         let began = Instant::now();
         let client = self.client()?;
         let before = client.skew.get().unwrap_or_default();
         // A short wait needs no look at a sandbox's clock.
         let mut is_watched = pause > 2 * TICK && sees_its_clock(client).await;
         let mut passed = Duration::ZERO;
-        let mut escape = std::pin::pin!(self.prompter.escape());
+        let mut escape = std::pin::pin!(self.ui.prompter.escape());
         while passed < pause {
             progress.say(&shown(whole_seconds(pause - passed)));
             tokio::select! {

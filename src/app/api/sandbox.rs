@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::{Context, Embedded};
+use super::{Api, Embedded};
 use crate::config::Target;
 use crate::outcome::{Error, Result};
 use crate::platform::ownership;
@@ -18,19 +18,19 @@ use crate::service::client::{Answer, Call, Client};
 /// within a second.
 const EMBEDDED_DELIVERIES: Duration = Duration::from_millis(200);
 
-impl Context {
+impl Api {
     fn embedded(&self) -> Result<&Embedded> {
         if let Some(embedded) = self.embedded.get() {
             return Ok(embedded);
         }
-        let Target::Embedded { database, .. } = &self.target else {
+        let Target::Embedded { database, .. } = &*self.target else {
             let why = "the profile does not point to the sandbox";
             return Err(Error::config(why));
         };
         ownership::refuse_others(database)?;
         let options = sandbox::Options {
             delivery_interval: EMBEDDED_DELIVERIES,
-            limits: self.sandbox_limits,
+            limits: self.settings.sandbox_limits,
             // They would be those of this command alone.
             keeps_requests: false,
             ..sandbox::Options::new(Some(database.clone()))
@@ -51,14 +51,14 @@ impl Context {
     /// Opens the sandbox. The default file holds nothing that must last: one of another version is
     /// set aside, and a new one begins.
     pub(crate) fn open_sandbox(&self, options: sandbox::Options) -> Result<Sandbox> {
-        let default = &self.paths.sandbox;
+        let default = &self.settings.paths.sandbox;
         match Sandbox::open(options.clone()) {
             Err(why) if why.is_other_version() && options.database.as_ref() == Some(default) => {
                 let failed =
                     |error| Error::io(format!("cannot rename {}", default.display()), error);
                 if let Some(aside) = sandbox::set_aside(default).map_err(failed)? {
                     let aside = aside.display();
-                    self.out.note(&format!(
+                    self.ui.out.note(&format!(
                         "the sandbox is of another version of bookctl: it begins anew, and the old one is kept as {aside}"
                     ));
                 }
@@ -109,7 +109,7 @@ impl Context {
     /// A clock for the time that a prompt is open: another command may move the sandbox's clock in
     /// the meantime.
     pub(crate) fn live_clock(&self) -> impl Fn() -> Timestamp {
-        let watched = match &self.target {
+        let watched = match &*self.target {
             Target::Embedded { database, .. } => {
                 Sandbox::open(sandbox::Options::new(Some(database.clone()))).ok()
             }
@@ -123,7 +123,7 @@ impl Context {
 
     /// Refuses a service whose index says that it is a sandbox, if `--no-sandbox` was given.
     pub(crate) async fn refuse_sandbox(&self) -> Result<()> {
-        if !self.options.no_sandbox {
+        if !self.settings.options.no_sandbox {
             return Ok(());
         }
         let index = self.read(Call::get("/v1/")).await?;

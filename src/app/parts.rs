@@ -1,10 +1,13 @@
-//! What exists before a service is chosen. Commands that repair the configuration use only this.
+//! What a command is given, in four parts. What exists before a service is chosen is a [`Startup`]:
+//! commands that repair the configuration use only this.
 
+use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 
 use crate::app::flags::Flags;
+use crate::app::{Api, Records};
 use crate::config::{Environment, Paths, ServiceNeed, Target, TargetOptions, resolve};
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::lock_wait::LockWaitSettings;
@@ -12,10 +15,21 @@ use crate::platform::ownership;
 use crate::terminal::output::{Output, Terminals, View};
 use crate::terminal::prompt::Prompter;
 
-/// The parts of a [`Context`](super::Context) that do not depend on a service.
-pub(crate) struct Startup {
+/// How a command speaks with a person.
+pub(crate) struct Ui {
     pub(crate) out: Output,
     pub(crate) prompter: Prompter<'static>,
+}
+
+impl Ui {
+    /// Writes the result of a command, which ends with it.
+    pub(crate) fn emit(&self, view: &dyn View) -> Result<Exit> {
+        self.out.emit(view).map(|()| Exit::Done)
+    }
+}
+
+/// What flags and environment set.
+pub(crate) struct Settings {
     pub(crate) environment: Environment,
     pub(crate) paths: Paths,
     pub(crate) options: TargetOptions,
@@ -24,11 +38,55 @@ pub(crate) struct Startup {
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_wait: Option<Duration>,
     pub(crate) verbose: bool,
-    /// Whether the command changes nothing: its `@N` may be a row that another shell at this
-    /// terminal listed.
-    pub(crate) only_reads: bool,
     /// Whether a sandbox of this process has rate limits.
     pub(crate) sandbox_limits: bool,
+}
+
+impl Settings {
+    pub(crate) fn target(&self, needs: ServiceNeed) -> Result<Target> {
+        resolve(needs, &self.options, &self.environment, &self.paths)
+    }
+
+    pub(crate) fn named_profile(&self) -> Option<String> {
+        let environment = Environment::text(&self.environment.profile);
+        self.options.profile.clone().or(environment)
+    }
+}
+
+pub(crate) struct Startup {
+    pub(crate) ui: Ui,
+    pub(crate) settings: Settings,
+}
+
+/// What a command takes its arguments from. A function below it is given what it uses.
+pub(crate) struct Parts {
+    pub(crate) api: Api,
+    pub(crate) records: Rc<Records>,
+    pub(crate) ui: Rc<Ui>,
+    pub(crate) settings: Rc<Settings>,
+}
+
+impl Parts {
+    /// The parts for the service that flags, environment and configuration choose.
+    pub(crate) fn new(mut startup: Startup, needs: ServiceNeed, only_reads: bool) -> Result<Self> {
+        let settings = &mut startup.settings;
+        // A service that is refused is not opened.
+        settings.options.no_sandbox |=
+            needs == ServiceNeed::None && settings.target(ServiceNeed::Profile).is_err();
+        let target = settings.target(needs)?;
+        Ok(Parts::with_target(startup, target, only_reads))
+    }
+
+    /// `only_reads`: whether the command changes nothing.
+    pub(crate) fn with_target(startup: Startup, target: Target, only_reads: bool) -> Self {
+        if let Some(note) = target.service().and_then(|service| service.base_url.note()) {
+            startup.ui.out.note(&note);
+        }
+        let (ui, settings) = (Rc::new(startup.ui), Rc::new(startup.settings));
+        let target = Rc::new(target);
+        let records = Rc::new(Records::new(&ui, &settings, &target, only_reads));
+        Parts { api: Api::new(&ui, &settings, &records, target), records, ui, settings }
+    }
 }
 
 impl Startup {
@@ -57,9 +115,7 @@ impl Startup {
                 out.warn(&format!("others may write {file}: its file system keeps no permissions"));
             }
         }
-        Ok(Startup {
-            out,
-            prompter,
+        let settings = Settings {
             paths,
             options: TargetOptions {
                 profile: flags.profile.clone(),
@@ -71,22 +127,8 @@ impl Startup {
             timeout: flags.timeout,
             max_wait: flags.max_wait,
             verbose: flags.verbose,
-            only_reads: false,
-        })
-    }
-
-    /// Writes the result of a command, which ends with it.
-    pub(crate) fn emit(&self, view: &dyn View) -> Result<Exit> {
-        self.out.emit(view).map(|()| Exit::Done)
-    }
-
-    pub(crate) fn target(&self, needs: ServiceNeed) -> Result<Target> {
-        resolve(needs, &self.options, &self.environment, &self.paths)
-    }
-
-    pub(crate) fn named_profile(&self) -> Option<String> {
-        let environment = Environment::text(&self.environment.profile);
-        self.options.profile.clone().or(environment)
+        };
+        Ok(Startup { ui: Ui { out, prompter }, settings })
     }
 }
 

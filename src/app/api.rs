@@ -1,22 +1,18 @@
-//! What a command is given: settings, service, journal, prompter, output and clock. Each is opened
-//! on first use.
+//! The service that a command uses: its client, which is opened on first use, its clock, and what is
+//! sent. Rate limits are waited out here, so that it has the journal and the terminal too.
 
-mod journals;
 mod rate_limit;
 mod sandbox;
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::ops::Deref;
 use std::rc::Rc;
 use std::time::Duration;
 
 use jiff::SignedDuration;
 
-use crate::app::Startup;
 use crate::app::in_flight::{BatchProgress, InFlight};
-use crate::config::{BaseUrl, Service, ServiceNeed, Target};
-use crate::journal::Journal;
-use crate::journal::recent::Recent;
+use crate::app::{Records, Settings, Ui};
+use crate::config::{BaseUrl, Service, Target};
 use crate::outcome::{Code, Error, Result};
 use crate::sandbox::{LIVE_KEY, OpenError, Sandbox};
 use crate::secrets::{Item, KeySource, Secret, Vault};
@@ -25,7 +21,6 @@ use crate::service::documents::certainty::Certainty;
 use crate::service::mapping::{Adapter, Dialect};
 use crate::service::time::duration::in_units;
 use crate::terminal::output::{Output, Progress};
-use crate::webhook::Webhooks;
 
 /// The time limit of one request, including its answer, without `--timeout`.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -33,10 +28,11 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// Who named no service reads it: a note, and after a write a line that `--quiet` does not hide.
 const UNNAMED_SANDBOX: &str = "sandbox: nothing is really booked";
 
-/// A [`Startup`] whose service is chosen.
-pub(crate) struct Context {
-    startup: Startup,
-    target: Target,
+pub(crate) struct Api {
+    ui: Rc<Ui>,
+    settings: Rc<Settings>,
+    records: Rc<Records>,
+    target: Rc<Target>,
     pub(crate) in_flight: RefCell<InFlight>,
     pub(crate) batch_progress: RefCell<Option<BatchProgress>>,
     /// How the sandbox speaks.
@@ -49,8 +45,6 @@ pub(crate) struct Context {
     embedded: OnceCell<Embedded>,
     /// Whether the service is a sandbox, once it was asked; `None` if it did not answer.
     is_sandbox: tokio::sync::OnceCell<Option<bool>>,
-    journal: OnceCell<Journal>,
-    recent: Rc<OnceCell<Recent>>,
 }
 
 /// The sandbox. It is opened when its clock is read, and served when the first request is sent.
@@ -62,41 +56,26 @@ struct Embedded {
     skew: SignedDuration,
 }
 
-impl Deref for Context {
-    type Target = Startup;
-
-    fn deref(&self) -> &Startup {
-        &self.startup
-    }
-}
-
-impl Context {
-    /// A context for the service that flags, environment and configuration choose.
-    pub(crate) fn new(mut setup: Startup, needs: ServiceNeed) -> Result<Self> {
-        // A service that is refused is not opened.
-        setup.options.no_sandbox |=
-            needs == ServiceNeed::None && setup.target(ServiceNeed::Profile).is_err();
-        let target = setup.target(needs)?;
-        Ok(Context::with_target(setup, target))
-    }
-
-    pub(crate) fn with_target(startup: Startup, target: Target) -> Self {
-        if let Some(note) = target.service().and_then(|service| service.base_url.note()) {
-            startup.out.note(&note);
-        }
-        Context {
+impl Api {
+    pub(super) fn new(
+        ui: &Rc<Ui>,
+        settings: &Rc<Settings>,
+        records: &Rc<Records>,
+        target: Rc<Target>,
+    ) -> Self {
+        Api {
+            ui: Rc::clone(ui),
+            records: Rc::clone(records),
             target,
             in_flight: RefCell::default(),
             batch_progress: RefCell::default(),
             contract: Adapter::default(),
             waits_out_limits: Cell::default(),
-            shows_calls: Cell::new(startup.verbose),
-            startup,
+            shows_calls: Cell::new(settings.verbose),
+            settings: Rc::clone(settings),
             client: OnceCell::new(),
             embedded: OnceCell::new(),
             is_sandbox: tokio::sync::OnceCell::new(),
-            journal: OnceCell::new(),
-            recent: Rc::default(),
         }
     }
 
@@ -105,7 +84,7 @@ impl Context {
     }
 
     pub(crate) fn use_key(&mut self, key: Secret) {
-        if let Target::Remote(service) = &mut self.target {
+        if let Target::Remote(service) = Rc::make_mut(&mut self.target) {
             service.key = Some(key);
         }
         self.client = OnceCell::new();
@@ -113,7 +92,7 @@ impl Context {
 
     /// Uses another adapter from now on: `profile learn` tries what it found.
     pub(crate) fn use_adapter(&mut self, adapter: Adapter) {
-        if let Target::Remote(service) = &mut self.target {
+        if let Target::Remote(service) = Rc::make_mut(&mut self.target) {
             service.adapter = adapter;
         }
         self.client = OnceCell::new();
@@ -150,11 +129,11 @@ impl Context {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let connection = match &self.target {
+        let connection = match &*self.target {
             Target::Embedded { key, by_default, .. } => {
                 let base = self.serve_embedded()?;
                 if *by_default {
-                    self.out.note(UNNAMED_SANDBOX);
+                    self.ui.out.note(UNNAMED_SANDBOX);
                 }
                 let key = key.clone();
                 let key = key.unwrap_or_else(|| Secret::new(LIVE_KEY.to_owned()));
@@ -179,15 +158,16 @@ impl Context {
             key,
             ca_file: service.and_then(|service| service.ca_file.clone()),
             adapter: self.adapter().clone(),
-            timeout: self.timeout.unwrap_or(REQUEST_TIMEOUT),
+            skew: Rc::clone(&self.records.skew),
+            timeout: self.settings.timeout.unwrap_or(REQUEST_TIMEOUT),
             trace: shows_calls.then(|| Box::new(Output::trace) as Trace),
         }
     }
 
     /// Shows that a request is under way, and how long each try may take.
     pub(crate) fn requesting(&self, what: &str) -> Progress {
-        let limit = in_units(self.timeout.unwrap_or(REQUEST_TIMEOUT).as_secs());
-        self.out.progress(&format!("{what}, up to {limit} a try"))
+        let limit = in_units(self.settings.timeout.unwrap_or(REQUEST_TIMEOUT).as_secs());
+        self.ui.out.progress(&format!("{what}, up to {limit} a try"))
     }
 
     /// The key in the environment, else the one that is stored for the profile and exactly this
@@ -196,7 +176,7 @@ impl Context {
         match (&service.key, service.account()) {
             (Some(key), _) => KeySource::Given(key.clone()),
             (None, Some(account)) => KeySource::Stored {
-                vault: Vault::new(self.paths.secrets.clone()),
+                vault: Vault::new(self.settings.paths.secrets.clone()),
                 account,
                 noted_origin: service.key_origin.clone(),
             },
@@ -209,7 +189,7 @@ impl Context {
         let Some(account) = self.target.service().and_then(Service::account) else {
             return Ok(None);
         };
-        let vault = Vault::new(self.paths.secrets.clone());
+        let vault = Vault::new(self.settings.paths.secrets.clone());
         let found = vault.find(&account, Item::WebhookSecret).await?;
         Ok(found.map(|found| found.secret))
     }
@@ -269,7 +249,7 @@ impl Context {
     /// How long a rate limit may be waited out.
     pub(crate) fn max_wait(&self) -> Duration {
         let otherwise = if self.waits_out_limits.get() { Duration::MAX } else { Duration::ZERO };
-        self.startup.max_wait.unwrap_or(otherwise)
+        self.settings.max_wait.unwrap_or(otherwise)
     }
 
     /// Waits out rate limits as long as it takes, unless `--max-wait` is set: for commands that
@@ -292,7 +272,9 @@ impl Context {
     /// changed.
     pub(crate) fn before_change(&self) -> Result<()> {
         let Some(service) = self.target.service() else {
-            if self.out.quiet && matches!(self.target, Target::Embedded { by_default: true, .. }) {
+            if self.ui.out.quiet
+                && matches!(&*self.target, Target::Embedded { by_default: true, .. })
+            {
                 Output::trace(UNNAMED_SANDBOX);
             }
             return Ok(());
@@ -303,19 +285,9 @@ impl Context {
                 .hint(self.adapter().set_command("read_only=false")));
         }
         if let Some(named) = self.named_service() {
-            self.out.note(&named);
+            self.ui.out.note(&named);
         }
         Ok(())
-    }
-
-    pub(crate) fn webhooks(&self) -> Result<Webhooks> {
-        Webhooks::open(&self.paths.webhooks, self.target.address())
-    }
-
-    /// The same, if anything was ever received.
-    pub(crate) fn received(&self) -> Result<Option<Webhooks>> {
-        let exists = self.paths.webhooks.exists();
-        exists.then(|| self.webhooks()).transpose()
     }
 }
 

@@ -1,12 +1,14 @@
-//! The journal and what this terminal saw, each opened when it is first used.
+//! What is stored on this computer: the journal, what this terminal saw, and received webhooks. Each
+//! is opened when it is first used.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::path::Path;
 use std::rc::Rc;
 
-use super::Context;
-use crate::app::shared_journal;
-use crate::config::SharedJournal;
+use jiff::SignedDuration;
+
+use crate::app::{Settings, Ui, shared_journal};
+use crate::config::{SharedJournal, Target};
 use crate::journal::recent::{Recent, RecentList, RecentSlot};
 use crate::journal::{Actor, Journal, Scope};
 use crate::outcome::Result;
@@ -14,13 +16,44 @@ use crate::platform::postgres::Database;
 use crate::sandbox::LIVE_KEY;
 use crate::secrets::Secret;
 use crate::service::documents::venue::Venue;
+use crate::webhook::Webhooks;
 
-impl Context {
+pub(crate) struct Records {
+    ui: Rc<Ui>,
+    settings: Rc<Settings>,
+    target: Rc<Target>,
+    /// Whether the command changes nothing: its `@N` may be a row that another shell at this
+    /// terminal listed.
+    pub(crate) only_reads: bool,
+    /// The service's clock minus ours, as the client sees it.
+    pub(super) skew: Rc<Cell<Option<SignedDuration>>>,
+    journal: OnceCell<Journal>,
+    recent: Rc<OnceCell<Recent>>,
+}
+
+impl Records {
+    pub(super) fn new(
+        ui: &Rc<Ui>,
+        settings: &Rc<Settings>,
+        target: &Rc<Target>,
+        only_reads: bool,
+    ) -> Self {
+        Records {
+            ui: Rc::clone(ui),
+            settings: Rc::clone(settings),
+            target: Rc::clone(target),
+            only_reads,
+            skew: Rc::default(),
+            journal: OnceCell::new(),
+            recent: Rc::default(),
+        }
+    }
+
     pub(crate) fn journal(&self) -> Result<&Journal> {
         let journal = match self.journal.get() {
             Some(journal) => journal,
             None => {
-                let (scope, path) = (self.scope(), &self.paths.journal);
+                let (scope, path) = (self.scope(), &self.settings.paths.journal);
                 let opened = match self.target.journal() {
                     None => Journal::open(path, scope)?,
                     Some(shared) => Journal::open_shared(self.database(shared)?, scope),
@@ -28,7 +61,7 @@ impl Context {
                 self.journal.get_or_init(|| opened)
             }
         };
-        if let Some(skew) = self.client.get().and_then(|it| it.skew.get()) {
+        if let Some(skew) = self.skew.get() {
             journal.scope.skew.set(skew);
         }
         Ok(journal)
@@ -36,7 +69,7 @@ impl Context {
 
     /// Which rows of the journal are meant, and who writes them.
     fn scope(&self) -> Scope {
-        let (recent, path) = (Rc::clone(&self.recent), self.paths.recent.clone());
+        let (recent, path) = (Rc::clone(&self.recent), self.settings.paths.recent.clone());
         let origin = self.target.address();
         let of_venues = origin.clone();
         Scope {
@@ -73,19 +106,35 @@ impl Context {
 
     /// Whether there is a journal. A read makes none.
     pub(crate) fn has_journal(&self) -> bool {
-        self.target.journal().is_some() || self.paths.journal.exists()
+        self.target.journal().is_some() || self.settings.paths.journal.exists()
     }
 
     pub(crate) fn database(&self, shared: &SharedJournal) -> Result<Database> {
-        shared_journal::database(&self.out, &self.environment, &self.paths, shared)
+        let settings = &self.settings;
+        shared_journal::database(&self.ui.out, &settings.environment, &settings.paths, shared)
     }
 
     pub(crate) fn maker(&self) -> Actor {
-        shared_journal::maker(&self.environment)
+        shared_journal::maker(&self.settings.environment)
+    }
+
+    /// Writes what was observed of rate limits. If the journal cannot be written, it is lost.
+    pub(crate) fn keep_rate_limits(&self) {
+        let _ = self.journal.get().map(Journal::write_observed);
+    }
+
+    pub(crate) fn webhooks(&self) -> Result<Webhooks> {
+        Webhooks::open(&self.settings.paths.webhooks, self.target.address())
+    }
+
+    /// The same, if anything was ever received.
+    pub(crate) fn received(&self) -> Result<Option<Webhooks>> {
+        let exists = self.settings.paths.webhooks.exists();
+        exists.then(|| self.webhooks()).transpose()
     }
 
     pub(crate) fn recent(&self) -> Result<&Recent> {
-        opened(&self.recent, &self.paths.recent, &self.target.address())
+        opened(&self.recent, &self.settings.paths.recent, &self.target.address())
     }
 
     /// Makes `id` what `@last` stands for. It is no error if that cannot be stored.
@@ -103,7 +152,7 @@ impl Context {
         let stored = self.recent().and_then(store);
         if let Err(error) = stored {
             let why = &error.message;
-            self.out.warn(&format!("@1 and so on are not available: {why}"));
+            self.ui.out.warn(&format!("@1 and so on are not available: {why}"));
         }
     }
 
