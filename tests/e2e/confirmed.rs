@@ -49,7 +49,8 @@ fn what_was_typed_before_the_question_was_drawn_does_not_answer_it() {
         };
         for (command, question) in asking(&id) {
             // Once the shell has its line, the rest is there: a busy system delivers keys late.
-            let shell = ["sh", "-c", "read start; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_bookctl")];
+            let shell =
+                ["sh", "-c", "read start; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_bookctl")];
             let command: Vec<&str> = shell.into_iter().chain(command.iter().copied()).collect();
             let mut terminal = Terminal::of_program(&home, 100, &command);
             terminal.type_in("start\ny\nyes\n");
