@@ -220,24 +220,7 @@ fn write_attempt(statements: &dyn SqlExecutor, is_known: bool, attempt: &Attempt
         Timestamp::now().to_string(),
         &attempt.forgotten_at,
     ];
-    put(statements, is_known, &write, row)
-}
-
-/// Writes a row. A new one that was not stored, whatever kept it away, is an error: what is not in
-/// the journal is not sent.
-fn put(
-    statements: &dyn SqlExecutor,
-    is_known: bool,
-    write: &str,
-    row: &[Value<'_>],
-) -> SqlResult<()> {
-    if is_known {
-        return statements.later(write, row).map(drop);
-    }
-    match statements.execute(write, row)? {
-        0 => Err(SqlFailure::Unreadable),
-        _ => Ok(()),
-    }
+    statements.insert(&write, row)
 }
 
 fn write_run(
@@ -271,7 +254,7 @@ fn write_run(
         &run.token,
         &run.error_code,
     ];
-    put(statements, is_known, &write, row)
+    statements.insert(&write, row)
 }
 
 /// The error (7) for an attempt that a person gave up: only a person who names its key sends it

@@ -7,9 +7,10 @@ use jiff::Timestamp;
 
 use super::Journal;
 use super::bookings::is_forgotten;
+use super::scope::Scope;
 use crate::json::Document;
 use crate::outcome::{Exit, Result};
-use crate::platform::sql::{SqlResult, SqlRow, values};
+use crate::platform::sql::{SqlExecutor, SqlResult, SqlRow, values};
 use crate::secrets::redact_document;
 
 /// What is printed of a row beside its number.
@@ -124,4 +125,30 @@ impl Journal {
             statements.later(end, values![&scope.origin, batch, WHOLE, code]).map(drop)
         })
     }
+}
+
+/// Copies a row of another journal, unless what is known here is as new. The result of a booking
+/// whose guest was deleted here stays deleted.
+pub(super) fn copy_row(statements: &dyn SqlExecutor, scope: &Scope, row: &SqlRow) -> SqlResult<()> {
+    const COPY: &str = "INSERT INTO batch_rows
+            (origin, batch, row_key, idempotency_key, exit_code, booking_id, booking, error, seen_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (origin, batch, row_key) DO UPDATE SET
+            idempotency_key = excluded.idempotency_key, exit_code = excluded.exit_code,
+            booking_id = excluded.booking_id, booking = excluded.booking, error = excluded.error,
+            seen_at = excluded.seen_at WHERE excluded.seen_at > batch_rows.seen_at";
+    let text = |column| row.get::<Option<String>>(column);
+    let (origin, id) = (row.get::<String>("origin")?, text("booking_id")?);
+    let is_deleted = match &id {
+        Some(id) => !scope.keeps_guests() || is_forgotten(statements, &origin, id)?,
+        None => false,
+    };
+    if is_deleted {
+        return Ok(());
+    }
+    let code: Option<i64> = row.get("exit_code")?;
+    let (key, booking, error) = (text("idempotency_key")?, text("booking")?, text("error")?);
+    let (batch, row_key) = (text("batch")?, text("row_key")?);
+    let seen_at = text("seen_at")?;
+    let row = values![&origin, batch, row_key, key, code, id, booking, error, seen_at];
+    statements.later(COPY, row).map(drop)
 }

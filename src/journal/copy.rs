@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::attempts::{hold, save};
+use super::batch_rows::copy_row;
 use super::bookings::{self, KeptBooking, SeenBooking};
 use super::protocol::Attempt;
 use super::scope::Scope;
@@ -43,6 +44,10 @@ pub(crate) fn copy(from: &Path, into: &Journal) -> Result<Copied> {
         into.write(|statements, scope| copy_booking(statements, scope, &booking))?;
         copied.bookings += 1;
     }
+    let rows = source.read(|statements, _| statements.query("SELECT * FROM batch_rows", &[]))?;
+    into.write(|statements, scope| {
+        rows.iter().try_for_each(|row| copy_row(statements, scope, row))
+    })?;
     Ok(copied)
 }
 
@@ -99,8 +104,9 @@ fn copy_booking(statements: &dyn SqlExecutor, scope: &Scope, row: &SqlRow) -> Sq
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::State;
     use crate::journal::tests::open;
+    use crate::journal::{RowLine, State};
+    use crate::outcome::Exit;
     use serde_json::{Value, json};
 
     fn journal(folder: &tempfile::TempDir, name: &str) -> (std::path::PathBuf, Journal) {
@@ -124,8 +130,21 @@ mod tests {
         let made = json!({"id": "bk_1", "status": "confirmed"});
         let made = crate::service::documents::booking::Booking::from_document(made.into()).unwrap();
         laptop.end_booked(&run, &made, 201).unwrap();
+        laptop.begin_batch("friday", &["r1", "r2"], &[]).unwrap();
+        let line = RowLine {
+            idempotency_key: "order-1".to_owned(),
+            exit: Exit::Done,
+            booking: Some(made.document.clone()),
+            error: None,
+        };
+        laptop.end_row("friday", "r1", &line).unwrap();
+        laptop.end_batch("friday", Exit::PartialBatch).unwrap();
         let copied = copy(&path, &team).unwrap();
         assert_eq!((copied.attempts, copied.bookings), (2, 1));
+        let record = team.batch("friday").unwrap();
+        assert_eq!((record.rows.len(), record.exit), (2, Some(Exit::PartialBatch)));
+        let row = record.rows["r1"].as_ref().unwrap();
+        assert_eq!(row.booking.as_ref().unwrap().text(), made.document.text());
         let settled = team.attempt("order-1").unwrap().unwrap();
         assert_eq!(settled.state, State::Resolved);
         assert_eq!(settled.booking_id.as_deref(), Some("bk_1"));

@@ -35,6 +35,15 @@ pub(crate) trait SqlExecutor {
         self.execute(sql, values)
     }
 
+    /// Adds a row, as `later` runs a statement. It is an error if the row is not stored, whatever
+    /// kept it away: at the latest an error of the commit.
+    fn insert(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<()> {
+        match self.execute(sql, values)? {
+            0 => Err(SqlFailure::Unreadable),
+            _ => Ok(()),
+        }
+    }
+
     fn query(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<Vec<SqlRow>> {
         let rows = self.together(&[(sql, values)])?.pop();
         Ok(rows.unwrap_or_default())
@@ -77,6 +86,7 @@ value_from! {
     it: Option<&'a str> => Text(it.map(Cow::Borrowed));
     it: Option<String> => Text(it.map(Cow::Owned));
     it: i64 => Number(Some(it));
+    it: Option<i64> => Number(it);
     it: u32 => Number(Some(i64::from(it)));
     it: Option<u16> => Number(it.map(i64::from));
     it: Option<u32> => Number(it.map(i64::from));

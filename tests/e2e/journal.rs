@@ -1,7 +1,7 @@
 //! The disk that misbehaves: without a journal nothing is sent, and no file is lost.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
@@ -43,11 +43,16 @@ fn a_damaged_journal_stops_creates_and_is_left_as_it_is() {
     assert_eq!(fs::read_to_string(&journal).unwrap(), damaged);
 }
 
-/// Version 27 is what builds before the first release wrote.
+/// The kept journals of each version, the oldest of which is 27: what builds before the first
+/// release wrote.
+pub(crate) fn dumps(kind: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/journals").join(kind);
+    fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect()
+}
+
 #[test]
 fn a_journal_of_every_version_is_read_and_written() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/journals");
-    let dumps: Vec<_> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    let dumps = dumps("file");
     let newest = dumps.len() as i64 - 1;
     for dump in dumps {
         let home = Home::new();

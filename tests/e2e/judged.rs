@@ -209,6 +209,8 @@ fn batch_stops_at_the_first_response_it_cannot_read() {
         let found: Vec<String> = lines.map(|line| text(&line["error"], "code")).collect();
         assert_eq!(found, codes, "{output}");
         assert_eq!(server.creates().len(), start);
+        let results = home.feed([&BATCH[..], &["--results"]].concat(), &rows.join("\n"));
+        assert_eq!(results.exits(18).stdout, output.stdout);
     }
 }
 

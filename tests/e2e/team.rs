@@ -1,11 +1,13 @@
 //! A journal that a team shares, in PostgreSQL: the promises of the file, from several homes, which
 //! stand for machines.
 
-use serde_json::Value;
+use std::fs;
+
+use serde_json::{Value, json};
 
 use crate::harness::listening::until;
 use crate::harness::{
-    Act, GUEST, Gate, Home, Misbehaving, Postgres, Served, has, holds, text, words,
+    Act, GUEST, Gate, Home, Misbehaving, Postgres, Served, each, has, holds, text, words,
 };
 use crate::two_runs::booking;
 
@@ -159,22 +161,31 @@ fn a_local_journal_is_copied_into_the_shared_one_as_often_as_one_likes() {
     let local = team.served.home();
     let id = local.booked("ven_confirms", &[], 0);
     local.ok(["cancel", &id, "--yes"]);
+    let rows = local.folder().join("rows.jsonl");
+    let row = |guest: &str| {
+        let customer = json!({ "name": guest });
+        json!({"venue_id": "ven_confirms", "datetime": "2038-01-02T20:30:00Z", "party_size": 2, "customer": customer})
+    };
+    fs::write(&rows, format!("{}\n{}", row("Bob"), row("Cy"))).unwrap();
+    let batch = ["batch", rows.to_str().unwrap(), "--json"];
+    let printed = local.ok(batch).stdout;
     let shared = team.machine("ada");
     let file = local.path().join("journal.db");
     let copy = words(format!("journal copy --json --from {}", file.display()));
     for _ in 0..2 {
         let copied = shared.ok(&copy).json();
-        holds!(copied, {"attempts": 1, "bookings": 1});
+        holds!(copied, {"attempts": 3, "bookings": 3});
     }
-    assert_eq!(listed(&shared, &["bookings"])[0]["id"], id.as_str());
+    assert!(each(&shared.json("bookings")["bookings"], "id").contains(&id));
     let attempts = listed(&shared, &["attempts", "list", "--all"]);
     assert_eq!(attempts[0]["runs"].as_array().unwrap().len(), 1);
     let state = shared.json("journal status");
-    holds!(state, {"kind": "postgresql", "attempts": 1});
+    holds!(state, {"kind": "postgresql", "attempts": 3});
+    assert_eq!(shared.ok(batch.iter().chain(&["--results"])).stdout, printed);
     // A guest who was forgotten does not come back.
     shared.ok(["bookings", "forget", &id]);
     shared.ok(&copy);
-    assert!(listed(&shared, &["bookings"]).is_empty());
+    assert_eq!(listed(&shared, &["bookings"]).len(), 2);
     let mut missing = copy.clone();
     missing[4] = "/nowhere/journal.db".into();
     shared.run(missing).refused(3, "journal");

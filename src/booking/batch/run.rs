@@ -173,9 +173,7 @@ impl BatchRun<'_> {
             {
                 let mut error = self.stopped(error, "at", done);
                 for keyed in left.iter().filter(|_| is_misread) {
-                    let why = "not sent: the response to an earlier row is not understood";
-                    let outcome = Err(Error::new(Code::Unsent, why));
-                    emit(keyed, &RowResult { keyed, retry: 0, outcome }.line())?;
+                    emit(keyed, &RowResult { keyed, retry: 0, outcome: Err(unsent()) }.line())?;
                 }
                 if failed.len() < done || is_misread {
                     error.exit = Exit::PartialBatch;
@@ -503,6 +501,10 @@ fn last_try(api: &Api, records: &Records, keyed: &KeyedRow) -> Result<u32> {
     Ok(retry)
 }
 
+fn unsent() -> Error {
+    Error::new(Code::Unsent, "no request has been sent for this row")
+}
+
 /// The result of a row as it was printed; of one that was not, what the journal knows. Nothing is
 /// sent.
 pub(crate) fn known_line(
@@ -518,7 +520,6 @@ pub(crate) fn known_line(
         return Ok(line.clone());
     }
     let retry = last_try(api, records, keyed)?;
-    let unsent = || Error::new(Code::Unsent, "no request has been sent for this row");
     let outcome = match own_attempt(api, records, keyed, &keyed.key(retry))? {
         Some(attempt) => booked_by(api, records, &attempt)?,
         None => Err(unsent()),

@@ -235,6 +235,9 @@ fn config(address: &Address, login: &Login) -> Config {
     config
 }
 
+/// How much of a server's message is shown, in characters.
+const LONGEST_MESSAGE: usize = 64 * 1024;
+
 impl From<tokio_postgres::Error> for SqlFailure {
     fn from(error: tokio_postgres::Error) -> Self {
         let Some(refused) = error.as_db_error() else {
@@ -248,14 +251,15 @@ impl From<tokio_postgres::Error> for SqlFailure {
                 SqlFailure::Lost(reason(&error))
             };
         };
-        let said = refused.message().to_owned();
+        let said: String = refused.message().chars().take(LONGEST_MESSAGE).collect();
         // The codes of PostgreSQL's appendix A.
         match refused.code().code() {
             // The last: another transaction has added the same in between.
             "40001" | "40P01" | "23505" => SqlFailure::Conflict,
             "25006" => SqlFailure::Standby,
             "55P03" => SqlFailure::Late,
-            "42P01" | "42703" => SqlFailure::NotPrepared,
+            "42P01" => SqlFailure::NotPrepared,
+            "42703" => SqlFailure::Older,
             "40003" | "57P01" | "57P02" | "25P03" => SqlFailure::Lost(said),
             "57P03" | "53300" => SqlFailure::NotReady(said),
             code if code.starts_with("08") => SqlFailure::Lost(said),

@@ -73,6 +73,8 @@ pub(super) struct PostgresSession<'a> {
 enum SessionRequest {
     Command(&'static str),
     Statement(String, Vec<Parameter>),
+    /// A statement that has to change a row.
+    Insert(String, Vec<Parameter>),
 }
 
 #[derive(Default)]
@@ -169,15 +171,19 @@ async fn pipelined(
 
 async fn run(client: Arc<Client>, request: SessionRequest) -> SqlResult<StatementResult> {
     let mut result = StatementResult::default();
+    let is_insert = matches!(request, SessionRequest::Insert(..));
     match request {
         SessionRequest::Command(text) => client.batch_execute(text).await?,
-        SessionRequest::Statement(sql, parameters) => {
+        SessionRequest::Statement(sql, parameters) | SessionRequest::Insert(sql, parameters) => {
             let mut rows = pin!(client.query_typed_raw(&sql, parameters).await?);
             while let Some(row) = rows.try_next().await? {
                 result.rows.push(row);
             }
             result.changed = rows.rows_affected().unwrap_or_default();
         }
+    }
+    if is_insert && result.changed == 0 {
+        return Err(SqlFailure::Unreadable);
     }
     Ok(result)
 }
@@ -208,6 +214,13 @@ impl SqlExecutor for PostgresSession<'_> {
         }
         self.waiting.borrow_mut().push(statement(sql, values));
         Ok(0)
+    }
+
+    fn insert(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<()> {
+        if let SessionRequest::Statement(sql, parameters) = statement(sql, values) {
+            self.waiting.borrow_mut().push(SessionRequest::Insert(sql, parameters));
+        }
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::find::{Found, Search, lists, shallowest};
+use super::names::{is_one_of, member};
 use super::path::Path;
 use super::shape::Shape;
 use crate::service::documents::plural;
@@ -114,7 +115,10 @@ pub(crate) fn one(value: &Value, shape: Shape) -> Result<&Map<String, Value>, St
             Err(format!("both it and the object at `{}` may be the {noun}", found.place))
         }
         (_, Search::Found(found)) => match found.objects[..] {
-            [object] => Ok(object),
+            [object] => match refusal_around(value, object).flatten() {
+                Some(word) => Err(format!("what stands around the {noun} says `{word}`")),
+                None => Ok(object),
+            },
             _ => Err(format!("it has {} {nouns} in `{}`", found.objects.len(), found.place)),
         },
         (_, Search::Ambiguous(places)) => Err(format!(
@@ -123,4 +127,27 @@ pub(crate) fn one(value: &Value, shape: Shape) -> Result<&Map<String, Value>, St
         )),
         (None, Search::Nothing) => Err(format!("nothing in it has {}", shape.mark())),
     }
+}
+
+/// Words with which an envelope says that the request was not carried out. What it then holds is
+/// another booking, such as the one that stands in the way.
+const REFUSALS: &str =
+    "conflict declined denied duplicate error fail failed invalid refused rejected unavailable";
+
+/// Whether an object stands in a value, and the word with which an object around it refuses, unless
+/// that is the status of the object itself.
+fn refusal_around(value: &Value, inner: &Map<String, Value>) -> Option<Option<String>> {
+    let Value::Object(object) = value else {
+        return value.as_array()?.iter().find_map(|it| refusal_around(it, inner));
+    };
+    if std::ptr::eq(object, inner) {
+        return Some(None);
+    }
+    let below = object.values().find_map(|it| refusal_around(it, inner))?;
+    let status = member(object, "status").filter(|it| Some(*it) != member(inner, "status"));
+    let refusal = status.and_then(Value::as_str).filter(|it| is_one_of(REFUSALS, it));
+    let failed =
+        ["success", "ok"].into_iter().find(|it| object.get(*it) == Some(&Value::Bool(false)));
+    let own = refusal.map(str::to_owned).or_else(|| failed.map(|it| format!("{it}: false")));
+    Some(below.or(own))
 }

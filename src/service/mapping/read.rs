@@ -346,8 +346,16 @@ mod tests {
             json!({"success": false, "alternatives": [{"id": "a", "object": "slot", "status": "confirmed", "provider": "a"}]}),
             json!({"id": "req_2", "status": "confirmed", "data": inner}),
             json!({"customer": {"id": "cus_1", "object": "customer", "status": "active"}}),
+            json!({"status": "Rejected", "conflicting_booking": inner}),
+            json!([{"result": {"success": false, "booking": inner}}]),
         ] {
             assert!(booking(document.clone()).is_err(), "{document}");
+        }
+        for document in [
+            json!({"status": "failed", "data": {"booking": inner}}),
+            json!({"status": "success", "ok": true, "data": inner}),
+        ] {
+            assert!(booking(document.clone()).is_ok(), "{document}");
         }
     }
 
