@@ -1,6 +1,3 @@
-//! bookctl: the command line of a booking service, with the whole service as an offline sandbox in
-//! the same binary.
-//!
 //! The pipeline: arguments → [`cli::Cli`] → [`Plan`] → [`Startup`] → [`Parts`] → command → report
 //! and exit code.
 

@@ -23,14 +23,15 @@ use crate::secrets::register_secret;
 use crate::terminal::output::{ColorChoice, Draw, Format, Output, Page, Terminals};
 pub(crate) use commands::Command;
 
-/// Operate bookings from the terminal (restaurants, gyms, tickets, travel), and test against the
-/// whole service offline
-///
-/// Without configuration, bookctl uses its sandbox, and nothing is really booked.
 #[derive(Parser, Debug)]
 #[command(
     name = "bookctl",
     version,
+    about,
+    long_about = concat!(
+        env!("CARGO_PKG_DESCRIPTION"),
+        "\n\nWithout configuration, bookctl uses its sandbox, and nothing is really booked."
+    ),
     disable_version_flag = true,
     subcommand_required = true,
     disable_help_subcommand = true,

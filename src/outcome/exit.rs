@@ -42,7 +42,7 @@ macro_rules! exits {
 }
 
 exits! {
-    Done = 0, "success, also with an empty list; for `book`, `continue` and `watch`: confirmed (or the status waited for)",
+    Done = 0, "done, also with an empty list; for `book`, `continue` and `watch`: confirmed (or the status waited for)",
         "it is confirmed (or has the status waited for)";
     Unclassified = 1, "other failure, such as a file that cannot be read",
         "the message names the booking, if one was made";
@@ -56,14 +56,14 @@ exits! {
         "nothing was booked";
     NotFound = 6, "not found",
         "nothing was booked";
-    Refused = 7, "rejected by the venue or for the booking's status, no slot, not changed as asked, or an idempotency key of another booking",
+    Refused = 7, "rejected: by the venue, by the booking's status, no free slot, a change that was not made, or a key that belongs to another booking",
         "nothing new was booked; an existing booking is unchanged";
     Processing = 8, "still processing when the wait ended",
         "it exists and is not confirmed yet";
-    RateLimited = 9, "rate limited, and `--max-wait` did not allow waiting, or not long enough",
+    RateLimited = 9, "rate limited for longer than `--max-wait`",
         "nothing was booked, unless the hint names `attempts resume`: then it may exist";
     ActionNeeded = 10, "the booking is waiting for an action",
-        "it exists and is waiting for an answer";
+        "it exists and waits for an answer";
     Failed = 11, "the booking failed, expired or was cancelled instead",
         "it exists and has ended";
     Invalid = 12, "the request is invalid",
@@ -73,23 +73,23 @@ exits! {
     Service = 14, "the service failed; a booking request that may have booked exits with 16 instead",
         "nothing was booked";
     Network = 15, "the service could not be reached, or its response to a read could not be used; for `watch` and `show --exit-status`: a status that bookctl does not know",
-        "nothing was sent that could book";
-    OutcomeUnknown = 16, "the outcome is unknown: check before you send anything again; also a booking not as requested, or with a status that bookctl does not know",
-        "it may exist: `attempts resume` finds out";
+        "no booking was requested";
+    OutcomeUnknown = 16, "unknown: a booking may exist, or is not as requested; run `bookctl attempts` before you send anything again",
+        "it may exist: `bookctl attempts resume` finds out";
     Declined = 17, "declined at a prompt; nothing was sent",
         "nothing was sent";
     PartialBatch = 18, "part of a batch failed, or a webhook drill found a failure",
         "see the result line of each row";
     BadSignature = 19, "a webhook signature is invalid",
-        "not about a booking";
+        "no booking is involved";
     HungUp = 129, "hung up (SIGHUP): the terminal, or on Windows the console, was closed",
-        "the message shows whether anything was sent, and names the idempotency key or the booking";
+        "if anything was sent, the message names the key or the booking";
     Interrupted = 130, "interrupted (Ctrl-C)",
-        "the message shows whether anything was sent, and names the idempotency key or the booking";
+        "if anything was sent, the message names the key or the booking";
     Quit = 131, "quit (SIGQUIT)",
-        "the message shows whether anything was sent, and names the idempotency key or the booking";
+        "if anything was sent, the message names the key or the booking";
     Terminated = 143, "terminated (SIGTERM, or on Windows Ctrl-Break)",
-        "the message shows whether anything was sent, and names the idempotency key or the booking";
+        "if anything was sent, the message names the key or the booking";
 }
 
 impl Exit {

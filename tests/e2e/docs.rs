@@ -2,7 +2,7 @@
 //! anew.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -98,17 +98,93 @@ fn every_code_and_status_of_the_interface_is_explained() {
     }
 }
 
-/// Which page speaks of what, for those who begin at the front.
-#[test]
-fn every_page_is_linked_from_the_readme() {
+/// The documents that people read, as paths in the repository.
+fn documents() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
-    for page in std::fs::read_dir(root.join("docs")).unwrap() {
-        let name = page.unwrap().file_name().into_string().unwrap();
-        if name.ends_with(".md") {
-            assert!(readme.contains(&format!("docs/{name}")), "{name}");
+    let folders = ["", "docs", "docs/dev", ".github", "packaging/python", "packaging/npm"];
+    let files = folders.iter().flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap());
+    let files = files.map(|file| file.unwrap().path());
+    files.filter(|file| file.extension().is_some_and(|it| it == "md")).collect()
+}
+
+/// The anchors of a document's headings, as GitHub makes them.
+fn anchors(document: &str) -> BTreeSet<String> {
+    let prose = document.split("```").step_by(2).flat_map(str::lines);
+    let titles = prose.filter_map(|line| line.trim_start_matches('#').strip_prefix(' '));
+    let kept = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);
+    let anchor = |it: &str| it.to_lowercase().chars().filter(kept).collect::<String>();
+    titles.map(|it| anchor(it).replace(' ', "-")).collect()
+}
+
+#[test]
+fn every_link_of_the_documents_leads_to_a_file_and_a_heading() {
+    let mut wrong = Vec::new();
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).unwrap();
+        let prose: Vec<&str> = text.split("```").step_by(2).collect();
+        let prose = prose.concat();
+        let links = prose.split("](").skip(1).filter_map(|it| it.split_once(')'));
+        for (link, _) in links.filter(|(link, _)| !link.contains("://")) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let file = match file {
+                "" => document.clone(),
+                file => document.parent().unwrap().join(file),
+            };
+            let has_heading = || anchors(&std::fs::read_to_string(&file).unwrap()).contains(anchor);
+            if !file.exists() || !anchor.is_empty() && !has_heading() {
+                wrong.push(format!("{}: {link}", document.display()));
+            }
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn index_links_every_page_for_users() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let index = std::fs::read_to_string(docs.join("README.md")).unwrap();
+    for page in documents().iter().filter(|page| page.parent() == Some(&docs)) {
+        let name = page.file_name().unwrap().to_str().unwrap();
+        assert!(name == "README.md" || index.contains(&format!("]({name})")), "{name}");
+    }
+}
+
+/// What bookctl is, in the words of Cargo.toml, wherever somebody meets it first.
+#[test]
+fn one_sentence_says_what_bookctl_is() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for file in [
+        "README.md",
+        "docs/man/bookctl.1",
+        "packaging/Dockerfile",
+        "packaging/npm/README.md",
+        "packaging/python/README.md",
+    ] {
+        let text = std::fs::read_to_string(root.join(file)).unwrap();
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(env!("CARGO_PKG_DESCRIPTION")), "{file}");
+    }
+    let help = Home::new().ok(["--help"]).stdout;
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.starts_with(env!("CARGO_PKG_DESCRIPTION")), "{help}");
+}
+
+/// Both pages draw the same states, all of them.
+#[test]
+fn drawn_states_are_the_statuses_of_a_booking() {
+    let [spec, concepts] = ["spec", "concepts"].map(|page| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/{page}.md"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let (_, drawing) = text.split_once("stateDiagram-v2\n").unwrap();
+        drawing.split_once("```").unwrap().0.to_owned()
+    });
+    assert_eq!(spec, concepts);
+    let arrows = spec.lines().filter_map(|line| line.split(':').next()?.split_once("-->"));
+    let ends = arrows.flat_map(|(from, to)| [from.trim(), to.trim()]);
+    let drawn: BTreeSet<&str> = ends.filter(|end| *end != "[*]").collect();
+    let rows = codes();
+    let statuses = rows.iter().filter(|row| row["kind"] == "booking status");
+    assert_eq!(drawn, statuses.map(|row| row["code"].as_str().unwrap()).collect());
 }
 
 #[test]
@@ -139,21 +215,30 @@ fn the_tables_of_the_pages_are_those_that_the_program_tells() {
     ];
     for (topic, field, headings, fields) in cases {
         let document = home.ok(["help", topic, "--json"]).json();
-        let rows = document[field].as_array().unwrap();
-        let page = if topic == "outcomes" { "sandbox" } else { topic };
+        let mut rows = document[field].as_array().unwrap().clone();
+        // The page describes `read.KIND` and `write.KIND` in tables of their own.
+        rows.retain(|row| {
+            let key = row["key"].as_str().unwrap_or_default();
+            !key.starts_with("read.") && !key.starts_with("write.")
+        });
+        let page = match topic {
+            "outcomes" => "sandbox",
+            "exit-codes" => "errors",
+            page => page,
+        };
         check(
             &format!("docs/{page}.md"),
             &format!("<!-- generated: bookctl help {topic} --json -->"),
-            &table(headings, rows, fields),
+            &table(headings, &rows, fields),
         );
     }
     check(
         "docs/errors.md",
         "<!-- generated: bookctl explain --json -->",
         &table(
-            &["code", "where", "exit", "meaning", "trying again", "next"],
+            &["code", "exit", "meaning", "retry", "next"],
             &codes(),
-            &["code", "kind", "exit_code", "meaning", "retry", "next"],
+            &["code", "exit_code", "meaning", "retry", "next"],
         ),
     );
 }

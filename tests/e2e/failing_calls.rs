@@ -217,7 +217,7 @@ fn ends_as_documented(ended: &Output, codes: &BTreeSet<i32>, what: &str) {
 
 /// The codes that the page for authors of scripts lists.
 fn documented_codes() -> BTreeSet<i32> {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/exit-codes.md");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/errors.md");
     let page = fs::read_to_string(page).unwrap();
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
     let codes: BTreeSet<i32> = rows.filter_map(|row| row.split('`').next()?.parse().ok()).collect();

@@ -1,4 +1,4 @@
-//! The recipes of docs/testing.md, run as they are written.
+//! The programs of `examples`, run as they are written.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,17 +6,14 @@ use std::process::Command;
 use crate::channels::{node_with_package, python_with_wheel};
 use crate::harness::Home;
 
-/// The recipe for Rust is this module.
+#[path = "../../examples/rust/bookings.rs"]
 mod rust;
 
-const PAGE: &str = include_str!("../../docs/testing.md");
 const BOOKCTL: &str = env!("CARGO_BIN_EXE_bookctl");
 
-/// The first block of a language among the recipes.
-fn recipe(language: &str) -> &'static str {
-    let (_, recipes) = PAGE.split_once("## Recipes").unwrap();
-    let (_, rest) = recipes.split_once(&format!("```{language}\n")).unwrap();
-    rest.split_once("```\n").unwrap().0
+fn example(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    std::fs::read_to_string(folder.join(name)).unwrap()
 }
 
 /// Runs a command in a folder that has a recipe in a file, with bookctl on the `PATH`.
@@ -40,10 +37,10 @@ fn run(program: &str, arguments: &[&str], folder: &Path) {
 
 #[test]
 #[ignore = "needs pytest, vitest and a shell"]
-fn the_recipe_for_pytest_passes() {
+fn pytest_example_passes() {
     let Some(python) = python_with_wheel() else { return };
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("test_bookings.py"), recipe("python")).unwrap();
+    std::fs::write(folder.path().join("test_bookings.py"), example("test_bookings.py")).unwrap();
     run(
         python.to_str().unwrap(),
         &["-m", "pytest", "-q", "-n", "2", "test_bookings.py"],
@@ -53,9 +50,9 @@ fn the_recipe_for_pytest_passes() {
 
 #[test]
 #[ignore = "needs pytest, vitest and a shell"]
-fn the_recipe_for_vitest_passes() {
+fn vitest_example_passes() {
     let Some((node, project)) = node_with_package() else { return };
-    std::fs::write(project.join("bookings.test.js"), recipe("js")).unwrap();
+    std::fs::write(project.join("bookings.test.js"), example("bookings.test.js")).unwrap();
     run(
         &node,
         &["../node_modules/vitest/vitest.mjs", "run", "--root", ".", "bookings.test.js"],
@@ -65,18 +62,23 @@ fn the_recipe_for_vitest_passes() {
 
 #[test]
 #[ignore = "needs pytest, vitest and a shell"]
-fn the_recipe_for_a_shell_passes() {
+fn shell_example_passes() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("bookings.sh"), recipe("sh")).unwrap();
-    let first = recipe("sh").lines().find(|it| it.starts_with("# bookctl "));
+    let script = example("bookings.sh");
+    std::fs::write(folder.path().join("bookings.sh"), &script).unwrap();
+    let first = script.lines().find(|it| it.starts_with("# bookctl "));
     let line: Vec<&str> = first.unwrap().split(' ').skip(2).collect();
     assert_eq!(line.last(), Some(&"bookings.sh"));
     run(BOOKCTL, &line, folder.path());
 }
 
+/// The blocks of a page in languages that the tests cannot run there are parts of these programs.
 #[test]
-fn the_recipe_for_rust_is_the_module_that_these_tests_run() {
-    let (_, shown) = recipe("rust").split_once('\n').unwrap();
-    let written = include_str!("recipes/rust.rs");
-    assert!(shown == written, "copy tests/e2e/recipes/rust.rs into docs/testing.md");
+fn testing_page_shows_parts_of_the_examples() {
+    let page = include_str!("../../docs/testing.md");
+    for (language, name) in [("python", "test_bookings.py"), ("js", "bookings.test.js")] {
+        let (_, rest) = page.split_once(&format!("```{language}\n")).unwrap();
+        let (block, _) = rest.split_once("```\n").unwrap();
+        assert!(example(name).contains(block), "{name}");
+    }
 }

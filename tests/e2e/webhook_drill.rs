@@ -1,4 +1,4 @@
-//! `webhook drill`: the consumer of the documentation passes, and every classic mistake put into it
+//! `webhook drill`: the example's handler passes, and every classic mistake put into it
 //! is found.
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::harness::listening::{SECRET, home_with_the_secret};
 use crate::harness::{Home, Reply, Scripted, Served, skipped, text};
 
-const CONSUMER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/consumer/consumer.py");
+const HANDLER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/handler.py");
 
 /// A Python of any kind, with a word to whoever runs the tests where there is none.
 fn python() -> Option<String> {
@@ -24,22 +24,22 @@ fn python() -> Option<String> {
     None
 }
 
-/// The consumer of the documentation at work, perhaps with a mistake in it; it ends with this
+/// The example's handler at work, perhaps with a mistake in it; it ends with this
 /// value.
-struct Consumer {
+struct Handler {
     child: Child,
     base: String,
 }
 
-impl Consumer {
+impl Handler {
     fn start(python: &str, folder: &Path, mistake: &[(&str, &str)], service: Option<&str>) -> Self {
-        let mut source = std::fs::read_to_string(CONSUMER).unwrap();
+        let mut source = std::fs::read_to_string(HANDLER).unwrap();
         for (right, wrong) in mistake {
             assert_eq!(source.matches(right).count(), 1, "{right:?} is not there once");
             source = source.replace(right, wrong);
         }
         std::fs::create_dir_all(folder).unwrap();
-        let file = folder.join("consumer.py");
+        let file = folder.join("handler.py");
         std::fs::write(&file, source).unwrap();
         let mut command = Command::new(python);
         command.arg(file).args(["--port", "0"]);
@@ -54,8 +54,8 @@ impl Consumer {
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         stdout.read_line(&mut base).unwrap();
         let base = base.trim().to_owned();
-        assert!(base.starts_with("http://"), "the consumer does not start: {mistake:?}");
-        Consumer { child, base }
+        assert!(base.starts_with("http://"), "the handler does not start: {mistake:?}");
+        Handler { child, base }
     }
 
     /// The report of a drill, and its exit code.
@@ -72,7 +72,7 @@ impl Consumer {
     }
 }
 
-impl Drop for Consumer {
+impl Drop for Handler {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -87,22 +87,21 @@ fn checks(report: &Value, verdict: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_consumer_of_the_documentation_passes_and_one_that_trusts_the_order_of_events_does_not() {
+fn example_handler_passes_and_one_that_trusts_event_order_fails() {
     let Some(python) = python() else { return };
     let served = Served::start();
     let home = served.home().with("BOOKCTL_WEBHOOK_SECRET", SECRET);
     let booking = home.booked("ven_confirms", &[], 0);
     let about = ["--booking", &booking];
 
-    let right =
-        Consumer::start(&python, &home.folder().join("right"), &[], Some(served.base_url()));
+    let right = Handler::start(&python, &home.folder().join("right"), &[], Some(served.base_url()));
     let (report, code) = right.drilled(&home, &about);
     assert_eq!((code, &report["failed"]), (0, &0.into()), "{report:#}");
     assert_eq!(report["state_checked"], true);
 
     let mistake =
         [("booking[\"id\"], status_of(booking))", "booking[\"id\"], booking[\"status\"])")];
-    let trusting = Consumer::start(&python, &home.folder().join("wrong"), &mistake, None);
+    let trusting = Handler::start(&python, &home.folder().join("wrong"), &mistake, None);
     let (report, code) = trusting.drilled(&home, &about);
     assert_eq!(code, 18);
     assert_eq!(
@@ -112,7 +111,7 @@ fn the_consumer_of_the_documentation_passes_and_one_that_trusts_the_order_of_eve
     );
 }
 
-/// What is wrong, how it is put into the consumer, and the checks that find it.
+/// What is wrong, how it is put into the handler, and the checks that find it.
 type Mistake = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
 const CHECKED: &str =
@@ -165,7 +164,7 @@ const MISTAKES: &[Mistake] = &[
                 CHECKED,
                 "        early = json.loads(body)[\"id\"]\n        \
                  if early in self.server.seen:\n            \
-                 return self.answer(204)\n        \
+                 return self.respond(204)\n        \
                  self.server.seen.add(early)\n        \
                  if not is_authentic(header, body, self.server.secrets, time.time()):",
             ),
@@ -189,8 +188,8 @@ const MISTAKES: &[Mistake] = &[
     (
         "a kind that is not known is a failure",
         &[(
-            "not in KINDS:\n            return self.answer(204)",
-            "not in KINDS:\n            return self.answer(500)",
+            "not in KINDS:\n            return self.respond(204)",
+            "not in KINDS:\n            return self.respond(500)",
         )],
         &["unknown_kind"],
     ),
@@ -200,7 +199,7 @@ const MISTAKES: &[Mistake] = &[
             "        booking = event[\"data\"][\"object\"]",
             "        booking = event[\"data\"][\"object\"]\n        \
              if set(event) - {\"id\", \"object\", \"type\", \"created_at\", \"data\"}:\n            \
-             return self.answer(400)",
+             return self.respond(400)",
         )],
         &["unknown_fields"],
     ),
@@ -213,7 +212,7 @@ const MISTAKES: &[Mistake] = &[
     (
         "one delivery is handled after the other, and each takes its time",
         &[
-            ("class Consumer(ThreadingHTTPServer)", "class Consumer(__import__(\"http.server\").server.HTTPServer)"),
+            ("class Server(ThreadingHTTPServer)", "class Server(__import__(\"http.server\").server.HTTPServer)"),
             ("    base = os.environ.get(\"BOOKING_BASE_URL\")", "    time.sleep(0.25)\n    base = None"),
         ],
         &["many_at_once"],
@@ -221,7 +220,7 @@ const MISTAKES: &[Mistake] = &[
 ];
 
 #[test]
-fn every_classic_mistake_is_found_by_the_checks_that_are_made_for_it() {
+fn drill_finds_every_classic_mistake() {
     let Some(python) = python() else { return };
     let home = home_with_the_secret();
     let wrong: Vec<String> = std::thread::scope(|scope| {
@@ -232,8 +231,8 @@ fn every_classic_mistake_is_found_by_the_checks_that_are_made_for_it() {
                     let mistakes = MISTAKES.iter().enumerate().skip(part).step_by(3);
                     let found = mistakes.filter_map(|(place, (what, mistake, found_by))| {
                         let folder = home.folder().join(place.to_string());
-                        let consumer = Consumer::start(python, &folder, mistake, None);
-                        let (report, code) = consumer.drilled(home, &["--timeout", "3s"]);
+                        let handler = Handler::start(python, &folder, mistake, None);
+                        let (report, code) = handler.drilled(home, &["--timeout", "3s"]);
                         let failed = checks(&report, "failed");
                         let missed = found_by.iter().any(|check| !failed.contains(*check));
                         // What else a mistake breaks depends on the moment: that it is found does
@@ -250,12 +249,12 @@ fn every_classic_mistake_is_found_by_the_checks_that_are_made_for_it() {
 }
 
 #[test]
-fn a_consumer_that_answers_too_late_is_told_so_at_once_and_one_that_is_not_there_is_15() {
+fn late_handler_fails_the_drill_and_absent_one_exits_15() {
     let Some(python) = python() else { return };
     let home = home_with_the_secret();
     let mistake =
         [("    base = os.environ.get(\"BOOKING_BASE_URL\")", "    time.sleep(1)\n    base = None")];
-    let slow = Consumer::start(&python, &home.folder().join("slow"), &mistake, None);
+    let slow = Handler::start(&python, &home.folder().join("slow"), &mistake, None);
     let url = format!("{}/webhooks", slow.base);
     let drill = ["webhook", "drill", &url, "--timeout", "300ms", "--json"];
     home.run(drill).refused(15, "timeout");
@@ -267,8 +266,8 @@ fn a_consumer_that_answers_too_late_is_told_so_at_once_and_one_that_is_not_there
 fn where_genuine_events_are_refused_like_all_others_the_secret_is_asked_for() {
     let home = home_with_the_secret();
     for (reply, is_asked) in [(401, true), (500, true), (200, false)] {
-        let consumer = Scripted::start(move |_| Reply::json(reply, &Value::Null));
-        let output = home.run(["webhook", "drill", consumer.base_url(), "--json"]);
+        let handler = Scripted::start(move |_| Reply::json(reply, &Value::Null));
+        let output = home.run(["webhook", "drill", handler.base_url(), "--json"]);
         let output = output.exits(18);
         let asks = output.stderr.contains("check that it uses the same secret");
         assert_eq!(asks, is_asked, "{output}");

@@ -120,8 +120,10 @@ fn run_text(home: Home, name: &str, document: &str) -> Result<(), Different> {
     let program = programs.join("bookctl");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_bookctl"), program).unwrap();
     // As from the root of the sources: what stands beside the documents is there.
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
-    std::os::unix::fs::symlink(docs, home.folder().join("docs")).unwrap();
+    for folder in ["docs", "examples"] {
+        let linked = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        std::os::unix::fs::symlink(linked, home.folder().join(folder)).unwrap();
+    }
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
     let home = home.with("PATH", &path);
     let steps = steps(document);

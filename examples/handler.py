@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""A consumer of booking webhooks: small, whole, and of Python's standard library alone.
+"""A handler of booking webhooks: small, complete, with Python's standard library alone.
 
-    WEBHOOK_SECRET=whsec_… python3 consumer.py [--port 8080] [--database consumer.db]
+    WEBHOOK_SECRET=whsec_… python3 handler.py [--port 8080] [--database handler.db]
 
-Deliveries are taken at /webhooks. /state tells what was done with them, as `bookctl webhook drill --state-url` reads
-it. With BOOKING_BASE_URL and BOOKING_API_KEY a booking's status is read from the service; without, no status is held:
-events may come out of order, so theirs is a hint. During a rotation WEBHOOK_SECRET holds both secrets, with a blank between them.
+It receives deliveries at /webhooks. /state reports what it did with them, for `bookctl webhook drill --state-url`.
+With BOOKING_BASE_URL and BOOKING_API_KEY it reads a booking's status from the service. Without them it stores no
+status: events may come out of order, so theirs is only a hint. While a secret is replaced, WEBHOOK_SECRET holds both,
+separated by a space.
 """
 
 import argparse
@@ -21,13 +22,13 @@ import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 HEADER = "Booking-Signature"
-TOLERANCE = 300  # seconds, either way: clocks differ, and a recorded delivery is not to be sent again
+TOLERANCE = 300  # seconds, either way: clocks differ, and old deliveries must not be replayed
 LARGEST = 4 * 1024 * 1024  # bytes; the service's own bodies are smaller than 1 MB
 KINDS = {"created", "requires_action", "processing", "confirmed", "failed", "cancelled", "modified"}
 
 
 def is_authentic(header, body, secrets, now):
-    """Whether a v1 of the header is the raw body's under one of the secrets, and was made about now."""
+    """Whether a v1 of the header signs the raw body with one of the secrets, at about the current time."""
     parts = [part.strip().partition("=") for part in header.split(",")]
     times = [value for name, _, value in parts if name == "t"]
     signatures = [value.encode() for name, _, value in parts if name == "v1"]
@@ -41,7 +42,7 @@ def is_authentic(header, body, secrets, now):
 
 
 class Ledger:
-    """What was handled. An event's row and what was done for it are one transaction: both are kept, or none."""
+    """The handled events. An event and its effect are stored in one transaction: both, or neither."""
 
     def __init__(self, file):
         self.lock = threading.Lock()
@@ -57,8 +58,8 @@ class Ledger:
         with self.lock, self.db:
             new = self.db.execute("INSERT OR IGNORE INTO events VALUES (?, 0)", [event_id]).rowcount
             if not new:
-                return  # at the same moment in another thread
-            # Here is what the events are for: a mail to the guest, an entry in the calendar.
+                return  # another thread handled it at the same time
+            # Act on the event here: mail the guest, write a calendar entry.
             self.db.execute("UPDATE events SET times = times + 1 WHERE id = ?", [event_id])
             self.db.execute("INSERT OR REPLACE INTO bookings VALUES (?, ?)", [booking_id, status])
 
@@ -71,15 +72,15 @@ class Ledger:
 
 
 def status_of(booking):
-    """Where a booking stands, which the service alone knows: the last event that comes may be an old one."""
+    """The booking's status, read from the service: the last event to arrive may be an old one."""
     base = os.environ.get("BOOKING_BASE_URL")
     if not base:
         return None
     request = urllib.request.Request(f"{base}/v1/bookings/{booking['id']}")
     request.add_header("Authorization", f"Bearer {os.environ['BOOKING_API_KEY']}")
     try:
-        with urllib.request.urlopen(request, timeout=5) as answer:
-            return json.load(answer)["status"]
+        with urllib.request.urlopen(request, timeout=5) as response:
+            return json.load(response)["status"]
     except urllib.error.HTTPError as error:
         if error.code == 404:
             return None
@@ -92,29 +93,29 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         length = self.headers.get("Content-Length", "")
         if not length.isdigit() or int(length) > LARGEST:
-            return self.answer(413)
+            return self.respond(413)
         body = self.rfile.read(int(length))
         header = self.headers.get(HEADER, "")
         if not is_authentic(header, body, self.server.secrets, time.time()):
-            return self.answer(401)
+            return self.respond(401)
         event = json.loads(body)
         booking = event["data"]["object"]
         if self.server.ledger.knows(event["id"]):
-            return self.answer(204)
+            return self.respond(204)
         if event["type"].removeprefix("booking.") not in KINDS:
-            return self.answer(204)
+            return self.respond(204)
         try:
             self.server.ledger.handle(event["id"], booking["id"], status_of(booking))
         except OSError:
-            return self.answer(503)  # the service is not reached: the delivery comes again
-        self.answer(204)
+            return self.respond(503)  # the service was not reached: it will deliver again
+        self.respond(204)
 
     def do_GET(self):
         if self.path != "/state":
-            return self.answer(404)
-        self.answer(200, json.dumps(self.server.ledger.state()).encode())
+            return self.respond(404)
+        self.respond(200, json.dumps(self.server.ledger.state()).encode())
 
-    def answer(self, status, body=b""):
+    def respond(self, status, body=b""):
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -124,8 +125,8 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
-class Consumer(ThreadingHTTPServer):
-    request_queue_size = 128  # as many as may wait to be taken
+class Server(ThreadingHTTPServer):
+    request_queue_size = 128  # connections that may wait
     daemon_threads = True
 
     def __init__(self, port, secrets, ledger):
@@ -141,10 +142,10 @@ def main():
     given = arguments.parse_args()
     secrets = os.environ.get("WEBHOOK_SECRET", "").encode().split()
     if not secrets:
-        raise SystemExit("WEBHOOK_SECRET is not set: whoever knows that could sign")
-    consumer = Consumer(given.port, secrets, Ledger(given.database))
-    print(f"http://127.0.0.1:{consumer.server_port}", flush=True)
-    consumer.serve_forever()
+        raise SystemExit("WEBHOOK_SECRET is not set: anyone could sign")
+    server = Server(given.port, secrets, Ledger(given.database))
+    print(f"http://127.0.0.1:{server.server_port}", flush=True)
+    server.serve_forever()
 
 
 if __name__ == "__main__":

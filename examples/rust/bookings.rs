@@ -1,3 +1,8 @@
+//! tests/bookings.rs: cargo test
+//!
+//! The crates are `axum`, `hmac`, `jiff`, `reqwest` with `json`, `rustls` with `ring`, `serde_json`,
+//! `sha2`, and `tokio` with `macros` and `rt`.
+
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
