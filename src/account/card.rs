@@ -38,7 +38,7 @@ pub(crate) async fn card(parts: &Parts, args: CardArgs) -> Result<Exit> {
         (Some(id), _) => session::card(id),
         (None, Some(person)) => session::card_of_person(person, args.provider.as_deref()),
         (None, None) => {
-            return Err(Error::usage("neither a session nor a guest was named")
+            return Err(Error::usage("name a session or a guest")
                 .hint("list sessions with `bookctl session list`, or pass --end-user ID"));
         }
     };

@@ -1,5 +1,4 @@
-//! A guest's own account at a provider (`session`, `card`), and the rate limits of an organization
-//! (`limits`).
+//! A guest's account at a provider (`session`, `card`), and an organization's rate limits.
 
 pub(crate) mod card;
 pub(crate) mod limits;

@@ -230,9 +230,8 @@ async fn disconnect(api: &Api, records: &Records, ui: &Ui, args: Disconnect) -> 
     Ok(Exit::Refused)
 }
 
-/// Writes the answer about a session. What cannot be read as one is listed as it came: the call has
-/// done its work. Another session than the one that was asked about is written with a warning, and
-/// ends with `mistaken`.
+/// Writes the response about a session. What cannot be read is listed unchanged: the call has done
+/// its work. Another session than the requested one gets a warning, and ends with `mistaken`.
 fn emit_one(
     api: &Api,
     records: &Records,

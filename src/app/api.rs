@@ -170,8 +170,7 @@ impl Api {
         self.ui.out.progress(&format!("{what}, up to {limit} a try"))
     }
 
-    /// The key in the environment, else the one that is stored for the profile and exactly this
-    /// origin.
+    /// The key in the environment, else the one stored for the profile and this origin.
     fn key_source(&self, service: &Service) -> KeySource {
         match (&service.key, service.account()) {
             (Some(key), _) => KeySource::Given(key.clone()),
@@ -194,8 +193,7 @@ impl Api {
         Ok(found.map(|found| found.secret))
     }
 
-    /// Sends a read. Temporary failures are retried, and a rate limit is waited out if `--max-wait`
-    /// allows it.
+    /// Sends a read. Retries temporary failures, and waits for a rate limit up to `--max-wait`.
     pub(crate) async fn read(&self, call: Call) -> Result<Answer> {
         let client = self.client()?;
         let mut allowed = self.admit(&call, self.max_wait()).await?;
@@ -268,8 +266,7 @@ impl Api {
         })
     }
 
-    /// Refuses a change if the profile is read-only, and names the service before anything is
-    /// changed.
+    /// Refuses a change if the profile is read-only, and names the service before it changes.
     pub(crate) fn before_change(&self) -> Result<()> {
         let Some(service) = self.target.service() else {
             if self.ui.out.quiet

@@ -1,5 +1,4 @@
-//! What a command has in flight, so that Ctrl-C at any moment reports what is certain and how to
-//! continue.
+//! What a command has in flight: Ctrl-C reports what is certain and how to continue.
 
 use std::fmt;
 
@@ -7,8 +6,7 @@ use crate::outcome::{Code, Error, Exit};
 use crate::platform::shell;
 use crate::service::documents::booking::{Booking, Status};
 
-/// What an interrupt says: what is certain, and how to continue. The default: nothing was sent that
-/// could change anything.
+/// The text for Ctrl-C: the known state, and how to continue. By default, nothing was sent.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
     said: String,
@@ -25,8 +23,7 @@ pub(crate) struct BatchProgress {
 }
 
 impl BatchProgress {
-    /// Adds to an interrupt what is done, what is in flight, and how to continue. Other errors pass
-    /// unchanged.
+    /// Adds the state, and how to continue, to an interrupt. Other errors pass unchanged.
     pub(crate) fn explain(&self, mut error: Error, in_flight: &InFlight) -> Error {
         if error.code == Code::Interrupted {
             error.message = format!("{}; {}", error.message, self.done);
@@ -109,8 +106,7 @@ impl InFlight {
     }
 }
 
-/// After something was sent, to leave a question is an interrupt: `declined` says that nothing was
-/// sent.
+/// After something was sent, leaving a question is an interrupt: `declined` means nothing was sent.
 pub(crate) fn once_sent(error: Error) -> Error {
     if error.code == Code::Declined {
         return Error::interrupted(Exit::Interrupted);

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use crate::outcome::{Error, Result};
 use crate::platform::input::{Source, read_text};
 
-/// The longest input that is read. Requests are limited to 1 MB (spec, Errors: 413), which the
-/// service enforces.
+/// The longest input that is read. The service limits requests to 1 MB (spec, Errors: 413).
 const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
 
 /// The code without blanks, and without hyphens between digits. Refuses (2) an empty one, and the

@@ -50,8 +50,7 @@ pub(crate) fn bind(ip: IpAddr, port: u16) -> Result<(TcpListener, SocketAddr)> {
     Ok((socket, address))
 }
 
-/// The address at which this machine reaches a server: one that listens on every address has none
-/// of its own.
+/// The address at which this computer reaches a server that may listen on every address.
 pub(crate) fn own_address(listens_on: SocketAddr) -> SocketAddr {
     match listens_on.ip() {
         ip if !ip.is_unspecified() => listens_on,

@@ -23,8 +23,7 @@ const KEPT_REQUESTS: u32 = 3;
 const LONGEST: Duration = Duration::from_secs(120);
 
 pub(crate) struct Pages<T> {
-    /// The service's own document where there was one page, else the first one with its list
-    /// extended.
+    /// The service's own document if there was one page, else the first with its list extended.
     pub(crate) document: Document,
     pub(crate) items: Vec<T>,
     /// What stands around the list in the first page, as paths and texts.
@@ -164,8 +163,7 @@ fn limit_reached(api: &Api, pages: usize, began: Instant) -> Option<String> {
     (began.elapsed() > LONGEST).then(|| format!("it took longer than {} s", LONGEST.as_secs()))
 }
 
-/// The call of an address that the service names, if it is below its own. One to the path of `call`
-/// repeats that.
+/// The call of an address that the service names, if it is below its own and no repetition.
 fn at(base: &str, call: &Call, address: &str, key_parameter: Option<&str>) -> Option<Call> {
     let service = Url::parse(base).ok()?;
     let current = Url::parse(&format!("{base}{}", call.path)).ok()?;
@@ -202,8 +200,7 @@ fn with_parameter(call: &Call, name: &str, value: &Value) -> Call {
     Call { path: format!("{path}?{}", query.join("&")), ..call.clone() }
 }
 
-/// The first document, with the elements of the others added to its list. The error is the first
-/// one alone.
+/// The first document with the elements of the others. The error is the first one alone.
 fn joined(mut documents: Vec<(Document, String)>) -> Result<Document, Document> {
     let (first, place) = documents.remove(0);
     if documents.is_empty() {

@@ -94,8 +94,7 @@ impl Startup {
         LockWaitSettings::set(flags.timeout, (!flags.quiet).then_some(Output::trace as fn(&str)));
         refuse_impossible_clock(SystemTime::now())?;
         let terminals = Terminals::detect();
-        // What the user set comes first, so that the reason is one they can change. Questions go to
-        // stderr.
+        // What the user set comes first: they can change it. Questions go to stderr.
         let reasons = [
             (flags.no_input, "--no-input is set"),
             (!out.is_human(), "--json and --jq never prompt"),
@@ -132,8 +131,7 @@ impl Startup {
     }
 }
 
-/// Idempotency keys begin with the milliseconds since 1970, and a `Date` header has a year of four
-/// digits.
+/// Idempotency keys begin with the milliseconds since 1970; a `Date` header has a 4-digit year.
 fn refuse_impossible_clock(now: SystemTime) -> Result<()> {
     let possible = now >= SystemTime::UNIX_EPOCH && Timestamp::try_from(now).is_ok();
     if possible {

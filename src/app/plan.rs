@@ -26,8 +26,7 @@ pub(crate) struct Needs {
     pub(crate) service: ServiceNeed,
     /// Whether the command is meant to run until a signal comes.
     pub(crate) is_server: bool,
-    /// Whether the command changes nothing: its `@N` may be a row that another shell at this
-    /// terminal listed.
+    /// Whether the command changes nothing: its `@N` may be a row of another shell's list.
     pub(crate) only_reads: bool,
 }
 

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::outcome::{Error, Result};
 use crate::platform::private_file::{beside, rename};
 
-/// The file of `--ready-file`, which holds the address as long as the server is ready: dropping
-/// this removes it.
+/// The file of `--ready-file`, with the address while the server is ready: dropped, it is gone.
 pub(crate) struct ReadyFile(PathBuf);
 
 impl ReadyFile {
@@ -24,8 +23,7 @@ impl ReadyFile {
 
     pub(crate) fn write(&self, address: &str) -> Result<()> {
         let new = beside(&self.0, ".new");
-        // A pipe in its place would block, and a link lead elsewhere. Another user's file cannot be
-        // removed.
+        // A pipe would block, a link lead elsewhere. Another user's file cannot be removed.
         let _ = fs::remove_file(&new);
         let written = File::create_new(&new)
             .and_then(|mut file| file.write_all(address.as_bytes()))

@@ -22,8 +22,7 @@ pub(crate) struct Records {
     ui: Rc<Ui>,
     settings: Rc<Settings>,
     target: Rc<Target>,
-    /// Whether the command changes nothing: its `@N` may be a row that another shell at this
-    /// terminal listed.
+    /// Whether the command changes nothing: its `@N` may be a row of another shell's list.
     pub(crate) only_reads: bool,
     /// The service's clock minus ours, as the client sees it.
     pub(super) skew: Rc<Cell<Option<SignedDuration>>>,
@@ -94,8 +93,7 @@ impl Records {
         self.target.account().unwrap_or_else(other)
     }
 
-    /// Begins to connect to a shared journal that a booking is going to need. An error is left to
-    /// its first use.
+    /// Begins to connect to a shared journal for a booking. Its first use reports an error.
     pub(crate) fn connect_ahead(&self) {
         if self.target.journal().is_some()
             && let Ok(journal) = self.journal()

@@ -73,8 +73,7 @@ fn in_file(
     Ok(text.and_then(|text| journal.address.password_in(&text, user)))
 }
 
-/// The password that `auth login` stored. A thread asks the keyring, because what opens the journal
-/// blocks.
+/// The password that `auth login` stored. A thread asks the keyring: opening the journal blocks.
 fn stored(paths: &Paths, journal: &SharedJournal) -> Result<Option<String>> {
     let Some(profile) = &journal.stored_for else {
         return Ok(None);

@@ -20,11 +20,9 @@ pub(crate) fn understood<T>(ui: &Ui, read: Result<Reading<T>>) -> Result<T> {
     Ok(reading.item)
 }
 
-/// Says what stands around the list in an answer, such as a total. What the contract puts there is
-/// known already.
+/// Notes what stands around the list in a response, such as a total, unless the spec has it.
 pub(crate) fn note_around(api: &Api, ui: &Ui, around: &[(String, String)]) {
-    /// Fields of the specification around its lists: what was asked for, or what is said in words
-    /// elsewhere.
+    /// Fields of the specification around its lists, which are requested or shown elsewhere.
     const KNOWN: [&str; 3] = ["object", "venue_id", "providers_failed"];
     if api.certainty() == Certainty::Contract {
         return;

@@ -1,5 +1,4 @@
-//! Arguments that several commands have: a place, a time, fields of the request, and how much of a
-//! list is read.
+//! Arguments that several commands have: a place, a time, fields of the request, a limit.
 
 use std::time::Duration;
 
@@ -63,7 +62,7 @@ impl At {
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Zone {
-    /// Use this time zone if none is known, such as `Europe/Paris`
+    /// Time zone for times if the venue's is not known
     #[arg(long, value_name = "ZONE", value_parser = zone::zone)]
     pub(crate) tz: Option<TimeZone>,
 }

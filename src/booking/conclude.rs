@@ -37,8 +37,7 @@ pub(crate) fn finish_created(
     Ok(if exit == Exit::Done { Exit::OutcomeUnknown } else { exit })
 }
 
-/// Reads a booking once more if the answer to a change does not show it: the answer may be older
-/// than the change.
+/// Reads a booking once more if the response to a change may be older than the change.
 pub(crate) async fn read_unless(
     api: &Api,
     ui: &Ui,
@@ -165,8 +164,7 @@ pub(crate) async fn finish_changed(
 }
 
 impl Change<'_> {
-    /// A time or a party that was not to be changed, and that the booking shows otherwise than
-    /// before.
+    /// A time or a party that changed although it was not to be changed.
     fn moved(&self, records: &Records, booking: &Booking) -> Vec<Compared> {
         let stays = ["datetime", "party_size"].into_iter();
         let stays = stays.filter(|field| !self.asked.contains_key(*field));

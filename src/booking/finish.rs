@@ -132,8 +132,7 @@ pub(crate) fn emit_booking(
     Ok(())
 }
 
-/// Tells why the exit code is the one of a status that the specification does not have, and how to
-/// map it.
+/// Explains the exit code of an unspecified status, and how to map it.
 pub(crate) fn warn_of_unknown_status(api: &Api, ui: &Ui, booking: &Booking) {
     if let Status::Other(word) = booking.status() {
         ui.out.warn(&format!(
@@ -143,9 +142,8 @@ pub(crate) fn warn_of_unknown_status(api: &Api, ui: &Ui, booking: &Booking) {
     }
 }
 
-/// Records a booking that was shown, for `@last` and for the search of `bookings`, and says how it
-/// differs from what was asked for. A script that reads (`--json`) leaves nothing behind: its reads
-/// open no journal.
+/// Records a shown booking, for `@last` and for the search of `bookings`, and notes how it differs
+/// from the request. A script that reads (`--json`) opens no journal.
 pub(crate) fn remember_shown(records: &Records, ui: &Ui, booking: &Booking) {
     if ui.out.is_human() {
         record(records, ui, booking).tell(ui);

@@ -173,8 +173,7 @@ fn slots_at(text: &str) -> Result<SlotsAt, String> {
 const MOST_OFTEN: Duration = Duration::from_secs(1);
 const LEAST_OFTEN: Duration = Duration::from_secs(15);
 
-/// The slots once there is one at the wanted time, on a day alone any. The last look's error (7) if
-/// none came.
+/// The slots once one is free at the wanted time or day; else the last look's error (7).
 async fn wait_for_slot(
     search: &offer::SlotSearch<'_>,
     at: &SlotsAt,

@@ -1,5 +1,4 @@
-//! The terms of a booking. A service may not repeat those of the slot, so the journal keeps them
-//! with the booking.
+//! The terms of a booking: the journal keeps the slot's, which a service may not repeat.
 
 use serde_json::Value;
 
@@ -30,8 +29,7 @@ pub(crate) fn kept(records: &Records, booking: &Booking) -> Option<KeptBooking> 
     journal??.kept(booking.id()).ok()?
 }
 
-/// What the journal says was asked for of a booking, by its request and by accepted changes, or
-/// `null`.
+/// The recorded request of a booking, with its accepted changes, or `null`.
 pub(crate) fn asked_for(records: &Records, booking: &Booking) -> Value {
     let kept = kept(records, booking).and_then(|kept| kept.asked);
     kept.unwrap_or_default()
@@ -43,8 +41,7 @@ pub(crate) fn filled_in(records: &Records, booking: &Booking) -> Booking {
     kept.map_or_else(|| booking.clone(), |kept| kept.fill_in(booking))
 }
 
-/// The slot that the journal keeps with a booking for its terms, unless the booking was moved
-/// since.
+/// The slot recorded with a booking for its terms, unless the booking was moved since.
 pub(crate) fn kept_terms(records: &Records, booking: &Booking) -> Option<Value> {
     let kept = kept(records, booking)?;
     let booking = kept.fill_in(booking);

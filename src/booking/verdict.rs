@@ -54,8 +54,7 @@ impl Compared {
     }
 }
 
-/// Compares a booking with what was asked for, on the clock of its venue where a search or a slot
-/// has shown it.
+/// Compares a booking with the request, on the venue's clock if a search has shown it.
 pub(crate) fn compared(
     records: &Records,
     asked: &Value,
@@ -75,8 +74,7 @@ fn zone_of(records: &Records, wish: &Wish, booking: &Booking) -> Option<TimeZone
     venue.or_else(|| slot().map(TimeZone::fixed))
 }
 
-/// The table's first column. `may_be_modified`: whether the booking may have been made, and
-/// changed, before this.
+/// The table's first column. `may_be_modified`: whether the booking may be older than this.
 pub(crate) fn of_create(booking: &Booking, found: &[Compared], may_be_modified: bool) -> Verdict {
     let mut verdict = Verdict::default();
     for it in found {

@@ -17,8 +17,7 @@ use crate::app::plan::{Needs, Plan, ServiceNeed};
 use crate::outcome::Exit;
 use crate::{account, booking, desk, playground, setup, webhook};
 
-/// All commands in the order of the help, each with its summary: the overview builds no command's
-/// arguments.
+/// All commands in the order of the help, with their summaries: the overview builds no arguments.
 #[derive(Subcommand, Debug)]
 #[command(defer = true)]
 // One is made in a process.
@@ -41,8 +40,7 @@ pub(crate) enum Command {
     /// List and search the bookings this computer knows
     Bookings(booking::find::Args),
     /// Show a booking's status, reason and next steps
-    // Hidden from clap's list, because the overview shows it and a visible alias would replace the
-    // command at Tab.
+    // Hidden from clap's list: the overview shows it, and an alias would replace it at Tab.
     #[command(alias = "get")]
     Show(booking::show::Args),
     /// Send the code, payment or details a booking waits for
@@ -84,8 +82,7 @@ pub(crate) enum Command {
     Status(status::Args),
 }
 
-/// `book`, parsed eagerly: in a deferred command, clap would print its headings after the global
-/// flags.
+/// `book`, parsed eagerly: deferred, clap would print its headings after the global flags.
 #[derive(Subcommand, Debug)]
 pub(crate) enum EagerBook {
     Book(Box<booking::book::Args>),

@@ -89,8 +89,7 @@ pub(crate) fn with_overview(columns: usize) -> clap::Command {
     whole.mut_args(hidden).help_template(overview)
 }
 
-/// The command that the arguments name, as far as they can be parsed, and its path. The hint points
-/// to its help.
+/// The command that the arguments name, as far as they parse, and its path, for the hint.
 fn named<'a>(arguments: &[OsString], whole: &'a clap::Command) -> (&'a clap::Command, String) {
     let (mut command, mut path) = (whole, "bookctl".to_owned());
     let mut arguments = arguments.iter().skip(1).map(|it| it.to_string_lossy());
@@ -317,7 +316,7 @@ mod tests {
                 &["search", "--at", "fri 19:00"],
                 "missing arguments: --near PLACE or --lat DEGREES, VERTICAL",
             ),
-            (&["book", "ven_1", "--at", "it's ': `x"], "--at <WHEN>: `it's ': `x` "),
+            (&["book", "ven_1", "--at", "it's ': `x"], "--at <WHEN>: `it's` is not understood"),
         ] {
             let line = [&["bookctl"], arguments].concat();
             let error = first_sentence(&Cli::try_parse_from(line).unwrap_err());

@@ -25,8 +25,7 @@ const FLAGS: [(&str, &str); 4] = [
 const NAMES: usize = 11;
 const INDENT: usize = NAMES + 4;
 
-/// The help of `bookctl` itself for a terminal of this many columns: clap has headings only for
-/// flags.
+/// The help of `bookctl` for this many columns: clap has headings only for flags.
 pub(crate) fn template(all: &clap::Command, columns: usize) -> String {
     let styles = Styles::styled();
     let (header, literal) = (styles.get_header(), styles.get_literal());

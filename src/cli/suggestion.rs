@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue};
 
 use crate::outcome::similar::{either, meant};
+use crate::platform::shell;
 
 /// `did you mean '--party'?`, or what else clap's error of `command` at `path` needs to say.
 pub(super) fn suggestion(
@@ -44,13 +45,23 @@ pub(super) fn suggestion(
             _ => {}
         }
     }
-    // clap compares spellings alone: a flag that begins with another letter is rarely the one that
-    // was meant.
+    // clap compares spellings: a flag with another first letter is rarely what was meant.
     let flag = text(ContextKind::SuggestedArg);
     if flag.get(..3).is_some_and(|start| wrong.starts_with(start)) {
         found.push(flag);
     }
-    meant(found.into_iter())
+    let takes_value = |it: &OsString| {
+        let name = it.to_str().and_then(|it| it.strip_prefix("--"));
+        let mut flags = command.get_arguments().filter(|it| it.get_action().takes_values());
+        name.is_some_and(|name| flags.any(|it| it.get_long() == Some(name)))
+    };
+    let pair = arguments.windows(2).find(|pair| takes_value(&pair[0]));
+    let pair = pair.map(|pair| [0, 1].map(|it| pair[it].to_string_lossy()));
+    meant(found.into_iter()).or_else(|| {
+        let [flag, value] = pair.filter(|[_, value]| value.starts_with(wrong))?;
+        let written = shell::flag(&flag, &value);
+        Some(format!("to pass a value that begins with `-`, write {written}."))
+    })
 }
 
 fn with_more_words(command: &clap::Command, path: &str, word: &str) -> Option<String> {

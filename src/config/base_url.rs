@@ -20,8 +20,7 @@ impl PartialEq for BaseUrl {
 }
 
 impl BaseUrl {
-    /// `source` names the address in errors, which do not show it: it may contain a password or a
-    /// key.
+    /// `source` names the address in errors: the address may contain a password or a key.
     pub(crate) fn parse(text: &str, source: &str) -> Result<Self> {
         let refuse = |why: &str| {
             Error::config(format!("{source} {why}"))

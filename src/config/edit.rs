@@ -45,8 +45,7 @@ impl ConfigEdit {
         assign(self.document.as_table_mut(), "default_profile", name.into());
     }
 
-    /// Sets a key of a profile, such as `read_only` or `dialect.otp_field`. Adds the profile if it
-    /// does not exist.
+    /// Sets a key of a profile, such as `dialect.otp_field`. Adds the profile if it is missing.
     pub(crate) fn set(
         &mut self,
         name: &str,

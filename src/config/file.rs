@@ -19,8 +19,7 @@ pub(crate) const SANDBOX_PROFILE: &str = "sandbox";
 pub(super) const LIST_KEYS: &str =
     "list the keys, their defaults and the kinds of expressions with: bookctl help mapping";
 
-/// The content of the file. Unknown keys are errors, so that a typo does not silently mean the
-/// default.
+/// The content of the file. Unknown keys are errors: a typo must not mean the default.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConfigFile {
@@ -47,8 +46,7 @@ pub(crate) struct Profile {
     pub(crate) key_fingerprint: Option<String>,
     /// How long guests' data is kept.
     pub(crate) retention: Option<Retention>,
-    /// The URL of the journal that a team shares, without a password; `None` for the file of this
-    /// machine.
+    /// The URL of a team's journal, without a password; `None` for this computer's file.
     pub(crate) journal: Option<String>,
     /// Whether `auth login` stored that journal's password.
     #[serde(default)]
@@ -97,8 +95,13 @@ impl ConfigFile {
             Error::config(format!("{}, line {line}: {why}", path.display()))
                 .hint("correct that line")
         };
-        let mut file: ConfigFile = toml::from_str(text)
-            .map_err(|error| refuse(error.span().map(|span| span.start), error.message()))?;
+        let mut file: ConfigFile = toml::from_str(text).map_err(|error| {
+            let why = error.message().replace("a string", "text in quotes");
+            let types =
+                why.strip_prefix("invalid type: ").and_then(|it| it.split_once(", expected "));
+            let types = types.map(|(is, must)| format!("the value must be {must}, not {is}"));
+            refuse(error.span().map(|span| span.start), &types.unwrap_or(why))
+        })?;
         if file.profiles.contains_key(SANDBOX_PROFILE) {
             return Err(Error::config(format!(
                 "{}: [profiles.sandbox] is not allowed, because `sandbox` is always bookctl's own sandbox",

@@ -1,5 +1,4 @@
-//! Settings. A flag overrides the environment, which overrides the file, which overrides the
-//! default.
+//! Settings: a flag overrides the environment, then come the file and the default.
 
 mod base_url;
 mod edit;

@@ -1,5 +1,4 @@
-//! Settings of a profile that the shell can change: their keys, and how they stand in
-//! `config.toml`.
+//! Settings of a profile that the shell can change, and how `config.toml` has them.
 
 use std::path::Path;
 
@@ -16,8 +15,7 @@ use crate::service::time::retention::Retention;
 const PLAIN: &str =
     "base_url, read_only, ca_file, retention, journal, local_times, auth_query, auth_user";
 
-/// The key of a setting as `config.toml` has it: those of the dialect can stand without `dialect.`
-/// in front.
+/// The key of a setting in `config.toml`. Keys of the dialect need no `dialect.` in front.
 pub(crate) fn setting(key: &str) -> Result<String, String> {
     let is_name = |name: &str| Dialect::TABLE.iter().any(|it| it.0 == name);
     match key.split_once('.').unwrap_or(("", key)) {
@@ -42,8 +40,7 @@ impl Assignment {
         Ok(Assignment { key: setting(key.trim())?, value: value.to_owned() })
     }
 
-    /// Writes the setting into the draft of the file. The error of a value that it cannot have
-    /// names the key.
+    /// Writes the setting into the draft of the file. The error of an invalid value names the key.
     pub(crate) fn set(&self, draft: &mut ConfigEdit, profile: &str) -> Result<()> {
         let Assignment { key, value } = self;
         match key.as_str() {
@@ -68,8 +65,7 @@ impl Assignment {
     }
 }
 
-/// A key is stored for one origin. It would not be used at another, so the address can only change
-/// within it.
+/// A key is stored for one origin, so the address can only change within it.
 fn set_address(draft: &mut ConfigEdit, profile: &str, text: &str) -> Result<()> {
     let address = BaseUrl::parse(text, "base_url")?;
     let known = draft.before.profile(profile)?;

@@ -22,8 +22,7 @@ pub(crate) struct TargetOptions {
 /// What a command needs of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServiceNeed {
-    /// Nothing: it works even if the service is refused. Its target is then the sandbox, which it
-    /// must not open.
+    /// Nothing. Works even if the service is refused: its target is then the unopened sandbox.
     None,
     /// A sandbox of its own, so that a key in the environment does not apply.
     OwnSandbox,

@@ -1,5 +1,4 @@
-//! How the parts stand on a screen of any size: beside each other where there is room, else above
-//! each other.
+//! How the parts stand on a screen: beside each other if there is room, else above each other.
 
 use super::Desk;
 use super::action::LETTERS;

@@ -147,8 +147,7 @@ impl List {
         self.groups.iter().filter(|its| **its == group).count()
     }
 
-    /// Reads the journal for what is searched. The selected row stays selected, as the booking that
-    /// a request became.
+    /// Reads the journal for the search. Keeps the selection, also as the request's booking.
     pub(super) fn read(
         &mut self,
         api: &Api,
@@ -262,8 +261,7 @@ fn find_rows(
     Ok((rows, found.more))
 }
 
-/// Whether only the venue can say what is so: a payment may be held, or the guest is still
-/// expected.
+/// Whether only the venue knows: a payment may be held, or the guest is still expected.
 fn needs_call(booking: &Booking) -> bool {
     match booking.status() {
         Status::Failed => booking.may_stand(),

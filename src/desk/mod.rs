@@ -294,8 +294,7 @@ impl Desk<'_> {
         Step::Stay
     }
 
-    /// Runs a command below the shell's own lines, and waits until the person has read what it
-    /// wrote.
+    /// Runs a command below the shell's own lines, and waits until its output was read.
     async fn act(&mut self, letter: Letter, signals: &mut EndSignals) -> Result<()> {
         let Some(entry) = self.list.entry() else {
             return Ok(());

@@ -96,8 +96,7 @@ fn select(
 
 const WITH_KEY: &str = "WHERE idempotency_key = ?1";
 
-/// The attempt under a key, for a transaction that changes it: others wait until the transaction
-/// ends.
+/// The attempt under a key, for a transaction that changes it: others wait for its end.
 pub(super) fn hold(statements: &dyn SqlExecutor, key: &str) -> SqlResult<Option<Attempt>> {
     Ok(select(statements, WITH_KEY, values![key], " FOR UPDATE")?.pop())
 }
@@ -110,8 +109,7 @@ impl Attempt {
         self.request.asked()
     }
 
-    /// Whether this asks for the same as the attempt, whose request is then sent again as it was
-    /// sent before.
+    /// Whether this is the same request as the attempt's, which is then sent again unchanged.
     pub(crate) fn repeats(&self, asked: &Json) -> bool {
         self.request.is_intact() && self.request.asks_for(asked)
     }
@@ -165,8 +163,7 @@ impl Journal {
     }
 }
 
-/// Writes an attempt and its runs, or removes it. Is repeated if another process has added the
-/// attempt in between.
+/// Writes an attempt and its runs, or removes it. Repeated if another process added it meanwhile.
 pub(super) fn save(
     statements: &dyn SqlExecutor,
     before: Option<&Attempt>,
@@ -257,8 +254,7 @@ fn write_run(
     statements.insert(&write, row)
 }
 
-/// The error (7) for an attempt that a person gave up: only a person who names its key sends it
-/// again.
+/// The error (7) for an abandoned attempt: only naming its key sends it again.
 pub(crate) fn abandoned(attempt: &Attempt) -> Error {
     let asked = attempt.asked();
     let text = |pointer: &str| Some(plain(asked.pointer(pointer)?));

@@ -1,5 +1,4 @@
-//! The rows of batches: which rows a batch had at its starts, and the result of each as it was
-//! printed.
+//! The rows of batches: which rows a batch had at its starts, and their results as printed.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,4 @@
-//! The bookings of this machine, each as it was last seen, with its states and the terms that it
-//! was made with.
+//! The bookings of this computer, each as last seen, with its states and original terms.
 
 use std::borrow::Cow;
 
@@ -29,8 +28,7 @@ pub(crate) struct KeptBooking {
     pub(crate) terms: Option<Json>,
     /// What its request and accepted changes asked for, in the contract's shape.
     pub(crate) asked: Option<Json>,
-    /// The key of the request that was answered with it, if that is not resolved: the booking is
-    /// marked.
+    /// The key of the request that it answered, if that is unresolved: the booking is marked.
     pub(crate) unresolved_key: Option<String>,
 }
 
@@ -113,8 +111,7 @@ pub(crate) struct StatusObservation {
     pub(crate) seen_at: String,
 }
 
-/// What the journal has of a booking, in a transaction that changes it: others wait until the
-/// transaction ends.
+/// The booking as recorded, for a transaction that changes it: others wait for its end.
 pub(super) struct Held {
     pub(super) is_forgotten: bool,
     pub(super) seen_at: String,
@@ -174,8 +171,7 @@ pub(super) struct SeenBooking<'a> {
     pub(super) is_forgotten: bool,
 }
 
-/// Stores a booking. If another process has added it in between, this is a conflict, and the
-/// transaction is repeated.
+/// Stores a booking. If another process added it meanwhile, the transaction is repeated.
 pub(super) fn store(
     statements: &dyn SqlExecutor,
     scope: &Scope,
@@ -246,8 +242,7 @@ fn facts(document: &str) -> String {
     Json::Object(facts.collect()).to_string()
 }
 
-/// The document of a booking as it is stored: a service may repeat the code or the key that it was
-/// sent.
+/// The document of a booking as stored, without secrets that a service may repeat.
 fn stored(booking: &Booking) -> Cow<'_, str> {
     let document = booking.own_document();
     redact_document(document.text(), document.value())
@@ -332,8 +327,7 @@ impl Journal {
     }
 
     /// Stores the bookings of received events, which hold less than a booking that was read: what
-    /// is known better stays, because an attempt made it, or it was read. Taking one in again
-    /// changes nothing.
+    /// an attempt or a read recorded stays. Repeating it changes nothing.
     pub(crate) fn take_in(&self, received: &[(Timestamp, Booking)]) -> Result<()> {
         self.write(|statements, scope| {
             let received = received.iter().filter(|_| scope.keeps_guests());

@@ -90,8 +90,7 @@ impl CompletionIndex {
         self.rows(&RecentList::Slots.kind(), &query, prefix)
     }
 
-    /// The rows of a query, up to the first that cannot be read. `kind` is the list that it looks
-    /// into.
+    /// The rows of a query, up to the first unreadable one. `kind` is the list of the query.
     fn rows(&self, kind: &str, query: &str, prefix: &str) -> Vec<IndexedRow> {
         let Ok(mut query) = self.file.prepare(query) else {
             return Vec::new();
@@ -122,8 +121,7 @@ impl CompletionIndex {
     }
 }
 
-/// The words that stand for ids: the rows of the last list, each under its number, then the ids of
-/// a query.
+/// The words that stand for ids: the numbers of the last list's rows, then the ids of a query.
 fn words(ids: &str) -> String {
     format!(
         "SELECT '@' || (key + 1) AS word, value AS id FROM json_each({LAST_LIST}) WHERE key < {MOST}

@@ -1,5 +1,4 @@
-//! Copies a journal in a file into another one: what a machine did before its team shared a
-//! journal.
+//! Copies a journal from a file: what a computer did before its team shared a journal.
 //!
 //! Nothing that is there is replaced, except by what is newer, so that a copy can be repeated.
 

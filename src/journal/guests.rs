@@ -14,8 +14,7 @@ use super::scope::Scope;
 use crate::outcome::Result;
 use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, Value, values};
 
-/// How many guests a transaction deletes at most, so that nobody waits long for it. More than one
-/// request ever adds.
+/// How many guests a transaction deletes at most, so that nobody waits long; more than it adds.
 const AT_ONCE: u32 = 1000;
 
 /// The largest file, in bytes, that is rewritten after a booking request. Rewriting it takes a
@@ -36,17 +35,15 @@ const WITHOUT_GUEST: &str = "
     asked = CASE WHEN asked IS NULL THEN NULL ELSE without_guest(asked) END,
     forgotten_at = ?3";
 
-/// Concluded attempts that still have a guest; the indexes have the same condition. Unknown states
-/// are not concluded.
+/// Concluded attempts that still have a guest, as the indexes. Unknown states do not count.
 const CONCLUDED: &str = "state IN ('resolved', 'refused', 'abandoned') AND forgotten_at IS NULL";
 
 /// The rows of a service (?1) up to a moment (?2).
 const UNTIL: &str = "origin = ?1 AND created_at <= ?2";
 
-/// Deletes the guests of attempts at this service that are older than the retention. Of a booking,
-/// its id, its status and its creation time remain. Returns the number of changed rows, as far as
-/// it is known before the commit, as it is in the file. What another process is deleting is left to
-/// it.
+/// Deletes the guests of attempts at this service that are older than the retention. A booking
+/// keeps its id, status and creation time. Returns the number of changed rows, as known before the
+/// commit. Leaves to another process what that is deleting.
 pub(super) fn purge(statements: &dyn SqlExecutor, scope: &Scope) -> SqlResult<usize> {
     let now = Timestamp::now().to_string();
     let ended = scope.retention_ended().to_string();
@@ -75,8 +72,7 @@ fn strip_attempts(lock: &str) -> String {
     )
 }
 
-/// Deletes the results that meet a condition, with the guests in them. Which rows a batch had
-/// stays.
+/// Deletes the results that meet a condition, with their guests. A batch's rows stay.
 fn strip_results(
     statements: &dyn SqlExecutor,
     condition: &str,
@@ -99,8 +95,7 @@ impl Journal {
         }
     }
 
-    /// What [`Journal::forget_next`] would delete, altogether. An attempt with a booking counts
-    /// once.
+    /// What [`Journal::forget_next`] would delete. An attempt with a booking counts once.
     pub(crate) fn forgettable(&self, until: Timestamp) -> Result<Forgotten> {
         let query = format!(
             "SELECT (SELECT count(*) FROM (
@@ -116,8 +111,7 @@ impl Journal {
         })
     }
 
-    /// Deletes the oldest guests at this service. Returns whether there were any. Must be followed
-    /// by `rewrite_file`.
+    /// Deletes the oldest guests here. Returns whether there were any. Needs `rewrite_file` next.
     pub(crate) fn forget_next(&self, until: Timestamp) -> Result<bool> {
         let oldest =
             format!("(SELECT id FROM bookings WHERE {UNTIL} ORDER BY created_at LIMIT ?3)");
@@ -134,8 +128,7 @@ impl Journal {
         })
     }
 
-    /// Deletes the guest of one booking. Counts nothing if that was done before. Must be followed
-    /// by `rewrite_file`.
+    /// Deletes a booking's guest. Counts nothing if it was deleted. Needs `rewrite_file` next.
     pub(crate) fn forget_booking(&self, id: &str) -> Result<Forgotten> {
         let strip = format!(
             "UPDATE attempts SET {WITHOUT_GUEST} WHERE origin = ?1 AND booking_id = ?2 AND {CONCLUDED}"

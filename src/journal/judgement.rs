@@ -44,8 +44,7 @@ pub(crate) struct ShownBooking {
     pub(crate) is_known: bool,
     /// Whether it says itself that it was made before the run began.
     pub(crate) is_older: bool,
-    /// Whether the status was 200, which the service sends for a booking that exists (spec, Limits
-    /// 7).
+    /// Whether the status was 200, as for a booking that exists (spec, Limits 7).
     pub(crate) is_200: bool,
 }
 

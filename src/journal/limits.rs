@@ -1,5 +1,4 @@
-//! What is left of the service's rate limits (spec, Limits), shared by all processes that use the
-//! journal.
+//! What is left of the service's rate limits (spec, Limits), shared by all processes here.
 //!
 //! Requests are counted here before they are sent, so that processes that run at the same time do
 //! not all use the same last request. The service's answers then correct the count.
@@ -14,8 +13,7 @@ use super::scope::Scope;
 use crate::outcome::Result;
 use crate::platform::sql::{SqlExecutor, SqlResult, SqlRow, values};
 
-/// With more requests left than this, even many processes at once do not exhaust the window
-/// unnoticed.
+/// With more requests left than this, even many processes do not exhaust the window unnoticed.
 const PLENTY: u32 = 8;
 /// Resets are reported in whole seconds, so two answers may differ by this much.
 const SLACK: SignedDuration = SignedDuration::from_secs(2);
@@ -54,8 +52,7 @@ impl RateLimitWindow {
         self.remaining == 0 && self.lasts(now)
     }
 
-    /// How many requests are left now (by the service's clock), and for how long. After the reset
-    /// all are.
+    /// How many requests are left now (by the service's clock), and for how long.
     pub(crate) fn left(&self, now: Timestamp) -> (u32, Duration) {
         if !self.lasts(now) {
             return (self.allowed, Duration::ZERO);
@@ -64,8 +61,7 @@ impl RateLimitWindow {
         (self.remaining, resets_in)
     }
 
-    /// Whether nothing is known of it, because its first request has no response yet, or the
-    /// service tells nothing.
+    /// Whether it is unknown: its first request has no response yet, or the service sends none.
     fn is_unknown(&self) -> bool {
         self.allowed == 0 && self.remaining == UNKNOWN
     }
@@ -101,9 +97,8 @@ pub(super) enum Admission {
     Exhausted(RateLimitWindow),
 }
 
-/// Updates the stored window of this name by what an answer has shown of it, within a transaction;
-/// deletes it if the service has it no more. An answer never gives back what others have taken of
-/// it meanwhile.
+/// Updates the stored window of this name by a response, within a transaction; deletes it if the
+/// service has it no more. A response never gives back what others have used meanwhile.
 pub(super) fn store_observed(
     statements: &dyn SqlExecutor,
     scope: &Scope,
@@ -140,8 +135,7 @@ impl Journal {
         Ok(found.filter(|window| !window.is_unknown()))
     }
 
-    /// Counts a request that is sent now, if few are left. Returns the exhausted window if it must
-    /// not be sent.
+    /// Counts a request sent now, if few are left. Returns the exhausted window if it must wait.
     pub(crate) fn count_request(
         &self,
         name: &str,
@@ -181,8 +175,7 @@ impl Journal {
         })
     }
 
-    /// Remembers what an answer has shown of a rate limit, or that it has shown none, for the next
-    /// write.
+    /// Remembers a rate limit as a response showed it, or that it has none, for the next write.
     pub(crate) fn observe(&self, name: &str, seen: Option<RateLimitWindow>) {
         self.observed.borrow_mut().push((name.to_owned(), seen));
     }

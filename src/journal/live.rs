@@ -69,8 +69,7 @@ pub(crate) fn guest_marks(document: &Json) -> Vec<String> {
 }
 
 impl Journal {
-    /// The bookings at these venues that may stand, newest first, among so many that were made or
-    /// shown last.
+    /// The standing bookings at these venues, newest first, among those recorded last.
     pub(crate) fn live_at(&self, venues: &HashSet<String>, among: u32) -> Result<Vec<LiveBooking>> {
         // Lets through more than one venue's bookings, so that fewer documents are parsed.
         let of_one = venues.iter().next().filter(|_| venues.len() == 1);
@@ -96,8 +95,7 @@ impl Journal {
     }
 }
 
-/// The newest bookings (?2) of a service (?1) at venues like a pattern (?3), each with its key and
-/// request.
+/// The newest bookings (?2) of a service (?1) at venues like ?3, with key and request.
 const LIVE_AT: &str = "
     SELECT id, status, document, seen_at, idempotency_key,
            (SELECT coalesce(asked, request) FROM attempts

@@ -1,5 +1,4 @@
-//! What was done: what was attempted and what came of it, what was booked, and what is left of the
-//! rate limits.
+//! What was attempted and its result, what was booked, and what is left of the rate limits.
 //!
 //! The journal holds the idempotency key and the request of an attempt, synced to disk, before the
 //! first byte of the request is sent. Without a journal nothing is sent.

@@ -162,10 +162,9 @@ pub(crate) fn end<I: Clone + PartialEq, R>(
     (kept, outcome, state)
 }
 
-/// What `there` becomes when an attempt under the same key is copied from another journal; `None`
-/// if that is for another request or service, and is not copied. Nothing that is known there
-/// changes, except by what is newer: a run is known by its token, and one that was under way may
-/// have ended since.
+/// The merge of an attempt that is copied from another journal into the same key's attempt `there`;
+/// `None` if that is for another request or service. Nothing known changes, except by newer facts:
+/// a run is known by its token, and may have ended since.
 pub(crate) fn copy<I: Clone + PartialEq, R: ComparableRequest>(
     there: Option<Attempt<I, R>>,
     copied: Attempt<I, R>,
@@ -261,8 +260,7 @@ impl<I: Clone, R> Attempt<I, R> {
         self.http_status = proof.and_then(|run| run.http_status);
     }
 
-    /// Gives an open attempt its whole request back. A closed one whose guest was deleted stays
-    /// without.
+    /// Gives an open attempt its whole request back, not a closed one with a deleted guest.
     fn make_whole(&mut self, request: R) {
         if self.state == State::Unresolved && self.forgotten_at.take().is_some() {
             self.request = request;

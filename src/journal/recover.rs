@@ -33,10 +33,9 @@ pub(crate) struct TakenOver {
 }
 
 /// Replaces the journal at `path` if it is damaged. Returns the new name of the old one, and what
-/// was copied into the new one; `None` if there was nothing to replace. A journal that is locked,
-/// not readable or of a newer version is left alone, with an error. The new file takes its place in
-/// one step, complete. A process that is killed before has changed nothing, and of several at once
-/// one does it.
+/// was copied; `None` if nothing was replaced. A journal that is locked, unreadable or newer is an
+/// error and stays. The new file replaces it whole, in one step: if killed before, nothing has
+/// changed.
 pub(crate) fn recover(path: &Path) -> Result<Option<(PathBuf, TakenOver)>> {
     if !path.exists() || is_sound(path)? {
         return Ok(None);
@@ -68,8 +67,7 @@ pub(crate) fn recover(path: &Path) -> Result<Option<(PathBuf, TakenOver)>> {
     Ok(Some((kept, taken)))
 }
 
-/// Keeps others from writing until the connection is dropped. `None` for a journal to which nobody
-/// can write.
+/// Keeps others from writing until the connection is dropped; `None` for a read-only journal.
 fn hold(path: &Path) -> Result<Option<Connection>> {
     if !path.is_file() {
         return Ok(None);
@@ -121,9 +119,8 @@ fn take_over(path: &Path, old: Option<&Connection>, new: &Path) -> Result<TakenO
     Ok(taken)
 }
 
-/// Takes over the tables of a journal whose beginning is lost, from private copies that begin as a
-/// new journal does: with its first bytes, or with its first page, which says where each table is,
-/// also after `VACUUM`.
+/// Copies the tables of a journal whose beginning is lost, from private copies that begin like a
+/// new journal: with its first bytes, or its first page, which locates each table.
 fn take_over_headless(path: &Path, into: &Connection, new: &Path) -> Result<(), SqlFailure> {
     if !path.is_file() {
         return Ok(());
@@ -175,8 +172,7 @@ fn copy_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Resu
     Ok(count)
 }
 
-/// Gives the old journal a second name, so that its own name never disappears where that is
-/// possible.
+/// Gives the old journal a second name, so that its own never disappears, if possible.
 fn set_aside(path: &Path) -> io::Result<PathBuf> {
     // By the microsecond: whoever recovers holds the lock.
     let now = Timestamp::now().strftime("%Y%m%dT%H%M%S%.6fZ");
@@ -224,9 +220,8 @@ fn columns_of(connection: &Connection, table: &str, which: &str) -> rusqlite::Re
         .collect()
 }
 
-/// The rows of a table up to the first damage, then from its end down to the last one, and the
-/// names of those of `columns` that the table has. Unreadable rows remain in the file that is set
-/// aside.
+/// The rows of a table up to the first damage, then from its end back to the last, with the
+/// `columns` that the table has. Unreadable rows remain in the replaced file.
 fn readable(
     connection: &Connection,
     table: &str,

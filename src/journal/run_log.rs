@@ -1,5 +1,4 @@
-//! Writes the runs of an attempt. Each begins in a synced transaction before anything is sent, and
-//! ends by itself.
+//! Writes the runs of an attempt. Each begins in a synced transaction before it sends.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -40,8 +39,7 @@ pub(crate) enum BeginOutcome {
     RateLimited(RateLimitWindow),
     /// Nothing was recorded: the attempt under this other key is open, and is for the same booking.
     OpenUnder(String),
-    /// Nothing was recorded: the rate limit is not known, and another machine waits for the answer
-    /// that shows it.
+    /// Nothing was recorded: the limit is unknown, and another computer waits to see it.
     RateLimitAwaited,
 }
 
@@ -68,8 +66,7 @@ pub(crate) struct RunEnd<'a> {
 pub(crate) struct Ended {
     pub(crate) outcome: Outcome,
     pub(crate) state: State,
-    /// The key of another attempt at this service that has the same booking, which therefore
-    /// settles nothing.
+    /// The key of another attempt here with the same booking, which then resolves nothing.
     pub(crate) other_attempt: Option<String>,
 }
 
@@ -111,8 +108,7 @@ impl Journal {
         Ok(ended)
     }
 
-    /// Resolves an attempt by the booking that answered it, which is as it asked now that it is
-    /// read again.
+    /// Resolves an attempt by its booking, which is as requested now that it is read again.
     pub(crate) fn resolve(&self, key: &str, booking: &Booking) -> Result<Option<Ended>> {
         let Some(attempt) = self.attempt(key)? else {
             return Ok(None);
@@ -151,8 +147,7 @@ impl Journal {
 }
 
 impl Intent<'_> {
-    /// Writes it, unless it is refused. Others wait for the end of the transaction, also for the
-    /// window.
+    /// Writes it, unless it is refused. Others wait for the transaction and the window.
     fn write(
         &self,
         statements: &dyn SqlExecutor,

@@ -1,5 +1,4 @@
-//! What the runs of an attempt prove: pure functions, which the model checker calls too
-//! (`protocol_model`).
+//! What the runs of an attempt prove: pure functions that the model checker calls too.
 //!
 //! An attempt is an idempotency key and a request. Each time it is sent is a run, which is recorded
 //! before its first byte is sent. Several processes may run one attempt at the same time, so a run
@@ -176,8 +175,7 @@ pub(crate) fn may_be_sent_by<I: PartialEq>(account: &I, runs: &[Run<I>]) -> bool
         .all(|run| run.account.as_ref().is_none_or(|known| known == account))
 }
 
-/// What the earlier runs of an attempt leave possible for a run that begins now. The strongest of
-/// all runs counts.
+/// What the earlier runs of an attempt leave possible for a new one. The strongest run counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Earlier {
     /// No earlier run can have created a booking, as far as the service's answers can be believed.

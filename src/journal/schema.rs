@@ -26,8 +26,7 @@ const UNRELEASED: i64 = 27;
 pub(super) const FIND_VERSION: &str =
     "SELECT version, written_by, readable_from FROM bookctl_journal";
 
-/// Whether the tables have this version. Those of a newer one may be used as they are, if that says
-/// so.
+/// Whether the tables have this version, or a newer one that declares itself compatible.
 pub(super) fn is_current(row: &SqlRow) -> SqlResult<bool> {
     let (found, readable_from): (i64, i64) = (row.get("version")?, row.get("readable_from")?);
     if found > VERSION && readable_from > VERSION {
@@ -37,8 +36,7 @@ pub(super) fn is_current(row: &SqlRow) -> SqlResult<bool> {
     Ok(found >= VERSION)
 }
 
-/// Brings tables of version `found` to this one. `dialect` writes a statement as the database
-/// understands it.
+/// Brings tables of version `found` to this one. `dialect` adapts a statement to the database.
 pub(super) fn migrate(
     statements: &dyn SqlExecutor,
     found: i64,

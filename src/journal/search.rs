@@ -1,7 +1,6 @@
 //! Finds bookings by what a person knows of them: a name, a phone number, a venue, a day.
 //!
-//! What is searched is stored with the booking, in columns without case and accents. Deleting a
-//! guest deletes it.
+//! Search text is stored with the booking, without case and accents, and deleted with the guest.
 
 use jiff::civil::Date;
 
@@ -143,8 +142,7 @@ impl<'a> Query<'a> {
 }
 
 impl Journal {
-    /// The bookings at this service that match, newest first unless the coming ones are. `None`
-    /// lists all.
+    /// The bookings at this service that match, coming or newest first. `None` lists all.
     pub(crate) fn find(
         &self,
         sought: &SearchCriteria,

@@ -56,8 +56,7 @@ fn tune(connection: &Connection) -> rusqlite::Result<()> {
         let document: Option<String> = call.get(0)?;
         Ok(document.map(|document| without_guest(&document)))
     })?;
-    // All tables' names and columns stand in the first page, so that a journal that lost it can be
-    // read with another's.
+    // All tables' columns stand in the first page: another journal's can replace a lost one.
     connection.pragma_update(None, "page_size", PAGE_SIZE)?;
     connection.pragma_update(None, "secure_delete", true)
 }
@@ -80,8 +79,7 @@ impl Journal {
     pub(crate) fn open(path: &Path, scope: Scope) -> Result<Self> {
         ownership::refuse_others(path)?;
         let journal = Journal::try_open(path, scope).map_err(|why| into_error(path, &why))?;
-        // After the file was looked at: one that `recover` was setting aside when it was killed has
-        // two names, too.
+        // Checked again: a file that `recover` was setting aside when killed has two names.
         refuse_second_name(path)?;
         Ok(journal)
     }
@@ -94,8 +92,7 @@ impl Journal {
         Ok(Journal::in_file(connection, path, scope))
     }
 
-    /// Makes a journal at `path`, in place of what a process that died has left there. It is not
-    /// synced yet.
+    /// Makes a journal at `path`, replacing what a dead process left. Not synced yet.
     pub(super) fn make(path: &Path) -> Result<Self, SqlFailure> {
         let connection = sqlite::build(path, &KIND)?;
         Ok(Journal::in_file(connection, path, Scope::default()))
@@ -110,8 +107,7 @@ impl Journal {
         Journal { place, scope, observed: RefCell::default() }
     }
 
-    /// Opens a journal that a team shares. Connects to nothing yet: its first use fails if it
-    /// cannot be used.
+    /// Opens a team's journal. Connects to nothing yet: its first use may fail.
     pub(crate) fn open_shared(mut database: Database, scope: Scope) -> Self {
         database.guard = Some(team::GUARD);
         Journal::at(Backend::Team(Box::new(database)), scope)
@@ -121,9 +117,8 @@ impl Journal {
         matches!(self.place, Backend::Team(_))
     }
 
-    /// Runs `work` in one transaction that is on the disk when this returns. For a shared journal
-    /// it may be run again, and must then find what it has done before: see
-    /// [`Database::transaction`].
+    /// Runs `work` in one transaction that is on the disk when this returns. A shared journal may
+    /// run it again, and it must then find its own effects: see [`Database::transaction`].
     pub(super) fn write<T>(
         &self,
         work: impl Fn(&dyn SqlExecutor, &Scope) -> SqlResult<T>,
@@ -182,8 +177,7 @@ impl Journal {
         rewritten.map_err(|error| into_error(path, &error.into()))
     }
 
-    /// Rewrites the journal in this file, which takes seconds where it is large; others wait
-    /// meanwhile.
+    /// Rewrites the journal in this file, which takes seconds if it is large; others wait.
     pub(crate) fn rewrite_file(path: &Path) -> Result<()> {
         Journal::open(path, Scope::default())?.rewrite()
     }

@@ -5,8 +5,7 @@ use crate::outcome::{Error, Result};
 use crate::platform::postgres::{Database, Guard};
 use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult};
 
-/// What has to hold of a database before it is used as a journal: its tables are those that this
-/// bookctl knows.
+/// What must hold of a database before it is used as a journal: it has the expected tables.
 pub(super) const GUARD: Guard = Guard {
     query: FIND_VERSION,
     check: |found| match found {
@@ -99,8 +98,7 @@ ALTER TABLE bookctl_journal ADD COLUMN readable_from BIGINT NOT NULL DEFAULT 0;
 UPDATE bookctl_journal SET version = 1;
 ";
 
-/// Brings the tables of an older version to this one. The user may have no right to, but their
-/// owner has.
+/// Brings the tables of an older version to this one. The user may lack the right to.
 pub(super) fn migrate(database: &Database) -> SqlResult<()> {
     database.is_guarded.set(false);
     let migrated = database.transaction(&|statements| make_tables(statements).map(drop));

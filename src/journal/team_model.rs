@@ -3,9 +3,8 @@
 //! server that loses a commit, or the answer to one, and requests that arrive late. What becomes of
 //! the row's attempt and of a claim is decided by the functions that the program calls.
 //!
-//! One step is one transaction of the journal, or one event between a runner and the service. The
-//! service makes one booking for a key (spec, Limits 7), and all runners send the row with the same
-//! key.
+//! One step is one transaction, or one event between a runner and the service, which makes one
+//! booking for a key (spec, Limits 7). All runners send the row with the same key.
 
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
@@ -136,8 +135,7 @@ struct Team {
 const DAY: i64 = 86_400_000;
 
 impl Team {
-    /// The transaction that a runner does next, and where it leads. `None` if the runner waits, or
-    /// has none.
+    /// A runner's next transaction, and where it leads; `None` if it waits or has none.
     fn transaction(&self, world: &World, runner: usize) -> Option<(Journal, Phase, bool)> {
         let mut journal = world.journal.clone();
         let next = match world.runners[runner] {

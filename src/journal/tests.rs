@@ -26,8 +26,7 @@ pub(crate) fn open(path: &Path, origin: &str) -> Journal {
     Journal::open(path, at(origin)).unwrap()
 }
 
-/// The plan of a query, one step per line: a query that uses an index stays fast with a million
-/// rows.
+/// The plan of a query, one step per line: with an index, a query stays fast.
 pub(crate) fn plan(journal: &Journal, query: &str) -> String {
     // The plan does not depend on the values of the parameters.
     let parameters = (1..=12).filter(|number| query.contains(&format!("?{number}")));

@@ -14,8 +14,7 @@ pub(crate) trait ComparableRequest {
     /// guest was deleted here or it is written for the service in another way.
     fn is_same_request(&self, other: &Self) -> bool;
 
-    /// Whether two requests, under whatever keys, are for the same booking: the same venue, time,
-    /// party and name.
+    /// Whether two requests are for the same booking: venue, time, party and name.
     fn is_same_wish(&self, other: &Self) -> bool;
 }
 
@@ -52,8 +51,7 @@ impl RecordedRequest {
         self.hash == request_hash(&self.body)
     }
 
-    /// Whether this asks for exactly that, in the contract's shape, however it was written for the
-    /// service.
+    /// Whether this asks for exactly that, in the specification's shape.
     pub(crate) fn asks_for(&self, asked: &Json) -> bool {
         *self.asked_hash.as_ref().unwrap_or(&self.hash) == request_hash(asked)
     }
@@ -70,8 +68,7 @@ impl ComparableRequest for RecordedRequest {
     }
 }
 
-/// Whether two requests for the same time are for the same venue, party and name, as the search
-/// compares names.
+/// Whether two requests for the same time are for the same venue, party and name.
 pub(crate) fn is_same_but_time(one: &Json, other: &Json) -> bool {
     let text = |asked: &Json, field: &str| asked.pointer(field).map(plain);
     let name = |asked: &Json| text(asked, "/customer/name").map(|name| words(&name));
@@ -84,8 +81,7 @@ pub(crate) fn words(name: &str) -> String {
     name_words(name).join(" ")
 }
 
-/// Whether two times are one: the same instant, however it is written, or the same time on the
-/// venue's clock.
+/// Whether two times are one: the same instant, or the same time on the venue's clock.
 pub(crate) fn is_same_time(one: Option<DocumentTime>, other: Option<DocumentTime>) -> bool {
     let (Some(one), Some(other)) = (one, other) else {
         return false;

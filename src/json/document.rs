@@ -7,8 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A document. Unknown fields, the order of keys, duplicates and the spelling of numbers are kept.
-/// Clones share it.
+/// A document. Keeps unknown fields, key order, duplicates and number spelling. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Document(Arc<Parts>);
 

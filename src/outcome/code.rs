@@ -92,9 +92,8 @@ pub(crate) fn entry(code: &str) -> Option<&'static CodeEntry> {
     ALL.iter().find(|entry| entry.name == code)
 }
 
-/// The exit code of a refusal: of the service's code, else of the HTTP status. The latter also
-/// decides where a change is refused with the code of a failed booking, because the booking itself
-/// has not failed.
+/// The exit code of a rejection: of the service's code, else of the HTTP status. The status also
+/// decides if a change is rejected with a failed booking's code: the booking itself has not failed.
 pub(crate) fn exit_for_refusal(code: Option<&str>, http_status: u16) -> Exit {
     let documented = code.and_then(entry).filter(|entry| match entry.kind {
         CodeKind::Status => false,
@@ -386,7 +385,7 @@ codes! {
         "try again, or allow more time with --timeout";
     Unsent = "unsent", Own, NotFound, Yes,
         "no request was sent for this row of a batch, so it has no booking",
-        "start the batch, or wait for the computer that runs it; check the name of the batch";
+        "run the batch again to book it";
     Abandoned = "abandoned", Own, Refused, No,
         "the booking request was abandoned, so it is not sent again",
         "to book it all the same, pass its key: `bookctl book --idempotency-key KEY`";

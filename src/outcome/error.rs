@@ -64,8 +64,7 @@ pub(crate) struct ErrorReport {
     pub(crate) message: String,
     /// Further lines for a person.
     pub(crate) details: Vec<String>,
-    /// Everything that is wrong with the input, for scripts, where it is more than the message
-    /// says.
+    /// Every mistake of the input, for scripts, if there are more than the message names.
     pub(crate) problems: Vec<Value>,
     pub(crate) hint: Option<String>,
     pub(crate) exit: Exit,
@@ -140,8 +139,7 @@ impl Error {
         Error::new(Code::Journal, message)
     }
 
-    /// What failed, and the innermost cause. If `cause` is an error for the user already, it stays
-    /// as it is.
+    /// What failed, and the innermost cause. An error for the user already stays as it is.
     pub(crate) fn caused(
         code: Code,
         what: impl fmt::Display,
@@ -282,8 +280,7 @@ fn said_already(cause: anyhow::Error) -> Result<Error, anyhow::Error> {
 }
 
 /// The innermost cause of an error, on one line: "connection refused" rather than "error sending
-/// request (…)", and without the "(os error N)" that helps nobody. Windows ends its sentences with
-/// a full stop.
+/// request (…)", without "(os error N)" and without the full stop of Windows.
 pub(crate) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
     let innermost = anyhow::Chain::new(error).last().unwrap_or(error);
     let text = innermost.to_string();

@@ -15,9 +15,8 @@ pub(crate) fn is_hidden(c: char) -> bool {
             | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
             // Variation selectors (256 of them can encode any bytes), and those of Mongolian.
             | '\u{fe00}'..='\u{fe0f}' | '\u{180b}'..='\u{180d}' | '\u{180f}'
-            // Letters and signs that are blank: Hangul fillers, Khmer inherent vowels, a Khitan
-            // filler, the braille pattern without a dot, blanks of hieroglyphs, a note without a
-            // head.
+            // Blank letters and signs: Hangul fillers, Khmer inherent vowels, a Khitan filler, the
+            // empty braille pattern, hieroglyphic blanks, a note without a head.
             | '\u{115f}'..='\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{17b4}'..='\u{17b5}' | '\u{16fe4}'
             | '\u{2800}' | '\u{13441}'..='\u{13442}' | '\u{1d159}'
             // Interlinear annotation; format controls of hieroglyphs, of shorthand and of music.

@@ -37,8 +37,7 @@ pub(crate) async fn serve(
     loop {
         let accept = async {
             let place = Arc::clone(&room).acquire_owned().await;
-            // Unlike the listener's own method, this one waits where the process has too many open
-            // files.
+            // Unlike the listener's own method, waits while the process has too many open files.
             (place, Listener::accept(&mut listener).await.0)
         };
         let (place, stream) = tokio::select! {
@@ -55,8 +54,7 @@ pub(crate) async fn serve(
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             let _place = place;
-            // The client hung up, was cut off, or did not send HTTP/1. The connection is over
-            // either way.
+            // The client hung up, was cut off, or did not send HTTP/1: the connection is over.
             let _ = connection.await;
         });
     }

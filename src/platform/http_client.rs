@@ -1,5 +1,4 @@
-//! HTTP clients, which differ in what they trust and whether they use a proxy. The callers add time
-//! limits.
+//! HTTP clients, which differ in what they trust and in their proxy. Callers add time limits.
 
 use std::path::Path;
 use std::time::Duration;
@@ -26,9 +25,8 @@ pub(crate) fn header_fields(headers: &HeaderMap) -> Map<String, Value> {
     fields
 }
 
-/// What comes of a response's body `within` a time, at `most` so many bytes, and whether it is
-/// longer. Only the status of a delivery counts, so a body that breaks off or does not end is no
-/// error.
+/// Reads a response's body `within` a time, at `most` so many bytes, and whether it is longer. Only
+/// the status of a delivery counts, so a body that breaks off is no error.
 pub(crate) async fn beginning(
     response: &mut Response,
     most: usize,
@@ -49,9 +47,8 @@ pub(crate) async fn beginning(
 }
 
 /// A client that follows no redirect, so that a key or a signature never reaches another address.
-/// It is `direct` if it never uses a proxy. It trusts the system's authorities and these; or none,
-/// if it only speaks http: loading the system's takes longer than a request, and fails where there
-/// are none.
+/// `direct` uses no proxy. It trusts the system's authorities and these, or none if it only speaks
+/// http: loading the system's takes longer than a request, and fails without any.
 pub(crate) fn builder(direct: bool, authorities: Option<Vec<Certificate>>) -> ClientBuilder {
     crypto::install_provider();
     let builder = Client::builder()
@@ -91,8 +88,7 @@ pub(crate) fn authorities(file: &Path) -> Result<Vec<Certificate>> {
 }
 
 pub(crate) fn is_loopback(url: &Url) -> bool {
-    // The `url` crate's `host()` is not re-exported. The text is sufficient, because `url`
-    // normalizes addresses.
+    // The `url` crate's `host()` is not re-exported. The text suffices: `url` normalizes it.
     match url.host_str().unwrap_or_default() {
         "localhost" | "[::1]" => true,
         host => host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback()),
@@ -129,8 +125,7 @@ fn proxy_of(url: &Url) -> Option<(String, &'static str)> {
     Some((format!("{scheme}://{host}"), variable))
 }
 
-/// Why a connection was not made or broke, in words that are not the TLS library's, and the way
-/// out.
+/// Why a connection failed, in our words instead of the TLS library's, and the way out.
 pub(crate) fn why_broken(error: &reqwest::Error) -> (String, Option<String>) {
     const TRUST: &str = "if you trust it, name its authority with `bookctl profile set NAME ca_file=FILE`, --ca-file FILE or \
                          SSL_CERT_FILE=FILE";

@@ -1,5 +1,4 @@
-//! Reading standard input or a file: whole, up to a limit, in the encodings that spreadsheets and
-//! PowerShell write.
+//! Reads standard input or a file, up to a limit, as spreadsheets and PowerShell encode it.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -47,8 +46,7 @@ pub(crate) async fn read_text(source: Source, most: u64) -> io::Result<String> {
     text(read_bytes(source, most).await?)
 }
 
-/// The bytes of a source. A thread of its own reads them, so that Ctrl-C ends the command while a
-/// pipe is silent.
+/// The bytes of a source. A thread reads them, so that Ctrl-C works while a pipe is silent.
 pub(crate) async fn read_bytes(source: Source, most: u64) -> io::Result<Vec<u8>> {
     let read = tokio::task::spawn_blocking(move || bounded(source.open()?, most));
     read.await.unwrap_or_else(|_| Err(ErrorKind::Interrupted.into()))

@@ -5,8 +5,7 @@
 pub(crate) enum Key {
     Char(char),
     Enter,
-    /// A line break inside a paste. It does not submit. A console of Windows does not mark what is
-    /// pasted.
+    /// A line break inside a paste, which does not submit. A Windows console marks no paste.
     #[cfg_attr(windows, allow(dead_code))]
     PastedBreak,
     Backspace,

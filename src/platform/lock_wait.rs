@@ -1,5 +1,4 @@
-//! Waiting for a file that another process has locked. The wait has a limit, reports itself, and
-//! ends on Ctrl-C.
+//! Waits for a file that another process locked, up to a limit, with a note, until Ctrl-C.
 
 use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -17,11 +16,9 @@ pub(crate) struct LockWaitSettings {
 
 /// The longest wait, and the default.
 const MAX_LIMIT: Duration = Duration::from_secs(10);
-/// The lower bound of the limit: a short `--timeout` must not make two processes fail that merely
-/// meet.
+/// The lower bound of the limit: with a short `--timeout`, two processes may still meet.
 const MIN_LIMIT: Duration = Duration::from_millis(250);
-/// Signals are watched from here on. Processes that merely meet take milliseconds and need no
-/// watching.
+/// Signals are watched from here on. Processes that merely meet take milliseconds.
 const WATCH_SIGNALS_AFTER: Duration = Duration::from_millis(50);
 const NOTIFY_AFTER: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_millis(20);
@@ -67,8 +64,7 @@ impl LockWait {
         }
     }
 
-    /// Pauses before the next try. Returns `false` if the wait is over, because of its limit or a
-    /// signal.
+    /// Pauses before the next try. Returns `false` at the limit of the wait, or at a signal.
     pub(crate) fn pause(&mut self) -> bool {
         let waited = self.begun.elapsed();
         if let Some(limit) = self.limit {

@@ -16,9 +16,8 @@ pub(crate) const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 /// The most links that Linux follows in one path.
 const MOST_LINKS: usize = 40;
 
-/// Refuses a file if another user owns it, its folder or a link to it: another user's link could
-/// make any file of the user's a configuration or a journal. A file that does not exist is
-/// accepted.
+/// Refuses a file if another user owns it, its folder or a link to it: the link could make any file
+/// of ours a configuration or a journal. A missing file is accepted.
 pub(crate) fn check(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
         check_name(folder)?;

@@ -1,5 +1,4 @@
-//! How fast bookctl's own pauses pass: those before it tries again, and those between looks at
-//! something that changes.
+//! How fast bookctl's own pauses pass: before it tries again, and while it polls.
 
 use std::ffi::OsString;
 use std::sync::OnceLock;
@@ -7,8 +6,7 @@ use std::time::Duration;
 
 static PACE: OnceLock<f64> = OnceLock::new();
 
-/// Sets the part of each pause that is waited, from above 0 to 1. Tests set it, so that they do not
-/// wait in line.
+/// Sets the part of each pause that is waited, from above 0 to 1. Tests shorten pauses with it.
 pub(crate) fn set(part: Option<OsString>) {
     let part = part.and_then(|it| it.to_str()?.parse::<f64>().ok());
     if let Some(part) = part.filter(|part| *part > 0.0 && *part < 1.0) {

@@ -1,5 +1,4 @@
-//! Small files that only their owner can read. They are written atomically, by one process at a
-//! time.
+//! Small files that only their owner can read, written atomically by one process at a time.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -27,8 +26,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Creates a database file: 0600, in a 0700 folder. Removes the access of others from an existing
-/// one.
+/// Creates a database file: 0600, in a 0700 folder. Takes access from others if it exists.
 pub(crate) fn make(path: &Path) -> io::Result<()> {
     make_unsynced(path)?;
     // An empty file may be left from a process that died before its folder was synced.
@@ -54,8 +52,7 @@ pub(crate) fn sync(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.sync_all()
 }
 
-/// Removes the access of others from a folder of ours that everybody can write to, where they could
-/// replace files.
+/// Removes the access of others from our folder if everybody can write to it.
 pub(crate) fn close_folder_of(path: &Path) {
     path.parent().into_iter().for_each(files::close_folder);
 }

@@ -1,8 +1,7 @@
 //! Opening files that a person named or another process may have replaced, without blocking.
 //!
-//! Opening a named pipe blocks until another process opens its other end, and no signal that we
-//! handle ends that wait. A device may deliver bytes without end. Neither can hold a configuration
-//! or a certificate.
+//! Opening a named pipe blocks until another process opens its other end, and no signal ends that
+//! wait. A device may deliver bytes without end. Neither can be a configuration or certificate.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
@@ -18,8 +17,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 
 /// Like [`open`], with the caller's options. A file that is created is its owner's alone.
 pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    // Check first, because opening a pipe is noticed at its other end, and opening some devices has
-    // an effect.
+    // Check first: opening a pipe or some devices has an effect at their other end.
     if let Ok(found) = fs::metadata(path) {
         refuse_all_but_files(&found)?;
     }

@@ -61,8 +61,7 @@ pub(crate) fn posix_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// In PowerShell `@x` names a variable, a comma makes a list, and a flag ends at the first dot or
-/// colon.
+/// In PowerShell `@x` is a variable, a comma makes a list, a dot or colon ends a flag.
 fn powershell_word(text: &str) -> String {
     let is_special = text.contains(['@', ','])
         || text.starts_with('-') && text.contains(['.', ':'])
@@ -85,15 +84,13 @@ pub(crate) fn powershell_string(text: &str) -> String {
     quoted + "'"
 }
 
-/// Whether every shell reads a text as one word without quotes. A leading `=` or `%` is expanded by
-/// some.
+/// Whether every shell reads a text as one word. Some expand a leading `=` or `%`.
 pub(crate) fn is_plain(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:@+/,=%".contains(c);
     !text.is_empty() && !text.starts_with(['=', '%']) && text.chars().all(plain)
 }
 
-/// Escapes a word for bash by backslashes, so that the word can be continued. A leading `~` stays a
-/// home folder.
+/// Escapes a word for bash by backslashes, so that it can be continued. A leading `~` stays.
 pub(crate) fn escaped(word: &str) -> String {
     let mut escaped = String::new();
     for (place, c) in word.char_indices() {

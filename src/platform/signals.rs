@@ -88,8 +88,7 @@ fn listener(kind: tokio::signal::unix::SignalKind) -> io::Result<SignalListener>
     Ok(Box::new(move |context| signal.poll_recv(context)))
 }
 
-/// Whether the process was started with a signal ignored, as `nohup` does: it then must not end the
-/// command.
+/// Whether the process was started with a signal ignored, as `nohup` does.
 #[cfg(unix)]
 fn is_ignored(kind: tokio::signal::unix::SignalKind) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,5 +1,4 @@
-//! Statements that SQLite and PostgreSQL both understand: their values, their rows, and who runs
-//! them.
+//! Statements that SQLite and PostgreSQL both understand, their values, rows and sessions.
 //!
 //! The text of a statement is the same for both. Parameters are `?1`, `?2` and so on. Rows that the
 //! transaction changes after it has looked at them are read `FOR UPDATE`, which SQLite does not
@@ -19,8 +18,7 @@ pub(crate) type SqlResult<T> = Result<T, SqlFailure>;
 
 /// Runs statements within a transaction, or each by itself.
 pub(crate) trait SqlExecutor {
-    /// The rows of several statements that are sent together. Each sees what those before it have
-    /// done.
+    /// The rows of several statements, sent together. Each sees the effects of those before it.
     fn together(&self, statements: &[(&str, &[Value<'_>])]) -> SqlResult<Vec<Vec<SqlRow>>>;
 
     /// Runs a statement, and returns the number of rows that it changed.

@@ -101,8 +101,7 @@ impl FixtureFile {
     }
 }
 
-/// Where the value of a field such as `venues[0].slots.from` begins; of one that is missing, what
-/// it belongs to.
+/// Where a field such as `venues[0].slots.from` begins, or else what it belongs to.
 fn place(text: &str, field: &str) -> usize {
     let toml = toml_edit::Document::parse(text).ok();
     let mut toml = toml.as_ref().map(|it| it.as_item());

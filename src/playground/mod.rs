@@ -69,8 +69,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// A sandbox server is new, and some lists are the same in every sandbox: these commands need
-    /// no service.
+    /// These commands need no service: their lists are the same in every sandbox.
     pub(crate) fn needs(&self) -> Needs {
         match self {
             Command::Serve(_) | Command::Run(_) => {

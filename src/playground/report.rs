@@ -109,8 +109,7 @@ fn extension(path: &Path) -> &str {
 }
 
 impl Reports {
-    /// Writes what is asked for of the sandbox at an address, when the command has ended with this
-    /// exit code.
+    /// Writes the requested report of the sandbox at an address, after this exit code.
     pub(crate) async fn write(&mut self, ui: &Ui, origin: &str, exit: Exit) -> Result<Exit> {
         if self.files.is_empty() && self.fail_on.is_empty() {
             return Ok(exit);

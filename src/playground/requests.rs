@@ -130,8 +130,7 @@ async fn list(api: &Api, call: Call) -> Result<AnswerList> {
     Ok(AnswerList { recent: Some(RecentList::Requests), ..list })
 }
 
-/// Prints the newest requests, the oldest of them first, and then each that comes, until the
-/// sandbox stops.
+/// Prints the newest requests, oldest first, then each new one, until the sandbox stops.
 async fn follow(api: &Api, ui: &Ui, filter: &RequestFilter) -> Result<Exit> {
     let mut newer = list(api, filter.call(filter.limit, None)).await?;
     let mut last: Option<String> = None;
@@ -185,8 +184,7 @@ const COLUMNS: &[AnswerColumn] = &[
     ("took", |it| format!("{:.1} ms", it["duration_ms"].as_f64().unwrap_or_default()).into()),
     ("reason", |it| said(it).into()),
 ];
-/// The widths of the columns of `--follow`, so that a line fits into 80 columns, with what is said
-/// of it below.
+/// The widths of the columns of `--follow`, so that a line fits into 80 columns.
 const WIDTHS: [usize; 6] = [8, 3, 6, 38, 6, 0];
 
 fn line(request: &Document) -> Page {

@@ -73,11 +73,9 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let mut command = Command::new(program);
     command
         .args(arguments)
-        // The command gets no secret of a real service, which could not verify the sandbox's
-        // deliveries anyway.
+        // The command gets no real service's secret: it could not verify the sandbox's deliveries.
         .envs(variables.all())
-        // Its bookings, attempts and limits are of a sandbox that ends with it. They are none of
-        // the user's.
+        // Its bookings, attempts and limits end with its sandbox. They are not the user's.
         .env("BOOKCTL_HOME", &home)
         // A profile in the environment would take precedence over the sandbox.
         .env_remove("BOOKCTL_PROFILE")
@@ -85,16 +83,14 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         .env_remove("BOOKCTL_JOURNAL")
         // If it were set, every bookctl in the command would complete words instead of running.
         .env_remove("BOOKCTL_COMPLETE")
-        // If this command itself was started by `sandbox run`, the variable names a venue of
-        // another sandbox.
+        // A variable inherited from another `sandbox run` names a venue of another sandbox.
         .env_remove("BOOKCTL_SANDBOX_VENUE")
         .stdin(Stdio::inherit());
     if let Some(scenario) = &args.scenario {
         command.env("BOOKCTL_SANDBOX_VENUE", format!("ven_{scenario}"));
     }
     let ended = ended(&mut command, program).await;
-    // What cannot be deleted is left to the system, as everything in its folder for temporary
-    // files.
+    // What cannot be deleted is left to the system, in its folder for temporary files.
     let _ = std::fs::remove_dir_all(&home);
     let ended = match ended {
         Ok(exit) => report.write(ui, &variables.base_url, exit).await,

@@ -50,8 +50,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let logs = !ui.out.quiet;
     let starting =
         start(api, ui, settings, options, args.files, args.server, args.port, logs).await?;
-    // Listens for signals before the server is announced, so that a signal from then on ends it
-    // cleanly.
+    // Listens for signals before the server is announced, so that each ends it cleanly.
     let mut signals = listen_for_signals()?;
     let address = starting.address;
     let variables = &starting.variables;

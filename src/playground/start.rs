@@ -75,8 +75,7 @@ pub(crate) struct Starting {
     pub(crate) log: Option<LogThread>,
 }
 
-/// Opens the sandbox, loads its fixtures, and listens at an address. `logs` is whether each request
-/// becomes a line.
+/// Opens the sandbox, loads its fixtures, and listens. `logs` prints each request.
 pub(crate) async fn start(
     api: &Api,
     ui: &Ui,
@@ -212,16 +211,14 @@ impl LogThread {
         }
     }
 
-    /// Waits a little for what is not written yet. Returns whether that is everything: otherwise
-    /// nobody reads it.
+    /// Waits a little for unwritten lines. Returns whether all were written.
     pub(crate) fn end(&self) -> bool {
         let (written, end) = sync_channel(1);
         self.exchanges.try_send(LogEntry::End(written)).is_ok() && end.recv_timeout(LOG_END).is_ok()
     }
 }
 
-/// What is written of each request: a line with the reason and the notes below it, with `--verbose`
-/// the bodies too.
+/// The lines of a request: its reason and notes below it, with `--verbose` the bodies too.
 struct Log {
     bodies: bool,
     style: StreamStyle,

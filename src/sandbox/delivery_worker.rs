@@ -18,8 +18,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// How much of an answer's body is kept, and how long it may take to come after the status.
 const KEPT: usize = 16 * 1024;
 const BODY_TIMEOUT: Duration = Duration::from_secs(1);
-/// Most attempts in flight: so many that a slow handler seldom holds up those of other
-/// organizations.
+/// Most attempts in flight: a slow handler seldom delays those of other organizations.
 const CONCURRENCY: usize = 32;
 /// Longest time between two looks for due events.
 const CHECK: Duration = Duration::from_secs(1);
@@ -31,8 +30,7 @@ pub(crate) async fn run(store: &Store, interval: Duration) {
     let mut checks = interval_at(tokio::time::Instant::now() + check, check);
     checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut moves = store.clock_moves();
-    // A command on the sandbox, such as the one that moves the clock, ends within a second and has
-    // to begin nothing.
+    // A command on the sandbox ends within a second and has to begin nothing.
     let mut is_staying = false;
     let mut last = Instant::now();
     let mut worker =
@@ -65,15 +63,13 @@ struct DeliveryWorker<'a> {
     /// Built for the first attempt, because it reads the system's certificates.
     client: Option<Client>,
     in_flight: JoinSet<(PendingDelivery, DeliveryAttempt)>,
-    /// Bookings with an event in flight. Each has one at a time, so that its events arrive in order
-    /// unless one fails; cleared at every check, so that a slow response does not hold up the next
-    /// event.
+    /// Bookings with an event in flight. Each has one at a time, so that its events arrive in
+    /// order; cleared at every check, so that a slow response does not delay the next event.
     busy: HashSet<i64>,
 }
 
 impl DeliveryWorker<'_> {
-    /// Starts the attempts that are due, up to [`CONCURRENCY`]. If the store fails, the next check
-    /// tries again.
+    /// Starts the due attempts, up to [`CONCURRENCY`]. After an error, the next check does.
     async fn start_due(&mut self) {
         let most = CONCURRENCY - self.in_flight.len();
         let due = self.store.read(None, |tx| Ok(tx.has_due_deliveries()?)).await;

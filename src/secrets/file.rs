@@ -79,8 +79,7 @@ impl SecretsFile {
         .map_err(|error| self.not_read(error))
     }
 
-    /// Parses the file. An error names only the line, because the parser's message would quote the
-    /// content.
+    /// Parses the file. An error names only the line: the parser would quote the content.
     fn parse(&self, text: &str) -> Result<Kept> {
         toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);

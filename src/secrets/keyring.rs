@@ -16,8 +16,7 @@ const LIMIT: Duration = Duration::from_secs(3);
 /// The keyring. Each call runs on its own thread.
 #[derive(Debug, Default)]
 pub(crate) struct Keyring {
-    /// Why a call failed. The keyring is then not used again, so that a command waits for it at
-    /// most once.
+    /// Why a call failed. The keyring is then not used again: a command waits for it once.
     silent: OnceLock<String>,
 }
 
@@ -89,8 +88,7 @@ fn reason(refusal: &Refusal) -> String {
         _ => "it refused the request".to_owned(),
     };
     let cause = match cause.lines().next().unwrap_or_default() {
-        // What libdbus says where neither the environment nor the user's runtime folder leads to a
-        // bus.
+        // What libdbus reports if neither the environment nor the runtime folder has a bus.
         cause if cause.contains("autolaunch") => "there is no session bus",
         cause => cause,
     };

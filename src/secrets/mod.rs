@@ -22,8 +22,7 @@ pub(crate) use redact::{
 pub(crate) use secret::Secret;
 pub(crate) use vault::{Storage, Vault};
 
-/// A profile at an origin (`https://api.example.com`): a secret stored for one origin is never used
-/// for another.
+/// A profile at an origin (`https://api.example.com`). A secret never leaves its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Account {
     pub(crate) profile: String,
@@ -38,8 +37,7 @@ impl Account {
 
 impl fmt::Display for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An origin contains no `@`, so the last one separates the two, whatever the profile's
-        // name.
+        // An origin contains no `@`, so the last one separates it from the profile's name.
         write!(f, "{}@{}", self.profile, self.origin)
     }
 }

@@ -41,8 +41,7 @@ pub(crate) fn reveal(text: &str) {
 
 /// Registers the strings and numbers of a secret document, such as a payment answer.
 ///
-/// Strings without a digit ("approved") are words, and `approval_id` is public: it identifies what
-/// is answered.
+/// Strings without a digit ("approved") are words, and `approval_id` is public.
 pub(crate) fn register_secrets_in(document: &Value) {
     match document {
         Value::String(text) if text.contains(|c: char| c.is_ascii_digit()) => register_secret(text),
@@ -69,8 +68,7 @@ pub(crate) fn redact(text: &str) -> Cow<'_, str> {
     masked(text, &seen().iter().collect::<Vec<_>>())
 }
 
-/// The document with every registered secret replaced, apart from its id and its status, by which
-/// it is known.
+/// The document with every secret replaced, apart from its id and its status.
 pub(crate) fn redact_document<'a>(text: &'a str, value: &Value) -> Cow<'a, str> {
     match redact(text) {
         Cow::Borrowed(_) => Cow::Borrowed(text),
@@ -115,8 +113,7 @@ fn masked<'a>(text: &'a str, secrets: &[&Zeroizing<String>]) -> Cow<'a, str> {
     Cow::Owned(masked + &text[end..])
 }
 
-/// Where a text holds secrets: as they are, in another spelling, or within a word in base64 or
-/// hexadecimal digits.
+/// Where a text holds secrets: plain, in another spelling, or in base64 or hexadecimal.
 fn places_of(text: &str, secrets: &[&Zeroizing<String>]) -> Vec<Range<usize>> {
     let find = |text: &str, shortest| {
         let secrets = secrets.iter().filter(move |it| it.len() >= shortest);

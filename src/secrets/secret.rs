@@ -65,8 +65,7 @@ impl Secret {
         format!("{prefix}…{}", tail.iter().rev().collect::<String>())
     }
 
-    /// The first four bytes of the SHA-256, in hex. Blanks around a secret are not sent, so they
-    /// make no difference.
+    /// The first four bytes of the SHA-256, in hex. Blanks around it make no difference.
     pub(crate) fn fingerprint(&self) -> String {
         hex::encode(&sha256([self.0.trim().as_bytes()])[..4])
     }

@@ -5,8 +5,7 @@ use std::ops::Range;
 use crate::platform::crypto::base64_decoded;
 use crate::platform::hidden::is_hidden;
 
-/// A text with percent-encoding, references of HTML and escapes of JSON resolved once, without
-/// hidden characters.
+/// A text with percent-encoding, HTML references and JSON escapes resolved once.
 pub(super) struct Respelled {
     pub(super) text: String,
     /// Where each byte of the text, and its end, stands in the text that was read.
@@ -68,8 +67,7 @@ fn meant(written: &str) -> Option<(char, usize)> {
     Some((char::from_u32(code)?, stop + usize::from(is_ended)))
 }
 
-/// The words of a text that may be base64 or hexadecimal digits: each with its place, and what it
-/// then says.
+/// The words that may be base64 or hexadecimal: each with its place and decoded text.
 pub(super) fn decoded_words(
     text: &str,
     shortest: usize,

@@ -8,8 +8,7 @@ use super::store::QueuedDelivery;
 use crate::secrets::Secret;
 use crate::service::mapping::Dialect;
 
-/// The age at which a listener replaces a signature: an app that checks the time would refuse an
-/// older one.
+/// The age at which a listener replaces a signature: a handler would refuse an older one.
 pub(crate) const MAX_SIGNATURE_AGE: SignedDuration = SignedDuration::from_secs(60);
 
 /// Headers that belong to a connection or are set by the HTTP client, and are not forwarded.
@@ -19,8 +18,7 @@ const HOP_BY_HOP: &str = "connection content-length expect host keep-alive proxy
 pub(crate) struct App {
     pub(crate) handler: Handler,
     pub(crate) dialect: Dialect,
-    /// Makes a new signature where the one that came is older than this; `None` sends all headers
-    /// as they came.
+    /// Makes a new signature if the received one is older than this; `None` forwards all headers.
     pub(crate) signing: Option<(Secret, SignedDuration)>,
     pub(crate) headers: Vec<HeaderLine>,
 }

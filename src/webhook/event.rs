@@ -36,8 +36,7 @@ pub(crate) struct Event {
     pub(crate) kind: String,
     #[serde(rename = "booking_id")]
     pub(crate) booking: Option<String>,
-    /// The booking's status when the event was sent: a hint, as events may arrive late or out of
-    /// order ("Events", 7).
+    /// The booking's status when the event was sent: a hint, as events may be late or out of order.
     pub(crate) status: Option<String>,
     #[serde(skip)]
     pub(crate) id_source: IdSource,
@@ -86,8 +85,7 @@ impl Event {
         event
     }
 
-    /// What was not found in the delivery, what happens to it, and the setting that says where it
-    /// stands.
+    /// What was not found in the delivery, what happens to it, and the setting that helps.
     pub(crate) fn warning(&self, adapter: &Adapter) -> Option<String> {
         let dialect = &adapter.dialect;
         let (id, kind) = (&dialect.event_id_field, &dialect.event_type_field);
@@ -122,8 +120,7 @@ impl Event {
         Some(format!("{doubt}: {}", adapter.set_command(setting)))
     }
 
-    /// The booking in a delivery, as far as the event shows it: often no more than its id and
-    /// status.
+    /// The booking in a delivery, as far as the event has it: often only its id and status.
     pub(crate) fn booking_in(body: &[u8], adapter: &Adapter) -> Option<Booking> {
         let event = read_body(body, |_| None).ok()?.value().clone();
         // Of an expression that fails the listener has warned.
@@ -146,8 +143,7 @@ impl Event {
         }
     }
 
-    /// Events with the same key are forwarded in order: the booking's id, or the event's own if it
-    /// has no booking.
+    /// Events with the same key are forwarded in order: the booking's id, else the event's own.
     pub(crate) fn ordering_key(&self) -> &str {
         self.booking.as_deref().unwrap_or(&self.id)
     }

@@ -24,12 +24,10 @@ use crate::service::time::duration::duration;
 const MAX_IN_FLIGHT: usize = 64;
 /// How long to wait before using the database again after a failure.
 const WRITE_PAUSE: Duration = Duration::from_secs(1);
-/// The longest sleep. After the machine itself was suspended, the clock is read again within this
-/// time.
+/// The longest sleep: after a suspend, the clock is read again within this time.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 
-/// The pauses between the attempts of a delivery. After the last one has failed, the event is
-/// abandoned.
+/// The pauses between the attempts of a delivery. After the last, the event is abandoned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Schedule(Vec<Duration>);
 
@@ -68,8 +66,7 @@ pub(super) struct Forwarder {
 }
 
 impl Forwarder {
-    /// Forwards what is waiting and what arrives until `stop`, then waits up to `grace` for
-    /// attempts in flight.
+    /// Forwards waiting and new events until `stop`, then waits up to `grace` for attempts.
     pub(super) async fn run(self: Arc<Self>, stop: impl Future<Output = ()>, grace: Duration) {
         let mut stop = pin!(stop);
         // The attempts in flight, which end with the numbers of their events.

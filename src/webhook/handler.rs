@@ -1,5 +1,4 @@
-//! Posting to a handler, the program that receives webhooks. Like the service, the client follows
-//! no redirects.
+//! Posts to a handler, the program that receives webhooks. Follows no redirects, as the service.
 
 use std::fmt;
 use std::path::Path;
@@ -127,8 +126,7 @@ impl Handler {
         for (name, value) in headers {
             let value: Vec<u8> = value.chars().filter_map(|c| u8::try_from(c).ok()).collect();
             let name = HeaderName::try_from(name.as_str());
-            // Skips none: they came in a request, or were checked with the arguments or the
-            // dialect.
+            // Skips none: they came in a request, or were checked with the arguments.
             if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(&value)) {
                 map.append(name, value);
             }
@@ -149,8 +147,7 @@ impl Handler {
         verdict
     }
 
-    /// Reads a document from the handler. It is not a delivery, so a shorter deadline does not
-    /// apply.
+    /// Reads a document from the handler, without the shorter deadline of deliveries.
     pub(crate) async fn get(&self, url: &Url) -> HandlerVerdict {
         let deadline = self.deadline.max(DEADLINE);
         exchange(self.http.get(url.clone()), MAX_DOCUMENT, deadline).await

@@ -24,8 +24,7 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Starts a listener on a bound, non-blocking socket. Returns it and the receiver of its
-    /// events.
+    /// Starts a listener on a bound, non-blocking socket. Returns it and its events' receiver.
     pub(crate) fn start(
         listening: Listening,
         app: Option<(App, Schedule)>,

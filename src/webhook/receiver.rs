@@ -29,8 +29,7 @@ use crate::service::mapping::{Adapter, signing_service};
 /// The largest body, in bytes: the service's own limit ("Limits", 3).
 const LARGEST_BODY: usize = 1024 * 1024;
 
-/// How long the head of a request may take, and then its body: as long as the service waits for an
-/// answer.
+/// How long the head of a request may take, and then its body: as long as the service waits.
 pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) struct Listening {
@@ -38,8 +37,7 @@ pub(crate) struct Listening {
     pub(crate) adapter: Adapter,
     /// The kinds of events that are shown and forwarded; empty for all.
     pub(crate) kinds: Vec<String>,
-    /// Shows what is kept, and the address that it came to. The handler's client shows what is
-    /// forwarded.
+    /// Shows what is stored, and the address it came to. The handler's client shows the rest.
     pub(crate) trace: Option<(Trace, String)>,
 }
 
@@ -131,8 +129,7 @@ impl Receiver {
         verified.map(drop).map_err(|why| why.to_string())
     }
 
-    /// Warns of a header of another name whose signature verifies. Other senders choose no word of
-    /// a warning.
+    /// Warns of a header of another name whose signature verifies, and of no other.
     fn warn_of_another_header(&self, own: &str, headers: &HeaderMap, body: &[u8], now: Timestamp) {
         let verified = headers.keys().find_map(|name| {
             let service = signing_service(name.as_str())?;
@@ -154,8 +151,7 @@ impl Receiver {
         let _ = self.reporter.send(warning);
     }
 
-    /// Reads an event on a thread of its own, because an expression of the profile may take
-    /// seconds.
+    /// Reads an event on its own thread: an expression of the profile may take seconds.
     async fn read(&self, headers: &HeaderMap, body: Vec<u8>) -> Result<Event, DeliveryRejection> {
         let (adapter, headers) = (self.listening.adapter.clone(), headers.clone());
         let header = move |name: &str| {

@@ -1,5 +1,4 @@
-//! The signature of a delivery: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<raw body>">`
-//! ("Events", 5).
+//! The signature of a delivery: `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<raw body>">`.
 
 use std::fmt;
 use std::time::Duration;

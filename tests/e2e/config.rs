@@ -241,6 +241,7 @@ fn a_config_file_that_cannot_be_read_is_refused_with_its_line() {
         ("default_profile = 'x'\n[profiles.x\n", "line 2"),
         ("[profiles.x]\nbase_url = 'https://a.example'\n[profiles.x.dialect]\notp_feild = 'pin'\n", "line 4"),
         ("[profiles.x]\nread_only = 'maybe'\nbase_url = ''\n", "line 2"),
+        ("retention = 30\n", "line 1: the value must be text in quotes, not integer `30`"),
     ];
     for (config, line) in cases {
         let home = Home::new().configured(config);

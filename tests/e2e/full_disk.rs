@@ -150,7 +150,7 @@ fn help_and_version_that_cannot_be_written_say_so() {
         let script = format!("\"$0\" {line} >/dev/full");
         shell.args(["-c", &script, env!("CARGO_BIN_EXE_bookctl")]);
         let output = Running::start(shell).ends(1);
-        let says = "cannot write the result to stdout";
+        let says = "the result could not be written to stdout";
         output.tells(says);
     }
 }

@@ -157,7 +157,7 @@ fn all_that_a_booking_lacks_is_named_in_one_error() {
 
 /// One sentence says what is wrong with it, and the hint what to do.
 #[test]
-fn words_that_are_no_command_no_topic_and_no_booking_are_named_with_what_to_do() {
+fn wrong_words_get_one_sentence_and_a_hint() {
     let home = Home::new();
     #[rustfmt::skip]
     let cases = [
@@ -178,10 +178,25 @@ fn words_that_are_no_command_no_topic_and_no_booking_are_named_with_what_to_do()
         (
             &["slots", "ven_confirms", "--at", "yesterday 19:30"],
             2,
-            "--at <WHEN|DAY>: `yesterday 19:30` is not a time: `yesterday` is in the past; \
+            "--at <WHEN|DAY>: `yesterday` is in the past; \
              try `2030-12-01 19:30`, `tomorrow 19:30`, `fri 8pm` or `in 2 hours`",
             "see `bookctl slots --help`",
         ),
+        (
+            &["bookings", "--date", "32"],
+            2,
+            "--date <DAY|DAY..DAY>: `32` is not understood; \
+             try `today`, `fri`, `2030-11-27` or `2030-11-27..2030-11-30`",
+            "see `bookctl bookings --help`",
+        ),
+        (
+            &["book", "ven_1", "--name", "-Ada"],
+            2,
+            "unexpected argument '-A' found",
+            "to pass a value that begins with `-`, write --name=-Ada.",
+        ),
+        (&["show", "bk_1\nbk_2"], 6, "no booking has this ID: bk_1\\u{a}bk_2", "bookctl bookings"),
+        (&["card"], 2, "name a session or a guest", "bookctl session list"),
         (&["sandbox", "delete"], 2, "unrecognized subcommand 'delete'", "did you mean 'deliveries' or 'reset'?"),
         (&["help", "sandbx"], 2, "unknown topic or command `sandbx`", "did you mean 'sandbox'?"),
         (&["show", "--", "--json"], 6, "booking not found: --json", "bookctl bookings -- --json"),

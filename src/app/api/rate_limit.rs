@@ -1,5 +1,4 @@
-//! Counts requests against the rate limits of all processes of a journal. One that would be refused
-//! is not sent.
+//! Counts requests against the rate limits of a journal. One that would be refused is not sent.
 
 use std::time::Duration;
 
@@ -20,9 +19,8 @@ const TICK: Duration = Duration::from_secs(1);
 const SHORTEST: Duration = Duration::from_secs(1);
 
 impl Api {
-    /// Counts a call before it is sent, and waits if its rate limit is known to be exhausted.
-    /// Returns what is left of `allowed`. Without a journal nothing is known, and nothing is waited
-    /// for.
+    /// Counts a call before it is sent, and waits if its rate limit is exhausted. Returns what is
+    /// left of `allowed`. Without a journal nothing is known.
     pub(crate) async fn admit(&self, call: &Call, mut allowed: Duration) -> Result<Duration> {
         let Some(name) = shared_limit(call) else {
             return Ok(allowed);
@@ -135,8 +133,7 @@ impl Api {
         if let Failure::Refused(refusal) = &mut failure
             && may_wait
         {
-            // At least the shortest wait, in the message too: "in 0 s" would ask for no wait at
-            // all.
+            // At least the shortest wait, in the message too: not "in 0 s".
             refusal.retry_after = refusal.retry_after.map(|pause| pause.max(SHORTEST));
             // Without a reset time, who set --max-wait waits for a whole window (spec, Limits).
             let is_set = allowed >= RATE_LIMIT_WINDOW && allowed < Duration::MAX;
@@ -177,15 +174,12 @@ impl Api {
             && self.certainty() == Certainty::Contract
         {
             let seconds = after.as_secs().max(1);
-            error.hint = Some(format!(
-                "skip the wait: bookctl sandbox clock --advance {seconds}s (or start the sandbox with --no-limits)"
-            ));
+            error.hint = Some(format!("skip the wait: bookctl sandbox clock --advance {seconds}s"));
         }
         error
     }
 
-    /// Waits by the service's clock, with a countdown. A sandbox's clock may be moved in the
-    /// meantime.
+    /// Waits by the service's clock, with a countdown. A sandbox's clock may move meanwhile.
     async fn wait_out(&self, pause: Duration, allowed: Duration) -> Result<Duration> {
         let in_batch = self.batch_progress.borrow().is_some();
         let waits =
@@ -217,8 +211,7 @@ impl Api {
                 }
             }
             is_watched = is_watched && sees_its_clock(client).await;
-            // How far a sandbox's clock was moved in the meantime, in addition to the time that
-            // passed here.
+            // How far a sandbox's clock was moved meanwhile, beyond the time that passed here.
             let moved = client.skew.get().unwrap_or_default() - before;
             passed = began.elapsed() + Duration::try_from(moved).unwrap_or_default();
         }
@@ -226,14 +219,12 @@ impl Api {
     }
 }
 
-/// The name of the rate limit of a call, if it is shared through the journal. Plain reads do not
-/// open the journal.
+/// The name of a call's rate limit, if the journal shares it. Plain reads open no journal.
 fn shared_limit(call: &Call) -> Option<&'static str> {
     call.rate_limit_name().filter(|name| name.starts_with("POST "))
 }
 
-/// Whether the service is on this machine and has a sandbox's clock. The answer updates the
-/// client's clock.
+/// Whether the service is here and has a sandbox's clock, with which the client's is updated.
 async fn sees_its_clock(client: &Client) -> bool {
     client.connection.loopback && client.send(&Call::get("/sandbox/clock")).await.is_ok()
 }

@@ -14,8 +14,7 @@ use crate::platform::ownership;
 use crate::sandbox::{self, Sandbox};
 use crate::service::client::{Answer, Call, Client};
 
-/// How often the embedded sandbox sends deliveries: a listener in another terminal shows them
-/// within a second.
+/// How often the sandbox sends deliveries: a listener shows them within a second.
 const EMBEDDED_DELIVERIES: Duration = Duration::from_millis(200);
 
 impl Api {
@@ -92,8 +91,7 @@ impl Api {
             return Ok(client.map_or_else(Timestamp::now, Client::service_now));
         }
         let known = self.embedded()?.skew;
-        // Another command may have moved the clock. `Date` is in whole seconds, so a smaller
-        // difference means nothing.
+        // Another command may have moved the clock. `Date` is in whole seconds.
         let is_moved =
             |seen: &SignedDuration| seen.saturating_sub(known).abs() > SignedDuration::from_secs(2);
         let seen = client.and_then(|it| it.skew.get()).filter(is_moved);
@@ -106,8 +104,7 @@ impl Api {
         self.now().unwrap_or_else(|_| Timestamp::now())
     }
 
-    /// A clock for the time that a prompt is open: another command may move the sandbox's clock in
-    /// the meantime.
+    /// A clock for an open prompt: another command may move the sandbox's clock meanwhile.
     pub(crate) fn live_clock(&self) -> impl Fn() -> Timestamp {
         let watched = match &*self.target {
             Target::Embedded { database, .. } => {
@@ -134,8 +131,7 @@ impl Api {
         Ok(())
     }
 
-    /// Sends a call to the sandbox's control endpoints. Fails if the profile does not point to a
-    /// sandbox.
+    /// Sends a call to the sandbox's controls. Fails if the profile's service is no sandbox.
     pub(crate) async fn control(&self, mut call: Call) -> Result<Answer> {
         // The index would say so too, but it needs a key, and a sandbox's controls do not.
         if self.is_sandbox_by(Call::get("/sandbox/clock")).await == Some(false) {

@@ -92,8 +92,7 @@ fn is_being_sent(api: &Api, records: &Records, attempt: &Attempt) -> bool {
     })
 }
 
-/// Warns of attempts in doubt, the oldest first, in one line. A script's log has no name of a guest
-/// of other commands.
+/// Warns of unresolved attempts, oldest first, in one line, without other guests' names.
 fn warn_of(ui: &Ui, attempts: &[Attempt]) {
     let Some(newest) = attempts.last() else {
         return;
@@ -208,8 +207,7 @@ fn refuse_closed(attempt: &Attempt) -> Result<()> {
     Ok(())
 }
 
-/// Offers a person to find out immediately what happened to the request of this error, if its
-/// outcome is unknown.
+/// Offers to find out immediately what happened to this error's request, if unknown.
 pub(crate) async fn offer_to_find_out(
     api: &Api,
     records: &Records,

@@ -41,8 +41,8 @@ const GUEST: usize = 18;
 
 /// Book every row of a JSON lines or CSV file
 ///
-/// bookctl keeps to the service's rate limits. If a batch stops, start it again: it books nothing
-/// twice.
+/// bookctl keeps to the service's rate limits. If a batch stops, start it again: rows already booked
+/// are not booked again, also after you correct others.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl batch friday.csv\n  \
@@ -56,7 +56,7 @@ pub(crate) struct Args {
     /// File of rows; `-` reads standard input
     #[arg(value_name = "FILE", value_parser = Source::parse)]
     rows: Source,
-    /// Book under this name, on purpose again
+    /// Name the batch; its rows are booked apart from other batches
     #[arg(long)]
     name: Option<String>,
     #[command(flatten)]
@@ -72,7 +72,7 @@ pub(crate) struct Args {
     /// Show the results of the rows so far, and book nothing
     #[arg(long, conflicts_with_all = ["retry_failed", "dry_run", "wait"])]
     results: bool,
-    /// Book equal rows, each of them once
+    /// Allow identical rows, and book each one
     #[arg(long)]
     equal_rows: bool,
     /// Show the requests and book nothing

@@ -113,8 +113,7 @@ impl Replaced {
         Ok(None)
     }
 
-    /// Names the bookings of rows that were removed, which stay booked. No guest's name reaches a
-    /// script's log.
+    /// Names the bookings of removed rows, which stay booked, without guests in a script's log.
     pub(crate) fn warn_of_removed(
         &self,
         records: &Records,
@@ -158,8 +157,7 @@ fn seat(records: &Records, asked: &Value) -> Option<Seat> {
     Some((venue, day, words(&name)))
 }
 
-/// Whether two requests with one name are for one person: not both the phone and the email are
-/// others.
+/// Whether two requests with one name are for one guest: its phone or email is the same.
 fn is_same_guest(before: &Value, now: &Value) -> bool {
     let differs = |field: &str| {
         let mark = |asked: &Value| {
@@ -171,8 +169,7 @@ fn is_same_guest(before: &Value, now: &Value) -> bool {
     !(differs("phone") && differs("email"))
 }
 
-/// The flags of `modify` that make a booking what a row asks for: none if it is that. `None` if
-/// `modify` cannot.
+/// The flags of `modify` that make a booking fit a row, perhaps none; `None` if it cannot.
 fn changes(attempt: &Attempt, booking: &Booking, row: &BatchRow) -> Option<Vec<String>> {
     let asked = |field: &str| row.body.get(field).map(plain);
     let is_fixed = |field: &&str| asked(field) == attempt.asked().get(*field).map(plain);

@@ -1,5 +1,4 @@
-//! The request of a row: with the slot at its time, which is looked up as `book` does, or as it was
-//! sent before.
+//! The request of a row: with the slot at its time, as `book` does, or as sent before.
 
 use std::collections::HashMap;
 

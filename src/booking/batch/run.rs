@@ -151,8 +151,7 @@ impl BatchRun<'_> {
             if !ends_here {
                 self.note_progress(done);
             }
-            // If the first row fails with an error that every row would get, that error is the
-            // whole result.
+            // If the first row fails with every row's error, that error is the result.
             if !ends_here || done > 1 || is_misread {
                 let line = result.line();
                 // A result that cannot be stored is printed all the same.
@@ -194,10 +193,9 @@ impl BatchRun<'_> {
         Err(error)
     }
 
-    /// Warns of rows whose guests have a booking at the venue on that day already, or an earlier
-    /// row, and asks a person whether they are meant; no is `declined` (17). What was booked under
-    /// the batch's `own` keys does not count, nor a row that has its booking, unless it may be
-    /// booked again.
+    /// Warns of rows whose guests have a booking at the venue on that day, or an earlier row, and
+    /// asks whether they are meant; no is `declined` (17). Bookings of the batch's `own` keys do
+    /// not count, nor rows with a booking that are not booked again.
     pub(crate) async fn ask_about_same_guests(
         &self,
         own: &HashSet<String>,
@@ -257,14 +255,12 @@ impl BatchRun<'_> {
         error.hint(first.unwrap_or_default() + &self.again)
     }
 
-    /// Whether a team shares the journal. Several machines may then book one batch at the same
-    /// time.
+    /// Whether a team shares the journal, so that computers may share a batch.
     fn is_shared(&self) -> bool {
         self.api.target().journal().is_some()
     }
 
-    /// The next row that no other machine books right now. Waits if other machines book all that
-    /// are left.
+    /// The next row that no other computer books. Waits if others book all that are left.
     async fn claim_next<'r>(
         &self,
         left: &mut VecDeque<&'r KeyedRow>,
@@ -280,8 +276,7 @@ impl BatchRun<'_> {
             let Claim::Others { seconds } = journal.claim(&key, LONGEST_LEASE)? else {
                 return Ok(Some(keyed));
             };
-            // A row with a result needs no claim: its computer may have died before it released its
-            // own.
+            // A row with a result needs no claim: its computer may have died with one.
             let attempt = journal.attempt(&key)?;
             if attempt.is_some_and(|it| matches!(it.state, State::Resolved | State::Abandoned)) {
                 return Ok(Some(keyed));
@@ -376,8 +371,7 @@ impl BatchRun<'_> {
             }
         };
         self.check(&key, &first, existed_before, keyed)?;
-        // A card that the venue may hold would be charged twice, and who cancelled does not want it
-        // again.
+        // A card may be charged twice, and a cancelled visit is not wanted again.
         let is_over = matches!(first.status(), Status::Failed | Status::Expired);
         if existed_before && self.retry_failed && is_over && !first.may_stand() {
             return Ok(None);
@@ -478,8 +472,7 @@ fn own_attempt(
     Ok(attempt.filter(|it| it.origin == origin && is_of_row(it, keyed, key)))
 }
 
-/// The error of an attempt whose last run was refused. Only the status and the code of the refusal
-/// are known.
+/// The error of an attempt whose last run was refused: the refusal's status and code.
 fn refusal(attempt: &Attempt) -> Option<Error> {
     let run = attempt.runs.last()?;
     let status = run.http_status;
@@ -505,8 +498,7 @@ fn unsent() -> Error {
     Error::new(Code::Unsent, "no request has been sent for this row")
 }
 
-/// The result of a row as it was printed; of one that was not, what the journal knows. Nothing is
-/// sent.
+/// The result of a row as printed, else what the journal knows. Nothing is sent.
 pub(crate) fn known_line(
     api: &Api,
     records: &Records,

@@ -32,8 +32,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 pub(crate) struct CreatedBooking {
     pub(crate) booking: Booking,
-    /// Whether the same idempotency key had the booking before this command sent it (spec, Limits
-    /// 7).
+    /// Whether the key had the booking before this command sent it (spec, Limits 7).
     pub(crate) existed_before: bool,
 }
 
@@ -161,8 +160,7 @@ struct Sending<'a> {
     known_booking: Option<String>,
     /// Whether a person named the key just now, who may send again what was abandoned.
     reopens: bool,
-    /// Whether the last run left the attempt open: that run or another one of the attempt may have
-    /// booked.
+    /// Whether the last run left the attempt open: one of its runs may have booked.
     left_open: bool,
     began: Instant,
 }
@@ -218,8 +216,7 @@ impl Sending<'_> {
         made.is_some_and(|made| Timestamp::now().duration_since(made) > youngest)
     }
 
-    /// Records a run as soon as the known rate limit allows one. Returns what is left of
-    /// `max_wait`.
+    /// Records a run once the rate limit allows one. Returns what is left of `max_wait`.
     async fn begin_run(&mut self, mut max_wait: Duration) -> Result<(RunId, Earlier, Duration)> {
         let mut limit = self.call.rate_limit_name();
         let mut progress = None;
@@ -274,8 +271,7 @@ impl Sending<'_> {
         self.known_booking = known.booking_id;
     }
 
-    /// Whether a refusal carries what may be the booking, outside the list of unfinished ones
-    /// (spec, Errors).
+    /// Whether a refusal has the booking outside its list of unfinished ones (spec, Errors).
     fn is_shown_in(&self, refusal: &Document) -> bool {
         let is_it = |booking: &Booking| {
             let may_be = self.is_booking(booking) || booking.may_stand();
@@ -428,10 +424,9 @@ impl Sending<'_> {
         created.zip(began.ok()).is_some_and(|(created, began)| created > began)
     }
 
-    /// Whether a response is certainly a booking: it has an id, a status and the `object` that the
-    /// specification states for every booking, or a status that it names and something that can be
-    /// compared with what was asked for. An envelope may have an id, a status and a provider of its
-    /// own.
+    /// Whether a response is certainly a booking: it has an id, a status and the specified
+    /// `object`, or a known status and something to compare with the request. An envelope may have
+    /// an id, a status and a provider of its own.
     fn is_booking(&self, booking: &Booking) -> bool {
         let object = booking.value().get("object");
         if object.is_some_and(|it| !it.is_null() && !plain(it).to_lowercase().contains("error")) {
@@ -472,8 +467,7 @@ impl Sending<'_> {
         }
     }
 
-    /// Turns an error into one that says that a booking may exist, and names the command that finds
-    /// out.
+    /// Turns an error into one for a booking that may exist, with the command that finds out.
     fn doubtful(&self, mut error: Error) -> Error {
         // An interrupt already says what is in flight.
         if error.code == Code::Interrupted {

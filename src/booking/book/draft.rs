@@ -1,5 +1,4 @@
-//! A booking request under construction: what flags, earlier searches and prompts have provided so
-//! far.
+//! A booking request under construction, from flags, earlier searches and prompts.
 
 use clap::builder::NonEmptyStringValueParser;
 use jiff::tz::TimeZone;
@@ -45,7 +44,7 @@ pub(crate) struct Options {
     /// Book with the connected account of this guest
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) end_user: Option<String>,
-    /// Pay through the external payment vendor
+    /// Pay through the payment vendor
     #[arg(long, value_name = "HOW", value_parser = ["vendor"])]
     pub(crate) payment: Option<String>,
 }
@@ -100,8 +99,7 @@ impl BookingDraft {
         with_fields(own, &self.fields).map(drop)
     }
 
-    /// Takes from an earlier booking what nothing else says: the venue, the guest, the party and
-    /// the seating.
+    /// Fills what is missing from an earlier booking: venue, guest, party and seating.
     pub(crate) async fn fill_like(
         &mut self,
         api: &Api,
@@ -157,8 +155,7 @@ impl BookingDraft {
         self.remembered().map(Venue::providers).unwrap_or_default()
     }
 
-    /// Whether the venue is known to have several providers, and none is named. The service then
-    /// refuses to choose.
+    /// Whether the venue has several providers, and none is named, which the service rejects.
     pub(crate) fn has_a_choice_of_providers(&self) -> bool {
         self.options.provider.is_none() && !self.has_slot() && self.providers().len() > 1
     }

@@ -97,8 +97,7 @@ pub(crate) async fn wants_second_beside_open(
 /// How many of the newest bookings are looked through, so that nobody waits for a long journal.
 const LOOKED_THROUGH: u32 = 1000;
 
-/// The bookings at some venues that may stand there, each with its venue and its time, the newest
-/// first.
+/// The standing bookings at some venues, each with its venue and time, newest first.
 pub(crate) struct Booked(Vec<(String, DocumentTime, LiveBooking)>);
 
 impl Booked {
@@ -114,8 +113,7 @@ impl Booked {
         Ok(Booked(live.into_iter().filter_map(with_its_time).collect()))
     }
 
-    /// What a person reads of the newest booking for the guest of a request, at its venue on its
-    /// day.
+    /// Describes the newest booking for the guest of a request, at its venue on its day.
     pub(crate) fn for_guest_of(
         &self,
         records: &Records,
@@ -169,8 +167,7 @@ pub(crate) fn day_at(
 pub(crate) struct EarlierRows(HashMap<(String, Option<Date>, String), usize>);
 
 impl EarlierRows {
-    /// Adds a row. Returns what a person reads of an earlier one for its guest, at its venue on its
-    /// day.
+    /// Adds a row. Describes an earlier one for its guest, at its venue on its day.
     pub(crate) fn add(&mut self, records: &Records, number: usize, row: &Value) -> Option<String> {
         let venue = venue_of(row);
         let (_, day) = day_at(records, &venue, row)?;
@@ -192,9 +189,8 @@ pub(crate) fn venue_of(asked: &Value) -> String {
     asked.get("venue_id").map(plain).unwrap_or_default()
 }
 
-/// Warns if the guest of a request has a booking at its venue on its day, and asks a person whether
-/// another one is meant; no is `declined` (17). `resumed` are bookings that this command has found
-/// out about.
+/// Warns if the guest of a request has a booking at its venue on its day, and asks whether to book
+/// another; no is `declined` (17). `resumed` are bookings this command has found.
 pub(crate) async fn ask_about_same_guest(
     records: &Records,
     ui: &Ui,

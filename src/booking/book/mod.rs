@@ -250,8 +250,7 @@ impl BookCommand<'_> {
         Ok(())
     }
 
-    /// Leads a person who was guided back to the slots where theirs was gone. The new request gets
-    /// a new key.
+    /// Leads a guided user back to the slots if theirs is gone. The new request has a new key.
     async fn chooses_another_slot(&mut self, booking: &Booking) -> Result<bool> {
         let (api, records, ui, draft) = (self.api, self.records, self.ui, &mut self.draft);
         let gone = [Some("slot_taken"), Some("no_availability")];
@@ -316,8 +315,7 @@ impl BookCommand<'_> {
         {
             error = error.detail(format!("to try again: {command}"));
         }
-        // Without a provider the service may not know which provider to ask (spec, Errors: 400
-        // without a code).
+        // Without a provider the service may have to choose (spec, Errors: 400 without a code).
         let is_general = error.hint.as_deref() == Some(Code::Http400.entry().next);
         let fields = error.body.as_ref().map(|body| named(body.value()));
         let names_fields = fields.is_some_and(|fields| !fields.is_empty());

@@ -25,9 +25,8 @@ pub(crate) fn known_zone(venue: Option<&Venue>, flag: Option<&TimeZone>) -> Opti
     venue.and_then(Venue::timezone).or_else(|| flag.cloned())
 }
 
-/// A time as the service wants it, if no slot shows it; `usage` (2) if it is the venue's and has to
-/// be sent with an offset, or an instant and has to be sent without one, and the venue's zone is
-/// not known.
+/// A time as the service wants it, if no slot shows it; `usage` (2) if it needs an offset, or must
+/// not have one, and the venue's zone is not known.
 pub(crate) fn wire_time(api: &Api, when: &When, zone: Option<TimeZone>) -> Result<String> {
     let adapter = api.adapter();
     if zone.is_none() && when.needs_zone() != adapter.local_times {
@@ -59,8 +58,7 @@ pub(crate) fn resolve(when: &When, now: Timestamp, zone: &TimeZone) -> Result<Mo
     when.resolve(now, zone).map_err(Error::usage)
 }
 
-/// The error (2) for a time that only the venue's zone relates to the service's times, if nothing
-/// shows that zone.
+/// The error (2) for a time that needs the venue's zone, if nothing shows that zone.
 pub(crate) fn unknown_zone() -> Error {
     Error::usage("neither a search nor a slot shows the venue's time zone; nothing was sent")
         .hint("name the venue's zone with --tz, e.g. --tz Europe/Paris")

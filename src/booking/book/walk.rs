@@ -147,8 +147,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Asks one question, unless its answer is known. Returns whether it was asked, and so can be
-    /// returned to.
+    /// Asks one question, unless its answer is known. Returns whether it was asked.
     async fn ask(&mut self, step: WalkStep) -> Result<bool, PromptError> {
         let (flags, options) = (&self.flags, &self.flags.options);
         let is_known = match step {
@@ -322,8 +321,7 @@ impl Walk<'_> {
         found.map(|pages| pages.items)
     }
 
-    /// Asks for the provider at a venue that has several, because one of them must be named (spec,
-    /// Booking: provider).
+    /// Asks for the provider at a venue that has several (spec, Booking: provider).
     async fn provider(&mut self) -> Result<(), PromptError> {
         let providers = self.draft.providers();
         let question = self.question("Which provider?", "--provider", "the provider");

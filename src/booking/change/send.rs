@@ -26,9 +26,8 @@ pub(crate) fn refused(records: &Records, ui: &Ui, booking: &Booking, what: &str)
         .hint(format!("see `{}`", show_command(id)))
 }
 
-/// Sends a modify or a cancel call; `what` is its noun. If no usable answer comes, reads the
-/// booking. If `done` finds the change in it, the change was made; else its outcome is unknown
-/// (16).
+/// Sends a modify or a cancel call; `what` is its noun. Without a usable response, reads the
+/// booking: if `done` finds the change, it was made; else its outcome is unknown (16).
 pub(crate) async fn change(
     api: &Api,
     ui: &Ui,

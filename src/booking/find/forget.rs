@@ -211,8 +211,7 @@ async fn confirm(ui: &Ui, count: usize) -> Result<()> {
 
 /// Rewrites the journal's file, to remove remains of deleted guests.
 ///
-/// This may take seconds, and so runs on a thread of its own. If Ctrl-C ends it, the file is as it
-/// was before.
+/// May take seconds, so a thread runs it. After Ctrl-C the file is as before.
 async fn leave_nothing(api: &Api, ui: &Ui, settings: &Settings) -> Result<()> {
     if api.target().journal().is_some() {
         // PostgreSQL removes deleted rows when it vacuums.

@@ -32,8 +32,8 @@ use crate::terminal::view::{AS_REQUESTED, is_listed_as, kept_page, open_page};
 
 /// List and search the bookings this computer knows
 ///
-/// The service has no list of bookings. This one has what was made, shown or received by `webhook
-/// listen` on this computer or by your team, each booking as last seen. A terminal lists the next
+/// Lists the bookings this computer or your team made, opened or received by `webhook listen`, each
+/// as last seen. The service offers no list. A terminal lists the next
 /// visits first, a pipe and `--json` the newest bookings. TEXT matches the guest's name, phone and
 /// email, the venue and the booking's id; case and accents make no difference. --refresh exits with
 /// 11 if a coming booking is no longer as it was booked. Guests' data is deleted after 90 days: see

@@ -16,8 +16,7 @@ use crate::terminal::prompt::{PromptError, Question};
 use crate::terminal::view::{BookingRow, row_lines, venue_line};
 use crate::webhook::Event;
 
-/// The longest list that is offered. Typing looks for a part of it, and `bookctl bookings TEXT` in
-/// all bookings.
+/// The longest list that is offered. Typing filters it; `bookctl bookings TEXT` searches all.
 const MOST: u32 = 1000;
 
 #[derive(Debug)]
@@ -28,8 +27,7 @@ pub(crate) struct NamedBooking {
 }
 
 impl NamedBooking {
-    /// The booking, which is read now unless it was read to find it, and whether it is the
-    /// requested one.
+    /// The booking, read now unless it was before, and whether it is the requested one.
     pub(crate) async fn answered(
         &mut self,
         api: &Api,
@@ -65,10 +63,9 @@ pub(crate) fn located(records: &Records, argument: &str) -> Result<NamedBooking>
     Ok(NamedBooking { id, read: None })
 }
 
-/// Resolves a booking argument. Without one, a terminal offers the bookings that this computer
-/// knows and whose status is of `offered`; for a text that is not an id, it offers those that the
-/// text finds. To know that, an id that this computer does not know is read, unless nothing may be
-/// sent.
+/// Resolves a booking argument. Without one, a terminal offers the known bookings whose status is
+/// of `offered`; for a text, those that it finds. To tell text from id, reads an unknown id, unless
+/// nothing may be sent.
 pub(crate) async fn booking_or_pick(
     api: &Api,
     records: &Records,
@@ -89,8 +86,7 @@ pub(crate) async fn booking_or_pick(
     let can_choose = is_new && may_choose;
     let read = if is_new && is_text {
         // Hardly an id, so it is looked for and not sent.
-        let what = format!("no booking has the id {}", visible(&id));
-        Some(Err(Error::not_found(what)))
+        Some(Err(Error::not_found("no booking has this ID")))
     } else if can_choose && reads {
         Some(look_up(api, ui, &id).await)
     } else {
@@ -226,8 +222,7 @@ fn is_known(records: &Records, id: &str) -> bool {
     records.has_journal() && matches!(known(), Ok(Some(_)))
 }
 
-/// A sentence on the booking requests whose result is unknown, if there are any: no list of
-/// bookings has them.
+/// A sentence on the unresolved booking requests, if any: no list of bookings has them.
 pub(crate) fn open_requests(records: &Records) -> Option<String> {
     if !records.has_journal() {
         return None;

@@ -1,5 +1,4 @@
-//! `bookings --refresh`: reads every coming booking again, and says which is no longer as it was
-//! booked.
+//! `bookings --refresh`: reads every coming booking, and reports what is not as booked.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -23,8 +22,7 @@ const BOOKED: [&str; 4] = ["datetime", "party_size", "venue_id", "seating_prefer
 #[derive(Serialize)]
 struct Changed {
     id: String,
-    /// Whether the guest can still come as booked: it has not ended, and its time, party and venue
-    /// are the same.
+    /// Whether the guest can still come as booked: same time, party and venue, not ended.
     as_booked: bool,
     /// Each field that differs, with the values `from` and `to`.
     changes: Map<String, Value>,
@@ -71,8 +69,7 @@ pub(super) async fn run(parts: &Parts) -> Result<Exit> {
     Ok(if all_as_booked { Exit::Done } else { Exit::Failed })
 }
 
-/// How a booking differs from what was kept of it; `now` is `None` if the service does not know it
-/// any more.
+/// How a booking differs from its record; `now` is `None` if the service lost it.
 fn compared(kept: &KeptBooking, now: Option<&Booking>) -> Option<Changed> {
     let before = kept.fill_in(&kept.booking);
     let status = now.map_or(Status::Other("not found".to_owned()), Booking::status);

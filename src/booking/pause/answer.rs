@@ -11,8 +11,7 @@ use crate::service::client::{Call, Continuation, Failure};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::mapping::{Pause, WriteKind};
 
-/// The call of an answer. What the booking waits for is read first where the profile writes the
-/// answer from it.
+/// The call of an answer. Reads the booking first if the profile writes it from its pause.
 pub(crate) async fn call_of(api: &Api, ui: &Ui, id: &str, answer: &Continuation) -> Result<Call> {
     let adapter = api.adapter();
     if !answer.needs_action(adapter) {
@@ -62,8 +61,7 @@ pub(crate) async fn send_answer(
     };
     api.in_flight.replace(InFlight::known(&booking));
     match booking.status() {
-        // A lost answer may still be on its way. Only a refusal proves that the booking still
-        // waits.
+        // A lost answer may still be on its way. Only a refusal proves the booking waits.
         Status::RequiresAction if may_be_done => Err(error),
         Status::RequiresAction => Ok((booking, Some(error))),
         // The booking no longer waits, so its status decides (spec, States and transitions).

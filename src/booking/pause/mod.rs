@@ -1,5 +1,4 @@
-//! `continue`: what a booking waits for, and how it is answered: one-time codes, payments, other
-//! fields.
+//! `continue`: answers a booking's pause: one-time codes, payments, other fields.
 
 pub(crate) mod answer;
 pub(crate) mod prompts;
@@ -146,8 +145,7 @@ async fn given(args: Args) -> Result<Option<Continuation>> {
     }))
 }
 
-/// Shows what the booking waits for, and asks. A script needs no confirmation: the flag has always
-/// been enough.
+/// Shows what the booking waits for, and asks. A script's flag is its confirmation.
 async fn confirm_abort(
     api: &Api,
     records: &Records,

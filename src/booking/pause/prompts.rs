@@ -1,5 +1,4 @@
-//! Asks a person for what a paused booking needs (a one-time code, a payment answer, other fields),
-//! and sends it.
+//! Asks for what a paused booking needs (a code, a payment answer, other fields), and sends it.
 
 use std::collections::HashMap;
 

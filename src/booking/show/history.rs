@@ -74,8 +74,7 @@ pub(crate) fn timeline(
     Ok(story.rows)
 }
 
-/// How far the service's clock is ahead of this computer's; `None` if the booking was made
-/// elsewhere.
+/// How far the service's clock is ahead of ours; `None` if the booking was made elsewhere.
 fn clock_ahead(created: Timestamp, attempts: &[Attempt]) -> Option<SignedDuration> {
     let runs = attempts.iter().flat_map(|attempt| &attempt.runs);
     let makers = runs.filter(|run| run.outcome.may_have_booked());
@@ -161,8 +160,7 @@ impl Story {
 
     /// Each state, and what changed between two of them.
     fn states(&mut self, seen: &[StatusObservation]) {
-        // None stands before the answer that brought the booking, nor before the state that was
-        // seen before it.
+        // None stands before the booking's response, nor before the earlier state.
         let mut at = self.first_answer;
         let mut last: Option<&StatusObservation> = None;
         for state in seen {
@@ -211,9 +209,8 @@ impl Story {
     fn delivery(&mut self, row: &EventRow, body: &[u8]) {
         let body = read_body(body, |_| None).map(|it| it.value().clone()).unwrap_or_default();
         let (event, happened) = (&row.event, time(&body, "created_at"));
-        // Where nothing shows how far apart the clocks are, the event has the service's time. A
-        // sandbox's clock may have been moved since the booking was made, and nothing is received
-        // before it happened.
+        // Without a known difference of the clocks, the event has the service's time. A sandbox's
+        // clock may have been moved, and nothing is received before it happened.
         let ahead = self.ahead.unwrap_or_default();
         let received = row.received_at.checked_add(ahead).ok();
         let at = match self.ahead {

@@ -100,8 +100,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     Ok(exit)
 }
 
-/// What this computer knows of a booking where the service does not answer, with the exit code of
-/// that.
+/// What this computer knows of a booking if the service does not respond, with its exit code.
 fn known_here(records: &Records, ui: &Ui, id: &str, error: Error) -> Result<(Booking, Exit)> {
     let mut kept = None;
     if wait::passes(&error) && records.has_journal() {
@@ -116,9 +115,8 @@ fn known_here(records: &Records, ui: &Ui, id: &str, error: Error) -> Result<(Boo
     Ok((kept.booking, error.exit))
 }
 
-/// Reads a booking, and what the command exits with: that of its status if it is judged by that. It
-/// must be the requested one then; else it may be the same under another id, and is shown with a
-/// warning.
+/// Reads a booking, and its exit code if its status counts. Then it must be the requested one; else
+/// it may be the same under another id, and is shown with a warning.
 async fn read(
     api: &Api,
     records: &Records,
@@ -157,8 +155,7 @@ async fn show_timeline(
     let named = named.first().map(String::as_str);
     let mut named = pick::booking_or_pick(api, records, ui, named, |_| true, true).await?;
     let id = &named.id.clone();
-    // What this machine knows is worth showing where the service does not answer, or has lost the
-    // booking.
+    // What this computer knows is worth showing if the service has no response or booking.
     let (booking, failed) = match named.booking(api, records, ui).await {
         Ok(booking) => (Some(booking), None),
         Err(error) if records.has_journal() => {

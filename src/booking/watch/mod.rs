@@ -21,8 +21,9 @@ const LONGEST: Duration = Duration::from_secs(30 * 60);
 
 /// Watch bookings until each ends or needs an answer
 ///
-/// Prints a booking each time it changes; with --json, one document per line. Exits as `book` does,
-/// of several for the first that is not confirmed; with --until, with 0 at that status. `--until
+/// Prints a booking each time it changes; with --json, one document per line. Exits with
+/// the code `book` would, of several for the first that is not confirmed. With --until, that status
+/// exits with 0. `--until
 /// cancelled` keeps watching a confirmed booking, and exits with 8 if it is still confirmed at the
 /// timeout. Ends if a booking needs an answer or has an unknown status (15). Until the timeout,
 /// waits out rate limits and a service that fails or cannot be reached.
@@ -126,9 +127,8 @@ impl Watching<'_> {
         let beside = u32::try_from(self.beside).unwrap_or(u32::MAX);
         let watched =
             wait::until(api, records, ui, &id, known, (longest, beside), |booking, left| {
-                // Compares the whole booking, because a new pause has the same status as the one
-                // before. What stands around it, such as the number of a request, is new in each
-                // answer.
+                // Compares the whole booking: a new pause has the same status as the one before.
+                // What stands around it is new in each response.
                 let text = booking.own_document().text();
                 if shown.as_deref() != Some(text) {
                     let view = finish::booking_view(api, records, ui, booking);

@@ -61,8 +61,7 @@ pub(crate) fn naming(id: &str, mut error: Error) -> Error {
     error
 }
 
-/// Whether the service itself says that there is no such booking: a page of something in between
-/// has no document.
+/// Whether the service itself reports no such booking: a proxy's page has no document.
 pub(crate) fn is_not_found(error: &Error) -> bool {
     error.exit == Exit::NotFound && (error.http_status.is_none() || error.has_document())
 }
@@ -74,8 +73,7 @@ fn checked(booking: Booking, id: &str) -> Result<Booking> {
     Err(another(&booking, id))
 }
 
-/// A booking under the same id whose venue or guest is another one is as little an answer as one
-/// under another id.
+/// A booking under the same id with another venue or guest is another booking.
 pub(crate) fn like(records: &Records, before: &Value, booking: Booking) -> Result<Booking> {
     let verdict = verdict::of_known(records, before, &booking);
     let Some(difference) = verdict.refusal.filter(|_| verdict.is_another) else {
@@ -175,8 +173,7 @@ pub(crate) fn passes(error: &Error) -> bool {
         || error.code == Code::Timeout
 }
 
-/// Waits until the booking is no longer processing or `longest` has passed. Returns it as last
-/// read.
+/// Waits until the booking is no longer processing, or for `longest`. Returns it as last read.
 pub(crate) async fn wait_while_processing(
     api: &Api,
     records: &Records,

@@ -184,8 +184,7 @@ fn method(text: &str) -> Result<Method, String> {
 struct ApiView {
     head: Option<Head>,
     body: Option<Document>,
-    /// Whether the service refused. Errors get into logs, and a service may repeat in one what it
-    /// was sent.
+    /// Whether the service refused. Errors get into logs, and may repeat what was sent.
     refused: bool,
 }
 

@@ -38,15 +38,13 @@ impl CommandLine {
         CommandLine {
             kept,
             quoted,
-            // `?` lists after a second Tab; `!` lists at once, if the candidates have no longer
-            // common prefix.
+            // `?` lists after a second Tab; `!` lists now, without a longer common prefix.
             listing: kind == "63" || kind == "33",
             words: words.into_iter().map(OsString::from).collect(),
         }
     }
 
-    /// Joins `--profile NAME` to `--profile=NAME`, or a value with the name of a command would be
-    /// taken for one.
+    /// Joins `--profile NAME` to `--profile=NAME`, so that a value is no command.
     pub(super) fn with_values_joined(mut self) -> Self {
         let flags = ["--profile", "--jq", "--timeout", "--max-wait", "--color"];
         let mut at = 1;
@@ -74,8 +72,7 @@ impl CommandLine {
     }
 }
 
-/// Splits the last command of a line into words without quotes, unexpanded; returns whether a quote
-/// is open.
+/// Splits the last command of a line into unquoted words; returns whether a quote is open.
 fn split(line: &str) -> (Vec<String>, bool) {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

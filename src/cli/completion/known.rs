@@ -1,5 +1,4 @@
-//! Values that this machine knows: from the journal, from what this terminal saw, and from the
-//! configuration.
+//! Values that this computer knows: from the journal, this terminal and the configuration.
 
 use jiff::Timestamp;
 
@@ -130,8 +129,7 @@ fn described(made: IndexedRow) -> Candidate {
     (made.id, joined([made.status, made.guest, made.venue, when]).unwrap_or_default())
 }
 
-/// Ids are untrusted: one that a shell would not read as one plain word is left out, and what is
-/// said is escaped.
+/// Ids are untrusted: one that a shell would not read as a plain word is left out.
 fn plain(found: impl Iterator<Item = Candidate>) -> Vec<Candidate> {
     let plain = found.filter(|(id, _)| !id.starts_with('-') && is_plain(id));
     plain.map(|(id, about)| (id, visible(&about).into_owned())).collect()

@@ -49,8 +49,7 @@ pub(crate) fn answer(
     Exit::Done
 }
 
-/// Candidates in the format of the completion script: one per line, with a tab before the
-/// description.
+/// Candidates for the completion script: one per line, a tab before the description.
 fn reply(shell: Shell, line: &CommandLine, candidates: &[CompletionCandidate]) -> String {
     let mut reply = String::new();
     for candidate in candidates {

@@ -1,5 +1,4 @@
-//! The values of arguments, by their names. A new `<BOOKING>` argument is completed without further
-//! code.
+//! The values of arguments, by their names: a new `<BOOKING>` argument needs no further code.
 
 use std::ffi::OsStr;
 use std::sync::Arc;

@@ -103,8 +103,7 @@ impl Protocol {
     ) {
         match process.phase {
             Phase::NotStarted => {
-                // Of equal programs the first is started first. Which of them it is makes no
-                // difference.
+                // Of equal programs the first starts first: they are interchangeable.
                 let program = &self.programs[number];
                 let waits_for_another = (0..number).any(|other| {
                     self.programs[other] == *program

@@ -1,5 +1,4 @@
-//! "A resume always ends": from a state, one `attempts resume` runs alone, and the service answers
-//! it.
+//! "A resume always ends": from a state, one `attempts resume` runs alone, with responses.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -20,8 +19,7 @@ const UNUSED: Text = 80;
 #[derive(Clone, Default)]
 pub(super) struct Checked(Arc<Mutex<HashSet<u64>>>);
 
-/// Whether every resume of every attempt ends within the allowed steps, and reports and records the
-/// truth.
+/// Whether every resume of every attempt ends in the allowed steps, and reports the truth.
 pub(super) fn always_ends(model: &Protocol, world: &World) -> bool {
     // A resume that runs alone does not depend on other messages under way.
     let mut hasher = DefaultHasher::new();
@@ -100,8 +98,7 @@ impl Way<'_> {
         };
         let state = |world: &World| world.attempt(program.machine, key).map(|it| it.state);
         let (before, after) = (state(self.before), state(world));
-        // The key has another booking, made on another machine. It stands, and this attempt can
-        // only be abandoned.
+        // The key has another booking, made elsewhere. It stands; this attempt can be abandoned.
         let is_anothers = || {
             let there = world.service[program.account.organization()][key];
             let asked = self.before.attempt(program.machine, key);

@@ -28,8 +28,7 @@ pub(super) struct Rule {
     pub(super) reads: Reads,
 }
 
-/// How answers are read, which the model takes from the program as it is told in words: the code
-/// reads JSON.
+/// How responses are read: the model uses the program's rules in words, the code reads JSON.
 #[derive(Clone, Copy)]
 pub(super) struct Reads {
     /// A 4xx that is none of the service's documents proves nothing.
@@ -38,8 +37,7 @@ pub(super) struct Reads {
     pub(super) knows_a_booking: bool,
     /// A refusal that shows the booking, or speaks of progress, proves nothing.
     pub(super) looks_into_refusals: bool,
-    /// That a booking was modified excuses a difference only if it was modified from what was asked
-    /// for.
+    /// A modification excuses a difference only if it started from the request.
     pub(super) compares_what_was_modified: bool,
     /// The journal is asked whether another key has the booking.
     pub(super) asks_for_other_keys: bool,
@@ -224,8 +222,7 @@ impl Rule {
         }
     }
 
-    /// An attempt whose key seemed to have another booking did not keep the same wish from being
-    /// sent again (A2).
+    /// An attempt whose key had another booking did not stop the same wish (A2).
     pub(super) fn another_booking_does_not_block() -> Self {
         Rule {
             begin: |known, first, any_account, open| {
@@ -239,8 +236,7 @@ impl Rule {
         }
     }
 
-    /// An account was the name of a profile, under which another organization's key can be stored
-    /// (A3).
+    /// An account was a profile's name, which may hold another organization's key (A3).
     pub(super) fn an_account_is_a_name() -> Self {
         Rule { fingerprint: |_| 1, ..Rule::default() }
     }

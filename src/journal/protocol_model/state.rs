@@ -217,8 +217,7 @@ pub(super) struct Left {
     pub(super) copies: u8,
 }
 
-/// What was reported, recorded or done although it is not true. All of it stays false if the
-/// protocol is right.
+/// What was reported, recorded or done, but is not true: all false if the protocol is right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Lies {
     pub(super) success: bool,

@@ -353,8 +353,7 @@ impl Protocol {
         world.tell(key);
     }
 
-    /// Replaces the journal of machine 0. The runs of its first key in the bit set `lost` cannot be
-    /// read.
+    /// Replaces the journal of machine 0. Runs in the bit set `lost` cannot be read.
     fn recover(&self, world: &mut World, lost: u8) {
         let journal = &mut world.journals[0];
         journal.generation += 1;

@@ -248,8 +248,7 @@ fn a_wish_that_is_repeated_keeps_every_promise() {
     holds("a wish, repeated without a key", a_wish_that_is_repeated(Rule::default()));
 }
 
-/// The caller books twice on purpose, each time with a key of its own, and the answers are mixed
-/// up.
+/// The caller books twice on purpose, with two keys, and the responses are mixed up.
 fn two_equal_bookings(rule: Rule, other_keys: OtherKeys) -> Protocol {
     Protocol {
         rule,
@@ -267,8 +266,7 @@ fn two_equal_bookings_on_purpose_keep_every_promise() {
     holds("two equal bookings", two_equal_bookings(Rule::default(), OtherKeys::Known));
 }
 
-/// Where the promise ends: a service that answers with the booking of another attempt, of which
-/// nobody knows yet.
+/// Where the promise ends: a service responds with an unknown attempt's booking.
 #[test]
 fn the_booking_of_another_open_attempt_is_taken_for_ones_own() {
     finds(KNOWN, two_equal_bookings(Rule::default(), OtherKeys::Any));

@@ -1,8 +1,7 @@
 //! The rows of the last lists, for `@N`, and the venues and slots of the last searches.
 //!
-//! It is always a local file, `recent.db`, wherever the journal is. It may be lost: nothing in it
-//! is needed to know what was booked. So nothing of it is synced, and a file that cannot be used is
-//! replaced.
+//! It is always a local file, `recent.db`. It may be lost: nothing in it shows what was booked. So
+//! it is not synced, and an unusable file is replaced.
 
 pub(crate) mod rows;
 
@@ -32,16 +31,14 @@ pub(crate) struct Recent {
 pub(crate) struct Viewer {
     /// The process that started this one, such as a shell; empty where it has ended.
     pub(crate) owner: String,
-    /// The terminal; empty where there is none, and for a command that may not use the list of
-    /// another process there.
+    /// The terminal; empty without one, or if the command may use no other process's list.
     pub(crate) terminal: String,
 }
 
 /// What tests set in place of the process that started this one.
 static SHELL: OnceLock<String> = OnceLock::new();
 
-/// Sets the owner of the lists of this process, as if one shell had started all commands that have
-/// it.
+/// Sets the owner of this process's lists: all commands with it share them, as in one shell.
 pub(crate) fn set_shell(name: Option<OsString>) {
     if let Some(name) = name.filter(|name| !name.is_empty()) {
         SHELL.get_or_init(|| name.to_string_lossy().into_owned());
@@ -97,8 +94,7 @@ CREATE TABLE lists (
 ";
 
 impl Recent {
-    /// Opens or makes the file: 0600 in a 0700 folder. One that is damaged, or of another version,
-    /// is replaced.
+    /// Opens or makes the file: 0600 in a 0700 folder. A damaged or other version is replaced.
     pub(crate) fn open(path: &Path, origin: String) -> Result<Self> {
         ownership::refuse_others(path)?;
         let opened = match sqlite::open(path, &KIND) {

@@ -37,8 +37,7 @@ pub(crate) enum RecentList {
     LastVenue,
     Sessions,
     LastSession,
-    /// The number of the last received event whose booking the journal took in. All processes share
-    /// it.
+    /// The number of the last event whose booking the journal stored. All processes share it.
     TakenIn,
     /// Those that a sandbox has answered.
     Requests,
@@ -108,8 +107,7 @@ impl Recent {
         self.remember_one(RecentList::LastVenue, venue_id)
     }
 
-    /// Stores a list that was shown, for `@N`. Else it is emptied: `@1` must not stand for what was
-    /// shown before.
+    /// Stores a shown list for `@N`, or empties it: `@1` must not mean an earlier list.
     pub(crate) fn remember_list<'a>(
         &self,
         list: RecentList,

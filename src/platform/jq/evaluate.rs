@@ -5,13 +5,13 @@ use jaq_core::data::JustLut;
 use jaq_core::load::{Arena, File, Loader};
 use jaq_core::{Ctx, Native, Vars};
 use jaq_json::Val;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 const NO_EXPRESSION: &str = "is not a jq expression";
 /// The most bytes that a filter may output.
 const LONGEST_TEXT: usize = 64 * 1024 * 1024;
-/// Functions that would read the whole environment (which holds secrets) or the streams, or end the
-/// process.
+/// Functions that read the environment (with secrets) or the streams, or end the process.
 const KEPT_AWAY: &str = "env input inputs halt halt_error debug debug_empty stderr stderr_empty";
 /// Functions that jq has and jaq lacks or names differently.
 const FORMATS: &str = r#"
@@ -81,12 +81,11 @@ pub(super) fn evaluate(source: &str, variables: &Variables, input: &str) -> Resu
     let mut lines = String::new();
     for output in filter.id.run((context, input)) {
         let output = output.map_err(|exception| match exception.get_err() {
-            Ok(error) => error.to_string(),
+            Ok(error) => without_document(&error.to_string()),
             Err(_) => "ended early".to_owned(),
         })?;
         let line = output.to_string();
-        // jaq has values that JSON has not: not a number, infinities, bytes, and keys that are no
-        // strings.
+        // jaq has values that JSON has not: NaN, infinities, bytes, keys other than strings.
         if serde_json::from_str::<&RawValue>(&line).is_err() {
             return Err(format!("returns {line}, which is not JSON"));
         }
@@ -96,6 +95,20 @@ pub(super) fn evaluate(source: &str, variables: &Variables, input: &str) -> Resu
         }
     }
     Ok(lines)
+}
+
+/// An error of jaq with the kind of a list or object in place of its content.
+fn without_document(message: &str) -> String {
+    let Some(start) = message.find(['[', '{']) else { return message.to_owned() };
+    let (before, rest) = message.split_at(start);
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
+    match values.next() {
+        Some(Ok(_)) => {
+            let kind = if rest.starts_with('[') { "an array" } else { "an object" };
+            format!("{before}{kind}{}", &rest[values.byte_offset()..])
+        }
+        _ => message.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -111,6 +124,16 @@ mod tests {
         let output = lines(source)?;
         let string = serde_json::from_str::<String>(&output);
         Ok(string.unwrap_or_else(|_| output.trim_end().to_owned()))
+    }
+
+    #[test]
+    fn error_names_a_document_by_its_kind() {
+        for (source, why) in [
+            (".list.id", "cannot index an array with \"id\""),
+            (".id.x", "cannot index \"bk_1\" with \"x\""),
+        ] {
+            assert_eq!(lines(source).unwrap_err(), why);
+        }
     }
 
     #[test]

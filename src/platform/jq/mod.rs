@@ -1,5 +1,4 @@
-//! jq expressions, each evaluated on a thread of its own, with limits on time, memory and
-//! recursion.
+//! jq expressions, each on a thread of its own, limited in time, memory and recursion.
 //!
 //! Nothing can end a thread from outside. One that reaches a limit is left to itself until the
 //! process ends, which for a command is at once. The growth of the process is known on Linux alone:

@@ -47,8 +47,7 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// `source` is what the URL comes from. The error repeats nothing that may be a part of a
-    /// password.
+    /// `source` is where the URL comes from. The error repeats no part of a password.
     pub(crate) fn parse(text: &str, source: &str) -> Result<Self> {
         let refuse = |why: &str| {
             Error::config(format!("{source} {why}")).hint(

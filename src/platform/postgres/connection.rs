@@ -81,8 +81,7 @@ impl Database {
         })
     }
 
-    /// Begins to connect, while other things are done. The first statement waits for it, and fails
-    /// if it fails.
+    /// Begins to connect meanwhile. The first statement waits for it, and fails if it fails.
     pub(crate) fn connect_ahead(&self) {
         self.connecting.replace(Some(self.begin()));
     }
@@ -108,8 +107,7 @@ impl Database {
                 Err(failure) => {
                     self.connection.replace(None);
                     match failure {
-                        // Where the commit may have been done, the work finds what it has done
-                        // before.
+                        // If the commit may have been done, the work finds its effects.
                         SqlFailure::Lost(_) | SqlFailure::NotReady(_) => true,
                         SqlFailure::Unconnected(_) => self.was_connected.get(),
                         _ => false,
@@ -241,8 +239,7 @@ const LONGEST_MESSAGE: usize = 64 * 1024;
 impl From<tokio_postgres::Error> for SqlFailure {
     fn from(error: tokio_postgres::Error) -> Self {
         let Some(refused) = error.as_db_error() else {
-            // What this side refuses has no code: no password where one is asked for, or no channel
-            // binding.
+            // Refusals of this side have no code: a missing password, no channel binding.
             let said = error.to_string();
             let is_refused = ["invalid configuration", "authentication"];
             return if is_refused.iter().any(|words| said.starts_with(words)) {

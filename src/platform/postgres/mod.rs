@@ -15,8 +15,7 @@ pub(crate) struct Login {
     pub(crate) password: Option<String>,
 }
 
-/// What has to hold of a database before it is used. It is asked together with the first statement
-/// of a connection.
+/// What must hold of a database before it is used, asked with a connection's first statement.
 #[derive(Clone, Copy)]
 pub(crate) struct Guard {
     /// A query for one row.

@@ -1,9 +1,8 @@
 //! Statements on a connection to PostgreSQL. Those of a transaction are sent together where their
 //! results permit it, because each wait for an answer costs the way to the server and back.
 //!
-//! A connection may be a pooler's (pgbouncer), which gives each transaction another one. So nothing
-//! of the session is used: each statement is parsed where it is run, and settings are those of the
-//! transaction.
+//! A pooler (pgbouncer) gives each transaction another connection. So nothing of the session is
+//! used: each statement is parsed where it runs, and settings are the transaction's.
 
 use std::cell::{Cell as Flag, RefCell};
 use std::pin::pin;
@@ -18,9 +17,8 @@ use tokio_postgres::{Client, Row as TypedRow};
 use super::connection::{Database, PostgresConnection, ended};
 use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, SqlRow, Value};
 
-/// Begins a transaction. A row that another one holds, a statement and a client that stands still
-/// have limits, and a commit is on the server's disk when it returns, whatever the server's own
-/// settings are.
+/// Begins a transaction. Waits for rows, statements and idle clients have limits, and a commit is
+/// on the server's disk when it returns, whatever the server's own settings are.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED;
 SET LOCAL lock_timeout = '8s';
 SET LOCAL statement_timeout = '60s';
@@ -151,14 +149,12 @@ impl<'a> PostgresSession<'a> {
     }
 }
 
-/// Sends everything before it waits for the first answer. What follows a statement that fails does
-/// nothing.
+/// Sends everything before it waits for a response. After a failure, the rest does nothing.
 async fn pipelined(
     client: Arc<Client>,
     all: Vec<SessionRequest>,
 ) -> SqlResult<Vec<StatementResult>> {
-    // The runtime has one thread and polls new tasks in their order, and each sends when it is
-    // first polled.
+    // The runtime polls new tasks in order on one thread; each sends when first polled.
     let all = all.into_iter();
     let running: Vec<_> =
         all.map(|request| tokio::spawn(run(Arc::clone(&client), request))).collect();

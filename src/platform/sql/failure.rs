@@ -57,8 +57,7 @@ pub(crate) enum SqlFailure {
 }
 
 impl SqlFailure {
-    /// Whether the file will never be usable as it is. A file that is held, full or forbidden is
-    /// not lost.
+    /// Whether the file will never be usable. One that is held, full or forbidden is not lost.
     pub(crate) fn is_permanent(&self) -> bool {
         matches!(
             self,

@@ -1,5 +1,4 @@
-//! SQLite files that several processes share: created atomically, private to their owner, of one
-//! schema.
+//! SQLite files that several processes share: created atomically, private, of one schema.
 
 mod make;
 mod statements;
@@ -21,9 +20,8 @@ use crate::platform::sql::{SqlFailure, SqlResult};
 /// How a file survives a crash, and which promise a commit makes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JournalMode {
-    /// A commit is in the file itself, and on the disk, when it returns: a rollback file with
-    /// `synchronous=EXTRA`. SQLite then refuses to write to a file that has another name since it
-    /// was opened.
+    /// A commit is on the disk when it returns: a rollback file with `synchronous=EXTRA`. SQLite
+    /// then refuses to write to a file that was renamed since it was opened.
     ///
     /// The rollback file is truncated at the end of a transaction, and that is synced through a
     /// file that is open already. To delete it, SQLite would have to open the folder for the sync,
@@ -60,16 +58,14 @@ pub(crate) struct Kind {
     /// The `user_version` of such files.
     pub(crate) version: i64,
     pub(crate) schema: &'static str,
-    /// Brings a new file, of version 0, or one of another version to this one. Without it, another
-    /// version is refused.
+    /// Brings a new file (version 0), or one of another version, to this one; else it is refused.
     pub(crate) migrate: Option<fn(&Connection, i64) -> SqlResult<()>>,
     pub(crate) journal: JournalMode,
     /// Sets the options of a connection, and the page size of a new file.
     pub(crate) tune: fn(&Connection) -> rusqlite::Result<()>,
 }
 
-/// Opens or creates the file: 0600, in a 0700 folder. The connection waits for locks as
-/// [`LockWait`] does.
+/// Opens or creates the file: 0600, in a 0700 folder. Waits for locks as [`LockWait`] does.
 pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, SqlFailure> {
     make::make(path, kind)?;
     let mut connection = connect(path, kind)?;
@@ -95,15 +91,13 @@ pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, SqlFailure> {
     Ok(connection)
 }
 
-/// Opens the file as it is, even if it is damaged or of another kind. Waits for locks as [`open`]
-/// does.
+/// Opens the file as it is, even if it is damaged. Waits for locks as [`open`] does.
 pub(crate) fn connect(path: &Path, kind: &Kind) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     // Before any pragma: several processes may be here at once.
     connection.busy_handler(Some(LockWait::handler(waited_for(path, kind))))?;
-    // None of our files has triggers or views. Those that somebody added would run with each
-    // statement.
+    // Our files have no triggers or views. Added ones would run with each statement.
     for (option, on) in [
         (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
@@ -150,8 +144,7 @@ pub(crate) fn fold_in(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
 }
 
-/// The number in the file's header that every transaction changes, unless there is a write-ahead
-/// log.
+/// The number in the header that every transaction changes, without a write-ahead log.
 pub(crate) fn change_counter(path: &Path) -> Option<[u8; 4]> {
     let mut counter = [0; 4];
     let mut file = File::open(path).ok()?;

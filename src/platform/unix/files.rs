@@ -66,9 +66,8 @@ pub(crate) fn closing_command(path: &str) -> String {
     format!("chmod 600 {path}")
 }
 
-/// Removes the access of others from a file. One that has another name, by a symbolic or hard link,
-/// keeps its mode: it may not be ours at all, and as root we would otherwise close /etc/passwd to
-/// everybody.
+/// Removes the access of others from a file. One with another name, by a symbolic or hard link,
+/// keeps its mode: it may not be ours, and root would otherwise close /etc/passwd to everybody.
 pub(crate) fn close_file(path: &Path) {
     let is_open =
         |found: &Metadata| found.is_file() && found.nlink() == 1 && found.mode() & 0o077 != 0;
@@ -86,8 +85,7 @@ pub(crate) fn close_file(path: &Path) {
     }
 }
 
-/// Removes the access of others from a folder of ours that everybody can write to, where they could
-/// replace files.
+/// Removes the access of others from our folder if everybody can write to it.
 pub(crate) fn close_folder(folder: &Path) {
     /// In a folder with the sticky bit, such as /tmp, others can write but cannot touch our files.
     const STICKY: u32 = 0o1000;

@@ -16,14 +16,12 @@ const ESC: u8 = 0x1b;
 const LONGEST: usize = 16;
 
 impl Decoder {
-    /// Whether an escape byte is held. Only time can tell whether it is the Escape key or the start
-    /// of a sequence.
+    /// Whether an escape byte is held: only time tells the Escape key from a sequence.
     pub(super) fn undecided(&self) -> bool {
         self.held.first() == Some(&ESC)
     }
 
-    /// Called when nothing followed in time. A lone escape byte was the key; a longer start is
-    /// dropped.
+    /// Called when nothing followed in time. A lone escape byte was the key.
     pub(super) fn settle(&mut self) -> Option<Key> {
         let lone = self.held == [ESC];
         self.held.clear();

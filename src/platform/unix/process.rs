@@ -1,5 +1,4 @@
-//! This process and the programs that it starts: settings made before the first secret is read,
-//! signals, exit codes.
+//! This process and its children: settings made before the first secret, signals, exit codes.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -69,8 +68,7 @@ fn is_in_the_foreground() -> bool {
     foreground.is_some_and(|it| Some(it.as_raw_pid()) == group())
 }
 
-/// Suspends the process group, as Ctrl-Z does, if a shell could continue it. Returns when it
-/// continues.
+/// Suspends the process group, as Ctrl-Z does, if a shell can continue it. Then returns.
 pub(crate) fn suspend() -> io::Result<()> {
     Ok(kill_current_process_group(Signal::TSTP)?)
 }
@@ -121,9 +119,8 @@ pub(crate) fn is_alive(process: u32) -> bool {
     process.is_some_and(|it| test_kill_process(it) != Err(Errno::SRCH))
 }
 
-/// What tells the terminals of a user apart: the session of this process, which a shell starts in
-/// each terminal. Empty if it is unknown, or if the process reads and writes no terminal, as a
-/// scheduled job does.
+/// What tells a user's terminals apart: this process's session, one for each terminal. Empty if
+/// unknown, or if the process has no terminal, as a scheduled job.
 pub(crate) fn terminal() -> String {
     let at_a_terminal =
         io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();

@@ -14,14 +14,12 @@ use tokio::net::unix::pipe::Sender;
 use crate::outcome::Exit;
 use crate::platform::signals;
 
-/// The size of a single write. Together with what our own buffer holds, it is less than a pipe
-/// accepts at once.
+/// The size of a single write. With our own buffer, it is less than a pipe accepts.
 const PIECE: usize = 2048;
 /// How often signals are checked while a pipe is full.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Completes when the reader closes standard output, as in `| head -1`. Never completes if it is
-/// not a pipe.
+/// Completes when the reader closes standard output, as in `| head -1`; never if it is no pipe.
 pub(crate) async fn reader_gone() {
     let stdout = io::stdout().as_fd().try_clone_to_owned().map(File::from);
     let is_pipe = |file: &File| file.metadata().is_ok_and(|it| it.file_type().is_fifo());
@@ -35,8 +33,7 @@ pub(crate) async fn reader_gone() {
     std::future::pending().await
 }
 
-/// Writes a text in pieces that fit into a pipe. Returns a signal that arrived while the reader
-/// took nothing.
+/// Writes a text in pieces that fit into a pipe. Returns a signal that arrived meanwhile.
 pub(crate) fn write(text: &str) -> io::Result<Option<Exit>> {
     let mut stdout = io::stdout().lock();
     for piece in text.as_bytes().chunks(PIECE) {

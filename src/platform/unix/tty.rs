@@ -1,10 +1,9 @@
 //! The terminal: its modes, and reading what is typed.
 //!
 //! crossterm, which reads the console of Windows, cannot read this terminal. Measured with version
-//! 0.29: it takes all that was typed at once, so that what was typed ahead for the shell or an
-//! editor is lost. A terminal that was closed it reads without end, and with `use-dev-tty` it waits
-//! within a read for the end of a paste: the sandbox in this process, a countdown and SIGTERM stand
-//! still meanwhile.
+//! 0.29: it reads all that was typed, so that what was typed ahead for the shell is lost. It reads
+//! a closed terminal without end, and with `use-dev-tty` it waits within a read for the end of a
+//! paste: the sandbox in this process, a countdown and SIGTERM stand still meanwhile.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -29,8 +28,7 @@ pub(crate) fn knows_escapes() -> bool {
     true
 }
 
-/// A changed terminal mode. It is restored on drop, also after an error, a panic or a cancelled
-/// future.
+/// A changed terminal mode, restored on drop: also after an error, a panic or a cancel.
 pub(crate) struct Modes {
     saved: Termios,
     changed: Termios,
@@ -86,8 +84,7 @@ impl Drop for Modes {
 /// Reads keys without a thread. A thread blocked in a read would swallow the first key of the next
 /// question after this one has timed out.
 pub(crate) struct Typed {
-    /// A duplicate of standard input's descriptor, because `std` buffers input that others need to
-    /// read.
+    /// A duplicate of standard input's descriptor: `std` would buffer input that others need.
     input: AsyncFd<File>,
     decoder: Decoder,
 }

@@ -1,7 +1,6 @@
 //! Access control lists of files: for the user, administrators and the system alone.
 //!
-//! Administrators and the system can take over any file anyway, as root can elsewhere, and backups
-//! run as them.
+//! Administrators and the system can take over any file, like root, and run the backups.
 
 use std::fs::File;
 use std::io;
@@ -85,8 +84,7 @@ fn written(descriptor: &SecurityDescriptor) -> io::Result<String> {
     Ok(text.to_string_lossy().into_owned())
 }
 
-/// The accounts that a list in the definition language allows something: of `(A;OICI;FA;;;SY)`,
-/// `SY`.
+/// The accounts that a list (SDDL) allows something: of `(A;OICI;FA;;;SY)`, `SY`.
 fn accounts(list: &str) -> impl Iterator<Item = &str> {
     list.split('(').skip(1).filter_map(|entry| {
         let mut fields = entry.split(')').next()?.split(';');

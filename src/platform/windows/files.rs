@@ -67,8 +67,7 @@ pub(crate) fn is_open_to_others(path: &Path) -> bool {
     access_list::is_open_to_others(path).unwrap_or(false)
 }
 
-/// The access list of a folder of ours lets nobody else write; files of others are refused by their
-/// owner.
+/// The access list of our folder keeps other writers out; their files fail by their owner.
 pub(crate) fn is_writable_by_others(_: &Path) -> bool {
     false
 }
@@ -112,8 +111,7 @@ pub(crate) fn sync_names(_: &Path) -> io::Result<()> {
 
 /// Whether a file that is open can be renamed. SQLite opens its files so that they cannot.
 pub(crate) const RENAMES_OPEN_FILES: bool = false;
-/// How long a file that others have open is tried again. Virus scanners and indexers open new files
-/// for a moment.
+/// How long an open file is tried again. Virus scanners briefly open new files.
 const LONGEST_RENAME: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(20);
 /// Another process has the file open, and did not allow that it is renamed or replaced.

@@ -11,8 +11,7 @@ use crate::outcome::Exit;
 /// How a program ends that Ctrl-C has ended: STATUS_CONTROL_C_EXIT.
 const CONTROL_C_EXIT: u32 = 0xC000_013A;
 
-/// Prepares the process. Windows writes dumps of a process only where an administrator has asked
-/// for them.
+/// Prepares the process. Windows writes dumps only if an administrator enabled them.
 pub(crate) fn prepare() {}
 
 /// The exit code of a program, as a shell of another system would report Ctrl-C.
@@ -41,27 +40,23 @@ pub(crate) fn user_name() -> Option<String> {
     access_list::user_name().ok()
 }
 
-/// The process that started this one. Windows tells it only to unsafe code, so all share their
-/// lists.
+/// The parent process. Windows has no safe call for it, so all share their lists.
 pub(crate) fn parent() -> String {
     "any".to_owned()
 }
 
-/// Whether a process with this number runs. Windows tells it only to unsafe code, so none counts as
-/// alive.
+/// Whether this process runs. Windows has no safe call for it, so none counts as alive.
 pub(crate) fn is_alive(_: u32) -> bool {
     false
 }
 
-/// What tells the terminals of a user apart: Windows has no sessions of processes as Unix has, so
-/// nothing does.
+/// What tells a user's terminals apart: nothing, because Windows has no process sessions.
 pub(crate) fn terminal() -> String {
     String::new()
 }
 
 pub(crate) const USUAL_EDITOR: &str = "notepad";
-/// What opens an address in a browser where BROWSER is not set. `start` would read an `&` in it as
-/// the next command.
+/// Opens an address in a browser without BROWSER. `start` would read `&` as a new command.
 pub(crate) const USUAL_BROWSER: &str = "rundll32 url.dll,FileProtocolHandler";
 pub(crate) const NOT_STARTED: [i32; 2] = [1, 9009];
 

@@ -18,8 +18,7 @@ const ASKED_EVERY: Duration = Duration::from_millis(250);
 /// Completes when the reader closes standard output, as in `| select -First 1`. Never completes if
 /// it is not a pipe.
 ///
-/// Windows tells nobody that a pipe was closed. A write of no bytes changes nothing, and fails once
-/// it was.
+/// Windows reports no closed pipe. A write of no bytes changes nothing, and fails then.
 pub(crate) async fn reader_gone() {
     let stdout = io::stdout();
     let pipe = stdout.as_handle().try_clone_to_owned().map(File::from);

@@ -19,14 +19,12 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// Whether the line that is read is not shown.
 static UNSEEN: AtomicBool = AtomicBool::new(false);
 
-/// Whether the console obeys escape sequences. They are turned on where they are not, on Windows 10
-/// and newer.
+/// Whether the console obeys escape sequences; turns them on if not (Windows 10 and newer).
 pub(crate) fn knows_escapes() -> bool {
     crossterm::ansi_support::supports_ansi()
 }
 
-/// A changed mode of the console. It is restored on drop, also after an error, a panic or a
-/// cancelled future.
+/// A changed mode of the console, restored on drop: also after an error, panic or cancel.
 pub(crate) struct Modes {
     unseen: bool,
 }

@@ -1,5 +1,4 @@
-//! Answers a request under `/v1`: faults, then the checks in the order of the contract, then the
-//! endpoint.
+//! Responds to a request under `/v1`: faults, the specification's checks, then the endpoint.
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};

@@ -47,8 +47,7 @@ pub(super) async fn take(
     taken.await.ok()?
 }
 
-/// The answer to a request that meets a fault. The fault goes with it, for [`cut`] and for the log
-/// of requests.
+/// The response to a request with a fault. The fault goes with it, for [`cut`] and for the log.
 pub(super) async fn meet(mut fault: Fault, answer: impl Future<Output = Response>) -> Response {
     let mut response = match fault.kind {
         FaultKind::Status if fault.after => {
@@ -82,7 +81,8 @@ pub(super) async fn meet(mut fault: Fault, answer: impl Future<Output = Response
 fn replacement(fault: &mut Fault) -> Response {
     let status = fault.status.unwrap_or_default();
     let usual = || {
-        let said = format!("a fault responds with {status}");
+        let said =
+            format!("a fault responds with {status}; `bookctl sandbox faults clear` removes it");
         match status {
             429 => {
                 json!({"error": "rate_limited", "message": said, "limit": 10, "retry_after_seconds": 30})

@@ -23,8 +23,7 @@ impl<'a> Own<'a> {
     }
 }
 
-/// Rejects a request to another host name (DNS rebinding), and a write to the controls from a page
-/// of another origin.
+/// Rejects a request to another host name (DNS rebinding), and a write from another origin.
 pub(super) fn check(request: &Parts, own: &Own<'_>) -> Result<(), ApiError> {
     let headers = &request.headers;
     let mut hosts = headers.get_all(header::HOST).iter();

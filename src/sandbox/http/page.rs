@@ -1,5 +1,4 @@
-//! `GET /`: the page on which a person looks into the sandbox, or where programs find what; and the
-//! OpenAPI documents.
+//! `GET /`: the sandbox's page, or the addresses for programs; and the OpenAPI documents.
 
 use std::sync::LazyLock;
 

@@ -47,8 +47,7 @@ pub(super) async fn read(body: Body, is_kept: bool) -> Result<(Bytes, usize), Ap
 }
 
 pub(crate) struct Request {
-    /// The path's only parameter, decoded; empty if there is none, or if it is not UTF-8, which no
-    /// id is.
+    /// The path's only parameter, decoded; empty if it is missing or not UTF-8.
     pub(crate) id: String,
     pub(super) uri: Uri,
     headers: HeaderMap,

@@ -84,8 +84,7 @@ pub(crate) fn keys_of(organization: &str) -> Vec<ApiKey> {
     keys.map(|row| ApiKey::of(organization, name, row)).collect()
 }
 
-/// The key with this secret. The store knows whether the organization of one that is not built in
-/// exists.
+/// The key with this secret. The store knows whether its organization exists.
 pub(crate) fn key(secret: &str) -> Option<ApiKey> {
     if let Some((organization, row)) = BUILT_IN.into_iter().find(|(_, row)| row.0 == secret) {
         return Some(ApiKey::of(organization, "", row));
@@ -154,8 +153,7 @@ pub(crate) fn admit(
 }
 
 /// Checks billing, which live keys need for everything but the index, then the entitlement to
-/// search, read availability and create. For a test key that is the allowance, of which `used`
-/// bookings are spent.
+/// search, read availability and create: for a test key its quota, of which `used` are spent.
 pub(crate) fn check_plan(
     key: &ApiKey,
     organization: &Organization,

@@ -39,9 +39,8 @@ impl DeliveryAttempt {
     }
 }
 
-/// The state of a delivery after an attempt, and when it is tried again. `failures` counts the
-/// failed attempts of this schedule, including this one: 0 if a resend has begun another one
-/// meanwhile.
+/// The state of a delivery after an attempt, and its next time. `failures` counts the failed
+/// attempts of this schedule, including this one: 0 if a resend has begun another one.
 pub(crate) fn after(
     attempt: &DeliveryAttempt,
     failures: u32,

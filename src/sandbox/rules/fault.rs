@@ -41,8 +41,7 @@ pub(crate) struct Fault {
     /// Whether the request is handled first, whatever the kind.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) after: bool,
-    /// The number of the first request that meets it, counted from 1 among those that it could
-    /// happen to.
+    /// The number of the first affected request, from 1 among those that match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) from: Option<u32>,
     /// The fields that a body must have, with their values; dots lead into objects.
@@ -228,8 +227,7 @@ impl Fault {
         chance.is_none_or(|(rate, seed)| seed::chance(seed, number) < rate)
     }
 
-    /// Where it cuts a body of this many bytes: in its middle if no place was named. `None` if it
-    /// does not.
+    /// Where it cuts a body of this many bytes: by default in its middle; `None` if not.
     pub(crate) fn cuts(&self, length: usize) -> Option<usize> {
         let after = self.after_bytes.unwrap_or(length / 2);
         (self.kind == FaultKind::Truncate && after < length).then_some(after)

@@ -35,8 +35,7 @@ pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     })
 }
 
-/// Reads the body of a control, in which every field must be known. The error names the first wrong
-/// one.
+/// Reads a control's body, in which every field must be known. The error names the first.
 pub(crate) fn typed<T: DeserializeOwned>(body: &Value) -> Result<T, ApiError> {
     serde_path_to_error::deserialize(body).map_err(|error| {
         let path = error.path().to_string();
@@ -45,8 +44,7 @@ pub(crate) fn typed<T: DeserializeOwned>(body: &Value) -> Result<T, ApiError> {
     })
 }
 
-/// A whole number, clamped to 64 bits. JSON does not distinguish `2.0` from `2`, so both are
-/// accepted.
+/// A whole number, clamped to 64 bits. JSON has `2.0` for `2`, so both are accepted.
 pub(crate) fn whole<'de, D: Deserializer<'de>>(source: D) -> Result<Option<i64>, D::Error> {
     let whole = |number: f64| {
         #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
@@ -128,8 +126,7 @@ impl FieldErrors {
     }
 }
 
-/// Parses RFC 3339 strictly: jiff also reads other separators, times without seconds, and zones in
-/// brackets.
+/// Parses RFC 3339 strictly: jiff also reads other separators, missing seconds, and zones.
 pub(crate) fn rfc3339(text: &str) -> Option<Timestamp> {
     const SHAPE: &[u8] = b"0000-00-00T00:00:00";
     let (moment, rest) = text.split_at_checked(SHAPE.len())?;

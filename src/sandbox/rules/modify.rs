@@ -48,8 +48,7 @@ impl ModifyRequest {
         self.at.is_some_and(|at| booking.datetime.parse().ok() != Some(at))
     }
 
-    /// Whether the venue accepts the change. `slot` is the one at the new time, with the number of
-    /// bookings in it.
+    /// Whether the venue accepts the change. `slot` is the new time's, with its bookings.
     pub(crate) fn venue_answer(
         &self,
         booking: &StoredBooking,

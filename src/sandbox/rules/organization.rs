@@ -84,8 +84,7 @@ impl Organization {
         }
         let mut merged: Self = typed(&whole)?;
         if body.contains_key("webhook_url") {
-            // Of several listeners, which may end in any order or be killed, none took the place of
-            // another.
+            // Listeners may end in any order or be killed, and replace none of the others.
             let own =
                 if self.webhook_url_stays { &self.webhook_url_before } else { &self.webhook_url };
             merged.webhook_url_before = own.clone().filter(|_| merged.webhook_url_stays);

@@ -123,9 +123,8 @@ impl VenueSearch {
         Ok(Self { vertical, around: around.ok_or(ApiError::LOCATION_UNRESOLVED)?, named })
     }
 
-    /// The providers that answer and those that fail: all of them near "Outage", provider C near
-    /// "Partial Outage". Those that the request names are asked, else all with which the
-    /// organization searches.
+    /// The providers that respond and those that fail: all near "Outage", provider C near "Partial
+    /// Outage". The request's providers are asked, else all of the organization.
     pub(crate) fn ask(
         &self,
         organization: &Organization,

@@ -1,5 +1,4 @@
-//! The states of a booking ("States and transitions"), and its error codes ("Vendor payment codes",
-//! "Codes by condition").
+//! The states of a booking ("States and transitions"), and its error codes.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -41,8 +40,7 @@ pub(crate) enum BookingState {
     },
     Cancelled,
     Expired,
-    /// As a provider reports it in words of its own, with the fields of the booking that go with
-    /// them.
+    /// As a provider reports it, with the booking's fields that belong to it.
     Reported {
         status: String,
         fields: Map<String, Value>,

@@ -40,8 +40,7 @@ pub(crate) struct AnswerOutcome {
 pub(crate) const CREATED: &str = "booking.created";
 const MODIFIED: &str = "booking.modified";
 
-/// The webhook event that reports that a booking has entered a status. None reports that it expired
-/// ("Events", 3).
+/// The webhook event for a booking's new status. None reports `expired` ("Events", 3).
 pub(crate) fn webhook_of(status: &str) -> Option<Cow<'static, str>> {
     Some(match status {
         "requires_action" => "booking.requires_action".into(),
@@ -54,8 +53,7 @@ pub(crate) fn webhook_of(status: &str) -> Option<Cow<'static, str>> {
     })
 }
 
-/// The effect of an event: the new state, the webhook event that reports it, and the error if the
-/// request is refused.
+/// The effect of an event: the new state, its webhook event, and the error if rejected.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Transition {
     pub(crate) state: BookingState,

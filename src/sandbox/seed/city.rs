@@ -72,8 +72,7 @@ impl City {
     }
 }
 
-/// An amount in minor units of its currency: pence, cents, and whole yen (the yen has no minor
-/// unit).
+/// An amount in minor units of its currency: pence, cents, and whole yen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Money {

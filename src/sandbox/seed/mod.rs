@@ -1,8 +1,7 @@
 //! The sandbox's venues, with their places, slots and scenarios.
 //!
-//! Everything follows from tables and from arithmetic on (venue, time): nothing is stored or
-//! random, and no clock is read. The same venue and day give the same slots with the same ids on
-//! every machine.
+//! Everything follows from tables and arithmetic on (venue, time), without storage, randomness or
+//! clock. The same venue and day have the same slots and ids everywhere.
 
 mod city;
 mod offer;

@@ -135,8 +135,7 @@ impl SlotPlan {
     }
 
     pub(super) fn of_scenario(scenario: Scenario, city: &City) -> Self {
-        // Each slot holds more than a rate limit's window allows, so that nobody who tries it out
-        // finds it full.
+        // Capacity exceeds one rate limit's window, so that demos never run out.
         let mut offer = Self::daily((17, 0), (22, 0), 30, 20);
         if scenario.is_payment() {
             offer.charge(city.money(20));

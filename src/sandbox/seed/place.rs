@@ -15,9 +15,8 @@ pub(crate) enum SeedPlace {
     PartialOutage,
 }
 
-/// The place that a text names; `None` if it is unknown. Case, spacing, punctuation, accents and
-/// postcodes are ignored. Other words may stand before or after the name of a city: a district, an
-/// address, a region.
+/// The place that a text names, if known. Case, spacing, punctuation, accents and postcodes are
+/// ignored. Other words may surround a city: a district, an address, a region.
 pub(crate) fn resolve_place(text: &str) -> Option<SeedPlace> {
     let parts = parts(text);
     let city_in = |part: &String| CITIES.iter().find(|city| city.is_named(part));
@@ -52,8 +51,7 @@ fn parts(text: &str) -> Vec<String> {
     parts.filter(|it| !it.is_empty()).collect()
 }
 
-/// A text in lower case, without accents, punctuation and words with a digit (house numbers and
-/// postcodes).
+/// A text in lower case, without accents, punctuation and words with a digit (postcodes).
 fn plain(text: &str) -> String {
     let is_mark = |it: &char| matches!(it, '\'' | '’' | '\u{300}'..='\u{36f}');
     let text: String = text
@@ -69,8 +67,7 @@ fn plain(text: &str) -> String {
 }
 
 impl SeedPlace {
-    /// The city of its venues. Those of the made-up city stand at the outages too, where their
-    /// providers fail.
+    /// The city of its venues. The invented city's are at the outages too, and fail there.
     pub(crate) const fn city(self) -> &'static str {
         match self {
             Self::City(name) => name,

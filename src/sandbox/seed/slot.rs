@@ -75,8 +75,7 @@ impl SeedVenue {
         slots_at(self, start).find(|it| it.id == id)
     }
 
-    /// `slot_`, the start in seconds, so that ids sort by it, the seating, and a hash of both and
-    /// the venue.
+    /// `slot_`, the start in seconds (ids sort by it), seating, and a hash of both and the venue.
     fn slot_id(&self, start: Timestamp, seating: u8) -> String {
         /// Tells these hashes from others of a venue.
         const OF_SLOT: u64 = 7;
@@ -86,8 +85,7 @@ impl SeedVenue {
         format!("slot_{seconds:010x}{seating:02x}{hash:016x}")
     }
 
-    /// The slots of a start, one for each seating; none on a closed day, and none if the clocks
-    /// skip the time.
+    /// The slots of a start, one per seating; none if closed or skipped by the clocks.
     fn slots_from(&self, local: DateTime) -> Vec<OfferedSlot> {
         let Ok(start) = local.to_zoned(self.timezone.clone()) else {
             return Vec::new();

@@ -112,8 +112,7 @@ impl Tx<'_> {
         .query_row((organization, limit), |row| row.get(0))
     }
 
-    /// The first booking of an organization that is due to change by time alone, and when it was
-    /// due.
+    /// The first booking of an organization that time alone is due to change, and when.
     pub(super) fn next_due_booking(
         &self,
         owner: &str,

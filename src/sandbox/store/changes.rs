@@ -20,8 +20,7 @@ pub(crate) enum ChangeTopic {
     Clock,
     Fault,
     Organization,
-    /// More than the other words can say: another process wrote to the file, or everything was
-    /// deleted.
+    /// More than the others can express: another process wrote, or all was deleted.
     Everything,
 }
 
@@ -81,8 +80,7 @@ impl ChangeFeed {
         self.tip.send_modify(|tip| tip.last += 1);
     }
 
-    /// Takes the file's version, and adds a change if another process has written to the file since
-    /// the last one.
+    /// Reads the file's version, and adds a change if another process has written since.
     pub(crate) fn see_version(&self, version: i64) {
         let before = self.version.swap(version, Ordering::Relaxed);
         if before != 0 && before != version {
@@ -120,8 +118,7 @@ impl ChangeFeed {
     }
 }
 
-/// Adds a change for every row that this connection writes, before the commit. The rows are read
-/// after it.
+/// Adds a change for every row that this connection writes, before the commit.
 pub(super) fn watch_rows(
     connection: &mut Connection,
     changes: &Arc<ChangeFeed>,

@@ -81,8 +81,7 @@ impl Tx<'_> {
         for kind in kinds {
             let number = next_number();
             let (id, created_at) = (IdKind::Event.id(number), WireTime(at).text());
-            // Put together by hand, because this is a tenth of a booking request; nothing in it
-            // needs an escape.
+            // Formatted by hand: this is a tenth of a booking request, and needs no escapes.
             let body = format!(
                 r#"{{"id":"{id}","object":"event","type":"{kind}","created_at":"{created_at}","data":{{"object":{summary}}}}}"#
             );
@@ -111,8 +110,7 @@ impl Tx<'_> {
     }
 
     /// Leases up to `most` due deliveries, oldest event first, one for each booking that is not
-    /// `busy`. They go to the organization's present webhook URL; without one they wait until it
-    /// has one.
+    /// `busy`. They go to the organization's present webhook URL, or wait for one.
     pub(crate) fn take_due_deliveries(
         &self,
         most: usize,
@@ -171,8 +169,7 @@ impl Tx<'_> {
             let is_after = fault.as_ref().is_some_and(|it| it.after);
             let fault = due.held_by.or(fault.map(|it| it.kind));
             if let Some(pause) = pause {
-                // One that is reordered waits at most until another one of its booking was
-                // attempted.
+                // A reordered one waits at most until another of its booking was attempted.
                 let is_reordered = fault == Some(FaultKind::Reorder);
                 let then = at.saturating_add(pause).unwrap_or(at);
                 let row = (then.as_millisecond(), due.number, is_reordered, due.event);
@@ -222,8 +219,7 @@ impl Tx<'_> {
         self.run(again, (real_now(), event)).map(drop)
     }
 
-    /// Deliveries with their attempts, in the order of the events: that of `event`, those of
-    /// `organization`, or all.
+    /// Deliveries with attempts, in the events' order: of `event`, `organization`, or all.
     pub(crate) fn deliveries(
         &self,
         event: Option<i64>,

@@ -1,8 +1,7 @@
 //! The sandbox's state: one SQLite file that several processes share, or memory.
 //!
-//! One connection, prepared statements and group commit: a write adds a job to the [`queue`], all
-//! waiting jobs run in one transaction, and each gets its result after the commit. Reads run at
-//! once.
+//! One connection, prepared statements and group commit: a write adds a job to the [`queue`], one
+//! transaction runs all waiting jobs, and each gets its result after the commit.
 
 mod bookings;
 mod changes;
@@ -90,9 +89,8 @@ impl Store {
         self.moves.subscribe()
     }
 
-    /// Runs `work` without a transaction, at the time of an organization, or about all. If a
-    /// booking of it is due to change by time alone, this becomes a [`Store::write`], which applies
-    /// the change first.
+    /// Runs `work` without a transaction, at an organization's time, or about all. If a booking is
+    /// due to change by time, this becomes a [`Store::write`], which changes it first.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         owner: Option<String>,

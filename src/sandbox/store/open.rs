@@ -94,8 +94,7 @@ pub(super) fn connect(database: Option<&Path>) -> Result<Connection, OpenError> 
     let connected = match database {
         None => ephemeral().map_err(SqlFailure::from),
         Some(path) => sqlite::open(path, &KIND).and_then(|connection| {
-            // In a folder that may only be read, SQLite opens the file, and fails where it makes
-            // its log.
+            // In a read-only folder, SQLite opens the file, but cannot make its log.
             connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
             Ok(connection)
         }),
@@ -104,8 +103,7 @@ pub(super) fn connect(database: Option<&Path>) -> Result<Connection, OpenError> 
 }
 
 /// A database of this process alone. SQLite's `:memory:` scans all of its pages at almost every
-/// commit until it exceeds 1 GB, so that it slows down with every booking; an unnamed file does
-/// not.
+/// commit up to 1 GB, so that it slows down; an unnamed file does not.
 ///
 /// All of it is one transaction, which never ends: at each commit SQLite would go through the pages
 /// that are not in the file yet. If the disk is full, SQLite takes the whole transaction back,

@@ -1,5 +1,4 @@
-//! The tables of organizations' settings, of their venues, and of what they used of their rate
-//! limits.
+//! The tables of organizations' settings, venues, and used rate limits.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -170,8 +169,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Whether a search of the organization returned the venue. Always true of scenario venues and
-    /// of its own.
+    /// Whether a search returned the venue. Always true of scenario venues and its own.
     pub(crate) fn knows_venue(&self, organization: &str, venue: &SeedVenue) -> Result<bool> {
         if is_always_known(venue) {
             return Ok(true);

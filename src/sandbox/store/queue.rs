@@ -17,8 +17,7 @@ pub(super) struct Job {
     pub(super) done: oneshot::Sender<Result<(), ApiError>>,
 }
 
-/// Runs the jobs in one transaction. If one of them breaks, all of them have failed: only the store
-/// itself breaks.
+/// Runs the jobs in one transaction. If one of them breaks, all of them have failed.
 pub(super) fn commit(handle: &Handle, jobs: Vec<Job>) {
     let jobs = jobs.into_iter().map(|it| ((it.owner, it.work), it.done));
     let (work, done): (Vec<_>, Vec<_>) = jobs.unzip();

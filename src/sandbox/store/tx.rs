@@ -128,8 +128,7 @@ impl<'a> Tx<'a> {
         self.sql(sql)?.query_map(with, read)?.collect()
     }
 
-    /// Applies every due change, those of an organization in the order and at the moment in which
-    /// they were due.
+    /// Applies every due change, an organization's in order and at its due moment.
     fn apply_due_bookings(&self) -> Result<()> {
         let Some(owner) = &self.owner else {
             for owner in self.due_owners()? {

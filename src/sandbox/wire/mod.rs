@@ -1,5 +1,4 @@
-//! The JSON documents, with the fields in the order of the contract; ids and times as they show
-//! them.
+//! The JSON documents, fields in the order of the specification, with ids and times.
 
 pub(crate) mod booking;
 pub(crate) mod listed;
@@ -61,8 +60,7 @@ impl IdKind {
 
 const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
 
-/// A time that is written as RFC 3339 in UTC, always with milliseconds, so that the texts sort as
-/// the times do.
+/// A time as RFC 3339 in UTC with milliseconds, so that texts sort as times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct WireTime(pub(crate) Timestamp);
 

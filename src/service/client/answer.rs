@@ -14,8 +14,7 @@ use crate::platform::http_client::{why_broken, why_unreached};
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
 /// What is read of a response that is no success. The specification's are tens of bytes.
 const MAX_REFUSAL: usize = 64 * 1024;
-/// The most JSON values that an answer may have. In memory a value takes far more space than in
-/// text.
+/// The most JSON values of a response: in memory they take far more space than as text.
 const MAX_VALUES: usize = 250_000;
 
 #[derive(Debug)]
@@ -26,8 +25,7 @@ pub(crate) struct Answer {
     pub(crate) link: Option<String>,
 }
 
-/// The status and the headers of an answer. Displayed as `HTTP 200 OK`, followed by one header per
-/// line.
+/// The status and headers of a response, displayed as `HTTP 200 OK` and a line each.
 #[derive(Debug)]
 pub(crate) struct Head {
     pub(crate) status: StatusCode,
@@ -119,8 +117,7 @@ fn links(headers: &HeaderMap) -> Option<String> {
     (!links.is_empty()).then(|| links.join(", "))
 }
 
-/// The origin of a redirect. The rest is left out, because paths and user names may contain
-/// secrets.
+/// The origin of a redirect. Paths and user names may contain secrets.
 fn origin_of(location: &HeaderValue) -> Option<String> {
     let url = Url::parse(location.to_str().ok()?).ok()?;
     let of_the_web = matches!(url.scheme(), "http" | "https");

@@ -1,5 +1,4 @@
-//! One request of the service, before it is sent: written by the adapter, with the fields that have
-//! no name here.
+//! One request, before it is sent, written by the adapter, with unnamed fields.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{Method, Url};
@@ -24,8 +23,7 @@ pub(crate) struct Call {
     pub(crate) headers: Vec<(String, String)>,
     /// How the body was written, for what a refusal says of it.
     pub(crate) draft: Option<Draft>,
-    /// Whether the call is one of a sandbox's own, which books nothing. Only set if the service is
-    /// a sandbox.
+    /// Whether the call is a sandbox's control, which books nothing. Only set at a sandbox.
     pub(crate) is_control: bool,
 }
 
@@ -85,8 +83,7 @@ impl Call {
 
     /// Encodes an id as exactly one path segment, whatever it contains.
     pub(crate) fn segment(id: &str) -> String {
-        // No ids: `.` and `..` would change the path even when encoded, and an empty segment is
-        // another path.
+        // No ids: `.`, `..` and an empty segment would change the path.
         match id {
             "" | "." | ".." => "%20".to_owned(),
             _ => utf8_percent_encode(id, NOT_UNRESERVED).to_string(),

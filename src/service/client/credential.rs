@@ -18,8 +18,7 @@ pub(crate) fn header<'a>(adapter: &'a Adapter, key: &Secret) -> Option<(&'a str,
     let dialect = &adapter.dialect;
     let mut value = key.expose().to_owned();
     if is_basic(adapter) {
-        // The key is the user, and the password is empty, unless the profile names a user (RFC
-        // 7617).
+        // The key is the user, without a password, unless the profile names a user (RFC 7617).
         value = STANDARD.encode(match &adapter.transport.auth_user {
             Some(user) => format!("{user}:{value}"),
             None => format!("{value}:"),

@@ -8,8 +8,7 @@ use super::named_fields::Named;
 use crate::platform::shell;
 use crate::service::mapping::{Adapter, Setting, WriteKind, jq_key, set_command};
 
-/// What a field holds: a field of the contract's request, and a jq expression where it wants
-/// another form.
+/// What a field holds: a field of our request, and a jq expression for another form.
 type Holds = (&'static str, &'static str);
 
 const AS_IT_IS: &str = "";
@@ -23,8 +22,7 @@ const MILLISECONDS: &str =
 const MINUTES: &str = ".datetime[:16]";
 const DAY: &str = ".datetime[:10]";
 
-/// What refusals say of a time, separated by `|`, and the form that they ask for. The first that
-/// fits counts.
+/// What refusals report of a time, separated by `|`, and the form that they want. First fit.
 const FORMS: [(&str, &str); 6] = [
     ("milli|epoch_ms", MILLISECONDS),
     ("epoch|unix|seconds|timestamp", SECONDS),

@@ -74,9 +74,8 @@ fn one(name: &str, value: impl Serialize) -> Map<String, Value> {
     Map::from_iter([(name.to_owned(), json!(value))])
 }
 
-/// A search of a page, which goes under its own name, or for an expression that uses it as
-/// `.cursor` or `.page`. It takes the place of a field of that name, with which the first page was
-/// asked for.
+/// A search of a page, under its own name, or for an expression with `.cursor` or `.page`. It
+/// replaces a field of that name in the first page's request.
 fn search(
     adapter: &Adapter,
     kind: WriteKind,
@@ -130,8 +129,7 @@ pub(crate) struct BookingRequest {
 }
 
 impl BookingRequest {
-    /// A request in the contract's shape, as the service wants it, with fields that have no name
-    /// here.
+    /// A request in our shape, as the service wants it, with unnamed fields.
     pub(crate) fn new(
         adapter: &Adapter,
         asked: Map<String, Value>,
@@ -146,8 +144,7 @@ impl BookingRequest {
         })
     }
 
-    /// A request that was sent before, and is to be sent again as it was, whatever the profile says
-    /// now.
+    /// A request that is sent again unchanged, whatever the profile is now.
     pub(crate) fn sent_before(body: Value, asked: Value) -> Self {
         BookingRequest { asked, body, draft: None, is_row: false }
     }
@@ -338,10 +335,9 @@ impl Client {
         }
     }
 
-    /// Sends a booking request, at most three times, always with the same key. Returns the result
-    /// of the last try, and whether a failed one may have booked. `sender` is who else may have
-    /// sent the key, and `shows_it` whether the body of a refusal shows the requested booking all
-    /// the same.
+    /// Sends a booking request, at most three times, always with the same key. Returns the last
+    /// result, and whether a failed try may have booked. `sender` is who else may have sent the
+    /// key, `shows_it` whether a refusal's body shows the booking.
     pub(crate) async fn send_create(
         &self,
         call: &Call,

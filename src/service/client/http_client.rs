@@ -127,8 +127,7 @@ impl Client {
         Ok(headers)
     }
 
-    /// Sends the call once. A 2xx answer with a JSON document is an [`Answer`], everything else a
-    /// [`Failure`].
+    /// Sends the call once. A 2xx JSON document is an [`Answer`], all else a [`Failure`].
     pub(crate) async fn send(&self, call: &Call) -> Result<Answer, Failure> {
         self.exchange(call, self.key(call).await?).await?.2
     }
@@ -142,8 +141,7 @@ impl Client {
         Ok((Head { status, headers }, answer.map(|it| it.document)))
     }
 
-    /// Sends `GET /v1/` with this key or none. Even a refusal shows that the service can be
-    /// reached.
+    /// Sends `GET /v1/` with this key or none. Even a refusal shows that it is reachable.
     pub(crate) async fn probe(&self, key: Option<&Secret>) -> Result<Answer, Failure> {
         self.exchange(&Call::get("/v1/"), key).await?.2
     }
@@ -233,8 +231,7 @@ fn header(name: &str, value: &str, what: &str) -> Result<(HeaderName, HeaderValu
     header.ok_or_else(|| Failure::NotSent(format!("the {what} is not valid in a header")))
 }
 
-/// The error for a key that no header can hold, as one that was read together with the end of its
-/// line.
+/// The error for a key that no header can hold, as one with the end of its line.
 fn unsendable_key() -> Failure {
     let what = "the API key has a character that no header can have";
     let hint = "set BOOKCTL_API_KEY again, or store the key again with `bookctl auth login`";

@@ -1,5 +1,4 @@
-//! The HTTP layer. It knows the service's wire format, and nothing about terminals, files or
-//! people.
+//! The HTTP layer: the wire format, without terminals, files or people.
 
 pub(crate) mod answer;
 pub(crate) mod call;

@@ -13,8 +13,7 @@ const NAMING: &str = "missing fields errors invalid details problems by_field vi
     invalid_params field_errors field_violations";
 /// Members of an object about one field that name it.
 const ONE: &str = "field name param parameter pointer path property";
-/// What is said of a field, after its name; then what is said of one that the service does not
-/// know.
+/// What is reported of a field, after its name; then of an unknown one.
 const SAID: &str = "is required|is missing|is unknown|unknown|is not |must ";
 const UNKNOWN: &str = "additional|not a field|not a known|not allowed|not expected|not permitted|not supported|unexpected|\
     unknown|unrecogni|unsupported";
@@ -56,8 +55,7 @@ impl Named {
     }
 }
 
-/// The fields that the body of a refusal names, once each. Its sentence is read where nothing else
-/// names one.
+/// The fields that a refusal's body names, once each; else those of its sentence.
 pub(crate) fn named(body: &Value) -> Vec<Named> {
     let mut found = Vec::new();
     in_document(body, &mut found);
@@ -118,8 +116,7 @@ fn collect(value: &Value, found: &mut Vec<Named>) {
     match value {
         Value::String(text) => found.extend(Named::of_sentence(text)),
         Value::Array(elements) => elements.iter().for_each(|element| match element {
-            // In a list, an object without a field is about something else, or has a list of its
-            // own.
+            // In a list, an object without a field is about something else.
             Value::Object(object) => match one_field(object) {
                 Some(named) => found.push(named),
                 None => in_document(element, found),

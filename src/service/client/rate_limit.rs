@@ -25,8 +25,7 @@ pub(crate) struct RateLimit {
 pub(crate) type ShownLimit = Option<RateLimit>;
 
 impl RateLimit {
-    /// Reads `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds). A 429 leaves
-    /// no requests.
+    /// Reads `RateLimit-Limit`, `-Remaining` and `-Reset` (seconds). A 429 leaves none.
     pub(crate) fn of(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
         let limit = number(headers, "ratelimit-limit")?;
         let remaining = match status {
@@ -47,9 +46,8 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<u64> {
     delay(headers, RETRY_AFTER.as_str())
 }
 
-/// A time to wait in whole seconds. A header may have it as seconds, also with a fraction, or as
-/// the time when it ends, which is a date or seconds since 1970, by the clock of the service
-/// (`Date`).
+/// A time to wait in whole seconds, from a header with seconds, a fraction, or the time when it
+/// ends: a date or seconds since 1970, by the service's clock (`Date`).
 fn delay(headers: &HeaderMap, name: &str) -> Option<u64> {
     let value = headers.get(name)?;
     let seconds = value.to_str().ok()?.trim().parse::<f64>().ok().filter(|it| *it >= 0.0);
@@ -74,9 +72,8 @@ fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
 }
 
 impl Call {
-    /// The name of the rate limit that the call counts towards, or `None` if the specification has
-    /// none for it. Connecting and verifying a session share one, and so do both ways to read a
-    /// card (spec, Limits).
+    /// The name of the call's rate limit; `None` if the specification has none. Connecting and
+    /// verifying a session share one, and both ways to read a card (spec, Limits).
     pub(crate) fn rate_limit_name(&self) -> Option<&'static str> {
         let path = self.path.split(['?', '#']).next().unwrap_or_default();
         let segments: Vec<&str> = path.trim_matches('/').split('/').collect();

@@ -143,8 +143,7 @@ impl Refusal {
             };
     }
 
-    /// One sentence that says what was refused and why: the service's own words, and further fields
-    /// of the body.
+    /// One sentence on what was refused and why: the service's words, and further fields.
     pub(crate) fn sentence(&self) -> String {
         let known = self.code.as_deref().and_then(code::entry);
         let is_code = |text: &&str| Some(*text) == self.code.as_deref();
@@ -156,8 +155,7 @@ impl Refusal {
             (Some(own), ..) => own.trim_end_matches('.').to_owned(),
             (None, Some(known), _) => known.meaning.to_owned(),
             (None, None, Some(code)) => format!("{}: {code}", rejected()),
-            // What a status alone means is the service's to say, and something else may have
-            // answered.
+            // A status alone is the service's to explain; a proxy may have responded.
             (None, None, None) => match &self.instead {
                 Some(kind) => no_document(self.status, kind),
                 None => rejected(),
@@ -227,8 +225,7 @@ pub(crate) fn no_document(status: u16, kind: &str) -> String {
     format!("the response ({status}{kind}) does not come from the booking service")
 }
 
-/// The code of a refusal. Older ones put it in `error` itself (spec, Errors), which may be an
-/// object too.
+/// The code of a refusal, which older ones have in `error` (spec, Errors).
 fn code_in(said: &Document) -> Option<String> {
     let inner = |field: &str| said.value().get("error")?.get(field)?.as_str();
     let is_known = |error: &&str| code::entry(error).is_some();

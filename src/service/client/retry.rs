@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use super::failure::Failure;
 
-/// The most tries of a read, and of a booking request in one run. All tries have the same
-/// idempotency key.
+/// The most tries of a read, and of a booking request in one run, all with one key.
 pub(crate) const TRIES: u32 = 3;
 
 /// The pause before the same request is sent again, after try number `tried` (from 1) of a booking

@@ -7,8 +7,7 @@ use super::refusal::Refusal;
 use crate::platform::shell;
 use crate::service::mapping::WriteKind;
 
-/// What to do about a refusal (400 or 422) of what was asked: the complete command, with the names
-/// that it says.
+/// What to do about a refusal (400 or 422): the complete command, with the named fields.
 pub(crate) fn way_on(refusal: &Refusal, call: &Call) -> Option<String> {
     let is_of_input = matches!(refusal.status, 400 | 422);
     let mut draft = call.draft.clone().filter(|_| is_of_input)?;
@@ -76,8 +75,7 @@ fn flag_of(draft: &Draft, field: &str) -> Option<String> {
     Some(if draft.is_row { field } else { flag }.to_owned())
 }
 
-/// Which values to correct, if the refusal names fields that have flags: `check the value of
-/// --party`.
+/// Which values to correct, if the named fields have flags: `check the value of --party`.
 fn values_to_correct(named: &[Named], flag: impl Fn(&Named) -> Option<String>) -> Option<String> {
     let flags: Vec<String> = named.iter().map(flag).collect::<Option<_>>()?;
     match (&flags[..], named) {

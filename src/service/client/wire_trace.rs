@@ -73,8 +73,7 @@ fn without_webhook_secret(body: &[u8]) -> String {
     }
 }
 
-/// A body with one-time codes and payment answers masked at every depth; unchanged where it has
-/// none.
+/// A body with one-time codes and payment answers masked at every depth.
 pub(crate) fn redacted(body: &Document, dialect: &Dialect) -> Document {
     let masked = masked(body.value(), dialect);
     if masked == *body.value() { body.clone() } else { masked.into() }

@@ -27,8 +27,7 @@ pub(crate) enum Status {
 }
 
 impl Status {
-    /// The status that a word means. Case, blanks, hyphens and the spelling `canceled` make no
-    /// difference.
+    /// The status that a word means. Ignores case, blanks, hyphens and `canceled`.
     pub(crate) fn parse(text: &str) -> Self {
         let letters: String = text
             .chars()
@@ -89,8 +88,7 @@ pub(crate) struct Booking {
     /// When the visit is.
     pub(crate) time: FieldValue<DocumentTime>,
     pub(crate) party: FieldValue<u32>,
-    /// When the request left that was answered with it. `None` for one that the journal or an event
-    /// holds.
+    /// When the answered request left; `None` from the journal or an event.
     pub(crate) left_at: Option<Timestamp>,
     /// The fields that the response does not show, and that were only asked for.
     pub(crate) requested: Box<[&'static str]>,
@@ -242,8 +240,7 @@ impl Booking {
         }
     }
 
-    /// Whether booking again is safe. An unexplained failure may have left a reservation at the
-    /// venue.
+    /// Whether booking again is safe. An unexplained failure may have left a reservation.
     pub(crate) fn retry(&self) -> Retry {
         let explained = self.error_code().and_then(code::entry);
         match self.status() {

@@ -1,7 +1,6 @@
 //! What a person types for an email address, a phone number and a party size.
 
-/// Parses an email address. Only what is certainly a slip is refused: the service decides about the
-/// rest.
+/// Parses an email address. Refuses only certain slips: the service decides.
 pub(crate) fn email(text: &str) -> Result<String, String> {
     let parts = text.rsplit_once('@');
     let is_address = parts.is_some_and(|(name, domain)| {
@@ -17,8 +16,7 @@ pub(crate) fn email(text: &str) -> Result<String, String> {
     }
 }
 
-/// Parses a phone number: up to 15 digits (E.164) with the usual separators, and the country's code
-/// after a `+`.
+/// Parses a phone number: up to 15 digits (E.164), separators, country code after a `+`.
 pub(crate) fn phone(text: &str) -> Result<String, String> {
     let number = text.strip_prefix('+').unwrap_or(text);
     let digits = number.chars().filter(char::is_ascii_digit).count();

@@ -24,8 +24,7 @@ impl Field {
 
 /// Parses `key=value`. The value is JSON, else text.
 ///
-/// `VALUE`, which stands for a value in printed commands, is refused: pasted as it is, it would be
-/// sent.
+/// `VALUE`, a placeholder in printed commands, is refused: it would be sent.
 pub(crate) fn field(text: &str) -> Result<Field, String> {
     let field = raw_field(text)?;
     if field.value == "VALUE" {
@@ -60,8 +59,7 @@ pub(crate) fn body(fields: impl IntoIterator<Item = Field>) -> Result<Map<String
     Ok(body)
 }
 
-/// The path in a field's key; an empty step is the end of an array. `None` if the brackets are
-/// wrong.
+/// The path in a field's key; an empty step ends an array. `None` for wrong brackets.
 fn steps(key: &str) -> Option<Vec<&str>> {
     let (name, mut rest) = key.split_at(key.find('[').unwrap_or(key.len()));
     let mut steps: Vec<&str> = name.split('.').collect();

@@ -1,5 +1,4 @@
-//! Ids as arguments and in documents. An id becomes a segment of a path and a word of a printed
-//! command.
+//! Ids as arguments and in documents: segments of a path, and words of commands.
 
 use serde_json::Value;
 

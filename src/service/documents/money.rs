@@ -35,8 +35,7 @@ pub(crate) fn is_unit_known(amount: &Value, currency: &str, certainty: Certainty
     certainty == Certainty::Contract || plain(amount).contains('.') || minor_digits(currency) == 0
 }
 
-/// What an amount is for each guest, and for all of a party: `23.00 EUR per guest` and `92.00 EUR
-/// for 4`.
+/// An amount for each guest, and for a party: `23.00 EUR per guest`, `92.00 EUR for 4`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GuestMoney {
     pub(crate) each: String,
@@ -45,8 +44,7 @@ pub(crate) struct GuestMoney {
 }
 
 impl GuestMoney {
-    /// The contract's amounts are for each guest. What those of another service are for is not
-    /// certain.
+    /// Our amounts are for each guest. Those of another service are uncertain.
     pub(crate) fn of(
         amount: &Value,
         currency: Option<&str>,
@@ -98,9 +96,8 @@ fn decimal(text: &str) -> Option<String> {
     Some(format!("{text}{}", if has_one_place { "0" } else { "" }))
 }
 
-/// A document in which amounts in minor units are decimals of the main unit: those whose names say
-/// so (`amount_minor`), and where a profile's own expression wrote it, whole numbers under the
-/// contract's names.
+/// A document with decimals of the main unit for amounts in minor units: those named so
+/// (`amount_minor`), and whole numbers that an expression wrote under our names.
 pub(crate) fn in_main_units(value: &mut Value, is_own: bool) {
     const AMOUNTS: [&str; 3] = ["amount", "hold_amount", "fee_amount"];
     let Value::Object(object) = value else {

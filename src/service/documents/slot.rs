@@ -43,8 +43,7 @@ impl Slot {
         time_text(&self.datetime_value())
     }
 
-    /// The time as an instant. A time without an offset is on the venue's clock, so it needs the
-    /// venue's zone.
+    /// The time as an instant. Without an offset it needs the venue's zone.
     pub(crate) fn instant(&self, zone: Option<&TimeZone>) -> Option<Timestamp> {
         self.time()?.instant_in(zone)
     }

@@ -43,8 +43,7 @@ pub(crate) fn fold(text: &str) -> String {
 /// What is written between the letters of one name: as typed, as printed, and as a letter.
 const APOSTROPHES: [char; 6] = ['\'', '`', '\u{2018}', '\u{2019}', '\u{2bb}', '\u{2bc}'];
 
-/// The digits of a text, in the order in which they stand: of a phone number, whatever its blanks
-/// and signs.
+/// The digits of a text in order: of a phone number, without blanks and signs.
 pub(crate) fn digits(text: &str) -> String {
     text.nfkd().filter_map(digit).collect()
 }

@@ -17,8 +17,7 @@ const MASKS: [char; 5] = ['*', '•', '●', '…', '#'];
 /// Words before or after a name that are no part of it.
 const TITLES: &str = "mr mrs ms miss mx dr prof sir madam mme mlle herr frau sr sra";
 
-/// The seconds of a quarter of an hour: offsets of time zones are whole numbers of them, up to 14
-/// hours.
+/// The seconds of a quarter of an hour: zones' offsets are multiples, up to 14 hours.
 const QUARTER: i64 = 15 * 60;
 const LARGEST_OFFSET: i64 = 14 * 3600;
 
@@ -133,8 +132,7 @@ pub(crate) fn compare(
     found
 }
 
-/// The name decides who the guest is. Where none can be compared, the email address or the phone
-/// number does.
+/// The name decides who the guest is, else the email address or the phone number.
 fn weigh_guest(found: &mut [Compared], is_first: bool) {
     let of = |field: &str| found.iter().find(|it| it.field == field).map(|it| &it.agreement);
     let name = of("customer.name");
@@ -272,8 +270,7 @@ fn email_agreement(wanted: &str, text: &str) -> Agreement {
     }
 }
 
-/// Two phone numbers may be one with or without codes of country and area. A short or masked one
-/// shows nothing.
+/// Two phone numbers may be one without country and area codes, if long enough.
 fn phone_agreement(wanted: &str, text: &str) -> Agreement {
     let last = |text: &str| {
         let digits = digits(text);
@@ -287,8 +284,7 @@ fn phone_agreement(wanted: &str, text: &str) -> Agreement {
     }
 }
 
-/// The words of a name without case, accents and titles. People also write `Lovelace, Ada` and
-/// `LOVELACE/ADA MRS`.
+/// The words of a name without case, accents and titles, in any order of the parts.
 pub(crate) fn name_words(name: &str) -> Vec<String> {
     let folded = fold(&name.replace("...", "…"));
     let is_between = |it: char| it.is_whitespace() || matches!(it, ',' | '.' | '/');
@@ -303,8 +299,7 @@ pub(crate) fn name_words(name: &str) -> Vec<String> {
     own
 }
 
-/// A name is the same in any order of its words. Of one that is masked or shortened, what it shows
-/// is compared.
+/// A name is the same in any order of its words. Masked or shortened, its rest counts.
 fn name_agreement(name: &str, text: &str) -> Agreement {
     let (wanted, mut own) = (name_words(name), name_words(text));
     // A word that is masked whole shows nothing.

@@ -7,8 +7,7 @@ use crate::json::plain;
 /// How many values are listed. A document that has more is better read as JSON.
 const MOST: usize = 40;
 
-/// The values of a document that stand outside `read`, as paths and texts. Values that say nothing
-/// are left out.
+/// The values of a document outside `read`, as paths and texts, without empty ones.
 pub(crate) fn around(document: &Value, read: &[&Map<String, Value>]) -> Vec<(String, String)> {
     let mut found = Vec::new();
     collect(document, String::new(), read, &mut found);

@@ -10,8 +10,7 @@ use super::transport::{OWN, names};
 
 macro_rules! dialect {
     ($($field:ident = $default:literal, $meaning:literal;)*) => {
-        /// The open names; each has a default and can be set per profile under
-        /// `[profiles.NAME.dialect]`.
+        /// The open names, each with a default, set under `[profiles.NAME.dialect]`.
         #[derive(Clone, Debug, Serialize)]
         #[serde(into = "Map<String, Value>")]
         pub(crate) struct Dialect {

@@ -40,8 +40,7 @@ fn below(place: &str, key: &str) -> String {
     if place.is_empty() { key.to_owned() } else { format!("{place}.{key}") }
 }
 
-/// The lists of a document that could hold its objects, the shallowest first, but those that stand
-/// in another list.
+/// The lists of a document that could hold its objects, shallowest first, none nested.
 pub(crate) fn lists(document: &Value) -> Vec<ListAt> {
     let mut lists = Vec::new();
     let mut level = vec![(String::new(), document)];

@@ -26,8 +26,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A document that the service sends: `[profiles.NAME.read]` translates it into the contract's
-    /// shape.
+    /// A document of the service, which `[profiles.NAME.read]` brings into our shape.
     ReadKind {
         Index = "index", "the response to `GET /v1/`";
         Venues = "venues", "the response to a venue search";
@@ -42,8 +41,7 @@ kinds! {
 }
 
 kinds! {
-    /// A request that bookctl sends: `[profiles.NAME.write]` translates it from the contract's
-    /// shape.
+    /// A request of bookctl, which `[profiles.NAME.write]` brings out of our shape.
     WriteKind {
         Search = "search", "a venue search";
         Slots = "slots", "an availability search";

@@ -9,8 +9,7 @@ use super::path::Path;
 use super::shape::Shape;
 use crate::service::documents::plural;
 
-/// The objects of a list. Without a readable one, what the document says instead; the error is a
-/// sentence.
+/// The objects of a list, or what the document has instead; the error is a sentence.
 pub(crate) fn elements<'a>(
     value: &'a Value,
     shape: Shape,
@@ -109,14 +108,13 @@ pub(crate) fn one(value: &Value, shape: Shape) -> Result<&Map<String, Value>, St
     match (root, shallowest(value, shape)) {
         (Some(object), Search::Nothing) => Ok(object),
         (Some(object), _) if shape.fits(object) => Ok(object),
-        // An envelope may have an id and a status of its own, and a booking may hold objects that
-        // have them.
+        // An envelope, and objects in a booking, may have an id and a status of their own.
         (Some(_), Search::Found(found)) => {
             Err(format!("both it and the object at `{}` may be the {noun}", found.place))
         }
         (_, Search::Found(found)) => match found.objects[..] {
             [object] => match refusal_around(value, object).flatten() {
-                Some(word) => Err(format!("what stands around the {noun} says `{word}`")),
+                Some(word) => Err(format!("the fields around the {noun} contain `{word}`")),
                 None => Ok(object),
             },
             _ => Err(format!("it has {} {nouns} in `{}`", found.objects.len(), found.place)),

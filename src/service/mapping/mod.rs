@@ -1,5 +1,4 @@
-//! How a service's documents become ours: the names that the specification leaves open, and shapes
-//! that differ.
+//! How a service's documents become ours: open names of the specification, other shapes.
 
 pub(crate) mod around;
 pub(crate) mod dialect;

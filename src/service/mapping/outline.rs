@@ -1,5 +1,4 @@
-//! What a document holds: its paths with the kind of each value, and the beginning of an expression
-//! that reads it.
+//! What a document holds: paths, kinds of values, and the beginning of a read expression.
 
 use serde_json::{Map, Value};
 
@@ -14,8 +13,7 @@ use crate::service::time::zone;
 const HOLE: &str = "<?>";
 
 impl ReadKind {
-    /// The fields of the contract that people see of such a document, those by which it is
-    /// recognised first.
+    /// The fields of the specification that such a document shows, identifying ones first.
     pub(crate) fn wanted(self) -> impl Iterator<Item = &'static str> {
         let names = match self {
             ReadKind::Index => "name version server_time",
@@ -50,8 +48,7 @@ impl ReadKind {
 /// one of a list is.
 #[derive(Default)]
 pub(crate) struct Outline<'a> {
-    /// The paths as jq writes them, in the order in which they came, and the kinds of their values.
-    /// Never a value.
+    /// The paths as jq writes them, in order, with the kinds of their values, never a value.
     pub(crate) paths: Vec<(String, Vec<&'static str>)>,
     objects: Vec<(String, &'a Map<String, Value>)>,
 }
@@ -137,8 +134,7 @@ pub(crate) fn jq_key(key: &str) -> String {
     }
 }
 
-/// Whether the keys of an object are values: dates, numbers, ids, or in a list the names of further
-/// lists.
+/// Whether the keys of an object are values: dates, numbers, ids, or names of lists.
 fn is_keyed(object: &Map<String, Value>, is_element: bool) -> bool {
     let is_value = |key: &String| {
         let is_number = key.bytes().all(|byte| byte.is_ascii_digit());

@@ -14,8 +14,7 @@ impl Path {
         is_whole.then_some(Path(names))
     }
 
-    /// Why a person's text cannot be a path, as a sentence about it. An expression can say what a
-    /// path cannot.
+    /// Why a text cannot be a path, as a sentence. An expression can do what a path cannot.
     pub(crate) fn refusal(text: &str) -> Option<&'static str> {
         let is_syntax = |name: &str| {
             name.contains(['*', '[', ']', '(', ')', '|', '"', '\'']) || name.starts_with('$')
@@ -33,8 +32,7 @@ impl Path {
         self.0.iter().try_fold(value, |value, name| value.get(name))
     }
 
-    /// Puts a value at this path, with the objects on the way. The error is the path up to what
-    /// stands there already.
+    /// Puts a value at this path, with the objects on the way. The error is the taken path.
     pub(crate) fn set(&self, object: &mut Map<String, Value>, to: Value) -> Result<(), String> {
         let (last, way) = self.0.split_last().ok_or_else(String::new)?;
         let mut at = object;

@@ -1,5 +1,4 @@
-//! Reads the service's documents: finds what they hold by its shape, and translates it into the
-//! contract's names.
+//! Reads the service's documents: finds objects by shape, and translates their names.
 
 use std::borrow::Cow;
 
@@ -31,8 +30,7 @@ pub(crate) struct List<T> {
     pub(crate) items: Vec<T>,
     /// What stands around the list, as paths and texts.
     pub(crate) around: Vec<(String, String)>,
-    /// Where the list stands in the document as it came: `data.results[]`. Empty where that is not
-    /// certain.
+    /// Where the list stands in the document: `data.results[]`; empty if uncertain.
     pub(crate) place: String,
 }
 
@@ -55,8 +53,7 @@ impl Adapter {
         let mut warnings = Vec::new();
         if let Some(translated) = self.translate(ReadKind::Booking, &document) {
             let read = translated.and_then(|value| {
-                // A field that the expression leaves in the service's style is read as one of the
-                // document is.
+                // A field that the expression leaves in the service's style is translated.
                 let object = value.as_object();
                 object
                     .map(|it| contract(it, Shape::Booking, true))
@@ -201,14 +198,12 @@ impl Adapter {
         translated.filter(Value::is_object)
     }
 
-    /// A webhook event in the contract's shape, or why the profile's expression failed; `None`
-    /// without one.
+    /// A webhook event in our shape, or why the expression failed; `None` without one.
     pub(crate) fn event(&self, event: &Value) -> Option<Result<Value, String>> {
         Some(self.read.get(&ReadKind::Event)?.apply(event))
     }
 
-    /// What a document is read from, and whether an expression gave it, which writes the contract's
-    /// names.
+    /// What a document is read from, and whether an expression wrote it in our names.
     fn source<'a>(&self, kind: ReadKind, document: &'a Document) -> Result<(Cow<'a, Value>, bool)> {
         match self.translate(kind, document) {
             Some(Ok(value)) => Ok((Cow::Owned(value), true)),
@@ -223,8 +218,7 @@ impl Adapter {
     }
 }
 
-/// An object in the contract's names and amounts. `is_own` is whether the profile's own expression
-/// wrote it.
+/// An object in our names and amounts. `is_own` is whether an expression wrote it.
 fn contract(object: &Map<String, Value>, shape: Shape, is_own: bool) -> Value {
     let mut value = with_contract_names(object, shape);
     in_main_units(&mut value, is_own);
@@ -261,8 +255,7 @@ fn booking_of(object: &Map<String, Value>) -> Option<Booking> {
     Booking::translated(document, contract(object, Shape::Booking, false), Vec::new())
 }
 
-/// The objects anywhere in a refusal, but for those of the list of unfinished bookings (spec,
-/// Errors).
+/// The objects in a refusal, except those of unfinished bookings (spec, Errors).
 pub(crate) fn objects_within<'a>(
     value: &'a Value,
     is_it: &dyn Fn(&Map<String, Value>) -> bool,

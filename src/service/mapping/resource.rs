@@ -36,8 +36,7 @@ pub(crate) fn flattened(document: &Document) -> Cow<'_, Value> {
     Cow::Owned(flat)
 }
 
-/// The objects that stand beside what the document is about, and the places of those that were
-/// named.
+/// The objects beside the document's own, and the places of the named ones.
 #[derive(Default)]
 struct Included<'a> {
     objects: &'a [Value],

@@ -15,8 +15,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// Whether an object is one of this kind, wherever it stands: it has the fields that only this
-    /// kind has.
+    /// Whether an object is of this kind, wherever it stands, by fields of its own.
     pub(crate) fn fits(self, object: &Map<String, Value>) -> bool {
         match self {
             Shape::Venue => has_id(object, "venue_id") && !has_id(object, "availability_id"),

@@ -1,5 +1,4 @@
-//! Names of a booking's fields that services use in place of the contract's, and that cannot mean
-//! anything else.
+//! Names of a booking's fields that services use and that cannot mean anything else.
 
 use serde_json::{Map, Value};
 

@@ -28,8 +28,7 @@ pub(crate) struct Transport {
     /// The query parameter that carries the key; no header carries it then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) auth_query: Option<String>,
-    /// The user of Basic authentication, where the key is the password; otherwise the key is the
-    /// user.
+    /// The user of Basic authentication, with the key as password; else the key is the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) auth_user: Option<String>,
     /// The fixed headers, such as one with an organization or the version of the interface.

@@ -1,5 +1,4 @@
-//! Writes requests: from the contract's shape into the names, or the whole shape, that the service
-//! wants.
+//! Writes requests: from our shape into the names, or the shape, that the service wants.
 
 use serde_json::{Map, Value};
 
@@ -43,8 +42,7 @@ impl Adapter {
         Ok(Value::Object(written))
     }
 
-    /// The fields of a request that the dialect names: the contract's name, the dialect's key and
-    /// the service's name.
+    /// The request fields of the dialect: our name, the dialect's key, the service's name.
     pub(crate) fn names_of(&self, kind: WriteKind) -> Vec<(&'static str, &'static str, &str)> {
         let fields = kind.fields().iter().copied();
         let named = fields.map(|(own, key)| Some((own, key, self.dialect.get(key)?)));

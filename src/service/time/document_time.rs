@@ -168,8 +168,7 @@ mod tests {
         for form in ["2026-12-01 19:30:00", "2026-12-01 7:30 PM", "2026-12-01 07:30 pm"] {
             assert_eq!(DocumentTime::parse(form), Some(local), "{form}");
         }
-        // The last are days and clocks without separators, a day alone, and a clock that people
-        // read differently.
+        // Days and clocks without separators, a day alone, ambiguous clocks.
         let others = r#"20 "20" "soon" null {} 1.5e9 "20261124193000" 202611241930 20261124 "2026-12-01"
             "2026-12-01T24:00:00+01:00" "2026-12-01T24:00" "01/12/2026_19:30" "9_March_2031_20:30" "19:30""#;
         for other in others.split_whitespace() {

@@ -12,8 +12,7 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// RFC 3339 has no offsets with seconds, which zones had until the 1970s. Such a moment is
-    /// converted to UTC.
+    /// RFC 3339 has no offsets with seconds, as before the 1970s. Converts those to UTC.
     pub(crate) fn new(zoned: Zoned) -> Self {
         if zoned.offset().seconds() % 60 != 0 {
             return Self::new(zoned.with_time_zone(TimeZone::UTC));

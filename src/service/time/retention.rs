@@ -8,8 +8,7 @@ use serde::Deserialize;
 
 use super::duration;
 
-/// How long after a booking request the journal keeps the guest's data; with 0, until the request
-/// has ended.
+/// How long the journal keeps a guest after a booking request; with 0, until it has ended.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(try_from = "String")]
 pub(crate) struct Retention(Duration);
@@ -31,8 +30,7 @@ impl Retention {
 }
 
 impl Default for Retention {
-    /// Long enough to look after a booking made a season ahead, and to answer for one that went
-    /// wrong.
+    /// Long enough for a booking made a season ahead, and for a complaint.
     fn default() -> Self {
         Retention(Duration::from_secs(90 * 24 * 60 * 60))
     }

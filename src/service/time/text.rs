@@ -11,8 +11,7 @@ pub(crate) fn human(datetime: &str) -> String {
     DocumentTime::parse(datetime).map_or_else(|| datetime.to_owned(), |time| time.human())
 }
 
-/// A timestamp of bookctl's own in RFC 3339, in UTC and whole seconds. Any other text is returned
-/// unchanged.
+/// A timestamp of bookctl in RFC 3339, UTC and whole seconds; other text unchanged.
 pub(crate) fn whole_seconds(at: &str) -> String {
     let at_second = |at: Timestamp| Timestamp::from_second(at.as_second());
     let at_second = at.parse().ok().and_then(|at| at_second(at).ok());
@@ -27,8 +26,7 @@ pub(crate) fn to_the_second(at: &str) -> String {
     }
 }
 
-/// A time for a row: the weekday, the day and the clock, with the year where it is not that of
-/// `now`.
+/// A time for a row: weekday, day and clock, with the year if it is not `now`'s.
 pub(crate) fn listed(time: &DocumentTime, now: Timestamp) -> String {
     let Some(local) = time.local_in(None) else {
         return String::new();
@@ -70,9 +68,8 @@ fn own_clock(there: &Zoned, own: &TimeZone) -> Option<String> {
     Some(format!("{clock} your time"))
 }
 
-/// How far a time is from `now`: `just now`, `10 minutes ago`, `in 20 minutes`, `1 hour 49 minutes
-/// ago`, `3 days ago`. Rounds down, but takes a deadline that was set a moment ago as whole. Only a
-/// deadline has seconds.
+/// How far a time is from `now`: `just now`, `10 minutes ago`, `in 20 minutes`, `3 days ago`.
+/// Rounds down, but not a deadline set a moment ago. Only a deadline has seconds.
 pub(crate) fn relative(at: Timestamp, now: Timestamp) -> String {
     let seconds = at.duration_since(now).as_secs();
     let is_later = seconds > 0;

@@ -5,7 +5,7 @@ const LONGEST_INPUT: usize = 200;
 const LONGEST_QUOTE: usize = 60;
 
 /// Reads `text`, which `read` gets trimmed and in lower case. `kind` is what it should be, such as
-/// "a time". The error is one sentence: "`13pm` is not a time: …; try …".
+/// "a time". The error is one sentence that quotes the text or the word that is wrong.
 pub(crate) fn read<T>(
     text: &str,
     kind: &str,
@@ -21,11 +21,13 @@ pub(crate) fn read<T>(
     } else {
         read(&text.to_ascii_lowercase())
     };
-    found.map_err(|why| format!("`{}` is not {kind}: {why}", quotable(text)))
+    found.map_err(|why| match why.starts_with('`') {
+        true => why,
+        false => format!("`{}` is not {kind}: {why}", quotable(text)),
+    })
 }
 
-/// `text` as part of an error: what a terminal would act on or hide is escaped, and a long text is
-/// cut.
+/// `text` as part of an error, escaped like on a terminal, and cut if it is long.
 pub(crate) fn quotable(text: &str) -> String {
     let mut quoted = String::new();
     for c in text.chars().take(LONGEST_QUOTE) {

@@ -32,8 +32,7 @@ pub(crate) fn system_zone() -> TimeZone {
     SYSTEM.get_or_init(|| found().unwrap_or_else(unnamed)).clone()
 }
 
-/// Whether TZ is the path of something that is no regular file, such as a pipe, which would be read
-/// without end.
+/// Whether TZ is the path of no regular file, such as an endless pipe.
 fn names_no_file() -> bool {
     let Some(name) = std::env::var_os("TZ") else {
         return false;
@@ -61,8 +60,7 @@ fn of_file(name: &str) -> Option<TimeZone> {
     TimeZone::tzif(name, &data).ok()
 }
 
-/// The zone of a name: `local` for the system's, an IANA name in any case, `UTC`, or a fixed
-/// offset.
+/// The zone of a name: `local`, an IANA name in any case, `UTC`, or a fixed offset.
 pub(crate) fn zone(text: &str) -> Result<TimeZone, String> {
     typed::read(text, "a time zone", EXAMPLE, |name| match name {
         "utc" | "z" => Ok(TimeZone::UTC),

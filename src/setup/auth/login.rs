@@ -139,9 +139,8 @@ async fn store_journal_password(setup: &Startup, vault: &Vault, storage: Storage
     Ok(Exit::Done)
 }
 
-/// Asks the service for its index with the key. Where it refuses the key and a person can be asked,
-/// another key is asked for, until one is taken or the refused one is to be kept; returns whether
-/// one was taken.
+/// Asks the service for its index with the key. If it refuses the key, a terminal asks for another,
+/// until one is accepted or the refused one is to be stored; returns whether one was accepted.
 async fn try_key(
     parts: &mut Parts,
     key: &mut Secret,
@@ -279,8 +278,7 @@ fn service(
     Ok(service)
 }
 
-/// The key and the webhook secret, as far as they are wanted. A profile that has its key may get a
-/// webhook secret alone.
+/// The key and the webhook secret, as requested. A profile with a key may get a secret alone.
 async fn read_secrets(
     setup: &Startup,
     args: &Args,

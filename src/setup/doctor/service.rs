@@ -1,5 +1,4 @@
-//! Checks the service: the key, the connection, its certificate, our clock, and whether it accepts
-//! the key.
+//! Checks the service: key, connection, certificate, our clock, and whether it accepts the key.
 
 use std::time::{Duration, Instant};
 

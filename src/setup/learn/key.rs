@@ -16,8 +16,7 @@ const HEADERS: &str = "X-Api-Key,Authorization,Authorization ApiKey,Authorizatio
     X-Auth-Token,X-Partner-Key,X-Access-Token,Authorization Basic";
 const PARAMETERS: [&str; 3] = ["api_key", "key", "access_token"];
 
-/// Reads the index. After a 401 and a yes, the key is sent in other ways, to the same address
-/// alone.
+/// Reads the index. After a 401 and a go-ahead, sends the key in other ways to the same address.
 pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
     let own = reads.parts.api.adapter().clone();
     let error = match reads.send(&LearnCall::Index).await? {
@@ -63,8 +62,7 @@ pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
     ))
 }
 
-/// The error with a hint that names the header that a refusal asks for. Only a person knows its
-/// value.
+/// The error with a hint that names the header of a refusal. Only the user knows its value.
 fn wants_header(own: &Adapter, error: Error) -> Error {
     let Some(name) = missing_header(own, &error) else {
         return error;

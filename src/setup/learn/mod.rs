@@ -1,5 +1,4 @@
-//! What a service sends, as far as reading shows it, and what is certain of how it wants to be
-//! asked.
+//! What a service sends, as far as reading shows it, and what it certainly requires.
 
 pub(crate) mod key;
 pub(crate) mod reads;

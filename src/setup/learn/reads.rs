@@ -1,5 +1,4 @@
-//! The calls that learning can send: reads alone, few of them, and at most half of what a rate
-//! limit leaves.
+//! The calls of learning: few, reads alone, and at most half of what a rate limit leaves.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,8 +14,7 @@ use crate::service::mapping::Adapter;
 
 pub(crate) const MOST_CALLS: usize = 25;
 
-/// A call that learning can send. There is no other way to make one, so that nothing can be
-/// changed.
+/// A call that learning can send. There is no other way to make one: nothing can be changed.
 pub(crate) enum LearnCall {
     Index,
     Venues(VenueQuery),
@@ -41,8 +39,7 @@ pub(crate) fn body(error: &Error) -> &Value {
     error.body.as_ref().map_or(&Value::Null, Document::value)
 }
 
-/// Whether another call keeps at least half of what a rate limit left at the first call for others,
-/// after `sent` calls.
+/// Whether another call, after `sent`, leaves others half of what the rate limit had left.
 fn has_room(first: u32, sent: u32) -> bool {
     (u64::from(sent) + 1) * 2 <= u64::from(first)
 }
@@ -56,8 +53,7 @@ pub(crate) struct Reads<'a> {
 }
 
 impl Reads<'_> {
-    /// Sends a read. Returns the document, or why there is none; without an HTTP status it was not
-    /// asked for.
+    /// Sends a read. Returns the document, or why there is none; no HTTP status if not sent.
     pub(crate) async fn send(&mut self, read: &LearnCall) -> Result<Result<Value>> {
         let call = read.call(self.parts.api.adapter())?;
         let limit = call.rate_limit_name();

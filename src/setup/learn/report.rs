@@ -1,5 +1,4 @@
-//! What was seen of a service, for people and as JSON: read or not read, and the paths that came.
-//! Never a value.
+//! What was seen of a service, for people and as JSON: kinds and paths, never a value.
 
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -36,8 +36,7 @@ async fn ask(
 }
 
 impl LearnReport {
-    /// A search that was not answered, with the setting that has holes for what only a person
-    /// knows.
+    /// A search that was rejected, with the setting whose holes only the user can fill.
     fn refuse(&mut self, draft: &Draft, error: &Error) {
         let why = format!("{}: {}", draft.kind.as_str(), error.message);
         if error.http_status.is_none() {

@@ -8,8 +8,7 @@ use std::str::Chars;
 use super::visible::Eye;
 use crate::platform::hidden::is_hidden;
 
-/// The deepest level that is indented. Otherwise the output would grow with the square of the
-/// nesting depth.
+/// The deepest indented level: else the output would grow with the square of the depth.
 const DEEPEST_INDENT: usize = 64;
 
 /// A valid JSON text on one line, without white space between tokens.
@@ -17,8 +16,7 @@ pub(crate) fn compact(raw: &str) -> String {
     lay_out(raw, false)
 }
 
-/// A valid JSON text with one member or element per line, each level indented, without a line feed
-/// at the end.
+/// A valid JSON text with one member or element per line, indented, without a final line feed.
 pub(crate) fn pretty(raw: &str) -> String {
     lay_out(raw, true)
 }

@@ -1,5 +1,4 @@
-//! The only place that writes to stdout and stderr: results, notes, errors and progress, as pages
-//! or JSON.
+//! The only place that writes to stdout and stderr: results, notes, errors and progress.
 
 mod filter;
 mod json;
@@ -33,8 +32,7 @@ use crate::platform::system::stdout;
 use crate::secrets::redact;
 pub(crate) use visible::{visible, visible_rows};
 
-/// The result of a command. One value provides both the JSON and the human form, so that they
-/// cannot differ.
+/// The result of a command. One value is both JSON and human form, so that they cannot differ.
 pub(crate) trait View {
     /// The JSON document; the service's own where there is one.
     fn json(&self) -> Document;
@@ -132,8 +130,7 @@ impl Output {
         self.emit_read(view).map(drop)
     }
 
-    /// Like [`Output::emit`], for a result that may be longer than the screen: a person reads it in
-    /// a pager.
+    /// Like [`Output::emit`], for a result longer than the screen: a terminal shows a pager.
     pub(crate) fn emit_long(&self, view: &dyn View) -> Result<()> {
         if self.is_human() {
             self.print_paged(&self.text_of(view, false)?)
@@ -156,8 +153,7 @@ impl Output {
         self.print(&self.text_of(view, false)?)
     }
 
-    /// Like [`Output::emit_read`], with the JSON on one line on a terminal too, because more lines
-    /// follow.
+    /// Like [`Output::emit_read`], with the JSON on one line, because more lines follow.
     pub(crate) fn emit_line(&self, view: &dyn View) -> Result<bool> {
         self.print(&self.text_of(view, true)?)
     }
@@ -180,8 +176,7 @@ impl Output {
         }
     }
 
-    /// Completes when the reader closes stdout, as in `| head -1`. Never completes if stdout is not
-    /// a pipe.
+    /// Completes when the reader closes stdout, as in `| head -1`; never if it is no pipe.
     pub(crate) async fn reader_gone(&self) {
         stdout::reader_gone().await;
     }
@@ -200,8 +195,7 @@ impl Output {
         self.print_paged(&styled(text, &self.stdout))
     }
 
-    /// Writes what a question is about to stderr, where prompts are; also with `--quiet`, or it
-    /// cannot be answered.
+    /// Writes what a question is about to stderr, also with `--quiet`: it must be answered.
     pub(crate) fn show(&self, page: &Page) {
         self.to_stderr(&redact(&page.render(&self.stderr.now())));
     }
@@ -223,8 +217,7 @@ impl Output {
         self.labelled(Tone::Warn, "warning:", text);
     }
 
-    /// Writes that something was not done, before the result that shows why. A script has that and
-    /// the exit code.
+    /// Writes that something was not done, before the result, but not in a script.
     pub(crate) fn refused(&self, what: &'static str, text: &str) {
         if self.is_human() {
             self.labelled(Tone::Bad, what, text);
@@ -241,8 +234,7 @@ impl Output {
         let _ = io::stderr().lock().write_all(format!("{}\n", visible(text)).as_bytes());
     }
 
-    /// Writes a line of a log to stderr, from any thread: `first`, and beside it the text, wrapped
-    /// within its column.
+    /// Writes a line of a log to stderr, from any thread: `first`, then the wrapped text.
     pub(crate) fn log(style: StreamStyle, first: &str, text: &str) {
         if !style.terminal {
             return Output::trace(&format!("{first} {text}"));
@@ -362,13 +354,12 @@ fn styled(text: &StyledStr, style: &StreamStyle) -> String {
     if style.color { text.ansi().to_string() } else { text.to_string() }
 }
 
-/// Writes a result. Returns `false` if the reader has closed the pipe, as `| head -1` does; that is
-/// no failure.
+/// Writes a result. Returns `false` if the reader closed the pipe, as `| head -1` does.
 fn write_all(text: &str) -> Result<bool> {
     match stdout::write(text) {
         Ok(Some(signal)) => Err(Error::interrupted(signal)),
         Ok(None) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(Error::io("cannot write the result to stdout", error)),
+        Err(error) => Err(Error::io("the result could not be written to stdout", error)),
     }
 }

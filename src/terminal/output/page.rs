@@ -1,5 +1,4 @@
-//! The human form of a result: a page made of blocks. Rendering is a pure function of the page and
-//! the style.
+//! The human form of a result: a page of blocks, rendered by a pure function of page and style.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -254,8 +253,7 @@ impl Sheet<'_> {
         self.line(&cells.join("\t"));
     }
 
-    /// Writes one line. The last cell is wrapped within its column, or below the line if its column
-    /// is narrow.
+    /// Writes one line. The last cell is wrapped in its column, or below if that is narrow.
     fn columns(&mut self, cells: &[(Cell, usize)]) {
         let is_shown = |(cell, _): &(Cell, usize)| !cell.shown().is_empty();
         let shown = cells.iter().rposition(is_shown).map_or(0, |at| at + 1);

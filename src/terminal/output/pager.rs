@@ -11,8 +11,7 @@ use crate::platform::{shell, signals};
 
 /// The pager where none is named. It is no error if it is not installed.
 const USUAL: &str = "less";
-/// The options of less where LESS is not set: end at once if all fits, keep colors, leave the text
-/// on the screen.
+/// The options of less without LESS: end if all fits, keep colors, leave the text on the screen.
 const LESS: &str = "FRX";
 
 #[derive(Clone, Debug)]
@@ -26,8 +25,7 @@ pub(crate) struct Pager {
 }
 
 impl Pager {
-    /// The pager that the environment names. `None` if output is not for a person who can read page
-    /// by page.
+    /// The pager that the environment names; `None` if no terminal reads the output.
     pub(super) fn of(
         prefs: ColorPrefs,
         terminals: &Terminals,

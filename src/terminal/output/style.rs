@@ -85,8 +85,7 @@ pub(crate) enum Tone {
 }
 
 impl StreamStyle {
-    /// Decides the style. The flag overrides `NO_COLOR`, which overrides `CLICOLOR_FORCE`, which
-    /// overrides the default.
+    /// Decides the style: the flag, then `NO_COLOR`, `CLICOLOR_FORCE`, and the default.
     pub(crate) fn decide(prefs: ColorPrefs, terminal: bool, width: usize) -> Self {
         let color = match prefs.color {
             ColorChoice::Always => true,

@@ -1,9 +1,8 @@
 //! Tables on a terminal, laid out to its width. A narrow terminal gets a list of records instead.
 //!
 //! comfy-table shares out the width, wraps and pads plain text; its lines are colored afterwards.
-//! What it does not have is here: ids and times that are never broken, the columns that give way on
-//! a narrow terminal, and records, because below 60 columns a row of six columns takes more lines
-//! than a record.
+//! It lacks what is here: unbroken ids and times, columns that give way on a narrow terminal, and
+//! records, because below 60 columns a wide row takes more lines than a record.
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 use unicode_segmentation::UnicodeSegmentation;
@@ -25,8 +24,7 @@ const RECORD_INDENT: usize = 4;
 /// rows end. No other cell has a control character: they are made visible.
 const RULER: char = '\u{1f}';
 
-/// Columns of times, which are never broken. What stands in parentheses after a header names their
-/// clock.
+/// Columns of times, which are never broken. Parentheses after a header name their clock.
 const TIMES: &str = "when,received,started,created,last seen,next try,expires,sent";
 /// A narrow terminal does without these columns, the first of them first, so that a row takes two
 /// lines instead of five. A pipe and the JSON have all columns.
@@ -80,8 +78,7 @@ struct Column {
     header: &'static str,
     cells: Vec<(String, Option<Tone>)>,
     widest: usize,
-    /// The width of its longest word; of its longest cell if cells are never broken, as ids, times
-    /// and single words.
+    /// The width of its longest word, or cell if cells are not broken, as ids and times.
     least: usize,
 }
 

@@ -95,8 +95,7 @@ const JOINER: char = '\u{200d}';
 const EMOJI_SELECTOR: char = '\u{fe0f}';
 const KEYCAP: char = '\u{20e3}';
 
-/// Whether `c` is an emoji, or of a script whose letters joiners shape: Arabic, Indic, Southeast
-/// Asian, Mongolian.
+/// Whether `c` is an emoji, or of a script with joiners: Arabic, Indic, Southeast Asian, Mongolian.
 fn is_joinable(c: char) -> bool {
     let is_shaped = matches!(
         c,

@@ -4,8 +4,7 @@ use console::truncate_str;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Cuts a text to `columns`, and marks the cut with `…`. A letter is never parted from its marks,
-/// nor an emoji.
+/// Cuts a text to `columns`, marked with `…`. Keeps letters with marks, and emojis, whole.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     // A colored line is made of texts that were cut before.
     if text.contains('\u{1b}') {

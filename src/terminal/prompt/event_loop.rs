@@ -11,8 +11,7 @@ use crate::platform::signals::Continued;
 use crate::platform::system::process;
 use crate::platform::system::tty::{Modes, Typed};
 
-/// How often the countdown, a moved clock and the size are checked: a handler for the resize signal
-/// cannot be removed.
+/// How often the countdown, a moved clock and the size are checked, without a signal handler.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Completes when Esc is pressed. Ctrl-C ends it as it ends a question; other keys do nothing.

@@ -30,8 +30,7 @@ pub(super) async fn ask(
     }
 }
 
-/// Reads a line, `None` at the end of input. If there is neither, the cursor is moved to a fresh
-/// line.
+/// Reads a line, `None` at the end of input. If there is neither, moves to a fresh line.
 async fn read(echo: Echo, deadline: Option<Deadline<'_>>) -> Result<Option<String>, PromptError> {
     // A plain terminal cannot erase what it has shown.
     let unseen = (echo != Echo::Shown).then(Modes::unseen).transpose()?;

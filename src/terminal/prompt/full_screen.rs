@@ -1,5 +1,4 @@
-//! A whole screen of the terminal for a command that stays: the other page, which leaves what stood
-//! there before untouched.
+//! A whole screen for a command that stays: the other page, which keeps the text before.
 
 use std::io;
 

@@ -33,8 +33,7 @@ use widget::Widget;
 use crate::outcome::Error;
 use crate::platform::system::tty::Modes;
 
-/// Asks questions, or refuses to. An `async` method may be dropped at any moment; the terminal is
-/// then restored.
+/// Asks questions, or refuses to. Dropping an `async` method restores the terminal.
 pub(crate) struct Prompter<'a> {
     /// Why nothing can be asked, if so.
     refusal: Option<&'static str>,
@@ -81,8 +80,7 @@ impl Prompter<'_> {
         let _ = write(&format!("{hint}\r\n"));
     }
 
-    /// Asks for one of many rows, which typing filters, also by their further lines. Returns its
-    /// index.
+    /// Asks for one of many rows, which typing filters. Returns its index.
     pub(crate) async fn pick(
         &self,
         question: &Question,
@@ -152,8 +150,7 @@ impl Prompter<'_> {
         }
     }
 
-    /// Completes when a person presses Esc: while something is waited for. Never where nobody is
-    /// asked.
+    /// Completes when Esc is pressed during a wait; pending forever if prompts are disabled.
     pub(crate) async fn escape(&self) -> Result<(), PromptError> {
         let is_live = self.interactive() && !self.is_plain;
         match is_live.then(Modes::raw) {
@@ -162,8 +159,7 @@ impl Prompter<'_> {
         }
     }
 
-    /// Opens a JSON text in the user's editor (`$VISUAL` or `$EDITOR`). `None` if it comes back
-    /// unchanged or empty.
+    /// Opens a JSON text in the user's editor. `None` if it comes back unchanged or empty.
     pub(crate) fn edit(
         &self,
         question: &Question,

@@ -29,8 +29,7 @@ pub(crate) struct Question {
     pub(super) former: Option<String>,
     pub(super) hint: Option<String>,
     pub(super) noun: &'static str,
-    /// Whether it asks for a go-ahead: what was typed before it was drawn or refused is thrown
-    /// away.
+    /// Whether it asks for a go-ahead: keys typed before it was drawn are dropped.
     pub(super) confirms: bool,
 }
 
@@ -86,8 +85,7 @@ impl Question {
 
 #[derive(Debug)]
 pub(crate) enum PromptError {
-    /// The person pressed Esc: to go back to the question before, or to decline where none comes
-    /// before.
+    /// Esc was pressed: to go back to the question before, or to decline the first.
     Back,
     TooLate,
     /// Nothing can be asked here, the person left, or the terminal or the editor failed.
@@ -123,8 +121,7 @@ impl From<io::Error> for PromptError {
     }
 }
 
-/// The time at which a question expires. The service's clock is read again each time, because it
-/// may be moved.
+/// The time at which a question expires, by the service's clock, which may be moved.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline<'a> {
     pub(crate) at: Timestamp,

@@ -31,8 +31,7 @@ pub(super) struct Frame {
     pub(super) cursor: Option<(usize, usize)>,
 }
 
-/// Moves to the first row of `old`, whose lines a terminal that became narrower has wrapped into
-/// several rows.
+/// Moves to the first row of `old`, whose lines a narrower terminal has wrapped.
 fn to_top(old: &Frame, columns: usize) -> String {
     let columns = columns.max(1);
     let rows_of = |line: &String| measure_text_width(line).div_ceil(columns).max(1);
@@ -80,8 +79,7 @@ impl Screen {
     pub(super) fn show(&mut self, frame: Frame, size: Size) -> io::Result<()> {
         let before = match &self.shown {
             Some((shown, at)) if *shown == frame && *at == size => return Ok(()),
-            // Cleared: a line that a narrower terminal broke would be joined to the next one when
-            // it becomes wider.
+            // Cleared: a wider terminal would join a broken line to the next one.
             Some((shown, _)) => to_top(shown, size.columns) + "\x1b[J",
             // Bracketed paste: the terminal marks what was pasted.
             None => "\x1b[?2004h".to_owned(),

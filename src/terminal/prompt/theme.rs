@@ -30,8 +30,7 @@ pub(super) fn title(text: &str, left: Option<SignedDuration>, columns: usize) ->
 }
 
 impl Theme {
-    /// The marks (`?`, `❯`, `✔`, `✘`) stay without color, because meaning never depends on color
-    /// alone.
+    /// The marks (`?`, `❯`, `✔`, `✘`) stay without color: meaning never depends on it.
     pub(super) fn new(color: bool) -> Self {
         let style = || Style::new().for_stderr().force_styling(color);
         let mark = |style: Style, mark: &str| style.apply_to(mark.to_owned());

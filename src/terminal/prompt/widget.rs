@@ -40,8 +40,7 @@ pub(super) struct Widget<'a> {
     /// The rows that the filter leaves.
     found: Vec<usize>,
     at: usize,
-    /// The row that was selected by an arrow key, or at first. A filter that hides it does not
-    /// forget it.
+    /// The row that an arrow key selected, or the first. A filter that hides it keeps it.
     marked: usize,
     /// Why the last key or answer was rejected; cleared by the next key.
     problem: Option<String>,
@@ -262,8 +261,7 @@ impl<'a> Widget<'a> {
         self.line.as_ref().map(|_| (self.marked + 1).to_string())
     }
 
-    /// Takes a line of a plain question: the number of a row, or a text. The error is a sentence
-    /// for the person.
+    /// Takes a line of a plain question: the number of a row, or a text.
     pub(super) fn take_line(&mut self, line: &str) -> Result<(), String> {
         let default = self.default().filter(|_| line.trim().is_empty());
         let line = default.as_deref().unwrap_or(line.trim());

@@ -1,5 +1,4 @@
-//! Documents whose open points differ at random: the same objects are found, and every value of
-//! them is seen.
+//! Documents whose open points differ at random: the same objects and values are found.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

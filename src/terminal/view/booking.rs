@@ -73,8 +73,7 @@ impl View for BookingView {
         self.terms(page, fields);
         self.since(page, fields);
         self.changes(page, fields);
-        // The fields without a place of their own, and what stands around the booking. Nothing is
-        // hidden.
+        // The fields without a place of their own, and around the booking. Nothing is hidden.
         for (path, value) in fields.rest().iter().chain(&self.booking.around) {
             page.field("other", format!("{path} = {value}"));
         }

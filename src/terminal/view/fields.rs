@@ -1,5 +1,4 @@
-//! The fields of a document, and which of them a view has shown. The rest is listed, so that
-//! nothing is hidden.
+//! The fields of a document, and which of them a view has shown. The rest is listed.
 
 use serde_json::Value;
 

@@ -11,9 +11,8 @@ use crate::service::documents::certainty::Certainty;
 use crate::service::documents::venue::Venue;
 use crate::service::mapping::{Dialect, Pause};
 
-/// What bookctl cannot do with a booking of this provider: only one supports changes and cancels at
-/// the venue (spec, What the service does). With the phone number of the venue, if a search has
-/// shown it.
+/// What bookctl cannot do with a booking of this provider: only one supports changes and cancels
+/// (spec, What the service does). With the venue's phone number, if a search has shown it.
 ///
 /// Which provider that is must be known, from the contract or from the profile. A default is no
 /// reason to claim it.

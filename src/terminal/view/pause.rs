@@ -27,8 +27,7 @@ pub(crate) struct AskedField<'a> {
     shown: Vec<&'a Value>,
 }
 
-/// The fields in `next_action.fields`: names, or objects with a name and a label, in a list or
-/// under their names.
+/// The fields in `next_action.fields`: names or objects, in a list or under their names.
 pub(crate) fn asked_fields(action: Option<&Value>) -> Vec<AskedField<'_>> {
     let named: Vec<(String, Option<&Value>, &Value)> = match action.and_then(|it| it.get("fields"))
     {
@@ -142,8 +141,7 @@ fn amount<'a>(fields: &mut Fields<'a>, action: &'a Value, certainty: Certainty) 
     Some(text)
 }
 
-/// What the vendor needs on one line: `approval_id psp_1 · amount 4600`. Nothing is worded, because
-/// it is copied.
+/// What the vendor needs on one line, to be copied: `approval_id psp_1 · amount 4600`.
 fn parts(request: &Value) -> Option<String> {
     let listed = scalars(request).into_iter();
     joined(listed.map(|(path, text)| Some(format!("{path} {text}").trim_start().to_owned())))

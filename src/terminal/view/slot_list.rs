@@ -1,5 +1,4 @@
-//! The slots of a venue, with their card and cancellation terms. Their row numbers are saved as
-//! `@1`, `@2`, ….
+//! The slots of a venue with their terms. Their row numbers are saved as `@1`, `@2`, ….
 
 use super::fields::Fields;
 use super::terms::{Terms, TermsReader};
@@ -92,8 +91,7 @@ impl SlotDetails {
     }
 }
 
-/// A slot on one line of a menu: the time, its length, then its terms in short, then all that is
-/// not understood.
+/// A slot on one line of a menu: time, length, terms in short, then all that is not understood.
 pub(crate) fn slot_line(slot: &Slot, reader: TermsReader) -> String {
     let time =
         slot.local().map_or_else(|| slot.time_text(), |local| local.strftime("%H:%M").to_string());

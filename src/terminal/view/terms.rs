@@ -130,8 +130,7 @@ impl TermsReader {
         Some(format!("{cost} · {words}"))
     }
 
-    /// The fee of a cancellation at a time. `None` if there is none, or if it is not certain that
-    /// it is due.
+    /// The fee of a cancellation at a time; `None` without one, or if it is uncertain.
     pub(crate) fn fee_at(&self, terms: &Value, at: Timestamp) -> Option<String> {
         let is_due = match deadline(terms) {
             Some(deadline) => at > deadline,

@@ -69,8 +69,7 @@ pub(crate) fn list(parts: &Parts, args: ListArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Warns of kinds that the service does not document. It may have them all the same, so they are no
-/// error.
+/// Warns of kinds that the service does not document. It may have them, so they are no error.
 pub(crate) fn warn_of_unknown_kinds<'a>(ui: &Ui, kinds: impl IntoIterator<Item = &'a String>) {
     let kinds = kinds.into_iter();
     for kind in kinds.filter(|kind| !KINDS.contains(&kind.as_str())) {

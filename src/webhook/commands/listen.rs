@@ -90,8 +90,7 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     let now = Timestamp::now();
     let retention = api.target().retention().ended(now);
     store.prune(retention, now).await?;
-    // Before the address is shown anywhere, so that a signal from then on ends the listener
-    // cleanly.
+    // Before the address is shown, so that a signal from then on ends the listener cleanly.
     let mut signals = listen_for_signals()?;
     if !address.ip().is_loopback() {
         ui.out.warn(&format!(
@@ -221,8 +220,7 @@ struct UrlTakeover {
 }
 
 impl UrlTakeover {
-    /// Sets the webhook URL to `ours`; `None` if the service is not a sandbox, whose URL is set in
-    /// its dashboard.
+    /// Sets the webhook URL to `ours`; `None` if the service, no sandbox, has a dashboard for it.
     async fn take(api: &Api, ours: String) -> Result<Option<Self>> {
         if !api.is_sandbox().await {
             return Ok(None);
@@ -256,8 +254,7 @@ impl UrlTakeover {
 const SETTINGS: &str = "/sandbox/organization";
 
 async fn set_url(api: &Api, url: Option<&str>, stays: bool) -> Result<()> {
-    // A listener's URL outlasts a reset: otherwise events would go nowhere until the listener
-    // notices.
+    // A listener's URL outlasts a reset: otherwise events would go nowhere for a while.
     let settings = json!({ "webhook_url": url, "webhook_url_stays": stays });
     let call = Call::put(SETTINGS, settings);
     api.control(call).await.map(drop)

@@ -47,8 +47,7 @@ pub(crate) enum Events {
 }
 
 impl Command {
-    /// What is signed, verified or posted needs a secret and an address alone, unless it names a
-    /// booking.
+    /// Signing, verifying and posting need only a secret and an address, except for a booking.
     pub(crate) fn needs(&self) -> Needs {
         let service = match self {
             Command::Verify(_) | Command::Sign(_) => ServiceNeed::None,
@@ -84,8 +83,7 @@ fn trace(settings: &Settings) -> Option<Trace> {
     settings.verbose.then_some(Output::trace)
 }
 
-/// A client for the handler, with the user's `--timeout`. It trusts the authorities in `--ca-file`,
-/// else the profile's.
+/// A client for the handler, with `--timeout`. Trusts `--ca-file`, else the profile's authorities.
 fn handler(
     api: &Api,
     settings: &Settings,

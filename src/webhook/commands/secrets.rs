@@ -24,8 +24,7 @@ pub(crate) struct WebhookSecrets {
 }
 
 impl WebhookSecrets {
-    /// Secrets separated by whitespace, which no secret contains. The error is the predicate of a
-    /// sentence.
+    /// Secrets separated by whitespace. The error is the predicate of a sentence.
     fn parse(text: &str) -> Result<Self, String> {
         let all: Vec<Secret> = match text.split_whitespace().map(Secret::read).collect() {
             Ok(all) => all,
@@ -96,8 +95,7 @@ pub(crate) async fn webhook_secrets(
     Err(Error::new(Code::NoSecret, what).hint(ways))
 }
 
-/// The secret in a sandbox's settings. Asks loopback addresses only, because sandboxes listen
-/// nowhere else.
+/// The secret in a sandbox's settings. Sandboxes listen on loopback addresses only.
 async fn sandbox_secret(api: &Api, settings: &Settings) -> Result<Option<Secret>> {
     match api.target() {
         _ if settings.options.no_sandbox => Ok(None),

@@ -69,8 +69,7 @@ impl Draw for Signed {
 /// The largest body that is read, in bytes: far beyond the service's own limit ("Limits", 3).
 const LARGEST: u64 = 256 * 1024 * 1024;
 
-/// The source of a body: `named`, else standard input, unless that is a terminal or supplies the
-/// secret (2).
+/// The source of a body: `named`, else standard input, unless that is a terminal or has the secret.
 pub(crate) fn source(named: Option<Source>, secret_stdin: bool) -> Result<Source> {
     if named.is_none() && Terminals::detect().stdin {
         return Err(Error::usage("the body is missing")

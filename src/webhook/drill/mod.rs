@@ -26,13 +26,11 @@ pub(crate) struct Delivery {
     /// The signature header's value; `None` sends no header.
     pub(crate) signature: Option<String>,
     pub(crate) body: Vec<u8>,
-    /// Whether the signature verifies: the handler should accept it with any 2xx, and refuse others
-    /// with any 4xx.
+    /// Whether the signature verifies: the handler should respond with 2xx, else with 4xx.
     pub(crate) is_genuine: bool,
     /// Whether it is sent at the same time as the others of its check.
     pub(crate) at_once: bool,
-    /// Whether the handler's state is checked for the event. With an unknown kind it may do what it
-    /// likes.
+    /// Whether the handler's state is checked for the event; not for an unknown kind.
     pub(crate) counts: bool,
 }
 
@@ -167,15 +165,13 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Whether every genuine event was handled at least once. A handler may answer first and handle
-    /// the event later.
+    /// Whether every genuine event was handled at least once, perhaps after the response.
     pub(crate) fn has_settled(&self, checks: &[DrillCheck]) -> bool {
         let mut genuine = genuine(checks).into_iter();
         genuine.all(|id| self.events.contains_key(id))
     }
 
-    /// What the handler did wrong: the index of the check in which the event came first, and a
-    /// sentence.
+    /// What the handler did wrong: the index of the check with the event, and a sentence.
     pub(crate) fn faults(&self, checks: &[DrillCheck], ordered: &Ordered) -> Vec<(usize, String)> {
         let (genuine, mut judged) = (genuine(checks), BTreeSet::new());
         let mut faults = Vec::new();
@@ -195,8 +191,7 @@ impl Ledger {
                 faults.push((place, fault));
             }
         }
-        // The check of the order is the last one. A handler that reads bookings has no status of an
-        // invented one.
+        // The check of the order is the last. An invented booking has no status to read.
         let Ordered { id, status, .. } = ordered;
         let held = self.bookings.get(id).map_or("unknown", String::as_str);
         if held != status && (held == OUTDATED || !ordered.is_invented) {

@@ -247,8 +247,7 @@ impl<'a> Subject<'a> {
             _ => "booking.confirmed",
         };
         let kinds = [newest, "booking.processing", "booking.created"];
-        // A second apart in the order in which they happened, for handlers that compare times or
-        // ids.
+        // A second apart, in order, for handlers that compare times or ids.
         let mut deliveries = Vec::new();
         for (kind, ago) in kinds.into_iter().zip([0, 1, 2]).rev() {
             let mut event = self.event(kind);

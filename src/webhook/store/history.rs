@@ -101,8 +101,7 @@ impl Webhooks {
         self.read(|connection| connection.query_row(sql, [], |row| row.get(0)))
     }
 
-    /// The events about a booking that came after the event of this number, oldest first: number,
-    /// time and body.
+    /// A booking's events after the event of this number, oldest first: number, time, body.
     pub(crate) fn bodies(&self, after: i64, limit: u32) -> Result<Vec<(i64, Timestamp, Vec<u8>)>> {
         let sql = "SELECT number, received_at, body FROM events \
                    WHERE origin = ? AND number > ? AND booking IS NOT NULL ORDER BY number LIMIT ?";

@@ -29,8 +29,7 @@ pub(crate) struct QueuedDelivery {
     pub(crate) received_at: Timestamp,
     /// The attempt's number, from 1.
     pub(crate) attempt: u32,
-    /// How many attempts have failed. One that was cut off by the end of its listener is no failure
-    /// of the app.
+    /// How many attempts have failed, without one that the end of its listener cut off.
     pub(crate) failures: u32,
 }
 
@@ -102,8 +101,7 @@ impl Webhooks {
         .await
     }
 
-    /// Records an attempt before it is sent. `None` if the event waits no more, unless this is a
-    /// replay.
+    /// Records an attempt before it is sent. `None` if the event waits no more, except to replay.
     pub(crate) async fn begin_attempt(
         &self,
         number: i64,

@@ -1,5 +1,4 @@
-//! Reads the rows of a batch, JSON lines or CSV: a line is a row. All rows are checked before
-//! anything is sent.
+//! Reads a batch's rows, JSON lines or CSV, and checks all before anything is sent.
 
 use std::fmt;
 
@@ -65,8 +64,7 @@ impl Field {
     }
 }
 
-/// The characters that may separate columns: the one that the header has most of does, and of
-/// several the last.
+/// The separators of columns: the header's most frequent one counts, the last of equals.
 const SEPARATORS: [u8; 3] = [b';', b'\t', b','];
 
 #[derive(Clone, Debug, PartialEq)]
@@ -353,8 +351,7 @@ fn is_own_key(value: &Value) -> bool {
     value.as_str().is_some_and(is_key)
 }
 
-/// A spreadsheet that takes a phone number for a number writes `4.47911E+11`: its last digits are
-/// lost.
+/// A spreadsheet writes a phone number as `4.47911E+11`: its last digits are lost.
 fn is_phone(value: &Value) -> bool {
     value.as_str().is_some_and(|text| !(text.contains(['e', 'E']) && text.parse::<f64>().is_ok()))
 }

@@ -94,8 +94,7 @@ pub(crate) const CONTROLS: &[Control] = &[
 const FILTERS: [&str; 6] = ["limit", "status", "method", "path", "booking", "after"];
 
 impl Control {
-    /// The id of the organization that the request is about. Fails on any parameter that would be
-    /// ignored.
+    /// The request's organization. Fails on any parameter that would be ignored.
     fn organization(&self, request: &Request) -> Result<Option<String>, ApiError> {
         let main = (self.about == About::Main).then(|| Organization::MAIN.to_owned());
         if self.about == About::Page {

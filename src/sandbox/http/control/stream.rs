@@ -1,5 +1,4 @@
-//! `GET /sandbox/stream`: what changes, as server-sent events. Each carries the new state of what
-//! changed.
+//! `GET /sandbox/stream`: changes as server-sent events, each with the new state.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -20,8 +19,7 @@ use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::store::{ChangeTopic, ChangedRow, Tip, Tx};
 
-/// How often it is looked whether time has moved a booking, or another process has written to the
-/// file.
+/// How often to check whether time moved a booking, or another process wrote to the file.
 const CHECK: Duration = Duration::from_secs(1);
 
 /// The stream, from the event after `Last-Event-ID`, else from now on.
@@ -92,8 +90,7 @@ impl Feed {
         }
     }
 
-    /// Names and states of what changed. A state that cannot be read is left out; the next request
-    /// says why.
+    /// Names and states of what changed, except unreadable ones, which the next request explains.
     async fn events(&self, changes: Option<Vec<ChangedRow>>) -> Vec<(&'static str, Value)> {
         let is_all = |changes: &Vec<ChangedRow>| {
             changes.iter().all(|it| it.topic != ChangeTopic::Everything)

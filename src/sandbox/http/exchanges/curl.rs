@@ -63,8 +63,7 @@ impl Exchange {
     }
 }
 
-/// A URL in which each byte outside of printable ASCII is percent-encoded, but not the mark of a
-/// masked key.
+/// A URL in which each byte outside of printable ASCII is percent-encoded, except masked keys.
 fn percent_encoded(url: &str) -> String {
     let mut encoded = String::new();
     for c in url.chars() {
@@ -79,8 +78,7 @@ fn percent_encoded(url: &str) -> String {
     encoded
 }
 
-/// A text as one word, with variables for masked keys. Of a text in Latin-1 each character is a
-/// byte.
+/// A text as one word, with variables for masked keys. Latin-1 characters are bytes.
 fn shell_word(text: &str, is_latin: bool) -> String {
     let mut word = String::new();
     let mut rest = text;
@@ -151,8 +149,7 @@ mod tests {
     use std::process::Command;
 
     #[cfg(unix)]
-    /// What a shell makes of the command: standard input of curl, then each argument with a NUL
-    /// after it.
+    /// How a shell reads the command: curl's standard input, then NUL-ended arguments.
     fn run(shell: &str, parts: (&str, &[u8], &[u8])) -> Vec<u8> {
         let (target, value, body) = parts;
         let value = HeaderValue::from_bytes(value).unwrap();

@@ -79,8 +79,7 @@ impl HttpMessage {
         self.length > self.body.len()
     }
 
-    /// Keeps the beginning of a body of this length: a copy, because a body is a part of a
-    /// connection's buffer.
+    /// Copies the beginning of a body of this length: a body belongs to its connection's buffer.
     pub(in super::super) fn keep(&mut self, body: &Bytes, length: usize) {
         let first = body.get(..MOST_OF_BODY).unwrap_or(body);
         self.body = Bytes::copy_from_slice(first);
@@ -131,16 +130,14 @@ impl Exchange {
         }
     }
 
-    /// How long a fault holds its response back, which is logged before: its client may not wait
-    /// for it.
+    /// How long a fault delays its response, logged before: its client may not wait for it.
     pub(in super::super) fn delay(&self) -> Duration {
         let delay = self.fault.as_ref().and_then(|it| it.delay_ms);
         delay.map_or(Duration::ZERO, Duration::from_millis)
     }
 
-    /// The organization whose next request is no retry after this call of a control: `Some(None)`
-    /// if it is any. Nobody's is retried for the clock, a new organization or a webhook that is
-    /// sent again.
+    /// The organization whose next request is no retry after this control; `Some(None)` is any. The
+    /// clock, a new organization and a resent webhook concern none.
     pub(super) fn changes_for(&self) -> Option<Option<String>> {
         let mut queries = self.query().unwrap_or_default().split('&');
         let asked = queries.find_map(|it| it.strip_prefix("organization="));

@@ -85,8 +85,7 @@ impl HarFile {
         // One write, over the end of the last one, which it repeats.
         self.file.seek(SeekFrom::Start(self.end))?;
         if let Err(error) = self.file.write_all(format!("{entry}{end}").as_bytes()) {
-            // A full disk may have taken a part of it, over the last end. Without the part there is
-            // room for that.
+            // A full disk may have cut a part over the last end. There is room without it.
             let _ = self.file.set_len(self.end);
             let _ = self.file.seek(SeekFrom::Start(self.end));
             let _ = self.file.write_all(end.as_bytes());

@@ -56,8 +56,7 @@ impl ExchangeLog {
         }))
     }
 
-    /// Numbers and keeps a request. Those that it leaves no room for are judged together with what
-    /// followed them.
+    /// Numbers and stores a request. Those it displaces are judged with what followed.
     pub(in super::super) fn keep(&self, mut exchange: Exchange) -> Arc<Exchange> {
         let mut kept = self.lock();
         kept.last += 1;
@@ -93,8 +92,7 @@ impl ExchangeLog {
         }
     }
 
-    /// Judges deliveries that are deleted. The requests of an organization that is removed are
-    /// deleted with them.
+    /// Judges deleted deliveries, and a removed organization's requests with them.
     pub(in super::super) fn forget(&self, organization: Option<&str>, deliveries: &[SentDelivery]) {
         let mut kept = self.lock();
         let is_its = |it: &Arc<Exchange>| {

@@ -1,5 +1,4 @@
-//! What a lenient service swallows: fields and parameters that it ignores, and what is likely to be
-//! meant otherwise.
+//! What a lenient service ignores: fields and parameters, and likely mistakes in values.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -17,8 +16,7 @@ use crate::sandbox::seed;
 static DOCUMENT: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(page::SERVICE).unwrap_or_default());
 
-/// The fields of each endpoint's body, by its summary: every request that the log drops is compared
-/// with them.
+/// The fields of each endpoint's body, by its summary, to compare each dropped request.
 static BODIES: LazyLock<HashMap<&str, Fields>> = LazyLock::new(|| {
     let endpoints = ENDPOINTS.iter();
     let body =

@@ -96,8 +96,7 @@ fn after_scheme(value: &str) -> (&str, &str) {
     }
 }
 
-/// The values of the secret parameters of a query or a form, also where it is a part of a longer
-/// text.
+/// The values of secret parameters of a query or a form, also within a longer text.
 fn parameters(text: &str) -> impl Iterator<Item = (String, String)> {
     let pairs = text.split(['?', '&', '#', ' ', ';', '"']);
     let pairs = pairs.filter_map(|pair| pair.split_once('='));

@@ -35,8 +35,7 @@ const RULES: [Rule; 12] = [
     ("genuine_rejected", "The handler rejects each delivery, although its signature is valid", "It learns nothing. Verify the raw bytes of the body, with the organization's secret.", "Headers", rejected),
 ];
 
-/// What the rules look at: what one organization sent, in the order in which it came, and what it
-/// was sent.
+/// What the rules look at: one organization's requests in their order, and its deliveries.
 #[derive(Default)]
 pub(super) struct Seen<'a> {
     pub(super) sent: Vec<Sent<'a>>,
@@ -194,8 +193,7 @@ fn sent_too_soon(seen: &Seen<'_>) -> Vec<String> {
 
 fn rejected_sent_again(seen: &Seen<'_>) -> Vec<String> {
     let own = |it: &Sent<'_>| it.exchange.fault_kind().is_none() && it.exchange.is_create();
-    // What another status says may be mended without another body: a search, a new session, another
-    // API key.
+    // Other statuses may be mended without another body: search, new session, other key.
     let is_first = |it: &Sent<'_>| own(it) && matches!(it.exchange.status, 400 | 422);
     pairs(seen, is_first, |first, second| {
         let key = first.exchange.idempotency_key();
@@ -300,8 +298,7 @@ fn accepted(seen: &Seen<'_>, fault: FaultKind) -> Vec<String> {
     events(seen, |it| it.fault == Some(fault) && matches!(it.status, Some(200..=299)))
 }
 
-/// The events whose genuine deliveries the handler rejected: a finding only if it takes none at
-/// all.
+/// The events whose genuine deliveries the handler rejected: a finding if it accepts none.
 fn rejected(seen: &Seen<'_>) -> Vec<String> {
     let forged = [Some(FaultKind::Unsigned), Some(FaultKind::Old)];
     events(seen, |it| !forged.contains(&it.fault) && matches!(it.status, Some(400 | 401 | 403)))

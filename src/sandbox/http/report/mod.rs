@@ -164,8 +164,7 @@ fn of_delivery(delivery: &SentDelivery) -> impl Iterator<Item = (&'static str, S
     found.map(move |(_, code)| (code, event.clone()))
 }
 
-/// What the wire suggests and cannot prove: that a client gave up after a response of the
-/// network's.
+/// What the wire only suggests: that a client gave up after the network's response.
 fn given_up<'a>(sent: &[Sent<'a>]) -> HashMap<&'a str, String> {
     let mut remarks = HashMap::new();
     for (place, it) in sent.iter().enumerate() {

@@ -90,8 +90,7 @@ const TABLE: &[[&str; 5]] = &[
     ["webhook_abandoned", "A delivery is abandoned", "Delivery", "After the fourth failure the service never sends it again.", "let the handler fail; after each of three failures, bookctl sandbox clock --advance 10m"],
 ];
 
-/// Every situation: a call that works of each endpoint, then the table. Before each, the code that
-/// a request meets.
+/// Every situation: each endpoint's success, then the table, each with its code.
 pub(super) fn all() -> impl Iterator<Item = (&'static str, Situation)> {
     let endpoints = ENDPOINTS.iter().map(|it| {
         let call = format!("{} {}", it.method, it.path);

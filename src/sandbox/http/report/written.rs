@@ -21,8 +21,7 @@ const XML: &str =
 const MARKDOWN: &str = "## Sandbox report\n\n";
 
 impl Finding {
-    /// What shows it: `req_01 POST /v1/bookings (suite 3)`, or only its id if it is no longer
-    /// there.
+    /// Its evidence: `req_01 POST /v1/bookings (suite 3)`, or only the id once it is gone.
     pub(crate) fn shown(&self) -> impl Iterator<Item = String> {
         self.requests.iter().map(|id| match self.calls.get(id) {
             Some(call) => format!("{id} {call}"),

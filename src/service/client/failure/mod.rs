@@ -46,8 +46,7 @@ pub(crate) enum Failure {
         body: Document,
         request_id: Option<String>,
     },
-    /// A 2xx answer in which the booking that was due is not found. The error says what is there
-    /// instead.
+    /// A 2xx response without the expected booking. The error names what is there.
     NoBooking {
         status: u16,
         why: Box<Error>,
@@ -107,8 +106,7 @@ impl Failure {
         matches!(self, Failure::Refused(refusal) if refusal.is_open_conflict)
     }
 
-    /// Whether the request may have been carried out although no answer says so: always, unless the
-    /// opposite is certain.
+    /// Whether the request may have been carried out without a response, unless disproved.
     pub(crate) fn may_have_been_carried_out(&self) -> bool {
         !self.sent_nothing() && !self.is_certain_refusal()
     }

@@ -23,8 +23,7 @@ pub(crate) enum Day {
     /// Of the weekdays around a date the nearest one on which the time is in the future.
     WeekdayNear(Weekday, Date),
     Date(Date),
-    /// The next such day of a year on which the time is in the future, and the weekday that it has
-    /// to be.
+    /// The next such day of a year with a future time, of the weekday if there is one.
     OfYear(Date, Option<Weekday>),
 }
 

@@ -76,8 +76,7 @@ impl When {
         matches!(self, When::Local(Day::Date(_) | Day::OfYear(..) | Day::WeekdayNear(..), _))
     }
 
-    /// Whether a booking's own day decides on which date the time is: the text names no day, or a
-    /// weekday.
+    /// Whether a booking's own day decides the date: the text names none, or a weekday.
     pub(crate) fn depends_on_a_day(&self) -> bool {
         matches!(self, When::Local(Day::Soonest | Day::Weekday(_), _))
     }
@@ -93,8 +92,7 @@ impl When {
         }
     }
 
-    /// The instant at `now` in `zone`. It may be in the past if the text names its day: the service
-    /// decides about that.
+    /// The instant at `now` in `zone`, perhaps in the past if the text names its day.
     pub(crate) fn resolve(&self, now: Timestamp, zone: &TimeZone) -> Result<Moment, String> {
         match self {
             When::Exact(moment) => Ok(moment.clone()),

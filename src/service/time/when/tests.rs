@@ -208,8 +208,8 @@ fn whatever_is_unclear_or_impossible_is_refused_with_its_reason_and_an_example_t
         tomorrow                               | it has no time of day
         2026-12-01T                            | it has no time of day
         in 3 days                              | it has no time of day
-        tomorrow 19                            | nor a time (19:30, 8pm)
-        1 and 2 dec 19:30                      | nor a time (19:30, 8pm)
+        tomorrow 19                            | `19` is not understood
+        1 and 2 dec 19:30                      | `1` is not understood
         19:30 20:30                            | two times of day
         01/12/2026 19:30                       | `01/12/2026` is not understood
         01.12.2026 19:30                       | `01.12.2026` is not understood

@@ -27,8 +27,7 @@ pub(crate) enum When {
     Local(Day, Time),
 }
 
-/// Parses a time: a day and a time of day in either order, perhaps with an offset, or an amount of
-/// time from now.
+/// Parses a time: day and time of day, perhaps with an offset, or an amount from now.
 pub(crate) fn time(text: &str) -> Result<When, String> {
     let words = split(text);
     if let Some((span, rest)) = amount(&words)?.filter(|(span, _)| !has_days(span)) {
@@ -268,8 +267,7 @@ fn weekday(word: &str) -> Option<Weekday> {
     Weekday::from_monday_zero_offset(i8::try_from(place_of(WEEKDAYS, word)?).ok()?).ok()
 }
 
-/// The place of the name that begins with a word. Three letters are enough to tell all months and
-/// weekdays apart.
+/// The place of the name that begins with a word of at least three letters.
 fn place_of(names: &str, word: &str) -> Option<usize> {
     let begins = |name: &str| word.len() >= 3 && name.starts_with(word);
     names.split(' ').position(begins)
@@ -280,11 +278,6 @@ fn unknown(word: &str, example: &str) -> String {
     if word == "next" {
         let what = "`next` can mean this week or the week after";
         return format!("{what}; use `fri` for the coming Friday, or a date, e.g. `4 dec`");
-    }
-    if is_number(word) {
-        return format!(
-            "`{quoted}` is neither a year (4 digits) nor a time (19:30, 8pm); try {example}"
-        );
     }
     let known = ["today", "tomorrow", "noon"].into_iter();
     let known = known.chain(WEEKDAYS.split(' '));
