@@ -54,7 +54,7 @@ pub(crate) async fn card(parts: &Parts, args: CardArgs) -> Result<Exit> {
         }
         (answer, _) => answer?,
     };
-    let adapter = api.adapter();
+    let adapter = api.facts.adapter();
     let (card, around) = adapter.object(ReadKind::Card, &answer.document)?;
     let view = DocumentView(answer.document, |_| card_page(&card, &around));
     ui.emit(&view)

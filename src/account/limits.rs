@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::app::{Api, Parts, Records};
+use crate::app::{Facts, Parts, Records};
 use crate::config::Target;
 use crate::outcome::{Exit, Result};
 use crate::service::time::duration::in_units;
@@ -21,7 +21,7 @@ pub(crate) struct Args {}
 
 pub(crate) async fn run(parts: &Parts, (): ()) -> Result<Exit> {
     let Parts { api, records, ui, .. } = parts;
-    let limits = known(api, records)?;
+    let limits = known(&api.facts, records)?;
     let is_empty = limits.is_empty();
     let list = LimitList { limits };
     let none = "No rate limits known yet. A search or a booking shows them.";
@@ -29,12 +29,12 @@ pub(crate) async fn run(parts: &Parts, (): ()) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-pub(crate) fn known(api: &Api, records: &Records) -> Result<Vec<RateLimitRow>> {
+pub(crate) fn known(facts: &Facts, records: &Records) -> Result<Vec<RateLimitRow>> {
     if !records.has_journal() {
         return Ok(Vec::new());
     }
-    let embedded = matches!(api.target(), Target::Embedded { .. });
-    let moved = embedded.then(|| api.now()).transpose()?;
+    let embedded = matches!(facts.target(), Target::Embedded { .. });
+    let moved = embedded.then(|| facts.now()).transpose()?;
     let windows = records.journal()?.rate_limits()?.into_iter();
     let limits = windows.map(|window| {
         let ours = Timestamp::now().saturating_add(window.skew);

@@ -4,7 +4,7 @@ use super::session_list;
 use crate::app::in_flight::{InFlight, once_sent};
 use crate::app::input::{one_time_code, read_stdin};
 use crate::app::pages::{PENDING, waits_for_code};
-use crate::app::{Api, Parts, Records, Ui};
+use crate::app::{Api, Facts, Parts, Records, Ui};
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::walk::not_empty;
 use crate::booking::change::send::send_guarded;
@@ -131,8 +131,8 @@ pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
         Command::Show(args) => {
             let id = locate_session(records, &args.session)?;
             let document = api.read(session::show(&id)).await?.document;
-            api.adapter().object(ReadKind::Session, &document)?;
-            emit_one(api, records, ui, document, &id, Exit::Network)
+            api.facts.adapter().object(ReadKind::Session, &document)?;
+            emit_one(&api.facts, records, ui, document, &id, Exit::Network)
         }
         Command::Disconnect(args) => disconnect(api, records, ui, args).await,
     }
@@ -149,31 +149,31 @@ async fn verify(api: &Api, records: &Records, ui: &Ui, args: Verify) -> Result<E
                 let note = format!("Session {session}{whose} is waiting for its code.");
                 ui.out.note(&note);
             }
-            one_time_code(&ask_code(api, ui).await?, "--code")?
+            one_time_code(&ask_code(&api.facts, ui).await?, "--code")?
         }
     };
-    let call = session::verify(&session, &code, api.adapter())?;
+    let call = session::verify(&session, &code, api.facts.adapter())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
-        return preview(api, ui, call);
+        return preview(&api.facts, ui, call);
     }
-    api.before_change()?;
+    api.facts.before_change()?;
     let document = send_once(api, call).await?;
-    emit_verified(api, records, ui, document, &session)
+    emit_verified(&api.facts, records, ui, document, &session)
 }
 
 /// Ends a command that sent a code: the session is active (spec, States and transitions), unless it
 /// still waits for one (7).
 fn emit_verified(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     ui: &Ui,
     document: Document,
     id: &str,
 ) -> Result<Exit> {
-    let read = api.adapter().object(ReadKind::Session, &document);
+    let read = facts.adapter().object(ReadKind::Session, &document);
     let waits = read.is_ok_and(|(session, _)| same_words(&state_of(&session), PENDING));
-    let exit = emit_one(api, records, ui, document, id, Exit::OutcomeUnknown)?;
+    let exit = emit_one(facts, records, ui, document, id, Exit::OutcomeUnknown)?;
     if !waits || exit != Exit::Done {
         return Ok(exit);
     }
@@ -185,7 +185,7 @@ fn emit_verified(
 /// Whose session it is, and at which provider, as the service shows it: ` of user_7 at provider_b`.
 async fn whose(api: &Api, id: &str) -> Result<String> {
     let document = api.read(session::show(id)).await?.document;
-    let (session, _) = api.adapter().object(ReadKind::Session, &document)?;
+    let (session, _) = api.facts.adapter().object(ReadKind::Session, &document)?;
     let part = |word: &str, name: &str| {
         let text = session.get(name).map(plain);
         text.map(|text| format!(" {word} {text}")).unwrap_or_default()
@@ -197,9 +197,9 @@ async fn disconnect(api: &Api, records: &Records, ui: &Ui, args: Disconnect) -> 
     let id = locate_session(records, &args.session)?;
     let call = session::disconnect(&id);
     if args.dry_run {
-        return preview(api, ui, call);
+        return preview(&api.facts, ui, call);
     }
-    api.before_change()?;
+    api.facts.before_change()?;
     if !args.yes {
         let declined = "Nothing was disconnected.";
         let mut confirmation = Confirmation::new("disconnecting", "", declined);
@@ -215,11 +215,11 @@ async fn disconnect(api: &Api, records: &Records, ui: &Ui, args: Disconnect) -> 
         document = json!({"id": id, "object": "session", "deleted": true}).into();
     }
     let answer = document.value();
-    let read = api.adapter().object(ReadKind::Session, &document);
+    let read = api.facts.adapter().object(ReadKind::Session, &document);
     let is_active = read.is_ok_and(|(session, _)| same_words(&state_of(&session), ACTIVE));
     let has_error = answer.get("error").is_some_and(|error| !error.is_null());
     let remains = is_active || has_error || answer.get("deleted") == Some(&Value::Bool(false));
-    let exit = emit_one(api, records, ui, document, &id, Exit::OutcomeUnknown)?;
+    let exit = emit_one(&api.facts, records, ui, document, &id, Exit::OutcomeUnknown)?;
     if !remains {
         return Ok(exit);
     }
@@ -233,20 +233,20 @@ async fn disconnect(api: &Api, records: &Records, ui: &Ui, args: Disconnect) -> 
 /// Writes the response about a session. What cannot be read is listed unchanged: the call has done
 /// its work. Another session than the requested one gets a warning, and ends with `mistaken`.
 fn emit_one(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     ui: &Ui,
     document: Document,
     id: &str,
     mistaken: Exit,
 ) -> Result<Exit> {
-    let read = api.adapter().object(ReadKind::Session, &document).ok();
+    let read = facts.adapter().object(ReadKind::Session, &document).ok();
     let answered = read.as_ref().and_then(|(it, _)| id_in(it.get("id")?));
     let another = answered.filter(|answered| !same_id(answered, id));
     let page = |document: &Document| {
         let read = read.as_ref().map(|(it, around)| (it, around.as_slice()));
         let (session, around) = read.unwrap_or((document.value(), &[]));
-        session_page(session, around, api.certainty())
+        session_page(session, around, facts.certainty())
     };
     if let Some(another) = &another {
         let warning = format!("the service returned session {another} instead of {id}");
@@ -263,10 +263,10 @@ fn emit_one(
 }
 
 async fn connect(api: &Api, records: &Records, ui: &Ui, args: Connect) -> Result<Exit> {
-    let dialect = api.dialect();
+    let dialect = api.facts.dialect();
     // The sandbox's own name of a provider says nothing at a service that has a profile.
     let is_set = dialect.provider_b != Dialect::default().provider_b;
-    let is_profile = api.target().service().is_some_and(|it| it.profile.is_some());
+    let is_profile = api.facts.target().service().is_some_and(|it| it.profile.is_some());
     let own = (is_set || !is_profile).then_some(&*dialect.provider_b);
     let provider = args.provider.as_deref().or(own);
     let end_user = match args.end_user {
@@ -278,14 +278,14 @@ async fn connect(api: &Api, records: &Records, ui: &Ui, args: Connect) -> Result
         phone => phone,
     };
     let phone = phone.as_deref();
-    let call = session::connect(&end_user, provider, phone, api.adapter())?;
+    let call = session::connect(&end_user, provider, phone, api.facts.adapter())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
-        return preview(api, ui, call);
+        return preview(&api.facts, ui, call);
     }
-    api.before_change()?;
+    api.facts.before_change()?;
     let document = send_once(api, call).await?;
-    let read = api.adapter().object(ReadKind::Session, &document);
+    let read = api.facts.adapter().object(ReadKind::Session, &document);
     let (session, _) =
         read.map_err(|misread| misread.exiting(Exit::OutcomeUnknown).hint(CHECK_FIRST))?;
     let id = session.get("id").map(plain).unwrap_or_default();
@@ -299,7 +299,7 @@ async fn connect(api: &Api, records: &Records, ui: &Ui, args: Connect) -> Result
         let warning =
             format!("the service returned another session than was asked for: {difference}");
         ui.out.warn(&warning);
-        emit_one(api, records, ui, document, &id, Exit::OutcomeUnknown)?;
+        emit_one(&api.facts, records, ui, document, &id, Exit::OutcomeUnknown)?;
         return Ok(Exit::OutcomeUnknown);
     }
     if !id.is_empty() {
@@ -314,9 +314,9 @@ async fn connect(api: &Api, records: &Records, ui: &Ui, args: Connect) -> Result
                 format!("session {id} is waiting for its code"),
                 shell::command("session verify", &id, "--code CODE"),
             ));
-            let code = ask_code(api, ui).await.map_err(once_sent)?;
-            match send_once(api, session::verify(&id, &code, api.adapter())?).await {
-                Ok(document) => return emit_verified(api, records, ui, document, &id),
+            let code = ask_code(&api.facts, ui).await.map_err(once_sent)?;
+            match send_once(api, session::verify(&id, &code, api.facts.adapter())?).await {
+                Ok(document) => return emit_verified(&api.facts, records, ui, document, &id),
                 // The person may try again as long as the session accepts codes.
                 Err(error) if error.code == Code::InvalidCode && waits_for_code(api, &id).await => {
                     ui.out.warn(&error.message);
@@ -325,7 +325,7 @@ async fn connect(api: &Api, records: &Records, ui: &Ui, args: Connect) -> Result
             }
         }
     }
-    emit_one(api, records, ui, document, &id, Exit::OutcomeUnknown)
+    emit_one(&api.facts, records, ui, document, &id, Exit::OutcomeUnknown)
 }
 
 fn state_of(session: &Value) -> String {
@@ -360,10 +360,10 @@ async fn ask_phone(ui: &Ui) -> Result<String> {
     Ok(ui.prompter.text(&question, None, &check).await?)
 }
 
-async fn ask_code(api: &Api, ui: &Ui) -> Result<String> {
+async fn ask_code(facts: &Facts, ui: &Ui) -> Result<String> {
     let question = Question::new("Code from the text message", "--code", "the code").fleeting();
     // Elsewhere a code may be anything.
-    let has_digits = api.certainty() == Certainty::Contract;
+    let has_digits = facts.certainty() == Certainty::Contract;
     let check = |text: &str| match &*one_time_code(text, "--code").unwrap_or_default() {
         "" => Err("enter the code".to_owned()),
         code if has_digits && (code.len() < 4 || !code.bytes().all(|it| it.is_ascii_digit())) => {

@@ -61,6 +61,6 @@ pub(crate) async fn run(parts: &Parts, args: &Args) -> Result<Exit> {
     let view = DocumentView(pages.document.clone(), page);
     let none = "No sessions found.";
     ui.out.emit_list(&view, pages.items.is_empty(), none)?;
-    note_around(api, ui, &pages.around);
+    note_around(&api.facts, ui, &pages.around);
     Ok(Exit::Done)
 }

@@ -1,6 +1,7 @@
 //! What a command is given: the context, how it is built, and what is in flight.
 
 mod api;
+mod facts;
 pub(crate) mod flags;
 pub(crate) mod in_flight;
 pub(crate) mod input;
@@ -13,6 +14,7 @@ pub(crate) mod shared_journal;
 pub(crate) mod understood;
 
 pub(crate) use api::Api;
+pub(crate) use facts::Facts;
 pub(crate) use parts::{Parts, Settings, Startup, Ui};
 pub(crate) use records::Records;
 

@@ -121,7 +121,7 @@ impl<T> Listing<'_, T> {
             NextPage::Field { name, value } => (self.next)(name, value)?,
             NextPage::Unknown => return Err(unclear("the response does not show how")),
             NextPage::At(address) => {
-                let key = api.adapter().transport.auth_query.as_deref();
+                let key = api.facts.adapter().transport.auth_query.as_deref();
                 at(&api.client()?.connection.base, call, address, key)
                     .ok_or_else(|| unclear("the address of the next page is not the service's"))?
             }
@@ -240,14 +240,14 @@ pub(crate) async fn find_venues(
         nouns: "venues",
         limit,
         key: |venue: &Venue| venue.id().to_owned(),
-        read: &|document| api.adapter().venues(document),
+        read: &|document| api.facts.adapter().venues(document),
         next: &|name, value| {
             let mut next = query.clone();
             next.page = Some((name.to_owned(), value.clone()));
-            next.call(api.adapter())
+            next.call(api.facts.adapter())
         },
     };
-    let first = query.call(api.adapter())?;
+    let first = query.call(api.facts.adapter())?;
     let pages = listing.read(api, ui, first).await?;
     records.keep_rate_limits();
     let failed = pages.document.value().get("providers_failed");
@@ -270,10 +270,10 @@ pub(crate) async fn waits_for_code(api: &Api, id: &str) -> bool {
     let Ok(answer) = api.read(session::show(id)).await else {
         return false;
     };
-    let adapter = api.adapter();
+    let adapter = api.facts.adapter();
     let read = adapter.object(ReadKind::Session, &answer.document);
     let state = read.map(|(session, _)| session.get("state").map(plain));
-    let waits = |state: &str| match api.certainty() {
+    let waits = |state: &str| match api.facts.certainty() {
         Certainty::Contract => same_words(state, PENDING),
         Certainty::Specification => !same_words(state, "active"),
     };
@@ -290,7 +290,7 @@ pub(crate) async fn find_sessions(
         nouns: "sessions",
         limit,
         key: |session: &Value| session.get("id").map(plain).unwrap_or_default(),
-        read: &|document| api.adapter().sessions(document),
+        read: &|document| api.facts.adapter().sessions(document),
         next: &|name, value| Ok(with_parameter(&call, name, value)),
     };
     listing.read(api, ui, call.clone()).await

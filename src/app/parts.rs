@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 
 use crate::app::flags::Flags;
-use crate::app::{Api, Records};
+use crate::app::{Api, Facts, Records};
 use crate::config::{Environment, Paths, ServiceNeed, Target, TargetOptions, resolve};
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::lock_wait::LockWaitSettings;
@@ -85,7 +85,8 @@ impl Parts {
         let (ui, settings) = (Rc::new(startup.ui), Rc::new(startup.settings));
         let target = Rc::new(target);
         let records = Rc::new(Records::new(&ui, &settings, &target, only_reads));
-        Parts { api: Api::new(&ui, &settings, &records, target), records, ui, settings }
+        let facts = Facts::new(&ui, &settings, &target, &records.skew);
+        Parts { api: Api::new(&ui, &settings, &records, facts), records, ui, settings }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::app::{Api, Ui};
+use crate::app::{Facts, Ui};
 use crate::json::Document;
 use crate::outcome::Result;
 use crate::service::documents::booking::Booking;
@@ -21,10 +21,10 @@ pub(crate) fn understood<T>(ui: &Ui, read: Result<Reading<T>>) -> Result<T> {
 }
 
 /// Notes what stands around the list in a response, such as a total, unless the spec has it.
-pub(crate) fn note_around(api: &Api, ui: &Ui, around: &[(String, String)]) {
+pub(crate) fn note_around(facts: &Facts, ui: &Ui, around: &[(String, String)]) {
     /// Fields of the specification around its lists, which are requested or shown elsewhere.
     const KNOWN: [&str; 3] = ["object", "venue_id", "providers_failed"];
-    if api.certainty() == Certainty::Contract {
+    if facts.certainty() == Certainty::Contract {
         return;
     }
     let is_known = |path: &str| {
@@ -41,12 +41,12 @@ pub(crate) fn note_around(api: &Api, ui: &Ui, around: &[(String, String)]) {
 /// The booking in the response to a call that changed something and left at this time. Where there
 /// is none, the outcome is unknown.
 pub(crate) fn booking_of(
-    api: &Api,
+    facts: &Facts,
     ui: &Ui,
     answer: Document,
     left_at: Timestamp,
 ) -> Result<Booking> {
-    let mut booking = understood(ui, api.adapter().booking(answer, true))?;
+    let mut booking = understood(ui, facts.adapter().booking(answer, true))?;
     booking.left_at = Some(left_at);
     Ok(booking)
 }

@@ -7,7 +7,7 @@ use super::finish::{Recorded, emit_booking, finish_recorded, record};
 use super::terms::asked_for;
 use super::verdict::{MODIFIED, compared, of_known, setting, tell};
 use super::watch::wait::read_booking;
-use crate::app::{Api, Records, Ui};
+use crate::app::{Api, Facts, Records, Ui};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::wish::{Agreement, Compared};
@@ -16,21 +16,21 @@ use crate::service::mapping::{WriteKind, member};
 /// Ends a command that has made a booking: on stdout, with what its wish says of it. After a 7 a
 /// script books elsewhere, so that a booking that is another one than was asked for ends with 16.
 pub(crate) fn finish_created(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     ui: &Ui,
     booking: &Booking,
 ) -> Result<Exit> {
     let verdict = of_known(records, &asked_for(records, booking), booking);
     let recorded = record(records, ui, booking);
-    let exit = finish_recorded(api, records, ui, booking, &recorded, |view| {
-        view.unshown = verdict.unshown_sentence(api.adapter());
+    let exit = finish_recorded(facts, records, ui, booking, &recorded, |view| {
+        view.unshown = verdict.unshown_sentence(facts.adapter());
     })?;
-    tell(api, ui, &verdict, "");
+    tell(facts, ui, &verdict, "");
     let Some(clause) = verdict.refusal.filter(|_| !verdict.is_another) else {
         return Ok(exit);
     };
-    let set = api.adapter().set_command(verdict.setting.unwrap_or("read.booking=EXPRESSION"));
+    let set = facts.adapter().set_command(verdict.setting.unwrap_or("read.booking=EXPRESSION"));
     let warning = format!("in the booking {clause}; if the service writes it otherwise: {set}");
     ui.out.warn(&warning);
     // What a new booking waits for says more than how it differs.
@@ -65,10 +65,10 @@ pub(crate) struct Change<'a> {
 impl Change<'_> {
     /// How a booking compares with what the change asked for. While the provider works on it, it
     /// may show what it was.
-    fn compared(&self, api: &Api, records: &Records, booking: &Booking) -> Vec<Compared> {
+    fn compared(&self, facts: &Facts, records: &Records, booking: &Booking) -> Vec<Compared> {
         let asked = Value::from(self.asked.clone());
         let mut found = compared(records, &asked, booking, true);
-        let names = api.adapter().names_of(self.kind);
+        let names = facts.adapter().names_of(self.kind);
         for it in &mut found {
             if self.is_proved(booking, it, &names) {
                 it.agreement = Agreement::Same;
@@ -80,8 +80,8 @@ impl Change<'_> {
     }
 
     /// Whether a booking has everything that was asked for.
-    pub(crate) fn is_shown(&self, api: &Api, records: &Records, booking: &Booking) -> bool {
-        self.compared(api, records, booking).iter().all(|it| it.agreement == Agreement::Same)
+    pub(crate) fn is_shown(&self, facts: &Facts, records: &Records, booking: &Booking) -> bool {
+        self.compared(facts, records, booking).iter().all(|it| it.agreement == Agreement::Same)
     }
 
     /// Whether a new `last_modification` proves a field that is not shown (spec, Bookings): it
@@ -105,14 +105,14 @@ impl Change<'_> {
 /// one that it does not show after a modify (`change_not_shown`). Some services ignore fields whose
 /// names they do not know.
 pub(crate) async fn finish_changed(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     ui: &Ui,
     booking: Booking,
     change: Change<'_>,
 ) -> Result<Exit> {
     let is_modify = change.kind == WriteKind::Modify;
-    let found = change.compared(api, records, &booking);
+    let found = change.compared(facts, records, &booking);
     if is_modify && records.has_journal() {
         let mut accepted = change.asked.clone();
         accepted.retain(|field, _| {
@@ -129,16 +129,16 @@ pub(crate) async fn finish_changed(
     let unproved = found.iter().find(|it| it.agreement == Agreement::NotShown);
     if let Some(unproved) = unproved.filter(|_| is_modify && recorded.is_it()) {
         if ui.out.is_human() {
-            emit_booking(api, records, ui, &booking, |_| {})?;
+            emit_booking(facts, records, ui, &booking, |_| {})?;
         }
         let (id, field) = (booking.id(), &unproved.field);
         let what =
             format!("booking {id} does not show its {field}, so the change may not have been made");
         let mut error = Error::new(Code::ChangeNotShown, what);
         error.body = Some(booking.document.clone());
-        return Err(error.hint(way_to_map(api, change.kind, field)));
+        return Err(error.hint(way_to_map(facts, change.kind, field)));
     }
-    let exit = finish_recorded(api, records, ui, &booking, &recorded, |view| {
+    let exit = finish_recorded(facts, records, ui, &booking, &recorded, |view| {
         view.is_answered = change.is_payment;
     })?;
     if !recorded.is_it() {
@@ -151,10 +151,10 @@ pub(crate) async fn finish_changed(
         let what = format!("the service accepted the request, but in the booking {clause}");
         match &it.agreement {
             Agreement::NotUnderstood(_) => {
-                let set = api.adapter().set_command(setting(&booking, it));
+                let set = facts.adapter().set_command(setting(&booking, it));
                 ui.out.warn(&format!("{what}; set how the service writes it: {set}"));
             }
-            _ => warn_of_field(api, ui, &what, change.kind, &it.field),
+            _ => warn_of_field(facts, ui, &what, change.kind, &it.field),
         }
     }
     if !is_modify {
@@ -176,12 +176,12 @@ impl Change<'_> {
 }
 
 /// Warns of a field that was not taken, with the setting that can be the cause.
-pub(crate) fn warn_of_field(api: &Api, ui: &Ui, what: &str, kind: WriteKind, field: &str) {
-    ui.out.warn(&format!("{what}; {}", way_to_map(api, kind, field)));
+pub(crate) fn warn_of_field(facts: &Facts, ui: &Ui, what: &str, kind: WriteKind, field: &str) {
+    ui.out.warn(&format!("{what}; {}", way_to_map(facts, kind, field)));
 }
 
-fn way_to_map(api: &Api, kind: WriteKind, field: &str) -> String {
-    let adapter = api.adapter();
+fn way_to_map(facts: &Facts, kind: WriteKind, field: &str) -> String {
+    let adapter = facts.adapter();
     let names = adapter.names_of(kind);
     let (why, setting) = match names.iter().find(|(own, ..)| *own == field) {
         Some((_, key, _)) if !adapter.write.contains_key(&kind) => {

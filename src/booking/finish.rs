@@ -4,7 +4,7 @@
 use super::terms::{filled_in, kept, kept_terms};
 use super::verdict::{compared, of_create};
 use crate::app::in_flight::show_command;
-use crate::app::{Api, Records, Ui};
+use crate::app::{Facts, Records, Ui};
 use crate::journal::Actor;
 use crate::journal::recent::RecentList;
 use crate::outcome::{Exit, Result};
@@ -15,20 +15,20 @@ use crate::terminal::view::{BookingView, RequestView};
 
 /// The booking as a card, with the service's time for what is left until a deadline.
 pub(crate) fn booking_view(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     ui: &Ui,
     booking: &Booking,
 ) -> BookingView {
     let mut view = BookingView {
         booking: booking.clone(),
-        dialect: api.dialect().clone(),
-        now: api.service_now(),
-        certainty: api.certainty(),
+        dialect: facts.dialect().clone(),
+        now: facts.service_now(),
+        certainty: facts.certainty(),
         terms: None,
         venue: None,
         made_by: None,
-        map_it: api.adapter().set_command("read.booking=EXPRESSION"),
+        map_it: facts.adapter().set_command("read.booking=EXPRESSION"),
         unshown: None,
         is_answered: false,
     };
@@ -37,7 +37,7 @@ pub(crate) fn booking_view(
         view.booking = filled_in(records, booking);
         let venue = view.booking.venue_id();
         view.venue = venue.and_then(|id| records.known_venue(&id));
-        view.made_by = maker(api, records, booking);
+        view.made_by = maker(facts, records, booking);
         // A late cancellation has its price.
         if !matches!(booking.status(), Status::Failed | Status::Expired) {
             view.terms = kept_terms(records, booking);
@@ -47,8 +47,8 @@ pub(crate) fn booking_view(
 }
 
 /// Who made a booking, where a team shares the journal.
-fn maker(api: &Api, records: &Records, booking: &Booking) -> Option<String> {
-    api.target().journal()?;
+fn maker(facts: &Facts, records: &Records, booking: &Booking) -> Option<String> {
+    facts.target().journal()?;
     let attempts = records.journal().ok()?.attempts_of(booking.id()).ok()?;
     let mut runs = attempts.into_iter().flat_map(|attempt| attempt.runs);
     let Actor { user, host } = runs.find_map(|run| run.maker)?;
@@ -87,20 +87,20 @@ pub(crate) fn record(records: &Records, ui: &Ui, booking: &Booking) -> Recorded 
 
 /// Ends a command that wrote: records the booking, writes it, and returns the exit code of its
 /// status, or 16 if it is not the one that the journal says was asked for.
-pub(crate) fn finish(api: &Api, records: &Records, ui: &Ui, booking: &Booking) -> Result<Exit> {
-    finish_recorded(api, records, ui, booking, &record(records, ui, booking), |_| {})
+pub(crate) fn finish(facts: &Facts, records: &Records, ui: &Ui, booking: &Booking) -> Result<Exit> {
+    finish_recorded(facts, records, ui, booking, &record(records, ui, booking), |_| {})
 }
 
 pub(crate) fn finish_recorded(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     ui: &Ui,
     booking: &Booking,
     recorded: &Recorded,
     also: impl FnOnce(&mut BookingView),
 ) -> Result<Exit> {
-    emit_booking(api, records, ui, booking, also)?;
-    warn_of_unknown_status(api, ui, booking);
+    emit_booking(facts, records, ui, booking, also)?;
+    warn_of_unknown_status(facts, ui, booking);
     Ok(match recorded.is_it() {
         true => booking.exit(),
         false => Exit::OutcomeUnknown,
@@ -109,13 +109,13 @@ pub(crate) fn finish_recorded(
 
 /// Writes a booking. It exists even if stdout cannot be written: the error carries its id.
 pub(crate) fn emit_booking(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     ui: &Ui,
     booking: &Booking,
     also: impl FnOnce(&mut BookingView),
 ) -> Result<()> {
-    let mut view = booking_view(api, records, ui, booking);
+    let mut view = booking_view(facts, records, ui, booking);
     also(&mut view);
     let (id, status) = (booking.id(), booking.status());
     let is_read = ui.out.emit_read(&view).map_err(|mut error| {
@@ -133,11 +133,11 @@ pub(crate) fn emit_booking(
 }
 
 /// Explains the exit code of an unspecified status, and how to map it.
-pub(crate) fn warn_of_unknown_status(api: &Api, ui: &Ui, booking: &Booking) {
+pub(crate) fn warn_of_unknown_status(facts: &Facts, ui: &Ui, booking: &Booking) {
     if let Status::Other(word) = booking.status() {
         ui.out.warn(&format!(
             "`{word}` is a status that bookctl does not know; map it: {}",
-            api.adapter().set_command("read.booking=EXPRESSION")
+            facts.adapter().set_command("read.booking=EXPRESSION")
         ));
     }
 }
@@ -151,12 +151,12 @@ pub(crate) fn remember_shown(records: &Records, ui: &Ui, booking: &Booking) {
 }
 
 /// Shows a call as it would be sent, without sending anything.
-pub(crate) fn preview(api: &Api, ui: &Ui, call: Call) -> Result<Exit> {
-    ui.out.emit(&request_view(api, call))?;
+pub(crate) fn preview(facts: &Facts, ui: &Ui, call: Call) -> Result<Exit> {
+    ui.out.emit(&request_view(facts, call))?;
     Ok(Exit::Done)
 }
 
-pub(crate) fn request_view(api: &Api, call: Call) -> RequestView {
-    let (adapter, base_path) = (api.adapter(), api.base_path());
-    RequestView::masked(call, adapter, api.has_key(), base_path)
+pub(crate) fn request_view(facts: &Facts, call: Call) -> RequestView {
+    let (adapter, base_path) = (facts.adapter(), facts.base_path());
+    RequestView::masked(call, adapter, facts.has_key(), base_path)
 }

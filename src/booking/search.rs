@@ -65,11 +65,11 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let place = place.ok_or_else(|| Error::usage("no place given: pass --near"))?;
     let when = args.when.when();
     let zone = args.when.zone.tz.unwrap_or_else(system_zone);
-    let moment = offer::resolve(&when, api.now()?, &zone)?;
+    let moment = offer::resolve(&when, api.facts.now()?, &zone)?;
     let query = VenueQuery {
         vertical: args.vertical,
         place,
-        datetime: api.adapter().wire_time(&moment, None),
+        datetime: api.facts.adapter().wire_time(&moment, None),
         party_size: args.party,
         providers: args.provider,
         fields: args.extra.body()?,
@@ -81,7 +81,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let list = DocumentView(pages.document, |_| venues_page(venues));
     let none = "No venues found. Try another place or time.";
     ui.out.emit_list(&list, venues.is_empty(), none)?;
-    understood::note_around(api, ui, &pages.around);
+    understood::note_around(&api.facts, ui, &pages.around);
     Ok(Exit::Done)
 }
 
@@ -140,13 +140,13 @@ pub(crate) async fn list_slots(parts: &Parts, args: SlotsArgs) -> Result<Exit> {
         None => search.around(&at.when, zone.as_ref()).await?,
     };
     offer.remember(records);
-    let (slots, reader) = (&offer.slots, offer.reader(api));
+    let (slots, reader) = (&offer.slots, offer.reader(&api.facts));
     records.remember_rows(RecentList::Slots, slots.iter().map(Slot::id));
     let list = DocumentView(offer.document.clone(), |_| slots_page(slots, reader));
     let venue = venue.name();
     let none = format!("No slots found at {venue} on that day. Try another day.");
     ui.out.emit_list(&list, slots.is_empty(), &none)?;
-    understood::note_around(api, ui, &offer.around);
+    understood::note_around(&api.facts, ui, &offer.around);
     Ok(Exit::Done)
 }
 

@@ -71,7 +71,7 @@ pub(crate) async fn confirm(
     records.remember_last(RecentList::LastBooking, booking.id());
     let is_live = !api.is_sandbox().await;
     let terms = cancellation_terms(records, booking);
-    let reader = terms_reader(api, filled_in(records, booking).head_count());
+    let reader = terms_reader(&api.facts, filled_in(records, booking).head_count());
     let cost = terms.and_then(|terms| reader.cost(&terms));
     let slot = kept_terms(records, booking).and_then(Slot::from_value);
     let also = slot.and_then(|slot| SlotDetails::of(&slot, reader).also);
@@ -80,7 +80,7 @@ pub(crate) async fn confirm(
     let cost = cost.or(unread).unwrap_or_else(|| unknown.to_owned());
     let cost = format!("{of}{cost}");
     page.without("cancellation").field("cancellation", cost);
-    page.field_if("service", api.named_service().filter(|_| is_live));
+    page.field_if("service", api.facts.named_service().filter(|_| is_live));
     ui.out.show(&page);
     confirmation.ask(&ui.prompter).await
 }

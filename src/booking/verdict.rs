@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::app::in_flight::show_command;
-use crate::app::{Api, Records, Ui};
+use crate::app::{Facts, Records, Ui};
 use crate::outcome::{Code, Error};
 use crate::service::documents::booking::Booking;
 use crate::service::documents::wish::{Agreement, Compared, Weight, Wish, compare};
@@ -110,13 +110,13 @@ pub(crate) fn of_known(records: &Records, asked: &Value, booking: &Booking) -> V
 }
 
 /// The error (16) for a booking that is not the one that was asked for.
-pub(crate) fn refusal(api: &Api, booking: &Booking, verdict: &Verdict) -> Option<Error> {
+pub(crate) fn refusal(facts: &Facts, booking: &Booking, verdict: &Verdict) -> Option<Error> {
     let (id, status) = (booking.id(), booking.status());
     let clause = verdict.refusal.as_ref()?;
     let what = format!("booking {id} ({status}) is not the one that was asked for: {clause}");
     let mut error = Error::new(Code::OutcomeUnknown, what);
     error.body = Some(booking.document.clone());
-    let set = verdict.setting.map(|setting| api.adapter().set_command(setting));
+    let set = verdict.setting.map(|setting| facts.adapter().set_command(setting));
     Some(match set {
         Some(set) => error.hint(format!("set how the service writes it: {set}")),
         None => error.hint(format!("see the booking: {}", show_command(id))),
@@ -124,11 +124,11 @@ pub(crate) fn refusal(api: &Api, booking: &Booking, verdict: &Verdict) -> Option
 }
 
 /// Says what a booking that was made shows otherwise, or not at all. `row` names a row of a batch.
-pub(crate) fn tell(api: &Api, ui: &Ui, verdict: &Verdict, row: &str) {
+pub(crate) fn tell(facts: &Facts, ui: &Ui, verdict: &Verdict, row: &str) {
     for clause in &verdict.warnings {
         ui.out.warn(&format!("{row}in the booking {clause}"));
     }
-    if let Some(unshown) = verdict.unshown_sentence(api.adapter()) {
+    if let Some(unshown) = verdict.unshown_sentence(facts.adapter()) {
         ui.out.note(&format!("{row}{unshown}"));
     }
 }

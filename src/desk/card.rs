@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::list::Entry;
-use crate::app::{Api, Records, Ui};
+use crate::app::{Facts, Records, Ui};
 use crate::booking::finish;
 use crate::booking::show::{add_timeline, history};
 use crate::journal::Attempt;
@@ -16,7 +16,7 @@ use crate::terminal::output::{Page, Tone, View};
 
 /// The card of a row; an open one has the booking's story.
 pub(super) fn page(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     ui: &Ui,
     entry: &Entry,
@@ -27,14 +27,14 @@ pub(super) fn page(
         Entry::Request(attempt, venue) => return Ok(request_page(attempt, venue)),
         Entry::Booking(kept) => kept,
     };
-    let mut view = finish::booking_view(api, records, ui, &kept.booking);
+    let mut view = finish::booking_view(facts, records, ui, &kept.booking);
     view.now = now;
     let mut page = view.page().without_commands();
     let seen = kept.seen_at.parse().ok();
     let seen = seen.map(|seen| dated(seen, Timestamp::now(), &system_zone()));
     page.field_if("last seen", seen);
     if is_open {
-        let rows = history::timeline(api, records, kept.booking.id(), Some(&kept.booking))?;
+        let rows = history::timeline(facts, records, kept.booking.id(), Some(&kept.booking))?;
         page.line("");
         add_timeline(&mut page, &rows);
     }

@@ -107,7 +107,7 @@ impl Desk<'_> {
         let counts = counts.iter().filter(|(count, _)| *count > 0);
         let counts = counts.map(|(count, word)| format!("{count} {word}"));
         let counts = counts.collect::<Vec<_>>().join(", ");
-        let service = self.parts.api.named_service();
+        let service = self.parts.api.facts.named_service();
         let service = service.as_deref().map_or("sandbox".into(), visible);
         let room = columns.saturating_sub(counts.len() + 2);
         let title = cut(&format!("bookctl desk · {service}"), room);

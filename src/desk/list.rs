@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::app::{Api, Records, Ui};
+use crate::app::{Facts, Records, Ui};
 use crate::booking::find::pick;
 use crate::journal::{Attempt, KeptBooking, SearchCriteria};
 use crate::json::plain;
@@ -150,7 +150,7 @@ impl List {
     /// Reads the journal for the search. Keeps the selection, also as the request's booking.
     pub(super) fn read(
         &mut self,
-        api: &Api,
+        facts: &Facts,
         records: &Records,
         ui: &Ui,
         text: &str,
@@ -160,7 +160,7 @@ impl List {
         let is_another = std::mem::take(&mut self.is_another);
         let selected = self.entry().filter(|_| !is_another);
         let selected = selected.map(|entry| entry.id().to_owned());
-        pick::take_in_received(api, records, ui)?;
+        pick::take_in_received(facts, records, ui)?;
         let (journal, zone) = (records.journal()?, system_zone());
         let text = Some(text.trim()).filter(|text| !text.is_empty());
         let (mut rows, has_more) = find_rows(records, text, now, &zone)?;
@@ -170,7 +170,7 @@ impl List {
             None => rows.iter().map(|row| row.0).collect(),
         };
         if let Some(text) = text.filter(|_| rows.is_empty()) {
-            for word in pick::similar_words(api, records, ui, text)? {
+            for word in pick::similar_words(facts, records, ui, text)? {
                 let sought = SearchCriteria { guest: Some(word), ..SearchCriteria::default() };
                 let kept = journal.find(&sought, Some(MOST))?.kept.into_iter();
                 rows.extend(kept.map(|kept| (Group::Similar, Entry::Booking(kept.into()))));

@@ -86,7 +86,7 @@ pub(crate) async fn run(parts: &Parts, _: Args) -> Result<Exit> {
     let mut signals = app::listen_for_signals()?;
     let mut desk = Desk {
         parts,
-        clock: Box::new(api.live_clock()),
+        clock: Box::new(api.facts.live_clock()),
         style: ui.out.stderr_style(),
         search: Line::default(),
         list: List::default(),
@@ -172,7 +172,7 @@ impl Desk<'_> {
     fn read(&mut self) -> Result<()> {
         let now = (self.clock)();
         self.list.read(
-            &self.parts.api,
+            &self.parts.api.facts,
             &self.parts.records,
             &self.parts.ui,
             &self.search.text,
@@ -341,7 +341,7 @@ impl Desk<'_> {
             self.card = match self.list.entry() {
                 Some(entry) => {
                     let page = card::page(
-                        &self.parts.api,
+                        &self.parts.api.facts,
                         &self.parts.records,
                         &self.parts.ui,
                         entry,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::app::{Api, Records, Ui};
+use crate::app::{Api, Facts, Records, Ui};
 use crate::config::Service;
 use crate::journal::recent::RecentList;
 use crate::json::{Document, plain};
@@ -51,8 +51,8 @@ pub(crate) fn by_flags(error: Error) -> Error {
 pub(crate) const KEEPS_REQUESTS: &str = "bookctl's own sandbox keeps no request log";
 
 /// The sandbox server that the profile points to. `lacking` is what to say of the embedded sandbox.
-pub(crate) fn server<'a>(api: &'a Api, lacking: &str) -> Result<&'a Service> {
-    api.target().service().ok_or_else(|| {
+pub(crate) fn server<'a>(facts: &'a Facts, lacking: &str) -> Result<&'a Service> {
+    facts.target().service().ok_or_else(|| {
         Error::config(lacking).hint(
             "start `bookctl sandbox serve`, and set BOOKCTL_BASE_URL and BOOKCTL_API_KEY as it prints",
         )

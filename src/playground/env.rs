@@ -54,7 +54,7 @@ impl Variables {
 pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let Parts { api, ui, .. } = parts;
     let unnamed = "no sandbox server is named: set BOOKCTL_BASE_URL to its address";
-    let service = answer::server(api, unnamed)?;
+    let service = answer::server(&api.facts, unnamed)?;
     let answer = api.control(Call::get("/sandbox/organizations")).await?;
     let wanted = args.organization.as_deref().unwrap_or("sandbox");
     let wanted = format!("org_{}", wanted.trim_start_matches("org_"));

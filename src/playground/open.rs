@@ -18,7 +18,7 @@ const OPENING: Duration = Duration::from_secs(3);
 
 pub(crate) async fn run(parts: &Parts) -> Result<Exit> {
     let Parts { api, ui, settings, .. } = parts;
-    let service = answer::server(api, "only a sandbox server has a page")?;
+    let service = answer::server(&api.facts, "only a sandbox server has a page")?;
     let url = format!("{}/", service.base_url.origin());
     // Fails if this is not a sandbox.
     api.control(Call::get("/sandbox/clock")).await?;

@@ -72,7 +72,7 @@ fn fail_on(text: &str) -> std::result::Result<FailOn, String> {
 
 pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let Parts { api, ui, .. } = parts;
-    server(api, KEEPS_REQUESTS)?;
+    server(&api.facts, KEEPS_REQUESTS)?;
     let call = Call::get(of_organization(PATH, args.organization.as_deref()));
     let answer = api.control(call).await;
     let answer = answer.map_err(|error| match error.http_status {

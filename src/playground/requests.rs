@@ -93,7 +93,7 @@ impl Args {
 
 pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     let Parts { api, records, ui, .. } = parts;
-    server(api, KEEPS_REQUESTS)?;
+    server(&api.facts, KEEPS_REQUESTS)?;
     let booking = args.filter.booking.as_deref();
     args.filter.booking = booking.map(|it| locate_booking(records, it)).transpose()?;
     match args.action {

@@ -50,7 +50,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let mut report = args.report.open()?;
     let options = Options::new(None);
     let starting =
-        start(api, ui, settings, options, args.files, args.server, args.port, false).await?;
+        start(&api.facts, ui, settings, options, args.files, args.server, args.port, false).await?;
     starting.announce()?;
     let _ready_file = starting.ready_file;
     let (stop, stopped) = oneshot::channel::<()>();

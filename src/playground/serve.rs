@@ -49,7 +49,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let options = Options { keeps_requests: !args.no_request_log, ..Options::new(file.clone()) };
     let logs = !ui.out.quiet;
     let starting =
-        start(api, ui, settings, options, args.files, args.server, args.port, logs).await?;
+        start(&api.facts, ui, settings, options, args.files, args.server, args.port, logs).await?;
     // Listens for signals before the server is announced, so that each ends it cleanly.
     let mut signals = listen_for_signals()?;
     let address = starting.address;

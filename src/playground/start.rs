@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use super::env::Variables;
 use super::load::FixtureFile;
 use crate::app::ready_file::ReadyFile;
-use crate::app::{Api, Settings, Ui, bind, own_address};
+use crate::app::{Facts, Settings, Ui, bind, own_address};
 use crate::outcome::{Error, Result, reason};
 use crate::platform::input::Source;
 use crate::sandbox::{Exchange, HarFile, LIVE_KEY, OnRequest, Options, Sandbox};
@@ -77,7 +77,7 @@ pub(crate) struct Starting {
 
 /// Opens the sandbox, loads its fixtures, and listens. `logs` prints each request.
 pub(crate) async fn start(
-    api: &Api,
+    facts: &Facts,
     ui: &Ui,
     settings: &Settings,
     options: Options,
@@ -100,7 +100,7 @@ pub(crate) async fn start(
         hosts: flags.hosts,
         ..options
     };
-    let sandbox = api.open_sandbox(options)?;
+    let sandbox = facts.open_sandbox(options)?;
     if let Some(file) = files.fixtures {
         let file = FixtureFile::read(file).await?;
         let loaded = sandbox.load(file.document.clone()).await;

@@ -41,13 +41,13 @@ impl Api {
 
     /// The service's clock, as well as it is known before its first answer.
     pub(crate) fn believed_clock(&self, window: Option<&RateLimitWindow>) -> Timestamp {
-        if self.target.service().is_none() {
-            return self.service_now();
+        if self.facts.target.service().is_none() {
+            return self.facts.service_now();
         }
         let Ok(client) = self.client() else {
             return Timestamp::now();
         };
-        let Some(window) = window.filter(|_| client.skew.get().is_none()) else {
+        let Some(window) = window.filter(|_| client.connection.skew.get().is_none()) else {
             return client.service_now();
         };
         let remembered = Timestamp::now().saturating_add(window.skew);
@@ -92,7 +92,7 @@ impl Api {
         call: &Call,
         allowed: Duration,
     ) -> Result<Option<Duration>> {
-        if self.target.service().is_none() && !self.settings.sandbox_limits {
+        if self.facts.target.service().is_none() && !self.settings.sandbox_limits {
             return Ok(None);
         }
         // A sandbox's clock may have been moved since, so it is read before anybody waits by it.
@@ -171,7 +171,7 @@ impl Api {
     fn with_a_sandboxs_hint(&self, mut error: Error) -> Error {
         if error.http_status == Some(429)
             && let Some(after) = error.retry_after
-            && self.certainty() == Certainty::Contract
+            && self.facts.certainty() == Certainty::Contract
         {
             let seconds = after.as_secs().max(1);
             error.hint = Some(format!("skip the wait: bookctl sandbox clock --advance {seconds}s"));
@@ -196,7 +196,7 @@ impl Api {
         let progress = self.ui.out.progress(&shown(pause));
         let began = Instant::now();
         let client = self.client()?;
-        let before = client.skew.get().unwrap_or_default();
+        let before = client.connection.skew.get().unwrap_or_default();
         // A short wait needs no look at a sandbox's clock.
         let mut is_watched = pause > 2 * TICK && sees_its_clock(client).await;
         let mut passed = Duration::ZERO;
@@ -212,7 +212,7 @@ impl Api {
             }
             is_watched = is_watched && sees_its_clock(client).await;
             // How far a sandbox's clock was moved meanwhile, beyond the time that passed here.
-            let moved = client.skew.get().unwrap_or_default() - before;
+            let moved = client.connection.skew.get().unwrap_or_default() - before;
             passed = began.elapsed() + Duration::try_from(moved).unwrap_or_default();
         }
         Ok(allowed.saturating_sub(began.elapsed().min(pause)))

@@ -6,7 +6,7 @@ use super::conclude;
 use super::confirmation::Confirmation;
 use super::find::pick;
 use crate::app::plan::{Needs, ServiceNeed};
-use crate::app::{Api, Parts, Records, Ui};
+use crate::app::{Facts, Parts, Records, Ui};
 use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, Outcome, State};
 use crate::json::{Document, plain};
@@ -79,16 +79,16 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     match args.action.unwrap_or(AttemptsAction::List { all: false }) {
         AttemptsAction::List { all } => list(records, ui, all)?,
         AttemptsAction::Resume { key, same_organization } => {
-            let key = pick::attempt_or_pick(api, records, ui, key.as_deref()).await?;
+            let key = pick::attempt_or_pick(&api.facts, records, ui, key.as_deref()).await?;
             if same_organization {
                 records.journal()?.scope.takes_any_account.set(true);
             }
             let booking = open_attempts::resume(api, records, ui, &key).await?;
-            return conclude::finish_created(api, records, ui, &booking);
+            return conclude::finish_created(&api.facts, records, ui, &booking);
         }
         AttemptsAction::Abandon { key, yes } => {
-            let key = pick::attempt_or_pick(api, records, ui, key.as_deref()).await?;
-            abandon(api, records, ui, &key, yes).await?;
+            let key = pick::attempt_or_pick(&api.facts, records, ui, key.as_deref()).await?;
+            abandon(&api.facts, records, ui, &key, yes).await?;
         }
     }
     Ok(Exit::Done)
@@ -131,8 +131,8 @@ fn documents(attempts: &[Attempt]) -> Vec<Value> {
     attempts.iter().map(document).collect()
 }
 
-async fn abandon(api: &Api, records: &Records, ui: &Ui, key: &str, yes: bool) -> Result<()> {
-    let mut attempt = open_attempts::find_attempt(api, records, key)?;
+async fn abandon(facts: &Facts, records: &Records, ui: &Ui, key: &str, yes: bool) -> Result<()> {
+    let mut attempt = open_attempts::find_attempt(facts, records, key)?;
     if attempt.state != State::Unresolved {
         let state = attempt.state.as_str();
         let what = format!("the request is {state}; only an unresolved request can be abandoned");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::app::in_flight::{abandon_command, resume_command};
-use crate::app::{Api, Records, Ui};
+use crate::app::{Api, Facts, Records, Ui};
 use crate::booking::book::{create, duplicates};
 use crate::booking::{finish, verdict, watch::wait};
 use crate::journal::{
@@ -63,7 +63,7 @@ pub(crate) async fn warn_of_open_attempts(
             Err(error) if error.code == Code::Declined => open.push(attempt),
             resumed => {
                 let booking = resumed?;
-                let shown = finish::booking_view(api, records, ui, &booking);
+                let shown = finish::booking_view(&api.facts, records, ui, &booking);
                 ui.out.show(&shown.page());
                 booked.push(booking);
             }
@@ -137,7 +137,7 @@ pub(crate) async fn resolve_by_read(
         read => read?,
     };
     let verdict = verdict::of_known(records, attempt.asked(), &booking);
-    if let Some(error) = verdict::refusal(api, &booking, &verdict) {
+    if let Some(error) = verdict::refusal(&api.facts, &booking, &verdict) {
         if !verdict.is_another {
             journal.update(&booking)?;
         }
@@ -151,13 +151,13 @@ pub(crate) async fn resolve_by_read(
 /// read, and else the request is sent again under its key, unless the guest has another booking and
 /// a person declines (17).
 pub(crate) async fn resume(api: &Api, records: &Records, ui: &Ui, key: &str) -> Result<Booking> {
-    let mut attempt = find_attempt(api, records, key)?;
+    let mut attempt = find_attempt(&api.facts, records, key)?;
     if !records.journal()?.owns(&attempt) {
         return Err(another_account(&attempt));
     }
-    let is_shared = api.target().journal().is_some();
+    let is_shared = api.facts.target().journal().is_some();
     if is_shared {
-        attempt = claimed(api, records, ui, key, attempt).await?;
+        attempt = claimed(&api.facts, records, ui, key, attempt).await?;
     }
     // A settled attempt is only read. Nothing is sent that could make a booking.
     if let (State::Resolved, Some(id)) = (attempt.state, &attempt.booking_id) {
@@ -167,7 +167,7 @@ pub(crate) async fn resume(api: &Api, records: &Records, ui: &Ui, key: &str) -> 
     if let Some(booking) = resolve_by_read(api, records, ui, &attempt).await? {
         return Ok(booking);
     }
-    api.before_change()?;
+    api.facts.before_change()?;
     let asked = attempt.asked();
     let is_own = |live: &LiveBooking| attempt.booking_id.as_deref() == Some(live.booking.id());
     let booked = duplicates::Booked::at_venues_of(records, [asked])?;
@@ -234,7 +234,7 @@ pub(crate) async fn offer_to_find_out(
 /// Claims an open attempt of a shared journal. While another machine resumes it, waits for what
 /// comes of that. Returns the attempt as it is then.
 async fn claimed(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     ui: &Ui,
     key: &str,
@@ -243,7 +243,7 @@ async fn claimed(
     let mut progress = None;
     while attempt.state != State::Resolved {
         let claim = records.journal()?.claim(key, LEASE)?;
-        attempt = find_attempt(api, records, key)?;
+        attempt = find_attempt(facts, records, key)?;
         let Claim::Others { seconds } = claim else {
             break;
         };
@@ -259,13 +259,13 @@ async fn claimed(
 }
 
 /// The attempt under `key`, if it went to the service that this command talks to.
-pub(crate) fn find_attempt(api: &Api, records: &Records, key: &str) -> Result<Attempt> {
+pub(crate) fn find_attempt(facts: &Facts, records: &Records, key: &str) -> Result<Attempt> {
     let attempt = records.journal()?.attempt(key)?.ok_or_else(|| {
         let what = format!("no request {} in the journal", key.escape_debug());
         let error = Error::not_found(what);
         error.hint("list unresolved requests with `bookctl attempts`")
     })?;
-    let origin = api.target().address();
+    let origin = facts.target().address();
     if attempt.origin == origin {
         return Ok(attempt);
     }

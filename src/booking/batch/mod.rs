@@ -12,7 +12,7 @@ use std::io::ErrorKind;
 
 use serde_json::json;
 
-use crate::app::{Api, Parts, Records, Ui};
+use crate::app::{Api, Facts, Parts, Records, Ui};
 use crate::booking::arguments::{JournalFlags, Wait, Zone};
 use crate::booking::attempts::open_attempts;
 use crate::booking::finish::request_view;
@@ -106,7 +106,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     api.wait_for_rate_limits();
     request::set_moments(api, records, ui, &mut rows, args.zone.tz.as_ref()).await?;
     keys::refuse_twins(&rows, args.equal_rows || args.results)?;
-    let rows = keys::keyed(rows, name, &api.target().address());
+    let rows = keys::keyed(rows, name, &api.facts.target().address());
     if args.dry_run {
         return show_requests(api, records, ui, &rows).await;
     }
@@ -114,7 +114,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let digits = rows.len().to_string().len();
     let emit = |keyed: &KeyedRow, line: &RowLine| {
         let document = result_document(keyed, line);
-        let page = |_: &Document| result_page(api, keyed, line, digits);
+        let page = |_: &Document| result_page(&api.facts, keyed, line, digits);
         ui.out.emit_line(&DocumentView(document, page))
     };
     let batch = batch_id(&args);
@@ -122,20 +122,20 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     if args.results {
         let mut is_done = true;
         for keyed in &rows {
-            let line = run::known_line(api, records, &record, keyed)?;
+            let line = run::known_line(&api.facts, records, &record, keyed)?;
             is_done &= line.exit == Exit::Done;
             emit(keyed, &line)?;
         }
         let exit = record.exit.filter(|exit| *exit != Exit::Done).unwrap_or(Exit::PartialBatch);
         return Ok(if is_done { Exit::Done } else { exit });
     }
-    api.before_change()?;
+    api.facts.before_change()?;
     let mine: HashSet<String> = rows.iter().flat_map(KeyedRow::keys).collect();
     open_attempts::warn_of_open_attempts(api, records, ui, &mine).await?;
     let replaced = match (&args.rows, name) {
         // Nothing says that two texts are one batch.
         (Source::Stdin, None) => Replaced::default(),
-        _ => Replaced::find(api, records, &record, &rows)?,
+        _ => Replaced::find(&api.facts, records, &record, &rows)?,
     };
     replaced.warn_of_removed(records, ui, &rows)?;
     let run = BatchRun {
@@ -146,7 +146,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         wait: args.wait.longest,
         retry_failed: args.retry_failed,
         equal_rows: args.equal_rows,
-        again: again(api, &args),
+        again: again(&api.facts, &args),
         batch: &batch,
         replaced,
         misread: Cell::default(),
@@ -174,7 +174,7 @@ fn batch_id(args: &Args) -> String {
 }
 
 /// How to continue the batch: the command that starts it again.
-fn again(api: &Api, args: &Args) -> String {
+fn again(facts: &Facts, args: &Args) -> String {
     let (from, how) = match &args.rows {
         Source::Stdin => ("-".to_owned(), ", send the same rows to"),
         Source::File(path) => (shell::word(&path.to_string_lossy()), ""),
@@ -189,7 +189,7 @@ fn again(api: &Api, args: &Args) -> String {
     words.extend(wait.map(|wait| format!("--wait={}s", wait.as_secs())));
     words.extend(args.retry_failed.then(|| "--retry-failed".to_owned()));
     words.extend(args.equal_rows.then(|| "--equal-rows".to_owned()));
-    let profile = api.target().profile();
+    let profile = facts.target().profile();
     words.extend(profile.map(|profile| shell::flag("--profile", profile)));
     let command = words.join(" ");
     format!("to continue without booking anything twice{how}: {command}")
@@ -216,8 +216,8 @@ async fn show_requests(api: &Api, records: &Records, ui: &Ui, rows: &[KeyedRow])
             error.message = format!("row {}: {}", keyed.row.number, error.message);
             error
         })?;
-        let request = BookingRequest::new(api.adapter(), asked, &serde_json::Map::new())?;
-        let request = request_view(api, create_call(request.body, &keyed.key(0)));
+        let request = BookingRequest::new(api.facts.adapter(), asked, &serde_json::Map::new())?;
+        let request = request_view(&api.facts, create_call(request.body, &keyed.key(0)));
         let number = keyed.row.number;
         let mut line = json!({ "row": number });
         for (name, value) in request.json().value().as_object().into_iter().flatten() {
@@ -253,13 +253,13 @@ fn is_cancelled(line: &RowLine) -> bool {
 }
 
 /// The result line of a row for a person. `digits` is the width of the row numbers.
-fn result_page(api: &Api, keyed: &KeyedRow, line: &RowLine, digits: usize) -> Page {
+fn result_page(facts: &Facts, keyed: &KeyedRow, line: &RowLine, digits: usize) -> Page {
     let number = TableCell::from(keyed.row.number.to_string());
     let guest = keyed.row.guest();
     let guest = TableCell::from(guest.as_str()).in_short(Some(cut(&guest, GUEST)));
     let text = |field| line.error.as_ref().and_then(|it| it.str(field)).unwrap_or_default();
     let booking = line.booking.clone().filter(|_| line.error.is_none());
-    let booking = booking.and_then(|it| api.adapter().booking(it, true).ok());
+    let booking = booking.and_then(|it| facts.adapter().booking(it, true).ok());
     let (state, rest) = match booking.map(|it| it.item) {
         Some(booking) => {
             let field = |name: &str| booking.value().get(name);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::keys::{KeyedRow, later_key};
 use super::rows::BatchRow;
 use crate::app::in_flight::{resume_command, show_command};
-use crate::app::{Api, Records, Ui};
+use crate::app::{Api, Facts, Records, Ui};
 use crate::booking::book::duplicates::{day_at, venue_of};
 use crate::booking::watch::wait;
 use crate::journal::{Attempt, BatchRecord, State, guest_marks, is_same_time, words};
@@ -29,13 +29,13 @@ pub(crate) struct Replaced {
 
 impl Replaced {
     pub(crate) fn find(
-        api: &Api,
+        facts: &Facts,
         records: &Records,
         record: &BatchRecord,
         rows: &[KeyedRow],
     ) -> Result<Self> {
         let present: HashSet<&str> = rows.iter().map(|keyed| keyed.first.as_str()).collect();
-        let (journal, now) = (records.journal()?, api.now()?);
+        let (journal, now) = (records.journal()?, facts.now()?);
         let mut replaced = Replaced::default();
         for first in record.rows.keys().filter(|first| !present.contains(first.as_str())) {
             let (mut last, mut retry) = (None, 0);

@@ -45,7 +45,7 @@ pub(super) async fn set_moments(
         let venue = LocatedVenue::of_id(records, venue_of(&row.body));
         let known = known_zone(venue.remembered.as_ref(), zone);
         let has_slot = row.body.get("availability_id").is_some();
-        let is_local = api.adapter().local_times || has_slot && known.is_none();
+        let is_local = api.facts.adapter().local_times || has_slot && known.is_none();
         let Some(wall) = when.wall().filter(|_| !is_local) else {
             // The service's own times are the venue's, too, and those of its slots may be.
             if time.and_then(DocumentTime::read).is_none() {
@@ -69,7 +69,7 @@ pub(super) async fn set_moments(
                 shown.entry((venue.id.clone(), wall.date())).or_insert(zone).clone()
             }
         };
-        let moment = resolve(&when, api.now()?, &known).map_err(of_row)?;
+        let moment = resolve(&when, api.facts.now()?, &known).map_err(of_row)?;
         row.body["datetime"] = moment.wire().into();
     }
     Ok(())
@@ -92,7 +92,7 @@ pub(crate) async fn row_request(
         Some(attempt) => as_found(row, attempt.asked()),
         None => with_slot(api, records, ui, row).await?,
     };
-    Ok(BookingRequest::new(api.adapter(), asked, &Map::new())?.of_row())
+    Ok(BookingRequest::new(api.facts.adapter(), asked, &Map::new())?.of_row())
 }
 
 /// Whether an attempt under this key of a row asks for the row. A key that the row does not name is

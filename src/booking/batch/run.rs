@@ -10,7 +10,7 @@ use super::replaced::Replaced;
 use super::request::{asks_same, is_of_row, row_request};
 use super::rows::ranges;
 use crate::app::in_flight::{BatchProgress, resume_command};
-use crate::app::{Api, Records, Ui};
+use crate::app::{Api, Facts, Records, Ui};
 use crate::booking::attempts::open_attempts;
 use crate::booking::book::create::{CreatedBooking, create_booking};
 use crate::booking::book::{duplicates, review};
@@ -257,7 +257,7 @@ impl BatchRun<'_> {
 
     /// Whether a team shares the journal, so that computers may share a batch.
     fn is_shared(&self) -> bool {
-        self.api.target().journal().is_some()
+        self.api.facts.target().journal().is_some()
     }
 
     /// The next row that no other computer books. Waits if others book all that are left.
@@ -303,7 +303,7 @@ impl BatchRun<'_> {
     }
 
     async fn book<'r>(&self, keyed: &'r KeyedRow) -> RowResult<'r> {
-        let mut retry = match last_try(self.api, self.records, keyed) {
+        let mut retry = match last_try(&self.api.facts, self.records, keyed) {
             Ok(retry) => retry,
             Err(error) => return RowResult { keyed, retry: 0, outcome: Err(error) },
         };
@@ -320,7 +320,7 @@ impl BatchRun<'_> {
     async fn book_under(&self, keyed: &KeyedRow, retry: u32) -> Result<Option<Booking>> {
         let (api, records, ui, key) = (self.api, self.records, self.ui, keyed.key(retry));
         let journal = records.journal()?;
-        let attempt = own_attempt(api, records, keyed, &key)?.filter(|it| journal.owns(it));
+        let attempt = own_attempt(&api.facts, records, keyed, &key)?.filter(|it| journal.owns(it));
         match &attempt {
             Some(attempt) if attempt.state == State::Abandoned => return Err(abandoned(attempt)),
             // What was refused is corrected, and a key is never used for another request.
@@ -408,14 +408,14 @@ impl BatchRun<'_> {
     fn check(&self, key: &str, booking: &Booking, is_known: bool, keyed: &KeyedRow) -> Result<()> {
         let (api, records, ui) = (self.api, self.records, self.ui);
         let verdict = verdict::of_known(records, &asked_for(records, booking), booking);
-        if let Some(error) = verdict::refusal(api, booking, &verdict) {
+        if let Some(error) = verdict::refusal(&api.facts, booking, &verdict) {
             if verdict.setting.is_some() {
                 self.misread.set(if is_known { Misread::Known } else { Misread::New });
             }
             return Err(error.idempotency_key(key));
         }
         if !is_known {
-            verdict::tell(api, ui, &verdict, &format!("row {}: ", keyed.row.number));
+            verdict::tell(&api.facts, ui, &verdict, &format!("row {}: ", keyed.row.number));
         }
         Ok(())
     }
@@ -440,7 +440,7 @@ impl BatchRun<'_> {
         let request = row_request(self.api, self.records, self.ui, keyed, before).await?;
         let slot = request.asked.get("availability_id").map(plain);
         let seen = slot.and_then(|id| self.records.known_slot(&id));
-        let costs = |it: RecentSlot| review::costs(self.api, &it.slot, it.party_size);
+        let costs = |it: RecentSlot| review::costs(&self.api.facts, &it.slot, it.party_size);
         if let Some(costs) = seen.and_then(costs) {
             let warning = format!("row {}: {costs}", keyed.row.number);
             self.ui.out.warn(&visible(&warning));
@@ -462,13 +462,13 @@ impl BatchRun<'_> {
 /// The attempt under a key of a row, if it is for this row. Another one is refused by the journal
 /// when the row is sent.
 fn own_attempt(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     keyed: &KeyedRow,
     key: &str,
 ) -> Result<Option<Attempt>> {
     let attempt = records.journal()?.attempt(key)?;
-    let origin = api.target().address();
+    let origin = facts.target().address();
     Ok(attempt.filter(|it| it.origin == origin && is_of_row(it, keyed, key)))
 }
 
@@ -486,9 +486,9 @@ fn refusal(attempt: &Attempt) -> Option<Error> {
 }
 
 /// The number of the last of a row's keys that was sent, or 0.
-fn last_try(api: &Api, records: &Records, keyed: &KeyedRow) -> Result<u32> {
+fn last_try(facts: &Facts, records: &Records, keyed: &KeyedRow) -> Result<u32> {
     let mut retry = 0;
-    while own_attempt(api, records, keyed, &keyed.key(retry + 1))?.is_some() {
+    while own_attempt(facts, records, keyed, &keyed.key(retry + 1))?.is_some() {
         retry += 1;
     }
     Ok(retry)
@@ -500,34 +500,34 @@ fn unsent() -> Error {
 
 /// The result of a row as printed, else what the journal knows. Nothing is sent.
 pub(crate) fn known_line(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     record: &BatchRecord,
     keyed: &KeyedRow,
 ) -> Result<RowLine> {
-    let own = own_attempt(api, records, keyed, &keyed.first)?;
+    let own = own_attempt(facts, records, keyed, &keyed.first)?;
     // The key that a row names may be another row's by now.
     let is_of_another = own.is_none() && records.journal()?.attempt(&keyed.first)?.is_some();
     if let (Some(Some(line)), false) = (record.rows.get(&keyed.first), is_of_another) {
         return Ok(line.clone());
     }
-    let retry = last_try(api, records, keyed)?;
-    let outcome = match own_attempt(api, records, keyed, &keyed.key(retry))? {
-        Some(attempt) => booked_by(api, records, &attempt)?,
+    let retry = last_try(facts, records, keyed)?;
+    let outcome = match own_attempt(facts, records, keyed, &keyed.key(retry))? {
+        Some(attempt) => booked_by(facts, records, &attempt)?,
         None => Err(unsent()),
     };
     Ok(RowResult { keyed, retry, outcome }.line())
 }
 
 /// The booking that an attempt made, as the journal keeps it, or why there is none.
-fn booked_by(api: &Api, records: &Records, attempt: &Attempt) -> Result<Result<Booking>> {
+fn booked_by(facts: &Facts, records: &Records, attempt: &Attempt) -> Result<Result<Booking>> {
     let key = &attempt.idempotency_key;
     let error = match (attempt.state, &attempt.booking_id) {
         (State::Resolved, Some(id)) => match records.journal()?.kept(id)? {
             Some(kept) => {
                 let asked = kept.asked.unwrap_or_default();
                 let verdict = verdict::of_known(records, &asked, &kept.booking);
-                return Ok(match verdict::refusal(api, &kept.booking, &verdict) {
+                return Ok(match verdict::refusal(facts, &kept.booking, &verdict) {
                     Some(error) => Err(error.idempotency_key(key)),
                     None => Ok(kept.booking),
                 });
@@ -543,7 +543,7 @@ fn booked_by(api: &Api, records: &Records, attempt: &Attempt) -> Result<Result<B
             let kept = journal.marked(key)?.map(|id| journal.kept(&id)).transpose()?.flatten();
             let refusal = kept.and_then(|kept| {
                 let verdict = verdict::of_known(records, attempt.asked(), &kept.booking);
-                verdict::refusal(api, &kept.booking, &verdict)
+                verdict::refusal(facts, &kept.booking, &verdict)
             });
             let unknown = "the outcome is unknown: a booking may exist";
             refusal.unwrap_or_else(|| {

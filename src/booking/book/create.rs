@@ -129,7 +129,7 @@ pub(crate) async fn create_booking(
             if !is_open_conflict {
                 return error;
             }
-            let set = api.adapter().set_command("read.error=EXPRESSION");
+            let set = api.facts.adapter().set_command("read.error=EXPRESSION");
             let first = error.hint.clone().unwrap_or_default();
             error.hint(format!("{first}; if the service means that nothing was booked: {set}"))
         })?;
@@ -191,14 +191,14 @@ impl Sending<'_> {
         let Ok(client) = self.api.client() else {
             return false;
         };
-        if client.speaks_contract.get() {
+        if client.connection.speaks_contract.get() {
             return status == 200;
         }
         // A service's clocks may differ among themselves. Where a booking that looks older would
         // leave the attempt open, only a minute counts; elsewhere the clocks of two computers are
         // compared with a resolution of some seconds. A service that does not show its clock is
         // compared with ours, which may be wrong by hours.
-        let (skew, margin) = match client.skew.get() {
+        let (skew, margin) = match client.connection.skew.get() {
             None => (SignedDuration::ZERO, SignedDuration::from_hours(24)),
             Some(skew) if matches!(self.origin, KeyOrigin::Generated { .. }) => {
                 (skew, SignedDuration::from_mins(1))
@@ -277,7 +277,7 @@ impl Sending<'_> {
             let may_be = self.is_booking(booking) || booking.may_stand();
             may_be && of_known(self.records, &self.asked, booking).refusal.is_none()
         };
-        let bookings = self.api.adapter().bookings_within(refusal);
+        let bookings = self.api.facts.adapter().bookings_within(refusal);
         bookings.iter().any(is_it)
     }
 
@@ -330,7 +330,7 @@ impl Sending<'_> {
     ) -> Result<CreatedBooking> {
         let status = answer.status;
         let left_at = Timestamp::now().saturating_sub(tries.took).unwrap_or_default();
-        let read = booking_of(self.api, self.ui, answer.document, left_at);
+        let read = booking_of(&self.api.facts, self.ui, answer.document, left_at);
         let booking = match read.and_then(|booking| self.certain(booking)) {
             Ok(booking) => booking,
             Err(why) => {
@@ -368,7 +368,7 @@ impl Sending<'_> {
                     let what = format!(
                         "this idempotency key returned booking {known} before, and {id} now: both may exist"
                     );
-                    let speaks = self.api.client().map(|it| it.speaks_contract.get());
+                    let speaks = self.api.client().map(|it| it.connection.speaks_contract.get());
                     // A sandbox may have been reset. Of another service, or with another
                     // organization's key, both stand.
                     if !speaks.unwrap_or_default() {
@@ -399,7 +399,7 @@ impl Sending<'_> {
                 let what = "the outcome is unknown: the service returned booking";
                 let what = format!("{what} {id} ({}), {why}", booking.status());
                 let error = Error::new(Code::OutcomeUnknown, what);
-                let set = verdict.setting.map(|it| self.api.adapter().set_command(it));
+                let set = verdict.setting.map(|it| self.api.facts.adapter().set_command(it));
                 self.doubtful(error.hint(match set {
                     Some(set) => format!("after you set how the service writes it: {set}"),
                     None => format!(
@@ -418,7 +418,8 @@ impl Sending<'_> {
     /// Whether the booking says that it was made after this command began.
     fn is_younger(&self, booking: &Booking) -> bool {
         let created = DocumentTime::of(booking.value(), "created_at").and_then(|it| it.instant);
-        let skew = self.api.client().ok().and_then(|it| it.skew.get()).unwrap_or_default();
+        let skew =
+            self.api.client().ok().and_then(|it| it.connection.skew.get()).unwrap_or_default();
         let elapsed = SignedDuration::try_from(self.began.elapsed()).unwrap_or_default();
         let began = Timestamp::now().saturating_sub(elapsed).and_then(|it| it.saturating_add(skew));
         created.zip(began.ok()).is_some_and(|(created, began)| created > began)

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::create::{asked_before, attempt_request};
 use super::draft::BookingDraft;
 use crate::app::in_flight::resume_command;
-use crate::app::{Api, Records, Ui};
+use crate::app::{Facts, Records, Ui};
 use crate::booking::confirmation::Confirmation;
 use crate::journal::{Attempt, LiveBooking, State, guest_marks, is_same_but_time, is_same_time};
 use crate::json::plain;
@@ -23,7 +23,7 @@ const NOTHING_SENT: &str = "Nothing was sent.";
 
 /// The request of the attempt under `key`, if the draft asks for the same booking.
 pub(crate) fn repeated(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     draft: &BookingDraft,
     key: &str,
@@ -33,7 +33,7 @@ pub(crate) fn repeated(
     };
     let mut before = attempt.asked().clone();
     // What is missing is asked for, or reported, where the booking is made.
-    let Some(request) = at_time_of(api, draft, &before) else {
+    let Some(request) = at_time_of(facts, draft, &before) else {
         return Ok(None);
     };
     // What a slot adds to a request.
@@ -51,19 +51,19 @@ pub(crate) fn repeated(
 }
 
 /// The draft as a request for the time of an earlier one, if it is for that time and lacks nothing.
-fn at_time_of(api: &Api, draft: &BookingDraft, before: &Value) -> Option<BookingRequest> {
+fn at_time_of(facts: &Facts, draft: &BookingDraft, before: &Value) -> Option<BookingRequest> {
     let time = before.get("datetime")?;
     let is_at = match (&draft.at, DocumentTime::read(time)) {
         (Some(when), Some(then)) => {
             // Where the venue's zone is not known, the earlier request shows its offset.
             let zone = draft.known_zone().or(then.offset().map(TimeZone::fixed));
             let zone = zone.unwrap_or(TimeZone::UTC);
-            let meant = when.resolve(api.now().ok()?, &zone).ok()?.wire();
+            let meant = when.resolve(facts.now().ok()?, &zone).ok()?.wire();
             is_same_time(DocumentTime::read(&meant.into()), Some(then))
         }
         _ => draft.slot.as_ref()?.datetime_value() == *time,
     };
-    let request = draft.request(api.adapter(), time.clone());
+    let request = draft.request(facts.adapter(), time.clone());
     request.ok().filter(|_| is_at)
 }
 
@@ -71,13 +71,13 @@ fn at_time_of(api: &Api, draft: &BookingDraft, before: &Value) -> Option<Booking
 /// `declined` (17). A script is refused (16), with the command that finds out. What begins later is
 /// refused where the run begins.
 pub(crate) async fn wants_second_beside_open(
-    api: &Api,
+    facts: &Facts,
     ui: &Ui,
     draft: &BookingDraft,
     open: &[Attempt],
 ) -> Result<bool> {
     let is_same = |attempt: &&Attempt| {
-        let request = at_time_of(api, draft, attempt.asked());
+        let request = at_time_of(facts, draft, attempt.asked());
         request.is_some_and(|request| is_same_but_time(&request.asked, attempt.asked()))
     };
     let Some(attempt) = open.iter().find(is_same) else {

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::arguments::{ExtraFields, JournalFlags, PATIENCE, Wait, Zone, near};
 use super::{attempts::open_attempts, conclude, find::locate, finish, pause::prompts, watch::wait};
-use crate::app::{Api, Parts, Records, Settings, Ui};
+use crate::app::{Api, Facts, Parts, Records, Settings, Ui};
 use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, KeyOrigin};
 use crate::outcome::{Code, Error, Exit, Result};
@@ -104,7 +104,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         return command.show_request().await;
     }
     journal.apply(records)?;
-    api.before_change()?;
+    api.facts.before_change()?;
     let own = HashSet::from([command.key.clone()]);
     let earlier = open_attempts::warn_of_open_attempts(api, records, ui, &own).await?;
     loop {
@@ -114,7 +114,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         };
         let booking = follow(api, records, ui, settings, booking, wait).await?;
         if !command.chooses_another_slot(&booking).await? {
-            return conclude::finish_created(api, records, ui, &booking);
+            return conclude::finish_created(&api.facts, records, ui, &booking);
         }
     }
 }
@@ -181,7 +181,8 @@ impl BookCommand<'_> {
     async fn book(&mut self, open: &[Attempt], resumed: &[Booking]) -> Result<Booking> {
         let (api, records, ui) = (self.api, self.records, self.ui);
         if self.key_is_given
-            && let Some(request) = duplicates::repeated(api, records, &self.draft, &self.key)?
+            && let Some(request) =
+                duplicates::repeated(&api.facts, records, &self.draft, &self.key)?
         {
             let booked =
                 create::create_and_tell(api, records, ui, &self.key, KeyOrigin::Caller, request)
@@ -194,12 +195,12 @@ impl BookCommand<'_> {
                 KeyOrigin::Caller
             } else {
                 let may_be_second =
-                    duplicates::wants_second_beside_open(api, ui, &self.draft, open).await?;
+                    duplicates::wants_second_beside_open(&api.facts, ui, &self.draft, open).await?;
                 KeyOrigin::Generated { may_be_second }
             };
             let (datetime, is_another_time) = self.find_time().await?;
             let draft = &self.draft;
-            let request = draft.request(api.adapter(), datetime.clone())?;
+            let request = draft.request(api.facts.adapter(), datetime.clone())?;
             duplicates::ask_about_same_guest(
                 records,
                 ui,
@@ -229,7 +230,7 @@ impl BookCommand<'_> {
                 Err(error) => return Err(self.explained(error)),
                 Ok(booking) => {
                     if self.is_guided {
-                        review::show_command(api, ui, &self.draft);
+                        review::show_command(&api.facts, ui, &self.draft);
                     }
                     return Ok(booking);
                 }
@@ -261,7 +262,7 @@ impl BookCommand<'_> {
         let Some(slot) = draft.slot.take() else {
             return Ok(false);
         };
-        let page = finish::booking_view(api, records, ui, booking).page();
+        let page = finish::booking_view(&api.facts, records, ui, booking).page();
         ui.out.show(&page.without_commands());
         let note = "Another guest booked the slot. Choose another one; Esc ends without a booking.";
         ui.out.note(note);
@@ -278,19 +279,20 @@ impl BookCommand<'_> {
     async fn find_time(&mut self) -> Result<(Value, bool)> {
         let (api, records, ui, draft) = (self.api, self.records, self.ui, &mut self.draft);
         if let Some(slot) = &draft.slot {
-            return Ok((time_beside(api, draft, slot)?, false));
+            return Ok((time_beside(&api.facts, draft, slot)?, false));
         }
         let Some(when) = &draft.at else {
             return Err(Error::usage("no time given"));
         };
         if draft.slot_id.is_some() {
-            let time = offer::wire_time(api, when, draft.known_zone())?;
+            let time = offer::wire_time(&api.facts, when, draft.known_zone())?;
             return Ok((time.into(), false));
         }
         let offer = draft.offer(api, ui, when).await?;
         // With its terms, which the booking itself may not repeat.
         offer.remember(records);
-        let Some((row, is_another_time)) = review::choose(api, ui, &offer, draft).await? else {
+        let Some((row, is_another_time)) = review::choose(&api.facts, ui, &offer, draft).await?
+        else {
             return Err(offer.no_slot("pass --slot"));
         };
         draft.choose(&offer, row);
@@ -302,8 +304,8 @@ impl BookCommand<'_> {
     async fn show_request(&mut self) -> Result<Exit> {
         self.draft.refuse_missing()?;
         let (datetime, _) = self.find_time().await?;
-        let request = self.draft.request(self.api.adapter(), datetime)?;
-        finish::preview(self.api, self.ui, create_call(request.body, &self.key))
+        let request = self.draft.request(self.api.facts.adapter(), datetime)?;
+        finish::preview(&self.api.facts, self.ui, create_call(request.body, &self.key))
     }
 
     /// Adds to an error what the person needs to continue.
@@ -311,7 +313,7 @@ impl BookCommand<'_> {
         // Whose key is named may have booked: then it is not sent again.
         if self.is_guided
             && error.idempotency_key.is_none()
-            && let Some(command) = self.draft.command(review::profile(self.api))
+            && let Some(command) = self.draft.command(review::profile(&self.api.facts))
         {
             error = error.detail(format!("to try again: {command}"));
         }
@@ -331,7 +333,7 @@ impl BookCommand<'_> {
 
 /// The time of a slot that was given by its id, as it was offered. A time given next to it is
 /// refused if it is another one, and sent as it was meant where that cannot be said.
-fn time_beside(api: &Api, draft: &BookingDraft, slot: &Slot) -> Result<Value> {
+fn time_beside(facts: &Facts, draft: &BookingDraft, slot: &Slot) -> Result<Value> {
     let offered = slot.datetime_value();
     let Some(when) = &draft.at else {
         return Ok(offered);
@@ -341,7 +343,7 @@ fn time_beside(api: &Api, draft: &BookingDraft, slot: &Slot) -> Result<Value> {
     }
     // The slot is on the venue's clock, and may show its offset.
     let zone = draft.known_zone().or(slot.offset().map(TimeZone::fixed));
-    let sent = Value::from(offer::wire_time(api, when, zone)?);
+    let sent = Value::from(offer::wire_time(facts, when, zone)?);
     let asked = DocumentTime::read(&sent);
     let own = offer::slot_time(slot, asked).map_err(|error| {
         error.hint("leave out --at to book that slot, or --slot to book at that time")

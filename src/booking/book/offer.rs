@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use crate::app::pages::{DEFAULT_LIMIT, Listing};
-use crate::app::{Api, Records, Ui};
+use crate::app::{Api, Facts, Records, Ui};
 use crate::booking::find::locate::LocatedVenue;
 use crate::journal::is_same_time;
 use crate::json::Document;
@@ -27,13 +27,13 @@ pub(crate) fn known_zone(venue: Option<&Venue>, flag: Option<&TimeZone>) -> Opti
 
 /// A time as the service wants it, if no slot shows it; `usage` (2) if it needs an offset, or must
 /// not have one, and the venue's zone is not known.
-pub(crate) fn wire_time(api: &Api, when: &When, zone: Option<TimeZone>) -> Result<String> {
-    let adapter = api.adapter();
+pub(crate) fn wire_time(facts: &Facts, when: &When, zone: Option<TimeZone>) -> Result<String> {
+    let adapter = facts.adapter();
     if zone.is_none() && when.needs_zone() != adapter.local_times {
         return Err(unknown_zone());
     }
     let clock = zone.clone().unwrap_or_else(system_zone);
-    let moment = resolve(when, api.now()?, &clock)?;
+    let moment = resolve(when, facts.now()?, &clock)?;
     Ok(adapter.wire_time(&moment, zone.as_ref()))
 }
 
@@ -65,8 +65,8 @@ pub(crate) fn unknown_zone() -> Error {
 }
 
 /// Reads terms for a party of this size.
-pub(crate) fn terms_reader(api: &Api, party: u32) -> TermsReader {
-    TermsReader { certainty: api.certainty(), now: api.service_now(), party }
+pub(crate) fn terms_reader(facts: &Facts, party: u32) -> TermsReader {
+    TermsReader { certainty: facts.certainty(), now: facts.service_now(), party }
 }
 
 /// The slots of a venue around a time.
@@ -96,7 +96,7 @@ impl Offer {
 
     /// The rows of the slots at exactly the requested time, of this seating if there are any. One
     /// of several that are alike stands for them.
-    pub(crate) fn rows_at_wanted(&self, api: &Api, seating: Option<&str>) -> Vec<usize> {
+    pub(crate) fn rows_at_wanted(&self, facts: &Facts, seating: Option<&str>) -> Vec<usize> {
         let rows = (0..self.slots.len()).filter(|row| self.is_wanted(&self.slots[*row]));
         let mut rows: Vec<usize> = rows.collect();
         let is_its = |row: &usize| {
@@ -106,7 +106,7 @@ impl Offer {
         if rows.iter().any(is_its) {
             rows.retain(is_its);
         }
-        let reader = self.reader(api);
+        let reader = self.reader(facts);
         let line = |row: &usize| slot_line(&self.slots[*row], reader);
         match rows.first() {
             Some(first) if rows.iter().all(|row| line(row) == line(first)) => vec![*first],
@@ -115,8 +115,8 @@ impl Offer {
     }
 
     /// Reads the terms of the slots.
-    pub(crate) fn reader(&self, api: &Api) -> TermsReader {
-        terms_reader(api, self.party_size)
+    pub(crate) fn reader(&self, facts: &Facts) -> TermsReader {
+        terms_reader(facts, self.party_size)
     }
 
     /// The rows of the slots, nearest to the requested time first.
@@ -238,7 +238,7 @@ pub(crate) struct SlotSearch<'a> {
 impl SlotSearch<'_> {
     /// The same as [`offered`], for a list of any length.
     pub(crate) async fn around(&self, when: &When, zone: Option<&TimeZone>) -> Result<Offer> {
-        let now = self.api.now()?;
+        let now = self.api.facts.now()?;
         let clock = match (when.exact(), zone) {
             (Some(_), _) => TimeZone::UTC,
             (None, Some(zone)) => zone.clone(),
@@ -269,12 +269,12 @@ impl SlotSearch<'_> {
         let (api, ui, venue) = (self.api, self.ui, self.venue);
         let zone = known_zone(venue.remembered.as_ref(), zone);
         // Sent without its offset, it would be another time.
-        if zone.is_none() && when.exact().is_some() && api.adapter().local_times {
+        if zone.is_none() && when.exact().is_some() && api.facts.adapter().local_times {
             return Err(unknown_zone());
         }
         let query = SlotQuery {
             venue_id: venue.id_value(),
-            datetime: api.adapter().wire_time(&wanted, zone.as_ref()),
+            datetime: api.facts.adapter().wire_time(&wanted, zone.as_ref()),
             party_size: self.party_size,
             provider: self.provider.map(str::to_owned),
             fields: self.fields.clone(),
@@ -284,14 +284,14 @@ impl SlotSearch<'_> {
             nouns: "slots",
             limit: self.limit,
             key: |slot: &Slot| slot.id().to_owned(),
-            read: &|document| api.adapter().slots(document),
+            read: &|document| api.facts.adapter().slots(document),
             next: &|name, value| {
                 let mut next = query.clone();
                 next.page = Some((name.to_owned(), value.clone()));
-                next.call(api.adapter())
+                next.call(api.facts.adapter())
             },
         };
-        let first = query.call(api.adapter())?;
+        let first = query.call(api.facts.adapter())?;
         let how = "find venues with `bookctl search`, then use the venue's id or @1";
         let pages = listing.read(api, ui, first).await;
         let pages = pages.map_err(|error| match error.exit {

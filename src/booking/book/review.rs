@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::draft::BookingDraft;
 use super::offer::{Offer, terms_reader};
-use crate::app::{Api, Ui};
+use crate::app::{Api, Facts, Ui};
 use crate::booking::find::locate::LocatedVenue;
 use crate::booking::find::pick::or_nothing_chosen;
 use crate::config::Target;
@@ -22,23 +22,23 @@ use crate::terminal::view::{SlotDetails, joined, restriction, slot_line, venue_p
 /// slots at that time differ, or none is there, a person chooses. A script gets the first of
 /// several, with a note, and `None` where there is none.
 pub(crate) async fn choose(
-    api: &Api,
+    facts: &Facts,
     ui: &Ui,
     offer: &Offer,
     draft: &BookingDraft,
 ) -> Result<Option<(usize, bool)>> {
-    let rows = offer.rows_at_wanted(api, draft.seating.as_deref());
+    let rows = offer.rows_at_wanted(facts, draft.seating.as_deref());
     let can_ask = ui.prompter.interactive();
     match rows.as_slice() {
         [] if !can_ask || offer.slots.is_empty() => return Ok(None),
         [only] => return Ok(Some((*only, false))),
         [_, ..] if !can_ask || draft.is_confirmed => {}
         _ => {
-            let row = pick_slot(api, ui, offer, &rows, None, false).await;
+            let row = pick_slot(facts, ui, offer, &rows, None, false).await;
             return Ok(Some((row.map_err(or_nothing_chosen)?, rows.is_empty())));
         }
     }
-    let line = |row: &usize| line(api, offer, &offer.slots[*row]);
+    let line = |row: &usize| line(facts, offer, &offer.slots[*row]);
     let others = rows[1..].iter();
     let others = others.map(|row| format!("{} ({})", visible(offer.slots[*row].id()), line(row)));
     ui.out.note(&format!(
@@ -50,14 +50,14 @@ pub(crate) async fn choose(
     Ok(Some((rows[0], false)))
 }
 
-fn line(api: &Api, offer: &Offer, slot: &Slot) -> String {
-    visible(&slot_line(slot, offer.reader(api))).into_owned()
+fn line(facts: &Facts, offer: &Offer, slot: &Slot) -> String {
+    visible(&slot_line(slot, offer.reader(facts))).into_owned()
 }
 
 /// Asks to pick one of the offered slots, or of these rows. The one that was chosen before is
 /// selected first, or else the nearest to the requested time. Returns its row.
 pub(crate) async fn pick_slot(
-    api: &Api,
+    facts: &Facts,
     ui: &Ui,
     offer: &Offer,
     rows: &[usize],
@@ -67,7 +67,7 @@ pub(crate) async fn pick_slot(
     let every: Vec<usize> = (0..offer.slots.len()).collect();
     let rows = if rows.is_empty() { &every } else { rows };
     let slots = rows.iter().map(|row| &offer.slots[*row]);
-    let lines: Vec<String> = slots.map(|slot| line(api, offer, slot)).collect();
+    let lines: Vec<String> = slots.map(|slot| line(facts, offer, slot)).collect();
     let wanted = human(&offer.wanted.wire());
     if !offer.is_comparable() {
         ui.out.warn(&format!(
@@ -100,8 +100,8 @@ pub(crate) async fn review(
     is_another_time: bool,
 ) -> Result<()> {
     let slot = draft.slot.as_ref();
-    let details = slot.map(|slot| details(api, draft, slot));
-    let limits = limits(api, draft);
+    let details = slot.map(|slot| details(&api.facts, draft, slot));
+    let limits = limits(&api.facts, draft);
     if !ui.prompter.interactive() {
         let none = details.as_ref().and_then(|it| terms_not_found(draft, it));
         let stakes = |(slot, it)| stakes(slot, it, limits);
@@ -122,14 +122,14 @@ pub(crate) async fn review(
         }
         return Ok(());
     }
-    let is_confirmed = is_confirmed(api, ui, draft, Some(datetime), false, false).await?;
+    let is_confirmed = is_confirmed(&api.facts, ui, draft, Some(datetime), false, false).await?;
     is_confirmed.then_some(()).ok_or_else(declined)
 }
 
 /// Shows what is about to be booked, and asks for the confirmation if it was not given before.
 /// `default` is what Enter alone stands for.
 pub(crate) async fn is_confirmed(
-    api: &Api,
+    facts: &Facts,
     ui: &Ui,
     draft: &BookingDraft,
     datetime: Option<&Value>,
@@ -138,7 +138,7 @@ pub(crate) async fn is_confirmed(
 ) -> Result<bool, PromptError> {
     // Without it, the question cannot be answered.
     if !draft.is_confirmed || !ui.out.quiet {
-        ui.out.show(&summary(api, draft, datetime));
+        ui.out.show(&summary(facts, draft, datetime));
     }
     let esc = if goes_back { ", Esc goes back" } else { "" };
     let question = Question::new("Book it?", "--yes", "the confirmation")
@@ -154,7 +154,7 @@ pub(crate) async fn has_consequences(api: &Api, draft: &BookingDraft) -> bool {
 }
 
 /// What is about to be booked. `datetime` is the time that is sent, where the slot does not say it.
-fn summary(api: &Api, draft: &BookingDraft, datetime: Option<&Value>) -> Page {
+fn summary(facts: &Facts, draft: &BookingDraft, datetime: Option<&Value>) -> Page {
     let mut page = Page::default();
     let venue = draft.venue.as_ref().map(LocatedVenue::name);
     page.heading(Tone::Strong, "booking", venue.unwrap_or_default());
@@ -167,7 +167,7 @@ fn summary(api: &Api, draft: &BookingDraft, datetime: Option<&Value>) -> Page {
     });
     page.field_if("when", when);
     let slot = draft.slot.as_ref();
-    let slot = slot.map(|slot| details(api, draft, slot));
+    let slot = slot.map(|slot| details(facts, draft, slot));
     page.field_if("duration", slot.as_ref().and_then(SlotDetails::duration));
     let options = &draft.options;
     page.field_if("party", options.party.map(|party| party.to_string()));
@@ -188,27 +188,27 @@ fn summary(api: &Api, draft: &BookingDraft, datetime: Option<&Value>) -> Page {
     page.field("guest", guest.join(" · "));
     let provider = options.provider.as_deref();
     page.field_if("provider", provider);
-    page.field_if("note", limits(api, draft));
+    page.field_if("note", limits(facts, draft));
     let payment = options.payment.as_ref().map(|_| "external payment vendor");
     page.field_if("payment", payment);
     page
 }
 
 /// What bookctl cannot do with the booking once it is made, if that is known.
-fn limits(api: &Api, draft: &BookingDraft) -> Option<String> {
-    let (dialect, venue) = (api.dialect(), draft.remembered());
+fn limits(facts: &Facts, draft: &BookingDraft) -> Option<String> {
+    let (dialect, venue) = (facts.dialect(), draft.remembered());
     let provider = draft.options.provider.as_deref()?;
-    restriction(provider, venue, dialect, api.certainty())
+    restriction(provider, venue, dialect, facts.certainty())
 }
 
-fn details(api: &Api, draft: &BookingDraft, slot: &Slot) -> SlotDetails {
+fn details(facts: &Facts, draft: &BookingDraft, slot: &Slot) -> SlotDetails {
     let party = draft.options.party.unwrap_or(1);
-    SlotDetails::of(slot, terms_reader(api, party))
+    SlotDetails::of(slot, terms_reader(facts, party))
 }
 
 /// What a script is told of the card and the fee of a slot.
-pub(crate) fn costs(api: &Api, slot: &Slot, party: u32) -> Option<String> {
-    let details = SlotDetails::of(slot, terms_reader(api, party));
+pub(crate) fn costs(facts: &Facts, slot: &Slot, party: u32) -> Option<String> {
+    let details = SlotDetails::of(slot, terms_reader(facts, party));
     stakes(slot, details, None)
 }
 
@@ -236,8 +236,8 @@ fn terms_not_found(draft: &BookingDraft, slot: &SlotDetails) -> Option<&'static 
     (is_nothing && vertical.is_none_or(|it| it == "dining")).then_some("not found in the response")
 }
 
-pub(crate) fn show_command(api: &Api, ui: &Ui, draft: &BookingDraft) {
-    if let Some(command) = draft.command(profile(api)) {
+pub(crate) fn show_command(facts: &Facts, ui: &Ui, draft: &BookingDraft) {
+    if let Some(command) = draft.command(profile(facts)) {
         let mut page = Page::default();
         page.line("The same booking as a command:").command(command);
         ui.out.show(&page);
@@ -245,8 +245,8 @@ pub(crate) fn show_command(api: &Api, ui: &Ui, draft: &BookingDraft) {
 }
 
 /// The profile that a command has to name. The sandbox needs none where no service is configured.
-pub(crate) fn profile(api: &Api) -> Option<&str> {
-    match api.target() {
+pub(crate) fn profile(facts: &Facts) -> Option<&str> {
+    match facts.target() {
         Target::Embedded { by_default: true, .. } => None,
         target => target.profile(),
     }

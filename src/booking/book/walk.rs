@@ -71,7 +71,7 @@ pub(crate) async fn guide(
     // Notes about the service (such as the sandbox) come before the first question.
     api.client()?;
     // A service that is down or refuses the key is known before the first question.
-    if api.target().service().is_some()
+    if api.facts.target().service().is_some()
         && let Err(error) = api.read(Call::get("/v1/")).await
     {
         let is_down = error.code == Code::Network || error.code == Code::Timeout;
@@ -190,7 +190,9 @@ impl Walk<'_> {
             Confirm => {
                 let default = !has_consequences(self.api, self.draft).await;
                 let goes_back = !self.asked.is_empty();
-                if !is_confirmed(self.api, self.ui, self.draft, None, default, goes_back).await? {
+                if !is_confirmed(&self.api.facts, self.ui, self.draft, None, default, goes_back)
+                    .await?
+                {
                     return Err(declined().into());
                 }
             }
@@ -307,11 +309,11 @@ impl Walk<'_> {
             return Err(Error::usage("no place or no time given"));
         };
         let zone = self.draft.zone.clone().unwrap_or_else(system_zone);
-        let moment = resolve(when, self.api.now()?, &zone)?;
+        let moment = resolve(when, self.api.facts.now()?, &zone)?;
         let query = VenueQuery {
             vertical: self.draft.vertical.clone().unwrap_or_default(),
             place: place.clone(),
-            datetime: self.api.adapter().wire_time(&moment, None),
+            datetime: self.api.facts.adapter().wire_time(&moment, None),
             party_size: self.draft.options.party,
             providers: self.flags.options.provider.clone().into_iter().collect(),
             fields: Map::new(),
@@ -356,13 +358,14 @@ impl Walk<'_> {
         }
         // If the time from the flags is offered, the slot is not asked for.
         let is_given = self.flags.at.is_some() && !self.chooses_slot;
-        let rows = is_given.then(|| offer.rows_at_wanted(api, self.draft.seating.as_deref()));
+        let rows =
+            is_given.then(|| offer.rows_at_wanted(&api.facts, self.draft.seating.as_deref()));
         let rows = rows.unwrap_or_default();
         let row = if let [only] = rows.as_slice() {
             *only
         } else {
             let former = self.draft.slot.as_ref().map(|slot| slot.id());
-            pick_slot(api, ui, &offer, &rows, former, !self.asked.is_empty()).await?
+            pick_slot(&api.facts, ui, &offer, &rows, former, !self.asked.is_empty()).await?
         };
         offer.remember(records);
         self.draft.choose(&offer, row);
@@ -371,7 +374,7 @@ impl Walk<'_> {
 
     async fn name(&mut self) -> Result<(), PromptError> {
         let provider = self.draft.options.provider.as_deref();
-        let provider_a = self.api.dialect().provider_a.as_str();
+        let provider_a = self.api.facts.dialect().provider_a.as_str();
         let needs_both = self.needs_both || provider == Some(provider_a);
         let text = "Guest's name (first and last)";
         let question = self.question(text, "--name", "the guest's name");

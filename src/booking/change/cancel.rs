@@ -1,5 +1,5 @@
 use super::send;
-use crate::app::{Api, Parts, Records, Ui};
+use crate::app::{Api, Facts, Parts, Records, Ui};
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::offer;
 use crate::booking::conclude::{Change, finish_changed, read_unless};
@@ -45,17 +45,17 @@ pub(crate) struct Args {
 pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let Parts { api, records, ui, .. } = parts;
     if !args.dry_run {
-        api.before_change()?;
+        api.facts.before_change()?;
     }
     let named = args.booking.as_deref();
     let mut named =
         pick::booking_or_pick(api, records, ui, named, Status::has_not_ended, !args.dry_run)
             .await?;
     let id = &named.id.clone();
-    let call = cancel_call(id, args.reason.as_deref(), api.adapter())?;
+    let call = cancel_call(id, args.reason.as_deref(), api.facts.adapter())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
-        return finish::preview(api, ui, call);
+        return finish::preview(&api.facts, ui, call);
     }
     if !args.yes {
         confirm(api, records, ui, &mut named).await?;
@@ -71,13 +71,13 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         Status::Confirmed => {
             ui.out.refused("Not cancelled:", "the venue still expects the guest. Call the venue.")
         }
-        Status::Cancelled => warn_of_fee(api, records, ui, &booking),
+        Status::Cancelled => warn_of_fee(&api.facts, records, ui, &booking),
         _ => {}
     }
     let reason = args.reason.map(|it| ("reason".to_owned(), it.into()));
     let asked = reason.into_iter().collect();
     let change = Change { kind: WriteKind::Cancel, before: None, asked: &asked, is_payment: false };
-    let exit = finish_changed(api, records, ui, booking.clone(), change).await?;
+    let exit = finish_changed(&api.facts, records, ui, booking.clone(), change).await?;
     Ok(match booking.status() {
         _ if exit == Exit::OutcomeUnknown => exit,
         Status::Cancelled if exit != Exit::Refused => Exit::Done,
@@ -88,9 +88,9 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
 }
 
 /// Tells a script of the fee that is due by the terms. A person has confirmed it.
-fn warn_of_fee(api: &Api, records: &Records, ui: &Ui, booking: &Booking) {
+fn warn_of_fee(facts: &Facts, records: &Records, ui: &Ui, booking: &Booking) {
     let party = terms::filled_in(records, booking).head_count();
-    let reader = offer::terms_reader(api, party);
+    let reader = offer::terms_reader(facts, party);
     let terms = terms::cancellation_terms(records, booking);
     let fee = terms.and_then(|terms| reader.fee_at(&terms, reader.now));
     if let Some(fee) = fee.filter(|_| !ui.prompter.interactive()) {
@@ -123,7 +123,7 @@ async fn confirm(
         }
         _ => {}
     }
-    let shown = finish::booking_view(api, records, ui, &booking);
+    let shown = finish::booking_view(&api.facts, records, ui, &booking);
     if let Some(limits) = shown.restrictions() {
         ui.out.warn(&format!(
             "{limits}; the venue expects the guest until it cancels the booking itself"

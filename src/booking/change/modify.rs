@@ -64,7 +64,7 @@ pub(crate) struct Args {
 pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     let Parts { api, records, ui, .. } = parts;
     if !args.dry_run {
-        api.before_change()?;
+        api.facts.before_change()?;
     }
     let fields = args.extra.body()?;
     let mut changes = Changes { datetime: None, party_size: args.party, seating: args.seating };
@@ -81,7 +81,7 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
         pick::booking_or_pick(api, records, ui, named, Status::has_not_ended, !args.dry_run)
             .await?;
     let id = &named.id.clone();
-    let adapter = api.adapter();
+    let adapter = api.facts.adapter();
     // On the venue's own clock, a time with an offset has to be converted.
     let is_exact = |when: &When| when.exact().is_some() && !adapter.local_times;
     let asks = ui.prompter.interactive() && !args.yes && !args.dry_run;
@@ -113,7 +113,7 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     };
     let call = changes.call(id, adapter)?.with_fields(&fields)?;
     if args.dry_run {
-        return finish::preview(api, ui, call);
+        return finish::preview(&api.facts, ui, call);
     }
     let mut asked = changes.body();
     asked.extend(fields);
@@ -131,16 +131,16 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
             && asked_time
                 .is_none_or(|it_asks| has_offset(it.time.read()) == has_offset(Some(&it_asks)))
     };
-    let unchanged = |it: &&Booking| is_certain(it) && change.is_shown(api, records, it);
+    let unchanged = |it: &&Booking| is_certain(it) && change.is_shown(&api.facts, records, it);
     if let Some(before) = before.as_ref().filter(unchanged) {
         let note = "Nothing to change: the booking is like this already.";
         ui.out.note(note);
-        return finish::finish(api, records, ui, before);
+        return finish::finish(&api.facts, records, ui, before);
     }
     if let Some(known) = known.as_ref().filter(|_| asks) {
         confirm(api, records, ui, known, &asked).await?;
     }
-    let done = |booking: &Booking| change.is_shown(api, records, booking);
+    let done = |booking: &Booking| change.is_shown(&api.facts, records, booking);
     let changed = send::change(api, ui, id, call, "change", done).await;
     let booking = changed.map_err(|error| {
         let venue = known.as_ref().and_then(Booking::venue_id);
@@ -154,7 +154,7 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     })?;
     let is_shown = done(&booking);
     let booking = read_unless(api, ui, booking, is_shown).await?;
-    finish_changed(api, records, ui, booking, change).await
+    finish_changed(&api.facts, records, ui, booking, change).await
 }
 
 /// Asks for one change, and returns it if it is the time.
@@ -206,7 +206,7 @@ async fn confirm(
     let when = before.value().get("datetime").map(time_text);
     let about = [before.guest(), when, venue, Some(before.id().to_owned())];
     page.heading(Tone::Strong, "change", joined(about).unwrap_or_default());
-    page.field_if("note", finish::booking_view(api, records, ui, before).restrictions());
+    page.field_if("note", finish::booking_view(&api.facts, records, ui, before).restrictions());
     for (name, new) in asked {
         let old = before.value().get(name);
         let from_to = |text: fn(&Value) -> String| {
@@ -248,7 +248,7 @@ async fn new_time(
     let venue = venue.map(|venue| LocatedVenue::of_id(records, venue));
     let remembered = venue.as_ref().and_then(|venue| venue.remembered.as_ref());
     let known_zone = offer::known_zone(remembered, zone);
-    let adapter = api.adapter();
+    let adapter = api.facts.adapter();
     let is_known = known_zone.is_some() || adapter.local_times;
     let own = DocumentTime::of(booking.value(), "datetime");
     let when = &if when.depends_on_a_day() {
@@ -265,7 +265,7 @@ async fn new_time(
     } else {
         when.clone()
     };
-    let in_zone = |zone| Ok(offer::wire_time(api, when, zone)?.into());
+    let in_zone = |zone| Ok(offer::wire_time(&api.facts, when, zone)?.into());
     if is_known {
         return in_zone(known_zone);
     }

@@ -71,7 +71,7 @@ pub(crate) async fn send_about(
 ) -> Result<Result<Booking, Failure>> {
     let left_at = Timestamp::now();
     let failure = match send_guarded(api, call, in_flight, doing).await? {
-        Ok(answer) => match booking_of(api, ui, answer.document, left_at) {
+        Ok(answer) => match booking_of(&api.facts, ui, answer.document, left_at) {
             Ok(booking) if same_id(booking.id(), id) => {
                 api.in_flight.replace(InFlight::known(&booking));
                 return Ok(Ok(booking));

@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::{locate, pick};
 use crate::app::in_flight::InFlight;
-use crate::app::{Api, Parts, Records, Settings, Ui};
+use crate::app::{Api, Facts, Parts, Records, Settings, Ui};
 use crate::booking::confirmation::Confirmation;
 use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, Forgotten, Journal, KeptBooking, SearchCriteria};
@@ -51,7 +51,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let forgotten = if let Some(before) = &args.before {
         forget_until(api, records, ui, last_before(before)?, args.yes).await?
     } else if let Some(guest) = args.guest {
-        forget_guest(api, records, ui, guest, args.yes).await?
+        forget_guest(&api.facts, records, ui, guest, args.yes).await?
     } else {
         let named = args.bookings.iter();
         let ids = named.map(|named| locate::locate_booking(records, named));
@@ -61,7 +61,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         }
         // Scripts have done without a question from the start.
         let asks = ui.prompter.interactive() && !args.yes;
-        forget_each(api, records, ui, &ids, asks).await?
+        forget_each(&api.facts, records, ui, &ids, asks).await?
     };
     // Done even if nothing was deleted, because an earlier rewrite may have been interrupted.
     leave_nothing(api, ui, settings).await?;
@@ -111,7 +111,7 @@ fn check_made(records: &Records, id: &str) -> Result<()> {
 
 /// Forgets every booking of the guests that a text finds.
 async fn forget_guest(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     ui: &Ui,
     guest: String,
@@ -130,15 +130,15 @@ async fn forget_guest(
     let ids = journal.find(&sought, None)?.kept.into_iter();
     let ids: Vec<String> = ids.map(|kept| kept.booking.id().to_owned()).collect();
     if ids.is_empty() && unresolved == 0 {
-        pick::note_nothing_found(api, records, ui, &sought)?;
+        pick::note_nothing_found(facts, records, ui, &sought)?;
     }
-    let forgotten = forget_each(api, records, ui, &ids, !yes && !ids.is_empty()).await?;
+    let forgotten = forget_each(facts, records, ui, &ids, !yes && !ids.is_empty()).await?;
     Ok(Forgotten { unresolved, ..forgotten })
 }
 
 /// Forgets some bookings; lists them first if it asks.
 async fn forget_each(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     ui: &Ui,
     ids: &[String],
@@ -148,7 +148,7 @@ async fn forget_each(
     if asks {
         let kept = ids.iter().filter_map(|id| journal.kept(id).transpose());
         let kept: Vec<KeptBooking> = kept.collect::<Result<_>>()?;
-        let now = api.service_now();
+        let now = facts.service_now();
         records.remember_rows(RecentList::Bookings, kept.iter().map(|it| it.booking.id()));
         ui.out.show(&kept_page(&kept, now));
         let at = |booking: &Booking| DocumentTime::of(booking.value(), "datetime")?.instant;
@@ -213,7 +213,7 @@ async fn confirm(ui: &Ui, count: usize) -> Result<()> {
 ///
 /// May take seconds, so a thread runs it. After Ctrl-C the file is as before.
 async fn leave_nothing(api: &Api, ui: &Ui, settings: &Settings) -> Result<()> {
-    if api.target().journal().is_some() {
+    if api.facts.target().journal().is_some() {
         // PostgreSQL removes deleted rows when it vacuums.
         return Ok(());
     }

@@ -15,7 +15,7 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
 use crate::app::in_flight::resume_command;
-use crate::app::{Api, Parts, Records, Ui};
+use crate::app::{Api, Facts, Parts, Records, Ui};
 use crate::booking::terms;
 use crate::booking::verdict::of_known;
 use crate::journal::recent::RecentList;
@@ -128,7 +128,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     if args.open {
         return list_open(api, records, ui, args.status, limit).await;
     }
-    pick::take_in_received(api, records, ui)?;
+    pick::take_in_received(&api.facts, records, ui)?;
     let mut sought = SearchCriteria {
         text: (!args.text.is_empty()).then(|| args.text.join(" ")),
         guest: args.guest,
@@ -139,7 +139,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         mine: args.mine.then(|| records.maker()),
         ..SearchCriteria::default()
     };
-    let now = api.now()?;
+    let now = api.facts.now()?;
     let relative = args.date.as_ref().filter(|days| days.are_relative());
     if let Some(days) = &args.date {
         let days = days.resolve(now, &system_zone());
@@ -148,14 +148,14 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         let apart = if relative.is_some() { 1.day() } else { 0.days() };
         sought.days = Some((first.saturating_sub(apart), last.saturating_add(apart)));
     }
-    let today = || system_zone().to_datetime(api.service_now()).date();
+    let today = || system_zone().to_datetime(api.facts.service_now()).date();
     sought.coming = ui.out.is_terminal().then(today);
     // A word of a list is more than a status: all with that status are looked at.
     let word = args.status.as_deref().filter(|it| recorded_status(it) != *it);
     let mut found =
         records.journal()?.find(&sought, limit.filter(|_| word.is_none() && relative.is_none()))?;
     if word.is_some() || relative.is_some() {
-        let at = api.service_now();
+        let at = api.facts.service_now();
         found.kept.retain(|kept| {
             word.is_none_or(|word| is_listed_as(&kept.booking, word, at))
                 && relative.is_none_or(|days| is_within(kept, days, now))
@@ -172,10 +172,10 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let bookings = Document::array(found.kept.iter().map(|it| &it.booking.document));
     let more = Document::from(Value::from(found.more));
     let document = Document::object(&[("bookings", &bookings), ("more", &more)]);
-    let list = DocumentView(document, |_| kept_page(&found.kept, api.service_now()));
+    let list = DocumentView(document, |_| kept_page(&found.kept, api.facts.service_now()));
     ui.out.emit_long(&list)?;
     if found.kept.is_empty() && ui.out.is_human() {
-        pick::note_nothing_found(api, records, ui, &sought)?;
+        pick::note_nothing_found(&api.facts, records, ui, &sought)?;
     }
     for (kept, why) in found.kept.iter().filter_map(|it| Some((it, mark(records, it)?))) {
         let (id, status) = (kept.booking.id(), kept.booking.status());
@@ -185,7 +185,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     if let Some(open) = pick::open_requests(records).filter(|_| ui.out.is_human()) {
         ui.out.note(&open);
     }
-    note_marks(api, ui, found.kept.iter().map(|it| it.fill_in(&it.booking)));
+    note_marks(&api.facts, ui, found.kept.iter().map(|it| it.fill_in(&it.booking)));
     if found.more {
         let limit = args.limit;
         let note = format!("There are more than {limit}. Use --limit to show more.");
@@ -212,9 +212,9 @@ fn is_within(kept: &KeptBooking, days: &Days, now: Timestamp) -> bool {
 }
 
 /// Says what the stars of a list are.
-fn note_marks(api: &Api, ui: &Ui, mut known: impl Iterator<Item = Booking>) {
+fn note_marks(facts: &Facts, ui: &Ui, mut known: impl Iterator<Item = Booking>) {
     if known.any(|it| !it.requested.is_empty()) {
-        let set = api.adapter().set_command("read.booking=EXPRESSION");
+        let set = facts.adapter().set_command("read.booking=EXPRESSION");
         ui.out.note(&format!("* {AS_REQUESTED} (map it: {set})"));
     }
 }
@@ -240,7 +240,7 @@ async fn list_open(
 ) -> Result<Exit> {
     let mut bookings = open_bookings(api, ui).await?;
     if let Some(status) = status {
-        let now = api.service_now();
+        let now = api.facts.service_now();
         bookings.retain(|booking| is_listed_as(booking, &status, now));
     }
     bookings.truncate(limit.map_or(usize::MAX, |limit| limit as usize));
@@ -254,10 +254,10 @@ async fn list_open(
     let bookings: Vec<_> = bookings.into_iter().map(known).collect();
     let documents = bookings.iter().map(|(booking, _)| &booking.document);
     let document = Document::object(&[("bookings", &Document::array(documents))]);
-    let list = DocumentView(document, |_| open_page(&bookings, api.service_now()));
+    let list = DocumentView(document, |_| open_page(&bookings, api.facts.service_now()));
     let none = "No unfinished bookings in the last day.";
     ui.out.emit_list(&list, bookings.is_empty(), none)?;
-    note_marks(api, ui, bookings.into_iter().map(|it| it.1));
+    note_marks(&api.facts, ui, bookings.into_iter().map(|it| it.1));
     Ok(Exit::Done)
 }
 
@@ -270,7 +270,7 @@ async fn open_bookings(api: &Api, ui: &Ui) -> Result<Vec<Booking>> {
         Err(error) => return Err(error),
         Ok(_) => None,
     };
-    let adapter = api.adapter();
+    let adapter = api.facts.adapter();
     let listed = body.as_ref();
     let listed = listed.and_then(|body| adapter.bookings_in(body, "open_bookings"));
     let unread = listed.as_ref().map_or(0, |open| open.unread);

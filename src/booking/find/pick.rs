@@ -1,7 +1,7 @@
 //! Offers a list where an argument is missing, and what a search finds where an id is not one.
 
 use super::locate::{LocatedVenue, locate_attempt, locate_booking, locate_venue};
-use crate::app::{Api, Records, Ui};
+use crate::app::{Api, Facts, Records, Ui};
 use crate::booking::watch::wait::{another, is_not_found, look_up, naming};
 use crate::journal::recent::RecentList;
 use crate::journal::{FoundBookings, KeptBooking, SearchCriteria};
@@ -75,7 +75,7 @@ pub(crate) async fn booking_or_pick(
     reads: bool,
 ) -> Result<NamedBooking> {
     let Some(argument) = argument else {
-        let id = pick_booking(api, records, ui, offered).await?;
+        let id = pick_booking(&api.facts, records, ui, offered).await?;
         return Ok(NamedBooking { id, read: None });
     };
     let id = locate_booking(records, argument)?;
@@ -96,14 +96,14 @@ pub(crate) async fn booking_or_pick(
         Some(Err(error)) if is_not_found(&error) => {
             let mut found = Vec::new();
             if can_choose {
-                found = kept(api, records, ui, Some(&id))?.kept;
+                found = kept(&api.facts, records, ui, Some(&id))?.kept;
             }
             if found.is_empty() {
                 return Err(not_found(records, ui, &id, error));
             }
             let heading = format!("Bookings that match \"{}\":", visible(&id));
             ui.out.note(&heading);
-            let id = choose(api, records, ui, which_booking(), &found).await?;
+            let id = choose(&api.facts, records, ui, which_booking(), &found).await?;
             Ok(NamedBooking { id, read: None })
         }
         Some(Err(error)) if error.code == Code::Interrupted => Err(error),
@@ -116,14 +116,14 @@ fn which_booking() -> Question {
 }
 
 async fn pick_booking(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     ui: &Ui,
     offered: fn(&Status) -> bool,
 ) -> Result<String> {
     let question = which_booking();
     ui.prompter.check(&question)?;
-    let mut found = kept(api, records, ui, None)?;
+    let mut found = kept(facts, records, ui, None)?;
     if found.more {
         let what = format!("These are the newest {MOST} bookings.");
         let note = format!("{what} To search all: bookctl bookings TEXT");
@@ -133,36 +133,41 @@ async fn pick_booking(
     if found.kept.is_empty() && !offered(&Status::Confirmed) {
         return Err(Error::usage("no booking here is waiting for an answer"));
     }
-    choose(api, records, ui, question, &found.kept).await
+    choose(facts, records, ui, question, &found.kept).await
 }
 
 /// The bookings of this computer, or those that a text finds.
-fn kept(api: &Api, records: &Records, ui: &Ui, text: Option<&str>) -> Result<FoundBookings> {
-    take_in_received(api, records, ui)?;
+fn kept(facts: &Facts, records: &Records, ui: &Ui, text: Option<&str>) -> Result<FoundBookings> {
+    take_in_received(facts, records, ui)?;
     let sought = SearchCriteria { text: text.map(str::to_owned), ..SearchCriteria::default() };
     records.journal()?.find(&sought, Some(MOST))
 }
 
 /// Whoever picks a booking has it before them: it is `@last` from then on.
 async fn choose(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     ui: &Ui,
     question: Question,
     kept: &[KeptBooking],
 ) -> Result<String> {
-    let now = api.service_now();
+    let now = facts.service_now();
     let rows = kept.iter().map(|kept| BookingRow::kept(kept, now));
-    let id = pick_row(api, ui, question, rows.collect()).await?;
+    let id = pick_row(facts, ui, question, rows.collect()).await?;
     records.remember_last(RecentList::LastBooking, &id);
     Ok(id)
 }
 
 /// The id in the row that a person picks.
-async fn pick_row(api: &Api, ui: &Ui, question: Question, rows: Vec<BookingRow>) -> Result<String> {
+async fn pick_row(
+    facts: &Facts,
+    ui: &Ui,
+    question: Question,
+    rows: Vec<BookingRow>,
+) -> Result<String> {
     let mut ids: Vec<String> = rows.iter().map(|row| row.id.clone()).collect();
     let columns = ui.out.stderr_style().width;
-    let lines = row_lines(rows, columns, api.service_now());
+    let lines = row_lines(rows, columns, facts.service_now());
     let row = ui.prompter.pick(&question, &lines, 0).await;
     Ok(ids.swap_remove(row.map_err(or_nothing_chosen)?))
 }
@@ -177,7 +182,7 @@ pub(crate) fn or_nothing_chosen(error: PromptError) -> Error {
 
 /// The attempt of an argument. Without one, a terminal offers the open attempts.
 pub(crate) async fn attempt_or_pick(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     ui: &Ui,
     argument: Option<&str>,
@@ -190,7 +195,7 @@ pub(crate) async fn attempt_or_pick(
     ui.prompter.check(&question)?;
     let open = records.journal()?.open_attempts_here()?;
     let newest_first = open.iter().rev().map(BookingRow::requested).collect();
-    pick_row(api, ui, question, newest_first).await
+    pick_row(facts, ui, question, newest_first).await
 }
 
 /// Resolves a venue argument. Without one, a terminal offers the venues of earlier searches.
@@ -258,7 +263,7 @@ pub(crate) fn not_found(records: &Records, ui: &Ui, text: &str, error: Error) ->
 const AT_ONCE: u32 = 5000;
 
 /// Takes in the bookings of the events that `webhook listen` has received since the last time.
-pub(crate) fn take_in_received(api: &Api, records: &Records, ui: &Ui) -> Result<()> {
+pub(crate) fn take_in_received(facts: &Facts, records: &Records, ui: &Ui) -> Result<()> {
     let webhooks = match records.received() {
         Ok(Some(webhooks)) => webhooks,
         Ok(None) => return Ok(()),
@@ -276,7 +281,7 @@ pub(crate) fn take_in_received(api: &Api, records: &Records, ui: &Ui) -> Result<
     while after < newest {
         let bodies = webhooks.bodies(after, AT_ONCE)?;
         let bookings = bodies.iter().filter_map(|(_, at, body)| {
-            let booking = Event::booking_in(body, api.adapter())?;
+            let booking = Event::booking_in(body, facts.adapter())?;
             Some((*at, booking))
         });
         records.journal()?.take_in(&bookings.collect::<Vec<_>>())?;
@@ -299,12 +304,12 @@ pub(super) fn part(text: &str) -> Result<String, String> {
 
 /// Says what was searched, which guests have nearly this name, and where else a booking may be.
 pub(super) fn note_nothing_found(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     ui: &Ui,
     sought: &SearchCriteria,
 ) -> Result<()> {
-    let service = api.named_service();
+    let service = facts.named_service();
     let service = service.as_deref().unwrap_or("sandbox");
     let SearchCriteria { text, guest, phone, .. } = sought;
     let texts = [text, guest, phone, &sought.email, &sought.venue].into_iter();
@@ -313,7 +318,7 @@ pub(super) fn note_nothing_found(
         ui.out.note(&format!("No bookings found ({service})."));
         return Ok(());
     }
-    let similar = similar_words(api, records, ui, &text)?;
+    let similar = similar_words(facts, records, ui, &text)?;
     let meant = meant(similar.iter().map(String::as_str));
     let meant = meant.map(|meant| format!("; {meant}")).unwrap_or_default();
     let none = format!("No bookings found for \"{text}\" ({service}){meant}");
@@ -326,12 +331,12 @@ pub(super) fn note_nothing_found(
 
 /// The words of guests' names that a word of the text may stand for.
 pub(crate) fn similar_words(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     ui: &Ui,
     text: &str,
 ) -> Result<Vec<String>> {
-    let kept = kept(api, records, ui, None)?.kept;
+    let kept = kept(facts, records, ui, None)?.kept;
     let guests = kept.iter().filter_map(|kept| kept.booking.guest());
     let guests: Vec<String> = guests.collect();
     let names = || guests.iter().flat_map(|guest| guest.split_whitespace());

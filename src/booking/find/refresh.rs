@@ -38,9 +38,9 @@ struct Refreshed {
 
 pub(super) async fn run(parts: &Parts) -> Result<Exit> {
     let Parts { api, records, ui, .. } = parts;
-    pick::take_in_received(api, records, ui)?;
+    pick::take_in_received(&api.facts, records, ui)?;
     api.wait_for_rate_limits();
-    let today = system_zone().to_datetime(api.service_now()).date();
+    let today = system_zone().to_datetime(api.facts.service_now()).date();
     let sought = SearchCriteria { coming: Some(today), ..SearchCriteria::default() };
     let mut kept = records.journal()?.find(&sought, None)?.kept;
     // The first of the order says whether the visit is to come.

@@ -1,7 +1,7 @@
 //! Sends one answer to a paused booking, and judges the result.
 
 use crate::app::in_flight::{InFlight, show_command};
-use crate::app::{Api, Records, Ui};
+use crate::app::{Api, Facts, Records, Ui};
 use crate::booking::change::send::send_about;
 use crate::booking::conclude::{read_unless, warn_of_field};
 use crate::booking::finish::booking_view;
@@ -13,7 +13,7 @@ use crate::service::mapping::{Pause, WriteKind};
 
 /// The call of an answer. Reads the booking first if the profile writes it from its pause.
 pub(crate) async fn call_of(api: &Api, ui: &Ui, id: &str, answer: &Continuation) -> Result<Call> {
-    let adapter = api.adapter();
+    let adapter = api.facts.adapter();
     if !answer.needs_action(adapter) {
         return answer.call(id, None, adapter);
     }
@@ -35,11 +35,11 @@ pub(crate) async fn send_answer(
     let failure = match send_about(api, ui, id, &call, in_flight, "sending the answer").await? {
         Ok(booking) => {
             // The response may be older than the answer that it is to.
-            let asked = api.dialect().pause(booking.next_action());
+            let asked = api.facts.dialect().pause(booking.next_action());
             let is_waiting = booking.status() == Status::RequiresAction && asked == answer.pause();
             let booking = read_unless(api, ui, booking, !is_waiting).await?;
             api.in_flight.replace(InFlight::known(&booking));
-            warn_if_still_asked(api, ui, answer, &booking);
+            warn_if_still_asked(&api.facts, ui, answer, &booking);
             return Ok((booking, None));
         }
         Err(failure) => failure,
@@ -77,7 +77,7 @@ pub(crate) async fn send_answer(
 /// The error (12) of an answer that is of another kind than what the booking waits for. A kind of
 /// pause that bookctl does not know may be either.
 pub(crate) fn answered_otherwise(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     ui: &Ui,
     booking: &Booking,
@@ -88,14 +88,14 @@ pub(crate) fn answered_otherwise(
         Pause::Payment => Some("a payment response"),
         Pause::Other => None,
     };
-    let asked = kind(api.dialect().pause(booking.next_action()))?;
+    let asked = kind(facts.dialect().pause(booking.next_action()))?;
     let given = kind(answer.pause())?;
     if booking.status() != Status::RequiresAction || asked == given {
         return None;
     }
     let id = booking.id();
     let what = format!("booking {id} is waiting for {asked}, not for {given}");
-    let answers = booking_view(api, records, ui, booking).commands();
+    let answers = booking_view(facts, records, ui, booking).commands();
     let answer = answers.first().map(|answer| format!("to answer: {answer}"));
     Some(Error::new(Code::Http400, what).hint(answer.unwrap_or_default()))
 }
@@ -103,7 +103,7 @@ pub(crate) fn answered_otherwise(
 /// Says so if the booking still asks for what was answered: a service may skip a field that it does
 /// not know; and if it is confirmed after its payment was aborted. Other fields than these are
 /// compared with those of the booking at the end of the command.
-fn warn_if_still_asked(api: &Api, ui: &Ui, answer: &Continuation, booking: &Booking) {
+fn warn_if_still_asked(facts: &Facts, ui: &Ui, answer: &Continuation, booking: &Booking) {
     let (kind, field) = match answer {
         Continuation::Otp(..) => (WriteKind::Otp, "otp"),
         Continuation::PspResponse(_) => (WriteKind::Payment, "psp_response"),
@@ -114,9 +114,9 @@ fn warn_if_still_asked(api: &Api, ui: &Ui, answer: &Continuation, booking: &Book
         let what = "the payment was aborted, but the booking is confirmed; check what was charged";
         ui.out.warn(what);
     }
-    let asked = api.dialect().pause(booking.next_action());
+    let asked = facts.dialect().pause(booking.next_action());
     if booking.status() == Status::RequiresAction && asked == answer.pause() {
         let what = "the service accepted the answer, but the booking still waits for it";
-        warn_of_field(api, ui, what, kind, field);
+        warn_of_field(facts, ui, what, kind, field);
     }
 }

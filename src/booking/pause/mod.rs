@@ -71,9 +71,13 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         let answer = given.ok_or_else(|| {
             Error::usage("--dry-run needs an answer to show").hint(WAYS_TO_ANSWER)
         })?;
-        return finish::preview(api, ui, answer::call_of(api, ui, &named.id, &answer).await?);
+        return finish::preview(
+            &api.facts,
+            ui,
+            answer::call_of(api, ui, &named.id, &answer).await?,
+        );
     }
-    api.before_change()?;
+    api.facts.before_change()?;
     let interactive = ui.prompter.interactive();
     if let Some(Continuation::PspAbort) = &given
         && interactive
@@ -94,7 +98,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         _ => Map::new(),
     };
     let change = Change { kind: WriteKind::Action, before: None, asked: &asked, is_payment };
-    finish_changed(api, records, ui, booking, change).await
+    finish_changed(&api.facts, records, ui, booking, change).await
 }
 
 async fn send(
@@ -110,7 +114,9 @@ async fn send(
         return Ok(booking);
     };
     finish::record(records, ui, &booking);
-    if let Some(mut otherwise) = answer::answered_otherwise(api, records, ui, &booking, answer) {
+    if let Some(mut otherwise) =
+        answer::answered_otherwise(&api.facts, records, ui, &booking, answer)
+    {
         error.message = std::mem::take(&mut otherwise.message);
         error.hint = otherwise.hint.take();
     } else if error.hint.as_deref() == Some(Code::Http400.entry().next) {
@@ -154,14 +160,14 @@ async fn confirm_abort(
 ) -> Result<()> {
     let booking = named.booking(api, records, ui).await?;
     let abort = Continuation::PspAbort;
-    if let Some(error) = answer::answered_otherwise(api, records, ui, &booking, &abort) {
+    if let Some(error) = answer::answered_otherwise(&api.facts, records, ui, &booking, &abort) {
         return Err(error);
     }
     if booking.status() != Status::RequiresAction {
         // The service says why nothing can be aborted.
         return Ok(());
     }
-    prompts::show_pause(api, records, ui, &booking);
+    prompts::show_pause(&api.facts, records, ui, &booking);
     let declined = "The payment was not aborted.";
     let confirmation = Confirmation::new("aborting a payment", prompts::ABORTS, declined);
     confirmation.ask(&ui.prompter).await

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::answer::send_answer;
 use crate::app::in_flight::InFlight;
-use crate::app::{Api, Records, Settings, Ui, input};
+use crate::app::{Api, Facts, Records, Settings, Ui, input};
 use crate::booking::{finish, watch::wait};
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -35,10 +35,10 @@ pub(crate) async fn answer_pauses(
     let mut former = HashMap::new();
     while booking.status() == Status::RequiresAction {
         if !shown {
-            show_pause(api, records, ui, &booking);
+            show_pause(&api.facts, records, ui, &booking);
             shown = true;
         }
-        let clock = api.live_clock();
+        let clock = api.facts.live_clock();
         let until = booking.waits_until();
         let deadline = until.map(|at| Deadline { at, clock: &clock });
         let asking = Asking {
@@ -92,8 +92,8 @@ fn left_open(booking: &Booking, is_sent: bool) -> Error {
     error
 }
 
-pub(crate) fn show_pause(api: &Api, records: &Records, ui: &Ui, booking: &Booking) {
-    let page = finish::booking_view(api, records, ui, booking).page();
+pub(crate) fn show_pause(facts: &Facts, records: &Records, ui: &Ui, booking: &Booking) {
+    let page = finish::booking_view(facts, records, ui, booking).page();
     ui.out.show(&page.without_commands());
 }
 
@@ -129,7 +129,7 @@ impl Asking<'_> {
     /// `former` has what was typed for an answer that was refused.
     async fn ask(&self, former: &mut HashMap<String, String>) -> Result<Continuation, PromptError> {
         let action = self.booking.next_action();
-        match self.api.dialect().pause(action) {
+        match self.api.facts.dialect().pause(action) {
             Pause::Otp => self.code().await,
             Pause::Payment => self.payment(former).await,
             Pause::Other => self.fields(action, former).await,

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::app::{Api, Records};
+use crate::app::{Facts, Records};
 use crate::booking::verdict::MODIFIED;
 use crate::journal::{Attempt, StatusObservation};
 use crate::json::{plain, read_body};
@@ -31,7 +31,7 @@ pub(crate) struct TimelineRow {
 
 /// The story of a booking, as far as `booking` and this computer tell it.
 pub(crate) fn timeline(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     id: &str,
     booking: Option<&Booking>,
@@ -51,7 +51,7 @@ pub(crate) fn timeline(
     let created = booking.and_then(|booking| time(booking.value(), "created_at"));
     let mut story = Story {
         ahead: created.and_then(|created| clock_ahead(created, &attempts)),
-        is_shared: api.target().journal().is_some(),
+        is_shared: facts.target().journal().is_some(),
         first_answer: None,
         rows: Vec::new(),
     };

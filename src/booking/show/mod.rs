@@ -54,7 +54,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
             Err(error) if ui.out.is_terminal() => known_here(records, ui, &named.id, error)?,
             read => read?,
         };
-        ui.out.emit(&finish::booking_view(api, records, ui, &booking))?;
+        ui.out.emit(&finish::booking_view(&api.facts, records, ui, &booking))?;
         finish::remember_shown(records, ui, &booking);
         return Ok(exit);
     }
@@ -91,7 +91,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let documents = Document::array(documents.iter());
     let page = |_: &Document| {
         let known = bookings.iter().map(|it| terms::filled_in(records, it));
-        bookings_page(known, api.service_now())
+        bookings_page(known, api.facts.service_now())
     };
     ui.out.emit(&DocumentView(documents, page))?;
     for booking in &bookings {
@@ -133,7 +133,7 @@ async fn read(
         ui.out.warn(&error.message);
         error.exit
     } else if is_judged {
-        finish::warn_of_unknown_status(api, ui, &booking);
+        finish::warn_of_unknown_status(&api.facts, ui, &booking);
         booking.exit_of_read()
     } else {
         Exit::Done
@@ -164,7 +164,7 @@ async fn show_timeline(
         }
         Err(error) => (None, Some(error)),
     };
-    let rows = history::timeline(api, records, id, booking.as_ref())?;
+    let rows = history::timeline(&api.facts, records, id, booking.as_ref())?;
     let mut exit = match &booking {
         Some(booking) if judged => booking.exit_of_read(),
         _ => Exit::Done,

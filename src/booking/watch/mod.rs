@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use super::find::{pick, recorded_status, status};
 use super::finish;
 use crate::app::in_flight::InFlight;
-use crate::app::{Api, Parts, Records, Settings, Ui};
+use crate::app::{Api, Facts, Parts, Records, Settings, Ui};
 use crate::journal::{KeptBooking, SearchCriteria};
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
@@ -49,7 +49,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let Parts { api, records, ui, settings } = parts;
     let until: Vec<String> = args.until.iter().map(|it| recorded_status(it).to_owned()).collect();
     let named = if args.all {
-        let named = unfinished(api, records, ui, &until)?;
+        let named = unfinished(&api.facts, records, ui, &until)?;
         if named.is_empty() {
             ui.out.note("No booking to watch: all that this computer knows are final.");
         }
@@ -83,12 +83,12 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
 
 /// The bookings of this computer of which more is to come.
 fn unfinished(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     ui: &Ui,
     until: &[String],
 ) -> Result<Vec<pick::NamedBooking>> {
-    pick::take_in_received(api, records, ui)?;
+    pick::take_in_received(facts, records, ui)?;
     let found = records.journal()?.find(&SearchCriteria::default(), None)?.kept.into_iter();
     let found = found.filter(|kept| match kept.booking.status() {
         Status::RequiresAction => true,
@@ -131,7 +131,7 @@ impl Watching<'_> {
                 // What stands around it is new in each response.
                 let text = booking.own_document().text();
                 if shown.as_deref() != Some(text) {
-                    let view = finish::booking_view(api, records, ui, booking);
+                    let view = finish::booking_view(&api.facts, records, ui, booking);
                     ui.out.emit_line(&view)?;
                     finish::remember_shown(records, ui, booking);
                     shown = Some(text.to_owned());
@@ -157,7 +157,7 @@ impl Watching<'_> {
         if status == Status::Confirmed && !ends(&status, until) {
             return Ok(Exit::Processing);
         }
-        finish::warn_of_unknown_status(api, ui, &booking);
+        finish::warn_of_unknown_status(&api.facts, ui, &booking);
         Ok(booking.exit_of_read())
     }
 }

@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::app::in_flight::InFlight;
 use crate::app::understood::understood;
-use crate::app::{Api, Records, Ui};
+use crate::app::{Api, Facts, Records, Ui};
 use crate::booking::verdict;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
@@ -32,7 +32,7 @@ pub(crate) async fn read_booking(api: &Api, ui: &Ui, id: &str) -> Result<Booking
 /// The booking that the service answers with, whichever it is.
 pub(crate) async fn look_up(api: &Api, ui: &Ui, id: &str) -> Result<Booking> {
     let left_at = Timestamp::now();
-    in_answer(api, ui, id, left_at, api.read(show_call(valid(id)?)).await)
+    in_answer(&api.facts, ui, id, left_at, api.read(show_call(valid(id)?)).await)
 }
 
 fn valid(id: &str) -> Result<&str> {
@@ -41,14 +41,14 @@ fn valid(id: &str) -> Result<&str> {
 }
 
 fn in_answer(
-    api: &Api,
+    facts: &Facts,
     ui: &Ui,
     id: &str,
     left_at: Timestamp,
     answer: Result<Answer>,
 ) -> Result<Booking> {
     let answer = answer.map_err(|error| naming(id, error))?;
-    let mut booking = understood(ui, api.adapter().booking(answer.document, false))?;
+    let mut booking = understood(ui, facts.adapter().booking(answer.document, false))?;
     booking.left_at = Some(left_at);
     Ok(booking)
 }
@@ -162,7 +162,7 @@ pub(crate) async fn until(
 async fn read_now(api: &Api, ui: &Ui, id: &str) -> Result<Booking> {
     let left_at = Timestamp::now();
     let answer = api.read_now(&show_call(valid(id)?)).await;
-    checked(in_answer(api, ui, id, left_at, answer)?, id)
+    checked(in_answer(&api.facts, ui, id, left_at, answer)?, id)
 }
 
 /// Whether a later read may succeed.

@@ -59,7 +59,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let Parts { api, ui, .. } = parts;
-    let key_header = &api.dialect().auth_header;
+    let key_header = &api.facts.dialect().auth_header;
     let is_key = |(name, _): &(String, String)| name.eq_ignore_ascii_case(key_header);
     if args.headers.iter().any(is_key) {
         let what = format!("-H {key_header} is not allowed: an API key must not be an argument");
@@ -90,13 +90,13 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let mut call =
         Call { method: args.method, path, body: content, headers: args.headers, ..Call::default() };
     if args.dry_run {
-        return preview(api, ui, call);
+        return preview(&api.facts, ui, call);
     }
     if call.is_write() && call.is_of_a_sandbox() {
         call.is_control = api.is_sandbox().await;
     }
     if call.is_write() {
-        api.before_change()?;
+        api.facts.before_change()?;
     }
     let (head, answer) = send(api, &call).await;
     let head = head.filter(|_| args.include);

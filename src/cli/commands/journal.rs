@@ -3,7 +3,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::app::{Api, Parts, Records, Settings, Ui};
+use crate::app::{Facts, Parts, Records, Settings, Ui};
 use crate::config::SharedJournal;
 use crate::journal::{Copied, Summary, copy, prepare, recover};
 use crate::outcome::{Error, Exit, Result};
@@ -49,20 +49,20 @@ pub(crate) enum Command {
 pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
     let Parts { api, records, ui, settings } = parts;
     match command {
-        Command::Status => status(api, records, ui, settings),
-        Command::Recover => replace_damaged(api, ui, settings),
-        Command::Init => init(api, records, ui),
+        Command::Status => status(&api.facts, records, ui, settings),
+        Command::Recover => replace_damaged(&api.facts, ui, settings),
+        Command::Init => init(&api.facts, records, ui),
         Command::Copy { from } => {
-            shared(api)?;
+            shared(&api.facts)?;
             let journal = records.journal()?;
             ui.emit(&copy(&from, journal)?)
         }
     }
 }
 
-fn status(api: &Api, records: &Records, ui: &Ui, settings: &Settings) -> Result<Exit> {
+fn status(facts: &Facts, records: &Records, ui: &Ui, settings: &Settings) -> Result<Exit> {
     let path = settings.paths.journal.display().to_string();
-    let shared = api.target().journal();
+    let shared = facts.target().journal();
     let mut view = StatusView {
         kind: if shared.is_some() { "postgresql" } else { "file" },
         place: shared.map_or(path, |it| it.address.to_string()),
@@ -84,8 +84,8 @@ fn status(api: &Api, records: &Records, ui: &Ui, settings: &Settings) -> Result<
     ui.emit(&view)
 }
 
-fn replace_damaged(api: &Api, ui: &Ui, settings: &Settings) -> Result<Exit> {
-    if let Some(shared) = api.target().journal() {
+fn replace_damaged(facts: &Facts, ui: &Ui, settings: &Settings) -> Result<Exit> {
+    if let Some(shared) = facts.target().journal() {
         return Err(Error::journal(format!(
             "the journal at {} is shared, and cannot be replaced from here",
             shared.address
@@ -106,8 +106,8 @@ fn replace_damaged(api: &Api, ui: &Ui, settings: &Settings) -> Result<Exit> {
     })
 }
 
-fn init(api: &Api, records: &Records, ui: &Ui) -> Result<Exit> {
-    let shared = shared(api)?;
+fn init(facts: &Facts, records: &Records, ui: &Ui) -> Result<Exit> {
+    let shared = shared(facts)?;
     let prepared = prepare(records.database(shared)?)?;
     // Opened as every other command opens it.
     let summary = records.journal()?.summary()?;
@@ -120,8 +120,8 @@ fn init(api: &Api, records: &Records, ui: &Ui) -> Result<Exit> {
     })
 }
 
-fn shared(api: &Api) -> Result<&SharedJournal> {
-    api.target().journal().ok_or_else(|| {
+fn shared(facts: &Facts) -> Result<&SharedJournal> {
+    facts.target().journal().ok_or_else(|| {
         Error::config("the journal is a file on this computer and needs no preparation").hint(
             "to share one, set BOOKCTL_JOURNAL=postgresql://USER@HOST/DATABASE, or `bookctl profile set NAME journal=URL`",
         )

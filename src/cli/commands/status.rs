@@ -17,8 +17,8 @@ pub(crate) struct Args {}
 pub(crate) async fn run(parts: &Parts, (): ()) -> Result<Exit> {
     let Parts { api, ui, .. } = parts;
     let answer = api.read(Call::get("/v1/")).await?;
-    let index = api.adapter().index(&answer.document)?;
-    let page = |_: &Document| index_page(&index, &api.target().address(), Timestamp::now());
+    let index = api.facts.adapter().index(&answer.document)?;
+    let page = |_: &Document| index_page(&index, &api.facts.target().address(), Timestamp::now());
     ui.emit(&DocumentView(answer.document, page))
 }
 

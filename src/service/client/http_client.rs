@@ -39,6 +39,8 @@ pub(crate) struct Connection {
     pub(crate) trace: Option<Trace>,
     /// The service's time minus ours, from the `Date` header of the last answer.
     pub(crate) skew: Rc<Cell<Option<SignedDuration>>>,
+    /// Whether the last answer said that it comes from a sandbox that speaks the contract.
+    pub(crate) speaks_contract: Rc<Cell<bool>>,
 }
 
 pub(crate) struct Client {
@@ -47,9 +49,6 @@ pub(crate) struct Client {
     without_pool: OnceCell<reqwest::Client>,
     pub(crate) connection: Connection,
     key: OnceCell<Option<Secret>>,
-    pub(crate) skew: Rc<Cell<Option<SignedDuration>>>,
-    /// Whether the last answer said that it comes from a sandbox that speaks the contract.
-    pub(crate) speaks_contract: Cell<bool>,
     pub(crate) rate_limit: Cell<Option<ShownLimit>>,
     /// The last call that was answered, the status, and the service's id of the request.
     pub(crate) answered: Cell<Option<(String, u16, Option<String>)>>,
@@ -60,10 +59,8 @@ impl Client {
         Ok(Client {
             http: build(http_client(&connection)?)?,
             without_pool: OnceCell::new(),
-            skew: Rc::clone(&connection.skew),
             connection,
             key: OnceCell::new(),
-            speaks_contract: Cell::default(),
             rate_limit: Cell::default(),
             answered: Cell::default(),
         })
@@ -81,7 +78,7 @@ impl Client {
     /// The current time by the service's clock, as far as its answers have shown it.
     pub(crate) fn service_now(&self) -> Timestamp {
         Timestamp::now()
-            .saturating_add(self.skew.get().unwrap_or_default())
+            .saturating_add(self.connection.skew.get().unwrap_or_default())
             .unwrap_or(Timestamp::MAX)
     }
 
@@ -205,7 +202,7 @@ impl Client {
         trace.answer(status.as_u16(), &headers, &body.0, began.elapsed());
         self.answered.set(Some((call.name(), status.as_u16(), request_id(&headers))));
         self.observe_clock(&headers);
-        self.speaks_contract.set(headers.contains_key("bookctl-contract"));
+        self.connection.speaks_contract.set(headers.contains_key("bookctl-contract"));
         let limit = RateLimit::of(status, &headers);
         self.rate_limit.set((limit.is_some() || status.is_success()).then_some(limit));
         let answer = self.read_answer(status, &headers, body);
@@ -221,7 +218,7 @@ impl Client {
         if skew.abs() < SignedDuration::from_secs(2) {
             skew = SignedDuration::ZERO;
         }
-        self.skew.set(Some(skew));
+        self.connection.skew.set(Some(skew));
     }
 }
 

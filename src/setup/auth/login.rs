@@ -163,9 +163,9 @@ async fn try_key(
         if error.http_status != Some(401) {
             return Err(error.hint(check));
         }
-        let how = format!("the key was sent as `{}`", key_sent_as(parts.api.adapter()));
+        let how = format!("the key was sent as `{}`", key_sent_as(parts.api.facts.adapter()));
         if !asks_again {
-            let address = shell::word(&parts.api.target().address());
+            let address = shell::word(&parts.api.facts.target().address());
             let add = format!("bookctl profile add {name} --base-url {address} && ");
             let add = if is_new { &*add } else { "" };
             return Err(error.hint(format!(

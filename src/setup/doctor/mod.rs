@@ -56,7 +56,7 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
         Some(shared) => shared_journal(&setup, shared),
     };
     let parts = Parts::with_target(setup, target, false);
-    let (keyring, key) = service::credentials(parts.api.target(), &vault).await;
+    let (keyring, key) = service::credentials(parts.api.facts.target(), &vault).await;
     let mut checks = vec![config, keyring];
     checks.extend(service::examine(&parts.api, &parts.records, &parts.settings, key).await);
     checks.push(journal);

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Check;
 use crate::account::limits as rate_limits;
-use crate::app::{Api, Records, Settings};
+use crate::app::{Api, Facts, Records, Settings};
 use crate::config::{Service, Target};
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
@@ -64,7 +64,7 @@ pub(crate) async fn examine(
     settings: &Settings,
     key: Result<Option<KeyAndSource>>,
 ) -> Vec<Check> {
-    let target = api.target();
+    let target = api.facts.target();
     let client = match api.client() {
         Ok(client) => client,
         // TLS cannot be set up.
@@ -75,23 +75,23 @@ pub(crate) async fn examine(
     let (mut answer, mut described) = match (target, key) {
         (Target::Embedded { .. }, _) => {
             let described = "the sandbox's own key".to_owned();
-            (ask(api, settings, client, None).await, Ok(described))
+            (ask(&api.facts, settings, client, None).await, Ok(described))
         }
         (Target::Remote(_), Ok(Some((key, source)))) => {
             let described = format!("{} key {} from the {source}", key.kind(), key.masked());
-            (ask(api, settings, client, Some(&key)).await, Ok(described))
+            (ask(&api.facts, settings, client, Some(&key)).await, Ok(described))
         }
         (Target::Remote(service), key) => {
             let missing = format!("there is no API key for {}", target.address());
             let missing = Check::problem("key", Exit::Unauthorized, missing);
             let check = key.map_or_else(|error| Check::failed("key", &error), |_| missing);
-            let answer = ask(api, settings, client, None).await;
+            let answer = ask(&api.facts, settings, client, None).await;
             (answer, Err(check.fix(login(service))))
         }
     };
     if let Err(Failure::Key(error)) = &answer {
         described = Err(Check::failed("key", error));
-        answer = ask(api, settings, client, None).await;
+        answer = ask(&api.facts, settings, client, None).await;
     }
     let mut checks = match answer.as_ref() {
         Err(failure) if !failure.is_answer() => unreached(target, failure),
@@ -104,20 +104,20 @@ pub(crate) async fn examine(
     };
     match described {
         Err(missing) => checks.push(missing),
-        Ok(key) => checks.extend(judged(api, records, key, answer)),
+        Ok(key) => checks.extend(judged(&api.facts, records, key, answer)),
     }
     checks
 }
 
 async fn ask(
-    api: &Api,
+    facts: &Facts,
     settings: &Settings,
     client: &Client,
     key: Option<&Secret>,
 ) -> Result<Answer, Failure> {
     let limit = settings.timeout.unwrap_or(LIMIT);
     let answer = async {
-        match api.target() {
+        match facts.target() {
             Target::Embedded { .. } => client.send(&Call::get("/v1/")).await,
             Target::Remote(_) => client.probe(key).await,
         }
@@ -181,8 +181,8 @@ fn clock(client: &Client, index: Option<&Answer>) -> Check {
 }
 
 /// The rate limits that the journal knows. The request that was just answered has none.
-fn limits(api: &Api, records: &Records) -> Check {
-    let known = rate_limits::known(api, records).unwrap_or_default();
+fn limits(facts: &Facts, records: &Records) -> Check {
+    let known = rate_limits::known(facts, records).unwrap_or_default();
     let exhausted: Vec<String> = known.iter().filter_map(|it| it.exhausted()).collect();
     if exhausted.is_empty() {
         return Check::ok("limits", "not rate limited");
@@ -192,14 +192,14 @@ fn limits(api: &Api, records: &Records) -> Check {
 
 /// What the answer says of the key, and of the service's limits.
 fn judged(
-    api: &Api,
+    facts: &Facts,
     records: &Records,
     key: String,
     answer: Result<Answer, Failure>,
 ) -> Vec<Check> {
     let not_checked = Check::warning("key", format!("{key}, not checked"));
     let error = match answer {
-        Ok(_) => return vec![Check::ok("key", key), limits(api, records)],
+        Ok(_) => return vec![Check::ok("key", key), limits(facts, records)],
         Err(failure) if !failure.is_answer() => return vec![not_checked],
         Err(Failure::Refused(refusal)) if refusal.status == 429 => {
             let after = refusal.retry_after.unwrap_or_default().as_secs();
@@ -214,10 +214,10 @@ fn judged(
     }
     let mut check = Check::failed("key", &error);
     check.detail = format!("{key}: {}", check.detail);
-    if let Target::Remote(service) = api.target()
+    if let Target::Remote(service) = facts.target()
         && error.exit == Exit::Unauthorized
     {
-        let sent = key_sent_as(api.adapter());
+        let sent = key_sent_as(facts.adapter());
         check.detail = format!("{}; sent as `{sent}`", check.detail);
         check = check.fix(login(service));
     }

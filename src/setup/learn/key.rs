@@ -18,7 +18,7 @@ const PARAMETERS: [&str; 3] = ["api_key", "key", "access_token"];
 
 /// Reads the index. After a 401 and a go-ahead, sends the key in other ways to the same address.
 pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
-    let own = reads.parts.api.adapter().clone();
+    let own = reads.parts.api.facts.adapter().clone();
     let error = match reads.send(&LearnCall::Index).await? {
         Ok(document) => return Ok(document),
         Err(error) => error,

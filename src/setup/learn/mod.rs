@@ -39,7 +39,7 @@ pub(crate) async fn look(
     recorded: Vec<Came>,
 ) -> Result<LearnReport> {
     let report = LearnReport {
-        profile: parts.api.adapter().profile.clone(),
+        profile: parts.api.facts.adapter().profile.clone(),
         is_check: options.is_check,
         ..LearnReport::default()
     };
@@ -68,7 +68,7 @@ pub(crate) async fn look(
     // What a person gives is meant, whatever else came of its kind.
     came.retain(|it| recorded.iter().all(|given| given.kind != it.kind));
     came.extend(recorded);
-    let (adapter, mut report) = (reads.parts.api.adapter(), reads.report);
+    let (adapter, mut report) = (reads.parts.api.facts.adapter(), reads.report);
     for it in &came {
         report.settings.extend(of_form(adapter, it));
         report.show(adapter, it, items(adapter, it));

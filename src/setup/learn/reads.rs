@@ -55,7 +55,7 @@ pub(crate) struct Reads<'a> {
 impl Reads<'_> {
     /// Sends a read. Returns the document, or why there is none; no HTTP status if not sent.
     pub(crate) async fn send(&mut self, read: &LearnCall) -> Result<Result<Value>> {
-        let call = read.call(self.parts.api.adapter())?;
+        let call = read.call(self.parts.api.facts.adapter())?;
         let limit = call.rate_limit_name();
         let left = limit.and_then(|name| self.left.get(name));
         let is_spent = left.is_some_and(|(first, sent)| !has_room(*first, *sent));

@@ -19,7 +19,7 @@ async fn ask(
     draft: &mut Draft,
     read: impl Fn(&Draft) -> LearnCall,
 ) -> Result<Result<Value>> {
-    let own = reads.parts.api.adapter().clone();
+    let own = reads.parts.api.facts.adapter().clone();
     let reply = loop {
         let adapter = with(&own, &draft.settings(false))?;
         reads.parts.api.use_adapter(adapter);
@@ -58,7 +58,7 @@ impl LearnReport {
 
 /// Searches venues at the named place, or at the first one that has any.
 pub(crate) async fn venues(reads: &mut Reads<'_>) -> Result<Option<Value>> {
-    let own = reads.parts.api.adapter().clone();
+    let own = reads.parts.api.facts.adapter().clone();
     let mut draft = Draft::new(&own, WriteKind::Search);
     let options = reads.options;
     let near = options.near.as_deref();
@@ -108,7 +108,7 @@ pub(crate) async fn venues(reads: &mut Reads<'_>) -> Result<Option<Value>> {
 
 /// Searches slots of the first venue that was found.
 pub(crate) async fn slots(reads: &mut Reads<'_>, found: &Value) -> Result<Option<Value>> {
-    let own = reads.parts.api.adapter().clone();
+    let own = reads.parts.api.facts.adapter().clone();
     let venues = own.venues(&found.clone().into());
     let venue = venues.as_ref().map(|venues| venues.item.items.first());
     let Ok(Some(venue)) = venue else {

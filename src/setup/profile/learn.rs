@@ -66,7 +66,7 @@ pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
     let config_file = setup.settings.paths.config_file.clone();
     let mut parts = Parts::new(setup, ServiceNeed::Profile, false)?;
     if !args.yes && !args.check {
-        let address = parts.api.target().address();
+        let address = parts.api.facts.target().address();
         let question = format!("Send at most {MOST_CALLS} reads to {address}?");
         let confirmation = Confirmation::new("learning", question, "nothing was sent");
         confirmation.ask(&parts.ui.prompter).await?;

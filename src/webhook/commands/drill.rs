@@ -6,7 +6,7 @@ use reqwest::Url;
 
 use super::secrets::webhook_secrets;
 use super::{handler, no_response, posting, send};
-use crate::app::{Api, Parts, Ui};
+use crate::app::{Facts, Parts, Ui};
 use crate::json::plain;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::pace;
@@ -57,16 +57,16 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
     let booking = send::of_service(api, records, ui, args.booking.as_deref()).await?;
     let booking = booking.as_ref().map(Booking::value);
-    let (secret, dialect) = (secrets.signing(), api.dialect());
+    let (secret, dialect) = (secrets.signing(), api.facts.dialect());
     let subject = Subject::new(secret, dialect, booking, Timestamp::now());
     let checks = subject.checks();
-    let handler = handler(api, settings, args.url, args.ca_file.as_deref())?;
+    let handler = handler(&api.facts, settings, args.url, args.ca_file.as_deref())?;
     if let Some(url) = &args.state_url {
         // An address that does not work is an error before anything is sent.
         ledger(&handler, url).await?;
     }
     posting(api, "events were".to_owned(), &handler.url);
-    let mut findings = run_checks(api, ui, &checks, &handler).await?;
+    let mut findings = run_checks(&api.facts, ui, &checks, &handler).await?;
     let mut state_checked = false;
     if let Some(url) = &args.state_url {
         match final_ledger(&handler, url, &checks).await {
@@ -106,12 +106,12 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
 
 /// Runs the checks. If even a valid event gets no response, that is the error (15).
 async fn run_checks(
-    api: &Api,
+    facts: &Facts,
     ui: &Ui,
     checks: &[DrillCheck],
     handler: &Handler,
 ) -> Result<Vec<Finding>> {
-    let name = api.dialect().signature_header();
+    let name = facts.dialect().signature_header();
     let progress = ui.out.progress("");
     let mut findings = Vec::new();
     for (check, number) in checks.iter().zip(1..) {

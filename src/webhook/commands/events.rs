@@ -143,7 +143,7 @@ pub(crate) fn show(parts: &Parts, args: &ShowArgs) -> Result<Exit> {
     let row = find(records, &args.event)?;
     let webhooks = records.webhooks()?;
     let (headers, body) = webhooks.content(row.number)?;
-    let name = api.dialect().signature_header();
+    let name = api.facts.dialect().signature_header();
     let signature = headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(&name));
     let signed_at = signature
         .and_then(|(_, value)| Header::parse(value.as_bytes()).ok())

@@ -14,7 +14,7 @@ use super::listen_view::{ListenReady, ListenSummary};
 use super::secrets::webhook_secrets;
 use super::{handler, trace};
 use crate::app::ready_file::ReadyFile;
-use crate::app::{Api, Parts, Settings, Ui, bind, listen_for_signals, own_address};
+use crate::app::{Api, Facts, Parts, Settings, Ui, bind, listen_for_signals, own_address};
 use crate::booking::arguments::header;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::http_client::is_loopback;
@@ -84,11 +84,11 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     let ready_file = args.ready_file.take().map(ReadyFile::new).transpose()?;
     let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
     let (socket, address) = bind(args.expose.unwrap_or(Ipv4Addr::LOCALHOST.into()), args.port)?;
-    let app = forward_target(api, settings, &mut args, address, secrets.signing())?;
+    let app = forward_target(&api.facts, settings, &mut args, address, secrets.signing())?;
     let store = records.webhooks()?;
     let _only_listener = store.lock_listener()?;
     let now = Timestamp::now();
-    let retention = api.target().retention().ended(now);
+    let retention = api.facts.target().retention().ended(now);
     store.prune(retention, now).await?;
     // Before the address is shown, so that a signal from then on ends the listener cleanly.
     let mut signals = listen_for_signals()?;
@@ -107,7 +107,7 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     };
     let listening = Listening {
         secrets: secrets.all,
-        adapter: api.adapter().clone(),
+        adapter: api.facts.adapter().clone(),
         kinds: args.events,
         trace: trace(settings).map(|trace| (trace, ready.url.clone())),
     };
@@ -150,7 +150,7 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
 
 /// The app that `--forward-to` names, and when to retry.
 fn forward_target(
-    api: &Api,
+    facts: &Facts,
     settings: &Settings,
     args: &mut Args,
     listener: SocketAddr,
@@ -164,8 +164,8 @@ fn forward_target(
             .hint("pass your handler's address, or choose another --port"));
     }
     let app = App {
-        handler: handler(api, settings, url, args.ca_file.as_deref())?,
-        dialect: api.dialect().clone(),
+        handler: handler(facts, settings, url, args.ca_file.as_deref())?,
+        dialect: facts.dialect().clone(),
         signing: Some((secret.clone(), MAX_SIGNATURE_AGE)),
         headers: std::mem::take(&mut args.headers),
     };

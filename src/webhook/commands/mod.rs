@@ -16,7 +16,7 @@ use reqwest::Url;
 
 use crate::app::in_flight::InFlight;
 use crate::app::plan::{Needs, ServiceNeed};
-use crate::app::{Api, Parts, Settings};
+use crate::app::{Api, Facts, Parts, Settings};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::terminal::output::Output;
 use crate::webhook::handler::{DEADLINE, Handler, NoReply, Trace};
@@ -85,12 +85,12 @@ fn trace(settings: &Settings) -> Option<Trace> {
 
 /// A client for the handler, with `--timeout`. Trusts `--ca-file`, else the profile's authorities.
 fn handler(
-    api: &Api,
+    facts: &Facts,
     settings: &Settings,
     url: Url,
     ca_file: Option<&std::path::Path>,
 ) -> Result<Handler> {
-    let own = api.target().service().and_then(|service| service.ca_file.as_deref());
+    let own = facts.target().service().and_then(|service| service.ca_file.as_deref());
     let deadline = settings.timeout.unwrap_or(DEADLINE);
     Handler::new(url, deadline, trace(settings), ca_file.or(own))
 }

@@ -83,8 +83,8 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         signing = Some((secrets.signing().clone(), SignedDuration::MIN));
     }
     let app = App {
-        handler: handler(api, settings, args.to, args.ca_file.as_deref())?,
-        dialect: api.dialect().clone(),
+        handler: handler(&api.facts, settings, args.to, args.ca_file.as_deref())?,
+        dialect: api.facts.dialect().clone(),
         signing,
         headers: args.headers,
     };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::app::input::read_stdin;
-use crate::app::{Api, Settings, Ui};
+use crate::app::{Api, Facts, Settings, Ui};
 use crate::config::{Environment, Target};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::ownership;
@@ -75,7 +75,7 @@ pub(crate) async fn webhook_secrets(
         return WebhookSecrets::parse(&text)
             .map_err(|why| Error::config(format!("BOOKCTL_WEBHOOK_SECRET {why}")).hint(SHAPE));
     }
-    let stored = api.stored_webhook_secret().await;
+    let stored = api.facts.stored_webhook_secret().await;
     if let Ok(Some(secret)) = stored {
         return Ok(WebhookSecrets::one(secret, false));
     }
@@ -87,7 +87,7 @@ pub(crate) async fn webhook_secrets(
     let ways = "set BOOKCTL_WEBHOOK_SECRET, pass --secret-stdin, or store it with: \
                 bookctl auth login --profile NAME --webhook-secret-stdin";
     stored.map_err(|error| error.hint(ways))?;
-    let service = match api.target() {
+    let service = match api.facts.target() {
         Target::Embedded { .. } => String::new(),
         Target::Remote(service) => format!(" for {}", service.base_url.origin()),
     };
@@ -97,19 +97,19 @@ pub(crate) async fn webhook_secrets(
 
 /// The secret in a sandbox's settings. Sandboxes listen on loopback addresses only.
 async fn sandbox_secret(api: &Api, settings: &Settings) -> Result<Option<Secret>> {
-    match api.target() {
+    match api.facts.target() {
         _ if settings.options.no_sandbox => Ok(None),
-        Target::Embedded { database, .. } => embedded_secret(api, database),
+        Target::Embedded { database, .. } => embedded_secret(&api.facts, database),
         Target::Remote(service) if service.base_url.is_loopback() => served_secret(api).await,
         Target::Remote(_) => Ok(None),
     }
 }
 
 /// The sandbox's secret. Nothing is sent to it, so that it need not be served.
-fn embedded_secret(api: &Api, database: &Path) -> Result<Option<Secret>> {
+fn embedded_secret(facts: &Facts, database: &Path) -> Result<Option<Secret>> {
     ownership::refuse_others(database)?;
     let options = Options::new(Some(database.to_owned()));
-    let secret = api.open_sandbox(options)?.webhook_secret()?;
+    let secret = facts.open_sandbox(options)?.webhook_secret()?;
     Ok(Secret::read(&secret).ok())
 }
 

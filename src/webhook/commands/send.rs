@@ -66,7 +66,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let booking = of_service(api, records, ui, args.booking.as_deref()).await?;
     let now = Timestamp::now();
     let document = booking.as_ref().map(Booking::value);
-    let mut event = SampleEvent::new(&args.kind, document, api.dialect(), now);
+    let mut event = SampleEvent::new(&args.kind, document, api.facts.dialect(), now);
     for Field { key, value } in args.fields {
         event.set(&key, value);
     }
@@ -75,14 +75,14 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let time = args.timestamp.unwrap_or_else(|| now.as_second());
     let signature = signature::sign(secrets.signing(), time, &body);
     let headers = vec![
-        (api.dialect().signature_header(), signature.clone()),
+        (api.facts.dialect().signature_header(), signature.clone()),
         ("Content-Type".to_owned(), "application/json".to_owned()),
     ];
     if args.dry_run {
         let call = Call::post(args.to.as_str(), event.document);
         return ui.emit(&RequestView::new(call, headers));
     }
-    let handler = handler(api, settings, args.to, args.ca_file.as_deref())?;
+    let handler = handler(&api.facts, settings, args.to, args.ca_file.as_deref())?;
     let what = format!("event {} was", event.id().escape_debug());
     posting(api, what, &handler.url);
     let reaction = handler.post(&headers, &body).await;

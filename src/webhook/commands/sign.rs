@@ -41,7 +41,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let time = args.timestamp.unwrap_or_else(|| Timestamp::now().as_second());
     let body = read(body).await?;
     ui.emit(&Signed {
-        header: api.dialect().signature_header(),
+        header: api.facts.dialect().signature_header(),
         value: sign(secrets.signing(), time, &body),
         timestamp: time,
         body: String::from_utf8(body).ok().filter(|it| it.len() <= SHOWN),

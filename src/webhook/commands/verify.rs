@@ -48,7 +48,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let Parts { api, ui, settings, .. } = parts;
-    let name = api.dialect().signature_header();
+    let name = api.facts.dialect().signature_header();
     let source = sign::source(args.body, args.secret_stdin)?;
     let tolerance = args.tolerance.unwrap_or(DEFAULT_TOLERANCE);
     if tolerance.is_zero() {
