@@ -89,7 +89,7 @@ impl Draw for LimitList {
                 seen.endpoint.as_str().into(),
                 TableCell::toned(seen.remaining.to_string(), tone),
                 seen.limit.to_string().into(),
-                resets.into(),
+                TableCell::from(seen.resets_at.as_str()).in_short(Some(resets)),
             ]
         });
         let headers = vec!["endpoint", "left", "of", "resets"];

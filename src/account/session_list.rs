@@ -10,7 +10,7 @@ use crate::outcome::{Exit, Result};
 use crate::service::client::session;
 use crate::service::documents::id::id_in;
 use crate::terminal::output::{DocumentView, Page, TableCell};
-use crate::terminal::view::Fields;
+use crate::terminal::view::{Fields, time_cell};
 
 /// List sessions
 #[derive(clap::Args, Debug, Default)]
@@ -46,13 +46,13 @@ pub(crate) async fn run(parts: &Parts, args: &Args) -> Result<Exit> {
         let headers = ["", "id", "state", "guest", "provider", "created", "also"];
         let rows = (1..).zip(&pages.items).map(|(number, session)| {
             let mut fields = Fields::of(session);
+            let mut row = vec![TableCell::from(format!("@{number}"))];
             let own = ["id", "state", "end_user", "provider"].map(|name| fields.scalar(name));
-            let mut row = vec![Some(format!("@{number}"))];
-            row.extend(own);
-            row.push(fields.time_text("created_at"));
-            row.push(fields.rest_text());
-            let cells = row.into_iter().map(Option::unwrap_or_default);
-            cells.map(TableCell::from).collect()
+            row.extend(own.map(|text| TableCell::from(text.unwrap_or_default())));
+            let created = fields.take("created_at");
+            row.push(created.map_or_else(|| "".into(), |it| time_cell(it, None)));
+            row.push(fields.rest_text().unwrap_or_default().into());
+            row
         });
         let mut page = Page::default();
         page.table(headers.to_vec(), rows.collect(), (1..7).collect());

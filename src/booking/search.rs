@@ -90,6 +90,9 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
 /// With --wait, looks again until a slot at that time is free; exits with 7 (rejected) if none was.
 /// A time without an offset is the venue's local time. Later commands accept the rows of this list:
 /// `bookctl book --slot @1`.
+///
+/// A pipe has 15 columns: slot, time, minutes, seating, price, currency; the card's hold, currency,
+/// unit, other terms; the cancellation's fee, currency, unit, deadline, other terms.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl slots @1\n  \

@@ -81,7 +81,7 @@ pub(crate) fn add_fields(page: &mut Page, value: &Value, without: &[&str]) {
                 let name = format!("{name}.{part}");
                 vec![name.into(), plain(value).into()]
             })),
-            value => rows.push(vec![name.as_str().into(), readable(name, value).into()]),
+            value => rows.push(vec![name.as_str().into(), cell_of(name, value)]),
         }
     }
     page.table(vec!["field", "value"], rows, vec![]);
@@ -104,8 +104,11 @@ fn readable(name: &str, value: &Value) -> String {
 pub(crate) type AnswerColumn = (&'static str, fn(&Value) -> TableCell);
 
 pub(crate) fn cell(element: &Value, name: &str) -> TableCell {
-    let value = &element[name];
-    // A pipe has what a script can compare.
+    cell_of(name, &element[name])
+}
+
+/// A pipe has what a script can compare.
+fn cell_of(name: &str, value: &Value) -> TableCell {
     TableCell::from(plain(value)).in_short(Some(readable(name, value)))
 }
 

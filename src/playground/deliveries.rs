@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::answer::{
     self, AnswerColumn, AnswerList, add_fields, add_message, cell, of_organization,
 };
-use super::requests::time_of_day;
+use super::requests::clock_cell;
 use crate::app::{Api, Parts, Records};
 use crate::booking::find::locate::{LAST, locate_row};
 use crate::journal::recent::RecentList;
@@ -53,7 +53,7 @@ const PATH: &str = "/sandbox/deliveries";
 
 /// A delivery with the time and the answer of its last attempt.
 const COLUMNS: &[AnswerColumn] = &[
-    ("at", |it| time_of_day(&last_attempt(it)["at"]).into()),
+    ("at", |it| clock_cell(&last_attempt(it)["at"])),
     ("type", |it| {
         let kind = plain(&it["type"]);
         kind.strip_prefix("booking.").unwrap_or(&kind).into()

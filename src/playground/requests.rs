@@ -177,11 +177,14 @@ async fn show(api: &Api, records: &Records, ui: &Ui, request: &str, as_curl: boo
 }
 
 const COLUMNS: &[AnswerColumn] = &[
-    ("at", |it| time_of_day(&it["at"]).into()),
+    ("at", |it| clock_cell(&it["at"])),
     ("status", |it| TableCell::toned(status(it), tone(it))),
     ("method", |it| cell(it, "method")),
     ("path", |it| cell(it, "path")),
-    ("took", |it| format!("{:.1} ms", it["duration_ms"].as_f64().unwrap_or_default()).into()),
+    ("took", |it| {
+        let took = format!("{:.1} ms", it["duration_ms"].as_f64().unwrap_or_default());
+        TableCell::from(plain(&it["duration_ms"])).in_short(Some(took))
+    }),
     ("reason", |it| said(it).into()),
 ];
 /// The widths of the columns of `--follow`, so that a line fits into 80 columns.
@@ -208,7 +211,12 @@ fn said(request: &Value) -> String {
 }
 
 /// The time of day of an RFC 3339 time, in this computer's zone.
-pub(crate) fn time_of_day(at: &Value) -> String {
+/// A time with its date for a pipe.
+pub(crate) fn clock_cell(at: &Value) -> TableCell {
+    TableCell::from(plain(at)).in_short(Some(time_of_day(at)))
+}
+
+fn time_of_day(at: &Value) -> String {
     let at = plain(at);
     match at.parse::<jiff::Timestamp>() {
         Ok(at) => at.to_zoned(system_zone()).strftime("%H:%M:%S").to_string(),

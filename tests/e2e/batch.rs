@@ -276,6 +276,9 @@ fn a_row_that_fails_does_not_keep_the_others_and_is_named() {
     let output = output.says("2 of 4 rows not confirmed (rows 2-3)");
     let known = home.run(["batch", &file, "--results", "--json"]).exits(18);
     assert_eq!(known.stdout, output.stdout, "as it was printed");
+    assert_eq!(known.stderr.lines().last(), output.stderr.lines().last(), "{known}");
+    let last = known.stderr.lines().last().unwrap();
+    assert!(last.starts_with(r#"{"error":{"code":"partly_failed""#), "{known}");
     let fixed = fs::read_to_string(&file).unwrap().replace("Test User", "Hedy Lamarr");
     fs::write(&file, fixed.replace("ven_provider_fails", "ven_confirms")).unwrap();
     home.ok(["batch", &file]);

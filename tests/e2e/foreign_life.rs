@@ -388,7 +388,7 @@ fn a_lost_answer_is_found_again_and_a_batch_books_each_row_once() {
         std::fs::write(life.home.folder().join("rows.jsonl"), format!("{row}\n")).unwrap();
         for _ in 0..2 {
             let batch = ["batch", "rows.jsonl", "--name", "b"];
-            life.sees(batch, 0, "confirmed");
+            life.sees(batch, 0, "confirmed|10:00");
         }
         life.booked_nothing_twice(2);
     });

@@ -73,6 +73,42 @@ fn a_dry_run_prints_the_request_and_sends_nothing() {
     home.refuses("book ven_confirms --dry-run", 2, "usage");
 }
 
+/// "In a pipe, lists have RFC 3339 times too", plain numbers, and terms in columns.
+#[test]
+fn lists_in_a_pipe_have_times_and_numbers_that_programs_read() {
+    let served = Served::start();
+    let home = served.home();
+    let deposit = "ven_london_copper_kettle";
+    home.ok(["book", "ven_confirms"].iter().chain(&GUEST));
+    home.ok(words("search dining --near London --at tomorrow"));
+    home.ok(["session", "connect", "--end-user", "u1", "--phone", "+447911123456"]);
+    let is_time = |cell: &str| cell.parse::<jiff::Timestamp>().is_ok();
+    let is_number = |cell: &str| cell.parse::<f64>().is_ok();
+    #[rustfmt::skip]
+    let cases: [(String, &[usize], &[usize]); 9] = [
+        (format!("slots {deposit} --at tomorrow --party 2"), &[1, 13], &[2, 6, 10]),
+        ("search dining --near London --at tomorrow".to_owned(), &[], &[3]),
+        ("bookings".to_owned(), &[3, 6], &[5]),
+        ("limits".to_owned(), &[3], &[1, 2]),
+        ("session list".to_owned(), &[4], &[]),
+        ("show @last --timeline".to_owned(), &[0], &[]),
+        ("sandbox requests".to_owned(), &[1], &[2, 5]),
+        ("sandbox bookings".to_owned(), &[3], &[4]),
+        ("sandbox inbox".to_owned(), &[3], &[0]),
+    ];
+    for (line, times, numbers) in cases {
+        let output = home.ok(words(&line));
+        let last: Vec<&str> = output.stdout.lines().last().unwrap().split('\t').collect();
+        assert!(times.iter().all(|at| is_time(last[*at])), "{line}: {last:?}");
+        assert!(numbers.iter().all(|at| is_number(last[*at])), "{line}: {last:?}");
+    }
+    let slots = home.ok(words(format!("slots {deposit} --at tomorrow --party 2"))).stdout;
+    let slot: Vec<&str> = slots.lines().next().unwrap().split('\t').collect();
+    assert_eq!(&slot[6..9], ["20.00", "GBP", "guest"], "{slot:?}");
+    assert_eq!(&slot[10..13], ["20.00", "GBP", "guest"], "{slot:?}");
+    assert_eq!([slot[9], slot[14]], ["", ""], "said once: {slot:?}");
+}
+
 /// "`--color auto|always|never`, `NO_COLOR`, `TERM=dumb`" (command line, Output 5);
 /// `CLICOLOR_FORCE`
 #[test]

@@ -11,9 +11,9 @@ use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, Outcome, State};
 use crate::json::{Document, plain};
 use crate::outcome::{Error, Exit, Result};
-use crate::service::time::document_time::time_text;
 use crate::service::time::text::{to_the_second, whole_seconds};
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
+use crate::terminal::view::time_cell;
 
 /// List and resolve booking requests whose result is unknown
 ///
@@ -181,7 +181,7 @@ fn page(attempts: &[Attempt], is_list: bool) -> Page {
             TableCell::from(whole_seconds(&attempt.created_at))
                 .in_short(Some(to_the_second(&attempt.created_at))),
             text("/venue_id"),
-            TableCell::from(asked("/datetime").map(time_text).unwrap_or_default()),
+            asked("/datetime").map_or_else(|| "".into(), |it| time_cell(it, None)),
             text("/customer/name"),
             TableCell::from(attempt.booking_id.clone().unwrap_or_default()),
         ]

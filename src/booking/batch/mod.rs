@@ -17,13 +17,13 @@ use crate::booking::arguments::{JournalFlags, Wait, Zone};
 use crate::booking::attempts::open_attempts;
 use crate::booking::finish::request_view;
 use crate::journal::RowLine;
-use crate::json::{Document, plain};
+use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::input::{Source, read_text};
 use crate::platform::shell;
 use crate::service::client::{BookingRequest, create_call};
 use crate::service::documents::booking::Status;
-use crate::service::time::document_time::time_text;
+use crate::service::documents::field_value::FieldValue;
 use crate::service::time::moment::local_text;
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone, View as _, cut};
 use crate::terminal::view::tone_of;
@@ -120,14 +120,19 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let batch = batch_id(&args);
     let record = records.journal()?.batch(&batch)?;
     if args.results {
-        let mut is_done = true;
+        let mut failed = NotConfirmed::default();
         for keyed in &rows {
             let line = run::known_line(&api.facts, records, &record, keyed)?;
-            is_done &= line.exit == Exit::Done;
+            if line.exit != Exit::Done {
+                failed.add(keyed, line.error.as_ref().and_then(|error| error.str("hint")));
+            }
             emit(keyed, &line)?;
         }
         let exit = record.exit.filter(|exit| *exit != Exit::Done).unwrap_or(Exit::PartialBatch);
-        return Ok(if is_done { Exit::Done } else { exit });
+        return match failed.rows[..] {
+            [] => Ok(Exit::Done),
+            _ => Err(failed.into_error(rows.len()).exiting(exit)),
+        };
     }
     api.facts.before_change()?;
     let mine: HashSet<String> = rows.iter().flat_map(KeyedRow::keys).collect();
@@ -159,6 +164,31 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let exit = ended.as_ref().map_or_else(|error| error.exit, |exit| *exit);
     let _ = journal.end_batch(&batch, exit);
     ended
+}
+
+/// The rows that did not end confirmed, and what to do about the first that says so.
+#[derive(Default)]
+struct NotConfirmed {
+    rows: Vec<usize>,
+    hint: Option<String>,
+}
+
+impl NotConfirmed {
+    fn add(&mut self, keyed: &KeyedRow, hint: Option<&str>) {
+        let number = keyed.row.number;
+        self.rows.push(number);
+        self.hint = self.hint.take().or(hint.map(|hint| format!("row {number}: {hint}")));
+    }
+
+    /// `2 of 4 rows not confirmed (rows 2-3)`
+    fn into_error(self, total: usize) -> Error {
+        let (count, rows) = (self.rows.len(), rows::ranges(&self.rows));
+        let s = if count == 1 { "" } else { "s" };
+        let why = format!("{count} of {total} rows not confirmed (row{s} {rows})");
+        let mut error = Error::partly_failed(count, total, why);
+        error.hint = self.hint;
+        error
+    }
 }
 
 /// What the journal calls a batch: its name, or the path of its file.
@@ -262,20 +292,22 @@ fn result_page(facts: &Facts, keyed: &KeyedRow, line: &RowLine, digits: usize) -
     let booking = booking.and_then(|it| facts.adapter().booking(it, true).ok());
     let (state, rest) = match booking.map(|it| it.item) {
         Some(booking) => {
-            let field = |name: &str| booking.value().get(name);
             let status = booking.status();
             let venue = booking.str("venue_name").or(booking.str("venue_id"));
-            let time = field("datetime");
-            let error_code = field("error_code").map(plain).unwrap_or_default();
+            let time = match &booking.time {
+                FieldValue::NotUnderstood(text) => text.clone(),
+                time => time.read().map(|it| it.rfc3339()).unwrap_or_default(),
+            };
+            let error_code = booking.str("error_code").unwrap_or_default();
             // On a terminal a row has one line: with its time, or why it failed.
-            let short = match error_code.as_str() {
+            let short = match &*error_code {
                 "" => booking.time.read().and_then(|it| it.local_in(None)).map(local_text),
                 code => Some(code.to_owned()),
             };
             let mut rest = vec![
                 TableCell::from(booking.id()),
                 TableCell::from(error_code).in_short(Some(String::new())),
-                TableCell::from(time.map(time_text).unwrap_or_default()).in_short(short),
+                TableCell::from(time).in_short(short),
                 TableCell::from(venue.unwrap_or_default()).in_short(Some(String::new())),
             ];
             rest.extend(is_cancelled(line).then(|| TableCell::from(ONLY_WITH_A_KEY)));

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
+use super::NotConfirmed;
 use super::keys::KeyedRow;
 use super::replaced::Replaced;
 use super::request::{asks_same, is_of_row, row_request};
@@ -117,11 +118,11 @@ impl BatchRun<'_> {
         let progress = out.progress_of(total);
         let mut left: VecDeque<&KeyedRow> = self.rows.iter().collect();
         let (mut done, mut unknown_in_a_row) = (0, 0);
-        let (mut failed, mut hint) = (Vec::new(), None);
+        let mut failed = NotConfirmed::default();
         self.note_progress(done);
         while let Some(keyed) = self.claim_next(&mut left, &progress).await? {
-            if !failed.is_empty() {
-                progress.say(&format!("{} not confirmed", failed.len()));
+            if !failed.rows.is_empty() {
+                progress.say(&format!("{} not confirmed", failed.rows.len()));
             }
             self.misread.set(Misread::No);
             let result = self.book(keyed).await;
@@ -129,10 +130,8 @@ impl BatchRun<'_> {
             done += 1;
             let exit = result.exit();
             if exit != Exit::Done {
-                failed.push(keyed.row.number);
                 let error = result.outcome.as_ref().err();
-                let own = error.and_then(|error| error.hint.as_ref());
-                hint = hint.or(own.map(|own| format!("row {}: {own}", keyed.row.number)));
+                failed.add(keyed, error.and_then(|error| error.hint.as_deref()));
             }
             let misread = self.misread.get();
             if exit == Exit::OutcomeUnknown && misread != Misread::Known {
@@ -174,23 +173,18 @@ impl BatchRun<'_> {
                 for keyed in left.iter().filter(|_| is_misread) {
                     emit(keyed, &RowResult { keyed, retry: 0, outcome: Err(unsent()) }.line())?;
                 }
-                if failed.len() < done || is_misread {
+                if failed.rows.len() < done || is_misread {
                     error.exit = Exit::PartialBatch;
                 }
                 return Err(error);
             }
         }
         drop(progress);
-        if failed.is_empty() {
-            out.note(&format!("{total} of {total} rows confirmed."));
-            return Ok(Exit::Done);
+        if !failed.rows.is_empty() {
+            return Err(failed.into_error(total));
         }
-        let (count, rows) = (failed.len(), ranges(&failed));
-        let s = if count == 1 { "" } else { "s" };
-        let why = format!("{count} of {total} rows not confirmed (row{s} {rows})");
-        let mut error = Error::partly_failed(count, total, why);
-        error.hint = hint;
-        Err(error)
+        out.note(&format!("{total} of {total} rows confirmed."));
+        Ok(Exit::Done)
     }
 
     /// Warns of rows whose guests have a booking at the venue on that day, or an earlier row, and

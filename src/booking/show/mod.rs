@@ -202,8 +202,8 @@ pub(crate) fn add_timeline(page: &mut Page, rows: &[history::TimelineRow]) {
     }
     let cells = rows.iter().map(|row| {
         let times = clocks.iter().map(|(_, zone)| {
-            let there = zone.to_datetime(row.at);
-            TableCell::from(there.strftime("%F %T").to_string())
+            let there = row.at.to_zoned(zone.clone());
+            TableCell::from(there.strftime("%FT%T%:z").to_string())
                 .in_short(Some(there.strftime("%-d %b %T").to_string()))
         });
         let told = [row.kind.into(), row.text.as_str().into()];

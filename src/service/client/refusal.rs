@@ -109,11 +109,11 @@ impl Refusal {
         }
     }
 
-    /// Whether a booking request that got this may be repeated in a moment: another request with
-    /// the key may be under way.
+    /// Whether a booking request that got this may be repeated in a moment: all that proves nothing,
+    /// but for a rate limit, which is waited out, and for what something else answered.
     pub(crate) fn may_pass(&self) -> bool {
-        let is_passing = self.status >= 500 || matches!(self.status, 409 | 423 | 425);
-        (is_passing || self.is_open_conflict) && !self.proves_nothing_was_done()
+        let is_of_the_service = self.status != 429 && self.instead.is_none();
+        is_of_the_service && !self.proves_nothing_was_done()
     }
 
     /// Notes what a conflict proves under a key that `sender` may have sent. A code that is not

@@ -82,7 +82,8 @@ mod tests {
             (unreadable(599), true, true),
             (refused(500, unexplained.clone()), true, true),
             (refused(503, explained.clone()), false, false),
-            (refused(499, unexplained), false, false),
+            (refused(499, unexplained.clone()), true, false),
+            (refused(422, unexplained), false, false),
             (refused(400, explained), false, false),
         ] {
             let again = [after_create(&failure, 1), after_read(&failure, 1, LONG)];

@@ -15,19 +15,38 @@ pub(crate) fn money(
     certainty: Certainty,
 ) -> Option<String> {
     let currency = currency.unwrap_or_default();
-    let number = match amount {
-        Value::Number(number) => match (number.as_i64(), certainty) {
-            (Some(minor), Certainty::Contract) => major(minor, currency),
-            _ => decimal(&number.to_string())?,
-        },
-        Value::String(text) => decimal(text.trim())?,
-        _ => return None,
-    };
+    let number = number(amount, currency, certainty)?;
     Some(match currency {
         "" => number,
         currency if is_unit_known(amount, currency, certainty) => format!("{number} {currency}"),
         currency => format!("{number} ({currency})"),
     })
+}
+
+fn number(amount: &Value, currency: &str, certainty: Certainty) -> Option<String> {
+    match amount {
+        Value::Number(number) => match (number.as_i64(), certainty) {
+            (Some(minor), Certainty::Contract) => Some(major(minor, currency)),
+            _ => decimal(&number.to_string()),
+        },
+        Value::String(text) => decimal(text.trim()),
+        _ => None,
+    }
+}
+
+/// An amount in its currency's main unit with the currency, as two columns; empty where the unit
+/// is not certain.
+pub(crate) fn money_columns(
+    amount: &Value,
+    currency: Option<&str>,
+    certainty: Certainty,
+) -> [String; 2] {
+    let currency = currency.unwrap_or_default();
+    let number = number(amount, currency, certainty);
+    match number.filter(|_| is_unit_known(amount, currency, certainty)) {
+        Some(number) => [number, currency.to_owned()],
+        None => Default::default(),
+    }
 }
 
 /// Whether it is certain that an amount is in the currency's main unit or in its minor unit.
@@ -41,6 +60,8 @@ pub(crate) struct GuestMoney {
     pub(crate) each: String,
     /// `None` for a party of one, or if it is not certain what the amount is for.
     pub(crate) all: Option<String>,
+    /// The amount, its currency and what it is for, in columns; empty where that is not certain.
+    pub(crate) columns: [String; 3],
 }
 
 impl GuestMoney {
@@ -52,8 +73,10 @@ impl GuestMoney {
         party: u32,
     ) -> Option<Self> {
         let each = money(amount, currency, certainty)?;
+        let [number, unit] = money_columns(amount, currency, certainty);
+        let columns = |per: &str| [number, unit, per.to_owned()];
         if certainty != Certainty::Contract {
-            return Some(GuestMoney { each, all: None });
+            return Some(GuestMoney { each, all: None, columns: columns("") });
         }
         let all = amount.as_i64().filter(|_| party > 1);
         let all = all.and_then(|each| each.checked_mul(party.into()));
@@ -61,6 +84,7 @@ impl GuestMoney {
         Some(GuestMoney {
             each: format!("{each} per guest"),
             all: all.map(|all| format!("{all} for {party}")),
+            columns: columns("guest"),
         })
     }
 

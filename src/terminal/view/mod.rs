@@ -24,7 +24,11 @@ pub(crate) use slot_list::{SlotDetails, slot_line, slots_page};
 pub(crate) use terms::TermsReader;
 pub(crate) use venue_list::{venue_line, venue_place, venues_page};
 
+use serde_json::Value;
+
+use crate::json::plain;
 use crate::service::documents::booking::Status;
+use crate::service::time::document_time::{DocumentTime, time_text};
 use crate::terminal::output::{Page, TableCell, Tone};
 
 pub(crate) fn capitalised(sentence: &str) -> String {
@@ -42,6 +46,12 @@ pub(crate) fn joined(parts: impl IntoIterator<Item = Option<String>>) -> Option<
 /// A status as a heading: a person reads a word, a pipe its name.
 pub(crate) fn status_cell(status: &Status) -> TableCell {
     TableCell::from(status.as_str()).in_short(Some(status.word().to_owned()))
+}
+
+/// A time of a document: in RFC 3339 for a pipe, for a person in these words, else in full.
+pub(crate) fn time_cell(value: &Value, words: Option<String>) -> TableCell {
+    let exact = DocumentTime::read(value).map_or_else(|| plain(value), |time| time.rfc3339());
+    TableCell::from(exact).in_short(Some(words.unwrap_or_else(|| time_text(value))))
 }
 
 pub(crate) fn tone_of(status: &Status) -> Tone {

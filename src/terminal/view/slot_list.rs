@@ -2,13 +2,17 @@
 
 use super::fields::Fields;
 use super::terms::{Terms, TermsReader};
-use super::{joined, numbered};
+use super::{joined, numbered, time_cell};
 use crate::json::plain;
 use crate::service::documents::slot::Slot;
 use crate::terminal::output::{Page, TableCell};
 
+/// A pipe has an id, RFC 3339 times, and the price and the terms in columns; their words stand
+/// only where the columns leave something out.
 pub(crate) fn slots_page(slots: &[Slot], reader: TermsReader) -> Page {
-    let headers = "when min seating price card cancellation slot".split(' ');
+    let headers = "when min seating price card cancellation slot price-currency \
+        hold hold-currency hold-unit fee fee-currency fee-unit free-until";
+    let headers: Vec<&str> = headers.split_whitespace().collect();
     let rows = slots.iter().map(|slot| {
         let details = SlotDetails::of(slot, reader);
         // In a column there is room for an amount, but not for that of the whole party beside it.
@@ -16,22 +20,31 @@ pub(crate) fn slots_page(slots: &[Slot], reader: TermsReader) -> Page {
         let local = slot.local();
         let local = local.map(|local| local.strftime("%a %-d %b %H:%M").to_string());
         let text = |text: Option<String>| TableCell::from(text.unwrap_or_default());
-        let terms = |terms: Option<Terms>, each: Option<Terms>| {
+        let terms = |terms: &Option<Terms>, each: Option<Terms>| {
             let each = each.map(|terms| terms.short.replace("cancelling costs ", ""));
-            text(terms.map(|terms| terms.text)).in_short(each)
+            let words = terms.as_ref().filter(|terms| !terms.are_whole);
+            text(words.map(|terms| terms.text.clone())).in_short(Some(each.unwrap_or_default()))
         };
-        let cells = vec![
-            TableCell::from(slot.time_text()).in_short(local),
+        let columns = |terms: Option<Terms>| terms.map(|it| it.columns).unwrap_or_default();
+        let [price, currency] = details.price_columns;
+        let price =
+            if price.is_empty() { details.price.clone().unwrap_or_default() } else { price };
+        let mut cells = vec![
+            time_cell(&slot.datetime_value(), local),
             text(details.minutes),
             text(details.seating),
-            text(details.price),
-            terms(details.card, each.card),
-            terms(details.cancellation, each.cancellation),
+            TableCell::from(price).in_short(Some(details.price.unwrap_or_default())),
+            terms(&details.card, each.card),
+            terms(&details.cancellation, each.cancellation),
             slot.id().into(),
         ];
+        let [hold, hold_currency, hold_unit, _] = columns(details.card);
+        let own = [currency, hold, hold_currency, hold_unit].into_iter();
+        let own = own.chain(columns(details.cancellation));
+        cells.extend(own.map(|it| TableCell::from(it).in_short(Some(String::new()))));
         (cells, details.also)
     });
-    numbered(&headers.collect::<Vec<_>>(), &[6, 0, 1, 2, 3, 4, 5], rows)
+    numbered(&headers, &[6, 0, 1, 2, 3, 7, 8, 9, 10, 4, 11, 12, 13, 14, 5], rows)
 }
 
 /// What a slot says beside its id and its time, for people.
@@ -39,6 +52,7 @@ pub(crate) struct SlotDetails {
     minutes: Option<String>,
     pub(crate) seating: Option<String>,
     pub(crate) price: Option<String>,
+    price_columns: [String; 2],
     pub(crate) card: Option<Terms>,
     pub(crate) cancellation: Option<Terms>,
     /// All that is not understood, as it came.
@@ -84,6 +98,7 @@ impl SlotDetails {
             minutes: minutes.and_then(|_| fields.scalar("duration_minutes")),
             seating: fields.scalar("seating"),
             price: price.and_then(|it| reader.price(it)),
+            price_columns: price.map(|it| reader.price_columns(it)).unwrap_or_default(),
             card: card.and_then(|it| reader.card(it)),
             cancellation: cancellation.and_then(|it| reader.cancellation_now(it)),
             also: fields.rest_text(),

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::fields::{Fields, raw};
 use super::joined;
 use crate::service::documents::certainty::Certainty;
-use crate::service::documents::money::GuestMoney;
+use crate::service::documents::money::{GuestMoney, money_columns};
 use crate::service::time::document_time::{DocumentTime, time_text};
 use crate::service::time::text::relative;
 
@@ -15,6 +15,10 @@ use crate::service::time::text::relative;
 pub(crate) struct Terms {
     pub(crate) text: String,
     pub(crate) short: String,
+    /// For programs: the amount, its currency, what it is for, and the deadline in RFC 3339.
+    pub(crate) columns: [String; 4],
+    /// Whether the columns hold all of the terms.
+    pub(crate) are_whole: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +42,9 @@ impl TermsReader {
         }
         words.extend(held.as_ref().map(|(words, _)| words.as_str()));
         let words = (!words.is_empty()).then(|| words.join(", "));
-        self.worded(fields, held.as_ref(), words.clone(), words)
+        let mut terms = self.worded(fields, held.as_ref(), words.clone(), words)?;
+        terms.are_whole &= needed != Some(&Value::Bool(false));
+        Some(terms)
     }
 
     pub(crate) fn cancellation(&self, terms: &Value) -> Option<Terms> {
@@ -52,6 +58,7 @@ impl TermsReader {
             (None, Some((fee, _))) => Some(format!("cancelling costs {fee}")),
             (None, None) => None,
         };
+        let deadline = until.map(|(_, time)| time.rfc3339());
         let full = until.map(|(value, _)| time_text(value));
         let short = until.map(|(value, time)| match time.local {
             Some(local) => local.strftime("%a %H:%M").to_string(),
@@ -65,6 +72,7 @@ impl TermsReader {
             let left_out = until.filter(|until| !text.contains(until));
             text.extend(left_out.map(|until| format!(" · {until}")));
         }
+        terms.columns[3] = deadline.unwrap_or_default();
         Some(terms)
     }
 
@@ -96,22 +104,24 @@ impl TermsReader {
         let rest = fields.rest_text();
         let own = text.map(str::to_owned).or(full);
         let text = joined([own, left_out, rest.clone()])?;
+        let are_whole = amount.is_some() && rest.is_none() && self.certainty == Certainty::Contract;
         let short = short.and_then(|short| joined([Some(short), rest]));
-        Some(Terms { short: short.unwrap_or_else(|| text.clone()), text })
+        let [number, currency, unit] = amount.map(|it| it.1.columns.clone()).unwrap_or_default();
+        let columns = [number, currency, unit, String::new()];
+        Some(Terms { short: short.unwrap_or_else(|| text.clone()), text, columns, are_whole })
     }
 
     /// The cancellation terms of a slot as they are now: a deadline that has passed is no offer.
     pub(crate) fn cancellation_now(&self, terms: &Value) -> Option<Terms> {
-        if deadline(terms).is_none_or(|deadline| deadline >= self.now) {
-            return self.cancellation(terms);
-        }
-        Some(Terms {
-            text: self.cost(terms)?,
-            short: match self.fee(terms) {
+        let mut now = self.cancellation(terms)?;
+        if deadline(terms).is_some_and(|deadline| deadline < self.now) {
+            now.text = self.cost(terms)?;
+            now.short = match self.fee(terms) {
                 Some(fee) => format!("cancelling costs {fee}"),
                 None => "not free to cancel".to_owned(),
-            },
-        })
+            };
+        }
+        Some(now)
     }
 
     /// What cancelling costs now, followed by the terms themselves. Where the deadline is not
@@ -145,6 +155,15 @@ impl TermsReader {
         match known.filter(|_| self.certainty == Certainty::Contract) {
             Some(money) if fields.rest().is_empty() => Some(money.words()),
             _ => raw(price, self.certainty),
+        }
+    }
+
+    pub(crate) fn price_columns(&self, price: &Value) -> [String; 2] {
+        let amount = price.get("amount").filter(|_| Fields::of(price).rest().len() == 1);
+        let currency = price.get("currency").and_then(Value::as_str);
+        match amount.filter(|_| self.certainty == Certainty::Contract) {
+            Some(amount) => money_columns(amount, currency, self.certainty),
+            None => Default::default(),
         }
     }
 

@@ -10,17 +10,19 @@ pub(crate) fn venues_page(venues: &[Venue]) -> Page {
     let headers = ["name", "address", "price", "provider", "away", "tags", "venue id"];
     let rows = venues.iter().map(|venue| {
         let details = VenueDetails::of(venue);
-        let cells = [
-            Some(venue.name().to_owned()),
-            details.address,
-            details.price,
-            details.providers,
-            details.away,
-            details.tags,
-            Some(venue.id().to_owned()),
+        let text = |text: Option<String>| TableCell::from(text.unwrap_or_default());
+        let signs = details.price.map(|level| "$".repeat(level as usize));
+        let away = details.away.map(|km| format!("{km:.1} km"));
+        let cells = vec![
+            venue.name().into(),
+            text(details.address),
+            text(details.price.map(|level| level.to_string())).in_short(signs),
+            text(details.providers),
+            text(details.away.map(|km| km.to_string())).in_short(away),
+            text(details.tags),
+            venue.id().into(),
         ];
-        let cells = cells.map(|cell| TableCell::from(cell.unwrap_or_default()));
-        (cells.to_vec(), details.also)
+        (cells, details.also)
     });
     numbered(&headers, &[6, 0, 1, 2, 3, 4, 5], rows)
 }
@@ -28,9 +30,9 @@ pub(crate) fn venues_page(venues: &[Venue]) -> Page {
 /// What a venue says beside its id and its name, for people.
 struct VenueDetails {
     address: Option<String>,
-    price: Option<String>,
+    price: Option<u64>,
     providers: Option<String>,
-    away: Option<String>,
+    away: Option<f64>,
     tags: Option<String>,
     /// All that is not understood, as it came.
     also: Option<String>,
@@ -50,7 +52,6 @@ impl VenueDetails {
         }
         let level = fields.get("price_level").and_then(|it| it.as_u64());
         let price = level.filter(|level| (1..10).contains(level));
-        let price = price.map(|level| "$".repeat(level as usize));
         if price.is_some() {
             fields.scalar("price_level");
         }
@@ -61,7 +62,7 @@ impl VenueDetails {
         VenueDetails {
             address,
             price,
-            away: away.map(|km| format!("{km:.1} km")),
+            away,
             providers: texts(&mut fields, "providers").or_else(|| fields.scalar("provider")),
             tags: texts(&mut fields, "tags"),
             also: fields.rest_text(),

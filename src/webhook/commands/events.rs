@@ -10,6 +10,7 @@ use crate::booking::find::locate::{LAST, locate_booking, locate_row};
 use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::time::duration::duration;
+use crate::service::time::text::whole_seconds;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
 use crate::webhook::sample_event::KINDS;
@@ -120,11 +121,13 @@ impl Draw for EventList {
     fn draw(&self, page: &mut Page) {
         let rows = self.events.iter().zip(1..).map(|(row, number)| {
             let event = &row.event;
-            let received = row.received_at.to_zoned(system_zone());
+            let local = row.received_at.to_zoned(system_zone());
+            let local = local.strftime("%F %H:%M:%S").to_string();
+            let received = whole_seconds(&row.received_at.to_string());
             vec![
                 TableCell::from(format!("@{number}")),
                 event.id.as_str().into(),
-                received.strftime("%F %H:%M:%S").to_string().into(),
+                TableCell::from(received).in_short(Some(local)),
                 event.shown_kind().into(),
                 event.booking.as_deref().unwrap_or_default().into(),
                 event.status.as_deref().unwrap_or_default().into(),

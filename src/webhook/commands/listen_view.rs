@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::platform::shell::EnvFormat;
 use crate::secrets::Secret;
 use crate::service::documents::plural;
+use crate::service::time::text::whole_seconds;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
 use crate::webhook::reporter::{ForwardAttempt, ForwardOutcome, ListenerEvent, Totals};
@@ -56,7 +57,8 @@ impl Draw for ListenerEvent {
         let at = self.at.to_zoned(system_zone());
         let time = at.strftime("%H:%M:%S").to_string();
         // So wide that an app's response fits into 80 columns beside them.
-        let mut cells = vec![(time.into(), 8)];
+        let received = whole_seconds(&self.at.to_string());
+        let mut cells = vec![(TableCell::from(received).in_short(Some(time)), 8)];
         if let Some(event) = &self.event {
             let booking = event.booking.as_deref().unwrap_or(&event.id);
             cells.extend([
