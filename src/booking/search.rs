@@ -64,8 +64,9 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let place = args.near.or(point);
     let place = place.ok_or_else(|| Error::usage("no place given: pass --near"))?;
     let when = args.when.when();
+    let (now, own) = (api.facts.now()?, args.when.zone.tz.is_none());
     let zone = args.when.zone.tz.unwrap_or_else(system_zone);
-    let moment = offer::resolve(&when, api.facts.now()?, &zone)?;
+    let moment = offer::resolve(&when, now, &zone)?;
     let query = VenueQuery {
         vertical: args.vertical,
         place,
@@ -81,6 +82,15 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let list = DocumentView(pages.document, |_| venues_page(venues));
     let none = "No venues found. Try another place or time.";
     ui.out.emit_list(&list, venues.is_empty(), none)?;
+    // `tomorrow` may be another day there.
+    let is_same_day = |venue: &Venue| {
+        let there = venue.timezone().and_then(|zone| when.resolve(now, &zone).ok());
+        there.is_some_and(|there| there.zoned.date() == moment.zoned.date())
+    };
+    if own && when.needs_zone() && !when.names_its_date() && !venues.iter().all(is_same_day) {
+        let day = moment.zoned.strftime("%a %-d %b %Y, %H:%M (%:z)");
+        ui.out.note(&format!("Searched for {day}, this computer's clock."));
+    }
     understood::note_around(&api.facts, ui, &pages.around);
     Ok(Exit::Done)
 }

@@ -50,6 +50,7 @@ fn run(row: &SqlRow) -> SqlResult<Run> {
         abandoned: row.get("abandoned")?,
         http_status: row.get("http_status")?,
         error_code: row.get("error_code")?,
+        request_id: row.get("request_id")?,
         booking_id: row.get("booking_id")?,
         started_at: row.get("started_at")?,
         ended_at: row.get("ended_at")?,
@@ -228,11 +229,11 @@ fn write_run(
 ) -> SqlResult<()> {
     const ENDED: &str = "ON CONFLICT (idempotency_key, number) DO UPDATE SET outcome = excluded.outcome,
          abandoned = excluded.abandoned, http_status = excluded.http_status, error_code = excluded.error_code,
-         booking_id = excluded.booking_id, ended_at = excluded.ended_at";
+         request_id = excluded.request_id, booking_id = excluded.booking_id, ended_at = excluded.ended_at";
     let write = format!(
         "INSERT INTO runs (idempotency_key, number, account, process, outcome, abandoned, http_status, booking_id, started_at,
-                           ended_at, username, host, token, error_code)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) {}",
+                           ended_at, username, host, token, error_code, request_id)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) {}",
         if is_known { ENDED } else { "" }
     );
     let row = values![
@@ -250,6 +251,7 @@ fn write_run(
         run.maker.as_ref().map(|maker| maker.host.as_str()),
         &run.token,
         &run.error_code,
+        &run.request_id,
     ];
     statements.insert(&write, row)
 }

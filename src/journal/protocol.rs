@@ -123,6 +123,7 @@ pub(crate) struct End<I> {
     pub(crate) is_of_another_key: bool,
     pub(crate) http_status: Option<u16>,
     pub(crate) error_code: Option<I>,
+    pub(crate) request_id: Option<I>,
     pub(crate) ended_at: I,
 }
 
@@ -144,6 +145,7 @@ pub(crate) fn end<I: Clone + PartialEq, R>(
             run.abandoned = false;
             run.http_status = end.http_status;
             run.error_code = end.error_code;
+            run.request_id = end.request_id;
             run.booking_id = end.booking_id.filter(|_| outcome == Outcome::Booked);
             run.ended_at = Some(end.ended_at);
         }

@@ -51,6 +51,8 @@ pub(crate) struct RunEnd<'a> {
     /// The status of the last answer, if one came, and the code of a refusal.
     pub(crate) http_status: Option<u16>,
     pub(crate) error_code: Option<&'a str>,
+    /// The service's id of the request.
+    pub(crate) request_id: Option<String>,
     /// The booking of the response, which is kept. It proves something only where `last` says that
     /// it was asked for.
     pub(crate) booking: Option<&'a Booking>,
@@ -123,6 +125,7 @@ impl Journal {
             in_doubt: true,
             http_status: run.http_status,
             error_code: None,
+            request_id: run.request_id.clone(),
             booking: Some(booking),
             terms: None,
             request: &attempt.request.body,
@@ -241,6 +244,7 @@ fn write_end(
         is_of_another_key: other_attempt.is_some(),
         http_status: told.http_status,
         error_code: told.error_code.map(str::to_owned),
+        request_id: told.request_id.clone(),
         ended_at: Timestamp::now().to_string(),
     };
     let sent = RecordedRequest::new(told.request, told.asked);

@@ -80,6 +80,9 @@ pub(crate) struct Run<I = String> {
     pub(crate) http_status: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error_code: Option<I>,
+    /// The service's id of the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) request_id: Option<I>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) booking_id: Option<I>,
     /// RFC 3339.
@@ -102,6 +105,7 @@ impl<I> Run<I> {
             abandoned: false,
             http_status: None,
             error_code: None,
+            request_id: None,
             booking_id: None,
             started_at,
             ended_at: None,

@@ -170,6 +170,7 @@ impl Team {
                     is_of_another_key: false,
                     http_status: None,
                     error_code: None,
+                    request_id: None,
                     ended_at: 0,
                 };
                 let (attempt, outcome, state) = end(journal.attempt.take(), told, Request);

@@ -78,6 +78,7 @@ impl Journal {
             in_doubt: false,
             http_status,
             error_code: None,
+            request_id: None,
             booking,
             terms: None,
             request,

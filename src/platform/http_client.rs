@@ -134,7 +134,8 @@ pub(crate) fn why_broken(error: &reqwest::Error) -> (String, Option<String>) {
     let (why, hint) = if has("InvalidContentType|corrupt message") {
         ("the address does not speak TLS (https)", "check the port, or use http for this computer")
     } else if has("CaUsedAsEndEntity|SelfSigned") {
-        ("its TLS certificate is self-signed", TRUST)
+        const OTHER: &str = "make it with `openssl req -x509 -addext basicConstraints=critical,CA:FALSE …`, then name it as ca_file";
+        ("its TLS certificate is self-signed, and that of an authority", OTHER)
     } else if has("UnknownIssuer") {
         ("its TLS certificate comes from an authority that this computer does not trust", TRUST)
     } else if has("not valid for name|NotValidForName") {

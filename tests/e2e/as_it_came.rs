@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::harness::{Home, Output, Reply, Scripted, has, text};
+use crate::harness::{Home, Output, Reply, Scripted, Terminal, has, text};
 
 const KEY: &str = "sk_test_as_it_came_0001";
 const BIG: &str = "12345678901234567890123";
@@ -34,6 +34,9 @@ fn a_body_that_nobody_edits_is_sent_and_shown_byte_for_byte() {
     assert_eq!(server.requests()[0].body, body);
     assert!(output.stderr.contains(&format!("\"body\":{refusal}")), "{output}");
     assert_eq!(output.error()["request_id"], "req_7");
+    let verbose = home.run(["show", "bk_7", "-v"]).says("< x-request-id: req_7").stderr;
+    let took = verbose.lines().find(|line| line.starts_with("< 422 (")).unwrap();
+    assert!(took.ends_with(" ms)"), "{verbose}");
     let dry = ["api", "POST", "/v1/x", "--dry-run", "--json"];
     for (field, sent) in [
         (format!("n={BIG}"), format!("\"n\":{BIG}")),
@@ -152,6 +155,15 @@ fn a_secret_is_trimmed_or_refused_by_name() {
     ] {
         says(Home::pointing_to(server.base_url(), &pasted).run(["status"]), 4, why);
     }
+    // A person is asked again, and what is pasted with blanks is the key.
+    let login = ["auth", "login", "--storage", "file", "--base-url", server.base_url()];
+    let mut terminal = Terminal::start(&Home::new(), &login);
+    terminal.accept("? Profile name");
+    terminal.answer("? API key for", &format!("\"{KEY}\"")).see("quotes around it");
+    terminal.type_in("\x15").answer("? API key for", &format!("  {KEY} "));
+    terminal.ends(0);
+    let sent = server.requests().pop().unwrap();
+    assert_eq!(sent.header("authorization"), Some(&*format!("Bearer {KEY}")));
     let home = Home::new().with("BOOKCTL_WEBHOOK_SECRET", "'whsec_1'");
     let signature = ["webhook", "verify", "-", "--signature", "t=1,v1=00"];
     says(home.feed(signature, "{}"), 3, "quotes");

@@ -1,9 +1,12 @@
 //! Deliveries whose id or kind stands elsewhere: each is kept, and the keys that say where are
 //! named.
 
+use std::io::Write;
+use std::process::{Command, Stdio};
+
 use serde_json::json;
 
-use crate::harness::listening::{App, Courier, Listening, SECRET, lines, signature, until};
+use crate::harness::listening::{App, Courier, Listening, SECRET, event, lines, signature, until};
 use crate::harness::{Home, holds};
 
 fn home(dialect: &str) -> Home {
@@ -47,6 +50,28 @@ fn a_delivery_without_an_id_is_kept_once_under_the_digest_of_its_body_with_one_w
     let app = App::start(|_| 200);
     home.ok(["webhook", "events", "replay", id, "--to", &app.url]);
     assert_eq!(app.count(), 1);
+}
+
+/// The signature is that of the bytes that came; the event is read from what they hold.
+#[test]
+fn delivery_with_gzip_or_a_byte_order_mark_is_read() {
+    let home = home("");
+    let listening = Listening::start(&home, &[]);
+    let body = |id: &str| event(id, "booking.confirmed", "bk_1", "confirmed");
+    let mut gzip = Command::new("gzip");
+    let mut gzip = gzip.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    gzip.stdin.take().unwrap().write_all(body("evt_1").as_bytes()).unwrap();
+    let packed = gzip.wait_with_output().unwrap().stdout;
+    let marked = format!("\u{feff}{}", body("evt_2")).into_bytes();
+    let mut courier = Courier::to(&listening.url).unwrap();
+    for (body, encoding) in [(packed, "Content-Encoding: gzip\r\n"), (marked, "")] {
+        let headers = format!("{encoding}Booking-Signature: {}\r\n", signature(&body));
+        assert_eq!(courier.post(body, &headers), Some(200));
+    }
+    let output = listening.end();
+    let (events, _) = lines(&output);
+    assert_eq!([&events[0]["event_id"], &events[1]["event_id"]], ["evt_1", "evt_2"], "{output}");
+    assert!(!output.stderr.contains("event_id_field"), "{output}");
 }
 
 #[test]

@@ -128,6 +128,7 @@ mod unix {
     pub(crate) mod teams;
     pub(crate) mod timeline;
     pub(crate) mod times;
+    pub(crate) mod tls;
     pub(crate) mod two_runs;
     pub(crate) mod version_details;
     pub(crate) mod walk;

@@ -80,14 +80,14 @@ fn lists_in_a_pipe_have_times_and_numbers_that_programs_read() {
     let home = served.home();
     let deposit = "ven_london_copper_kettle";
     home.ok(["book", "ven_confirms"].iter().chain(&GUEST));
-    home.ok(words("search dining --near London --at tomorrow"));
+    home.ok(words("search dining --near London --at 'tomorrow 19:30'"));
     home.ok(["session", "connect", "--end-user", "u1", "--phone", "+447911123456"]);
     let is_time = |cell: &str| cell.parse::<jiff::Timestamp>().is_ok();
     let is_number = |cell: &str| cell.parse::<f64>().is_ok();
     #[rustfmt::skip]
     let cases: [(String, &[usize], &[usize]); 9] = [
         (format!("slots {deposit} --at tomorrow --party 2"), &[1, 13], &[2, 6, 10]),
-        ("search dining --near London --at tomorrow".to_owned(), &[], &[3]),
+        ("search dining --near London --at 'tomorrow 19:30'".to_owned(), &[], &[3]),
         ("bookings".to_owned(), &[3, 6], &[5]),
         ("limits".to_owned(), &[3], &[1, 2]),
         ("session list".to_owned(), &[4], &[]),

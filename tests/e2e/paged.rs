@@ -113,6 +113,22 @@ fn an_expression_gets_the_cursor_and_says_where_it_goes() {
 }
 
 #[test]
+fn page_field_is_added_to_what_an_expression_writes() {
+    let server = Scripted::start(|request| match &request.json()["pageToken"] {
+        Value::Null => Reply::json(200, &json!({"venues": venues(0..2), "nextPageToken": "t-2"})),
+        token if token == "t-2" && request.json().get("party_size").is_none() => {
+            Reply::json(200, &json!({"venues": venues(2..4)}))
+        }
+        _ => Reply::json(400, &json!({"error": "unknown page"})),
+    });
+    let write = "[profiles.acme.write]\nsearch = 'del(.party_size)'\n";
+    let home = Home::new()
+        .with_profile("acme", server.base_url(), write)
+        .with("BOOKCTL_API_KEY", "sk_test_paged_0001");
+    home.ok(SEARCH).prints("Venue 3");
+}
+
+#[test]
 fn an_empty_page_in_the_middle_does_not_end_the_list_and_many_do() {
     let server = Scripted::start(|request| {
         let page = request.json()["cursor"].as_u64().unwrap_or(0) as usize;

@@ -281,6 +281,15 @@ impl Sending<'_> {
         bookings.iter().any(is_it)
     }
 
+    /// The service's id of the booking request that it answered with this status.
+    fn request_id(&self, status: u16) -> Option<String> {
+        let client = self.context.client().ok()?;
+        let last = client.answered.take();
+        client.answered.set(last.clone());
+        let is_it = |last: &(String, u16, _)| last.0 == "POST /v1/bookings" && last.1 == status;
+        last.filter(is_it)?.2
+    }
+
     /// Ends a run, and returns what may be said of the attempt, and the key of another attempt that
     /// has `booking`. That the end cannot be recorded is a warning.
     fn end_run(
@@ -298,6 +307,7 @@ impl Sending<'_> {
             in_doubt: tries.in_doubt,
             http_status,
             error_code,
+            request_id: http_status.and_then(|status| self.request_id(status)),
             booking,
             terms: terms.as_ref(),
             request: self.body(),

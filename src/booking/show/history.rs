@@ -150,8 +150,13 @@ impl Story {
             let result =
                 if was_there { "the booking was there already" } else { run.outcome.in_words() };
             let status = run.http_status.map(|status| format!("HTTP {status}, "));
-            let text = format!("{which}{}{result}", status.unwrap_or_default());
-            let details = json!({"run": number, "outcome": run.outcome.as_str(), "http_status": run.http_status});
+            let id = run.request_id.as_ref().map(|id| format!(" · request {id}"));
+            let text =
+                format!("{which}{}{result}{}", status.unwrap_or_default(), id.unwrap_or_default());
+            let details = json!({
+                "run": number, "outcome": run.outcome.as_str(), "http_status": run.http_status,
+                "request_id": run.request_id,
+            });
             self.add(ended, "response", text, details);
             self.first_answer = self.first_answer.or(ended.filter(|_| is_booked));
             may_be_booked |= run.outcome.may_have_booked();

@@ -288,6 +288,7 @@ impl Protocol {
             is_of_another_key: self.rule.reads.asks_for_other_keys && { other_keys }.any(has_it),
             http_status: None,
             error_code: None,
+            request_id: None,
             ended_at: ONLY,
         };
         let outcome;

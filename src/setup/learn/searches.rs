@@ -7,7 +7,7 @@ use super::reads::{LearnCall, Reads, body};
 use super::{LearnReport, Refused, with};
 use crate::outcome::{Error, Result};
 use crate::service::client::{Draft, SearchLocation, SlotQuery, VenueQuery, named};
-use crate::service::mapping::WriteKind;
+use crate::service::mapping::{NextPage, WriteKind, next_page};
 
 const PLACES: [&str; 3] = ["New York", "London", "Paris"];
 
@@ -63,23 +63,34 @@ pub(crate) async fn venues(reads: &mut Reads<'_>) -> Result<Option<Value>> {
     let options = reads.options;
     let near = options.near.as_deref();
     let (mut answer, mut failed) = (None, None);
+    let query = |place: &str, page| {
+        LearnCall::Venues(VenueQuery {
+            page,
+            vertical: options.vertical.clone(),
+            place: SearchLocation::Near(place.to_owned()),
+            datetime: evening(1, own.local_times),
+            party_size: Some(2),
+            providers: Vec::new(),
+            fields: Map::new(),
+        })
+    };
     for place in near.map_or(PLACES.to_vec(), |near| vec![near]) {
-        let query = |_: &Draft| {
-            LearnCall::Venues(VenueQuery {
-                page: None,
-                vertical: options.vertical.clone(),
-                place: SearchLocation::Near(place.to_owned()),
-                datetime: evening(1, own.local_times),
-                party_size: Some(2),
-                providers: Vec::new(),
-                fields: Map::new(),
-            })
-        };
-        match ask(reads, &mut draft, query).await? {
+        match ask(reads, &mut draft, |_| query(place, None)).await? {
             Ok(document) => {
                 let list = own.venues(&document.clone().into());
                 let is_empty = list.is_ok_and(|list| list.item.items.is_empty());
+                let next = next_page(&document, None);
                 answer = Some(document);
+                // What was learned has to bring the second page too.
+                if let Some(NextPage::Field { name, value }) = next
+                    && !draft.settings(false).is_empty()
+                {
+                    let page = |_: &Draft| query(place, Some((name.clone(), value.clone())));
+                    if let Err(error) = ask(reads, &mut draft, page).await? {
+                        reads.report.refuse(&draft, &error);
+                        return Ok(answer);
+                    }
+                }
                 if !is_empty {
                     break;
                 }

@@ -185,11 +185,12 @@ fn serve(stream: TcpStream, seen: &Mutex<Vec<Delivered>>, answer: &dyn Fn(&Deliv
 }
 
 /// The signature header's value, as the service makes it now.
-pub(crate) fn signature(body: &str) -> String {
+pub(crate) fn signature(body: impl AsRef<[u8]>) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let t = now.as_secs();
     let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap();
-    mac.update(format!("{t}.{body}").as_bytes());
+    mac.update(format!("{t}.").as_bytes());
+    mac.update(body.as_ref());
     let digest = mac.finalize().into_bytes();
     let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("t={t},v1={hex}")
@@ -214,12 +215,13 @@ impl Courier {
     }
 
     /// Posts a body with these header lines; the status of the answer, where one came.
-    pub(crate) fn post(&mut self, body: &str, headers: &str) -> Option<u16> {
-        let length = body.len();
+    pub(crate) fn post(&mut self, body: impl AsRef<[u8]>, headers: &str) -> Option<u16> {
+        let length = body.as_ref().len();
         let request = format!(
-            "POST / HTTP/1.1\r\nHost: listener\r\nContent-Type: application/json\r\n{headers}Content-Length: {length}\r\n\r\n{body}"
+            "POST / HTTP/1.1\r\nHost: listener\r\nContent-Type: application/json\r\n{headers}Content-Length: {length}\r\n\r\n"
         );
-        self.0.get_mut().write_all(request.as_bytes()).ok()?;
+        let request = [request.as_bytes(), body.as_ref()].concat();
+        self.0.get_mut().write_all(&request).ok()?;
         Some(Message::read(&mut self.0)?.status())
     }
 
