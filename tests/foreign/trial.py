@@ -187,7 +187,7 @@ class Trial:
                 at = wanted[guest] = datetime.fromisoformat("%sT%s" % (day, clock)).replace(tzinfo=self.service.zone)
                 text = at.astimezone(strangers.timezone.utc).strftime("%FT%TZ") if clock == "21:00" else at.isoformat()
                 rows.write(json.dumps({"venue_id": self.venues[0], "datetime": text, "party_size": 2, "customer": {"name": guest}}) + "\n")
-        done = self.run("batch", path, "--yes", "--wait=5s")
+        done = self.run("batch", path, *self.zone, "--yes", "--wait=5s")
         made = [b for b in self.state()["bookings"] if b["name"] in wanted]
         if any(self.local(b) != wanted[b["name"]] for b in made) or len(made) > 2 or done.returncode == 0:
             return "W", done

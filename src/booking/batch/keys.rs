@@ -135,7 +135,7 @@ mod tests {
         for (field, value) in change {
             body[field] = value.clone();
         }
-        BatchRow { number, body, idempotency_key: None }
+        BatchRow { number, body, idempotency_key: None, zone: None }
     }
 
     fn key(change: &[(&str, Value)]) -> String {

@@ -242,7 +242,7 @@ async fn read(from: Source) -> Result<String> {
 async fn show_requests(api: &Api, records: &Records, ui: &Ui, rows: &[KeyedRow]) -> Result<Exit> {
     api.wait_for_rate_limits();
     for keyed in rows {
-        let asked = with_slot(api, records, ui, &keyed.row.body).await.map_err(|mut error| {
+        let asked = with_slot(api, records, ui, &keyed.row).await.map_err(|mut error| {
             error.message = format!("row {}: {}", keyed.row.number, error.message);
             error
         })?;

@@ -32,6 +32,7 @@ pub(super) async fn set_moments(
 ) -> Result<()> {
     let mut shown: HashMap<(String, Date), TimeZone> = HashMap::new();
     for row in rows {
+        row.zone = zone.cloned();
         let time = row.body.get("datetime");
         if time.and_then(DocumentTime::read).is_some_and(|it| it.instant.is_some()) {
             continue;
@@ -90,7 +91,7 @@ pub(crate) async fn row_request(
             return Ok(attempt_request(attempt).of_row());
         }
         Some(attempt) => as_found(row, attempt.asked()),
-        None => with_slot(api, records, ui, row).await?,
+        None => with_slot(api, records, ui, &keyed.row).await?,
     };
     Ok(BookingRequest::new(api.facts.adapter(), asked, &Map::new())?.of_row())
 }
@@ -136,7 +137,7 @@ pub(super) async fn with_slot(
     api: &Api,
     records: &Records,
     ui: &Ui,
-    row: &Value,
+    BatchRow { body: row, zone, .. }: &BatchRow,
 ) -> Result<Map<String, Value>> {
     let mut asked = row.as_object().cloned().unwrap_or_default();
     if let Some(id) = row.get("availability_id") {
@@ -159,11 +160,10 @@ pub(super) async fn with_slot(
     let when = When::parse(&text("datetime"));
     let when = when.or_else(|error| instant.map_or(Err(error), |at| When::parse(&at.to_string())));
     let when = when.map_err(Error::usage)?;
-    let zone = known_zone(venue.remembered.as_ref(), None);
+    let zone = known_zone(venue.remembered.as_ref(), zone.as_ref());
     let party = text("party_size").parse().unwrap_or(1);
     let provider = row.get("provider").and_then(Value::as_str);
-    // A batch has no flag for the zone.
-    let way = "set the row's availability_id, or search for the venue, which shows its zone";
+    let way = "pass --tz ZONE, set the row's availability_id, or search for the venue, which shows its zone";
     let of_row = |error: Error| match error.exit {
         Exit::Usage => error.hint(way),
         _ => error,

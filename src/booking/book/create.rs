@@ -283,7 +283,7 @@ impl Sending<'_> {
 
     /// The service's id of the booking request that it answered with this status.
     fn request_id(&self, status: u16) -> Option<String> {
-        let client = self.context.client().ok()?;
+        let client = self.api.client().ok()?;
         let last = client.answered.take();
         client.answered.set(last.clone());
         let is_it = |last: &(String, u16, _)| last.0 == "POST /v1/bookings" && last.1 == status;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use jiff::tz::TimeZone;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -74,6 +75,8 @@ pub(crate) struct BatchRow {
     /// The request (spec, Booking: fields accepted when creating a booking).
     pub(crate) body: Value,
     pub(crate) idempotency_key: Option<String>,
+    /// The venue's zone where neither a search nor a slot shows it.
+    pub(crate) zone: Option<TimeZone>,
 }
 
 impl BatchRow {
@@ -332,7 +335,7 @@ fn checked(cells: &Cells, number: usize) -> Result<BatchRow, Vec<Mistake>> {
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
-    Ok(BatchRow { number, body: body.into(), idempotency_key: own_key })
+    Ok(BatchRow { number, body: body.into(), idempotency_key: own_key, zone: None })
 }
 
 fn is_blank(value: &Value) -> bool {
