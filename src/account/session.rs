@@ -4,10 +4,9 @@ use super::session_list;
 use crate::app::in_flight::{InFlight, once_sent};
 use crate::app::input::{one_time_code, read_stdin};
 use crate::app::pages::{PENDING, waits_for_code};
-use crate::app::{Api, Facts, Parts, Records, Ui};
+use crate::app::{Api, Effect, Facts, Parts, Records, Ui, Verdict};
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::walk::not_empty;
-use crate::booking::change::send::send_guarded;
 use crate::booking::confirmation::Confirmation;
 use crate::booking::find::locate::locate_session;
 use crate::booking::finish::preview;
@@ -310,7 +309,7 @@ async fn connect(api: &Api, records: &Records, ui: &Ui, args: Connect) -> Result
         let note = format!("Sent a code to {to}. Session {id} of {end_user} is waiting for it.");
         ui.out.note(&note);
         loop {
-            api.in_flight.replace(InFlight::other(
+            api.in_flight.replace(InFlight::Other(
                 format!("session {id} is waiting for its code"),
                 shell::command("session verify", &id, "--code CODE"),
             ));
@@ -334,16 +333,11 @@ fn state_of(session: &Value) -> String {
 
 /// Sends a call that must not be repeated where something may have been done.
 async fn send_once(api: &Api, call: Call) -> Result<Document> {
-    let in_flight = || InFlight::sent(&call.name());
-    let sent = send_guarded(api, &call, in_flight, "sending the request").await?;
+    let verdict = api.exchange(&call, Effect::Change(InFlight::Sent(call.name()))).await;
     api.in_flight.take();
-    sent.map(|answer| answer.document).map_err(|failure| {
-        if failure.may_have_been_carried_out() {
-            failure.into_error(&call).hint(CHECK_FIRST)
-        } else {
-            failure.into_error(&call)
-        }
-    })
+    let is_unknown = matches!(verdict, Verdict::Unknown(_));
+    let done = verdict.into_result(&call).map(|answer| answer.document);
+    done.map_err(|error| if is_unknown { error.hint(CHECK_FIRST) } else { error })
 }
 
 async fn ask_end_user(ui: &Ui) -> Result<String> {

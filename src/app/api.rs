@@ -1,8 +1,11 @@
 //! The service that a command uses: its client, which is opened on first use, its clock, and what is
 //! sent. Rate limits are waited out here, so that it has the journal and the terminal too.
 
+mod exchange;
 mod rate_limit;
 mod sandbox;
+
+pub(crate) use exchange::{Effect, Verdict};
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -15,7 +18,8 @@ use crate::config::{BaseUrl, Target};
 use crate::outcome::{Code, Error, Result};
 use crate::sandbox::LIVE_KEY;
 use crate::secrets::{KeySource, Secret};
-use crate::service::client::{Answer, Call, Client, Connection, Trace};
+use crate::service::client::refusal::request_id;
+use crate::service::client::{Answer, Call, Client, Connection, Head, Trace};
 use crate::service::mapping::Adapter;
 use crate::service::time::duration::in_units;
 use crate::terminal::output::{Output, Progress};
@@ -124,27 +128,7 @@ impl Api {
 
     /// Sends a read. Retries temporary failures, and waits for a rate limit up to `--max-wait`.
     pub(crate) async fn read(&self, call: Call) -> Result<Answer> {
-        let client = self.client()?;
-        let mut allowed = self.admit(&call, self.max_wait()).await?;
-        loop {
-            let is_service = !call.is_control;
-            let progress = is_service.then(|| self.requesting("waiting for the service"));
-            let answer = client.read(&call).await;
-            drop(progress);
-            match answer {
-                // Written together with the next write to the journal: a successful read does not
-                // wait for the disk.
-                Ok(answer) => {
-                    self.observe_rate_limit(&call);
-                    return Ok(answer);
-                }
-                Err(failure) => {
-                    self.record_rate_limit(&call);
-                    allowed = self.pause_for_rate_limit(failure, &call, allowed).await?;
-                    allowed = self.admit(&call, allowed).await?;
-                }
-            }
-        }
+        self.exchange(&call, Effect::Read).await.into_result(&call)
     }
 
     /// Sends a read once, and waits for nothing: the caller reads again later.
@@ -157,7 +141,8 @@ impl Api {
     pub(crate) fn naming_call(&self, mut error: Error) -> Error {
         let is_misread = error.code == Code::UnexpectedAnswer && error.body.is_some();
         let last = self.client.get().and_then(|it| it.answered.take());
-        let Some((call, status, request_id)) = last else { return error };
+        let Some((call, Head { status, headers })) = last else { return error };
+        let (status, request_id) = (status.as_u16(), request_id(&headers));
         if is_misread && error.http_status.is_none() {
             (error.request, error.http_status) = (Some(call.clone()), Some(status));
         }

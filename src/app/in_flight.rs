@@ -1,18 +1,29 @@
 //! What a command has in flight: Ctrl-C reports what is certain and how to continue.
 
-use std::fmt;
-
 use crate::outcome::{Code, Error, Exit};
 use crate::platform::shell;
 use crate::service::documents::booking::{Booking, Status};
 
-/// The text for Ctrl-C: the known state, and how to continue. By default, nothing was sent.
-#[derive(Debug, Default)]
-pub(crate) struct InFlight {
-    said: String,
-    hint: Option<String>,
-    /// The key of a booking request that is on its way.
-    key: Option<String>,
+/// What is under way.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum InFlight {
+    /// Nothing was sent that could change anything.
+    #[default]
+    Nothing,
+    /// A booking request under this key.
+    Creating(String),
+    /// An answer to this paused booking.
+    Answering(String),
+    /// A change of this booking; its noun.
+    Changing(String, &'static str),
+    /// This call.
+    Sent(String),
+    /// This booking is watched, of which this is the last seen status, by this command.
+    Watching(String, Option<Status>, String),
+    /// This booking is there, with this status.
+    Known(String, Status),
+    /// What is certain, and what to do.
+    Other(String, String),
 }
 
 #[derive(Debug)]
@@ -27,9 +38,9 @@ impl BatchProgress {
     pub(crate) fn explain(&self, mut error: Error, in_flight: &InFlight) -> Error {
         if error.code == Code::Interrupted {
             error.message = format!("{}; {}", error.message, self.done);
-            if in_flight.key.is_some() {
+            if let InFlight::Creating(key) = in_flight {
                 error.message.push_str(", and the result of one is unknown");
-                error.idempotency_key.clone_from(&in_flight.key);
+                error.idempotency_key = Some(key.clone());
             }
             error.hint = Some(self.hint.clone());
         }
@@ -38,69 +49,70 @@ impl BatchProgress {
 }
 
 impl InFlight {
-    fn new(said: String, hint: String) -> Self {
-        InFlight { said, hint: Some(hint), key: None }
+    pub(crate) fn known(booking: &Booking) -> Self {
+        InFlight::Known(booking.id().to_owned(), booking.status())
     }
 
-    pub(crate) fn other(said: impl fmt::Display, hint: impl Into<String>) -> Self {
-        InFlight::new(format!("; {said}"), hint.into())
-    }
-
-    pub(crate) fn creating(key: &str) -> Self {
-        let said = " while the booking request was being sent; the outcome is unknown";
-        InFlight {
-            key: Some(key.to_owned()),
-            ..InFlight::new(said.to_owned(), resume_command(key))
+    /// What is being sent.
+    pub(crate) fn noun(&self) -> String {
+        match self {
+            InFlight::Changing(_, noun) => format!("the {noun}"),
+            InFlight::Answering(_) => "the answer".to_owned(),
+            _ => "the request".to_owned(),
         }
     }
 
-    /// This command watches a booking, whose last seen status is `status`.
-    pub(crate) fn watching(id: &str, status: Option<&Status>, command: String) -> Self {
-        let said = match status {
-            Some(status) => format!("; booking {id} has status {status}"),
-            None => format!(" before booking {id} was read; nothing was changed"),
-        };
-        InFlight::new(said, command)
-    }
-
-    pub(crate) fn known(booking: &Booking) -> Self {
-        let (id, status) = (booking.id(), booking.status());
-        let next = match status {
-            Status::RequiresAction => shell::command("continue", id, ""),
-            Status::Processing => shell::command("watch", id, ""),
-            _ => show_command(id),
-        };
-        InFlight::new(format!("; booking {id} has status {status}"), next)
-    }
-
-    /// An answer to this paused booking is on its way.
-    pub(crate) fn answering(id: &str) -> Self {
-        let said = format!(" while the answer to booking {id} was being sent");
-        InFlight::new(said + "; check before you answer again", show_command(id))
-    }
-
-    pub(crate) fn changing(id: &str, what: &str) -> Self {
-        let said = format!(" while the {what} of booking {id} was being sent");
-        let hint = format!("check before trying again: {}", show_command(id));
-        InFlight::new(said + "; the outcome is unknown", hint)
-    }
-
-    pub(crate) fn sent(request: &str) -> Self {
-        let said = format!(" while {request} was being sent; the outcome is unknown");
-        InFlight::new(said, "check before you send it again".to_owned())
-    }
-
-    pub(crate) fn is_nothing(&self) -> bool {
-        self.said.is_empty()
+    /// What an interrupt says of it, and how to continue.
+    fn said(&self) -> (String, String) {
+        match self {
+            InFlight::Nothing => ("; nothing was changed".to_owned(), String::new()),
+            InFlight::Creating(key) => (
+                " while the booking request was being sent; the outcome is unknown".to_owned(),
+                resume_command(key),
+            ),
+            InFlight::Answering(id) => (
+                format!(
+                    " while the answer to booking {id} was being sent; check before you answer again"
+                ),
+                show_command(id),
+            ),
+            InFlight::Changing(id, noun) => (
+                format!(" while the {noun} of booking {id} was being sent; the outcome is unknown"),
+                format!("check before trying again: {}", show_command(id)),
+            ),
+            InFlight::Sent(call) => (
+                format!(" while {call} was being sent; the outcome is unknown"),
+                "check before you send it again".to_owned(),
+            ),
+            InFlight::Watching(id, None, command) => {
+                (format!(" before booking {id} was read; nothing was changed"), command.clone())
+            }
+            InFlight::Watching(id, Some(status), command) => {
+                (format!("; booking {id} has status {status}"), command.clone())
+            }
+            InFlight::Known(id, status) => {
+                let next = match status {
+                    Status::RequiresAction => shell::command("continue", id, ""),
+                    Status::Processing => shell::command("watch", id, ""),
+                    _ => show_command(id),
+                };
+                (format!("; booking {id} has status {status}"), next)
+            }
+            InFlight::Other(certain, next) => (format!("; {certain}"), next.clone()),
+        }
     }
 
     /// Adds to an interrupt what the person needs to know. Other errors pass unchanged.
     pub(crate) fn explain(&self, mut error: Error) -> Error {
         if error.code == Code::Interrupted {
-            let nothing = "; nothing was changed";
-            error.message += if self.is_nothing() { nothing } else { &self.said };
-            error.idempotency_key = self.key.clone().or(error.idempotency_key.take());
-            error.hint = self.hint.clone().or(error.hint.take());
+            let (said, hint) = self.said();
+            error.message += &said;
+            if let InFlight::Creating(key) = self {
+                error.idempotency_key = Some(key.clone());
+            }
+            if !hint.is_empty() {
+                error.hint = Some(hint);
+            }
         }
         error
     }

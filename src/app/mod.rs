@@ -13,7 +13,7 @@ mod records;
 pub(crate) mod shared_journal;
 pub(crate) mod understood;
 
-pub(crate) use api::Api;
+pub(crate) use api::{Api, Effect, Verdict};
 pub(crate) use facts::Facts;
 pub(crate) use parts::{Parts, Settings, Startup, Ui};
 pub(crate) use records::Records;

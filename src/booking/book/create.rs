@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
 use crate::app::understood::booking_of;
-use crate::app::{Api, Records, Ui};
+use crate::app::{Api, Effect, Records, Ui};
 use crate::booking::change::send::no_booking;
 use crate::booking::terms::terms_asked_for;
 use crate::booking::verdict::{compared, of_create, of_known};
@@ -74,7 +74,7 @@ pub(crate) async fn create_booking(
     origin: KeyOrigin,
     request: BookingRequest,
 ) -> Result<CreatedBooking> {
-    let client = api.client()?;
+    api.client()?;
     let mut sender = Sending {
         api,
         records,
@@ -94,15 +94,14 @@ pub(crate) async fn create_booking(
         let (run, earlier, left) = begun.map_err(|error| sender.stopped(error))?;
         // A signal drops this future where it waits. `unless_interrupted` then adds to the error
         // what is in flight.
-        api.in_flight.replace(InFlight::creating(key));
-        let progress = api.requesting("sending the booking request");
-        let shows_it = |body: &Document| sender.is_shown_in(body);
-        let key_sender = sender.key_sender(earlier);
+        let effect = Effect::Create {
+            key,
+            sender: sender.key_sender(earlier),
+            appears_in: &|body| sender.is_shown_in(body),
+        };
         let sent_at = Instant::now();
-        let (sent, in_doubt) = client.send_create(&sender.call, key_sender, &shows_it).await;
+        let (sent, in_doubt) = api.send(&sender.call, &effect).await?;
         let took = SignedDuration::try_from(sent_at.elapsed()).unwrap_or_default();
-        drop(progress);
-        api.observe_rate_limit(&sender.call);
         let tries = PriorTries { earlier, in_doubt, took };
         let failure = match sent {
             Ok(answer) => return sender.judge_response(&run, tries, answer),

@@ -6,11 +6,11 @@ use jiff::Timestamp;
 
 use crate::app::in_flight::{InFlight, show_command};
 use crate::app::understood::booking_of;
-use crate::app::{Api, Records, Ui};
+use crate::app::{Api, Effect, Records, Ui, Verdict};
 use crate::booking::finish::record;
 use crate::booking::watch::wait::{another, read_booking};
 use crate::outcome::{Code, Error, Result};
-use crate::service::client::{Answer, Call, Failure};
+use crate::service::client::{Call, Failure};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::same_id;
 
@@ -36,18 +36,14 @@ pub(crate) async fn change(
     what: &'static str,
     done: impl Fn(&Booking) -> bool,
 ) -> Result<Booking> {
-    let in_flight = || InFlight::changing(id, what);
-    let doing = format!("sending the {what}");
-    let failure = match send_about(api, ui, id, &call, in_flight, &doing).await? {
-        Ok(booking) => return Ok(booking),
-        Err(failure) => failure,
+    let in_flight = InFlight::Changing(id.to_owned(), what);
+    let lost = match send_about(api, ui, id, &call, in_flight).await {
+        Verdict::Done(booking) => return Ok(booking),
+        Verdict::Unknown(lost) => lost,
+        verdict => return verdict.into_result(&call),
     };
-    let may_be_done = failure.may_have_been_carried_out();
-    let said = failure.to_string();
-    let error = failure.into_error(&call);
-    if !may_be_done {
-        return Err(error);
-    }
+    let said = lost.to_string();
+    let error = lost.into_error(&call);
     let error = error.hint_before(format!("check before trying again: {}", show_command(id)));
     match read_booking(api, ui, id).await {
         Ok(booking) if done(&booking) => {
@@ -59,74 +55,30 @@ pub(crate) async fn change(
     }
 }
 
-/// Sends a call about a booking like [`send_guarded`], and returns the booking of the answer. An
-/// answer without a booking, or with another one, is a failure that proves nothing.
+/// Sends a call about a booking once, and returns the booking of the answer. An answer without a
+/// booking, or with another one, proves nothing.
 pub(crate) async fn send_about(
     api: &Api,
     ui: &Ui,
     id: &str,
     call: &Call,
-    in_flight: impl Fn() -> InFlight,
-    doing: &str,
-) -> Result<Result<Booking, Failure>> {
+    in_flight: InFlight,
+) -> Verdict<Booking> {
     let left_at = Timestamp::now();
-    let failure = match send_guarded(api, call, in_flight, doing).await? {
-        Ok(answer) => match booking_of(&api.facts, ui, answer.document, left_at) {
-            Ok(booking) if same_id(booking.id(), id) => {
-                api.in_flight.replace(InFlight::known(&booking));
-                return Ok(Ok(booking));
-            }
-            Ok(other) => no_booking(answer.status, another(&other, id)),
-            Err(why) => no_booking(answer.status, why),
-        },
-        Err(failure) => failure,
+    let answer = match api.exchange(call, Effect::Change(in_flight)).await {
+        Verdict::Done(answer) => answer,
+        Verdict::Rejected(failure) => return Verdict::Rejected(failure),
+        Verdict::NothingSent(error) => return Verdict::NothingSent(error),
+        Verdict::Unknown(failure) => return Verdict::Unknown(failure),
     };
-    if !failure.may_have_been_carried_out() {
-        api.in_flight.take();
-    }
-    Ok(Err(failure))
-}
-
-/// Sends a call that must not be repeated if the service may have carried it out.
-///
-/// A rate limit is the only refusal after which the call is sent again, because the service has
-/// then done nothing; `--max-wait` limits the wait. `in_flight` is what an interrupt reports while
-/// the call is on its way, and `doing` labels the progress display. A rate limit that may not be
-/// waited out is an error, anything else a [`Failure`].
-pub(crate) async fn send_guarded(
-    api: &Api,
-    call: &Call,
-    in_flight: impl Fn() -> InFlight,
-    doing: &str,
-) -> Result<Result<Answer, Failure>> {
-    let client = api.client()?;
-    let send = async || {
-        let _progress = api.requesting(doing);
-        client.send(call).await
-    };
-    guard(api, call, in_flight, send).await
-}
-
-/// Like [`send_guarded`], for any way to send the call.
-pub(crate) async fn guard<T>(
-    api: &Api,
-    call: &Call,
-    in_flight: impl Fn() -> InFlight,
-    send: impl AsyncFn() -> Result<T, Failure>,
-) -> Result<Result<T, Failure>> {
-    let mut max_wait = api.max_wait();
-    loop {
-        max_wait = api.admit(call, max_wait).await?;
-        api.in_flight.replace(in_flight());
-        let sent = send().await;
-        api.record_rate_limit(call);
-        let failure = match sent {
-            Err(failure) if failure.may_be_waited_out(call) => failure,
-            sent => return Ok(sent),
-        };
-        // The service has done nothing, so an interrupt during the wait leaves nothing open.
-        api.in_flight.take();
-        max_wait = api.pause_for_rate_limit(failure, call, max_wait).await?;
+    let status = answer.status;
+    match booking_of(&api.facts, ui, answer.document, left_at) {
+        Ok(booking) if same_id(booking.id(), id) => {
+            api.in_flight.replace(InFlight::known(&booking));
+            Verdict::Done(booking)
+        }
+        Ok(other) => Verdict::Unknown(no_booking(status, another(&other, id))),
+        Err(why) => Verdict::Unknown(no_booking(status, why)),
     }
 }
 

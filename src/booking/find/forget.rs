@@ -184,9 +184,9 @@ async fn forget_until(
     if !yes && found.count > 0 {
         confirm(ui, found.count as usize).await?;
     }
-    api.in_flight.replace(InFlight::other(
-        "some guests may be deleted already",
-        "run the same command again to delete the others",
+    api.in_flight.replace(InFlight::Other(
+        "some guests may be deleted already".to_owned(),
+        "run the same command again to delete the others".to_owned(),
     ));
     let _progress = ui.out.progress("deleting guests");
     while records.journal()?.forget_next(until)? {
@@ -219,7 +219,7 @@ async fn leave_nothing(api: &Api, ui: &Ui, settings: &Settings) -> Result<()> {
     }
     let traces = "the guests were deleted, but traces may remain in the journal's file";
     let again = "run the same command again to overwrite them";
-    api.in_flight.replace(InFlight::other(traces, again));
+    api.in_flight.replace(InFlight::Other(traces.to_owned(), again.to_owned()));
     let _progress = ui.out.progress("overwriting deleted data");
     let path = settings.paths.journal.clone();
     let rewriting = tokio::task::spawn_blocking(move || Journal::rewrite_file(&path));

@@ -1,13 +1,13 @@
 //! Sends one answer to a paused booking, and judges the result.
 
 use crate::app::in_flight::{InFlight, show_command};
-use crate::app::{Api, Facts, Records, Ui};
+use crate::app::{Api, Facts, Records, Ui, Verdict};
 use crate::booking::change::send::send_about;
 use crate::booking::conclude::{read_unless, warn_of_field};
 use crate::booking::finish::booking_view;
 use crate::booking::watch::wait::read_booking;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::service::client::{Call, Continuation, Failure};
+use crate::service::client::{Call, Continuation};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::mapping::{Pause, WriteKind};
 
@@ -31,9 +31,9 @@ pub(crate) async fn send_answer(
     answer: &Continuation,
 ) -> Result<(Booking, Option<Error>)> {
     let call = call_of(api, ui, id, answer).await?;
-    let in_flight = || InFlight::answering(id);
-    let failure = match send_about(api, ui, id, &call, in_flight, "sending the answer").await? {
-        Ok(booking) => {
+    let in_flight = InFlight::Answering(id.to_owned());
+    let (failure, is_lost) = match send_about(api, ui, id, &call, in_flight).await {
+        Verdict::Done(booking) => {
             // The response may be older than the answer that it is to.
             let asked = api.facts.dialect().pause(booking.next_action());
             let is_waiting = booking.status() == Status::RequiresAction && asked == answer.pause();
@@ -42,19 +42,15 @@ pub(crate) async fn send_answer(
             warn_if_still_asked(&api.facts, ui, answer, &booking);
             return Ok((booking, None));
         }
-        Err(failure) => failure,
+        // Reading the booking helps only after an invalid answer or a lost one.
+        Verdict::Rejected(failure) if failure.status() == Some(400) => (failure, false),
+        Verdict::Unknown(failure) => (failure, true),
+        verdict => return verdict.into_result(&call).map(|booking| (booking, None)),
     };
-    let may_be_done = failure.may_have_been_carried_out();
-    let is_invalid = matches!(&failure, Failure::Refused(refusal) if refusal.status == 400);
     let said = failure.to_string();
     let mut error = failure.into_error(&call);
-    if may_be_done {
-        let check = format!("check before you answer again: {}", show_command(id));
-        error = error.hint_before(check);
-    }
-    // Reading the booking helps only after an invalid answer or a lost one.
-    if !may_be_done && !is_invalid {
-        return Err(error);
+    if is_lost {
+        error = error.hint_before(format!("check before you answer again: {}", show_command(id)));
     }
     let Ok(booking) = read_booking(api, ui, id).await else {
         return Err(error);
@@ -62,10 +58,10 @@ pub(crate) async fn send_answer(
     api.in_flight.replace(InFlight::known(&booking));
     match booking.status() {
         // A lost answer may still be on its way. Only a refusal proves the booking waits.
-        Status::RequiresAction if may_be_done => Err(error),
+        Status::RequiresAction if is_lost => Err(error),
         Status::RequiresAction => Ok((booking, Some(error))),
         // The booking no longer waits, so its status decides (spec, States and transitions).
-        _ if may_be_done || error.exit == Exit::Invalid => {
+        _ if is_lost || error.exit == Exit::Invalid => {
             let status = booking.status();
             ui.out.note(&format!("{said}; the booking has status {status}"));
             Ok((booking, None))

@@ -30,7 +30,7 @@ pub(crate) async fn answer_pauses(
 ) -> Result<Booking> {
     let is_sandbox = api.is_sandbox().await;
     let before = api.in_flight.replace(InFlight::known(&booking));
-    let mut is_sent = !before.is_nothing();
+    let mut is_sent = !matches!(before, InFlight::Nothing);
     let mut shown = false;
     let mut former = HashMap::new();
     while booking.status() == Status::RequiresAction {

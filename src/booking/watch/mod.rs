@@ -118,8 +118,8 @@ impl Watching<'_> {
             read => read.and_then(Result::ok),
         };
         let in_flight = |status: Option<&Status>| {
-            let watching = InFlight::watching(&id, status, again(&id, until));
-            api.in_flight.replace(watching)
+            let command = again(&id, until);
+            api.in_flight.replace(InFlight::Watching(id.clone(), status.cloned(), command))
         };
         in_flight(None);
         let mut shown: Option<String> = None;

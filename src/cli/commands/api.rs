@@ -1,20 +1,18 @@
 use std::borrow::Cow;
-use std::cell::RefCell;
 
 use reqwest::Method;
 use serde_json::Value;
 
 use crate::app::in_flight::InFlight;
 use crate::app::input::read_file;
-use crate::app::{Api, Parts};
+use crate::app::{Effect, Parts};
 use crate::booking::arguments::header;
-use crate::booking::change::send::guard;
 use crate::booking::finish::preview;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::http_client::header_fields;
 use crate::secrets::redact;
-use crate::service::client::{Call, Head, with_parameter};
+use crate::service::client::{Answer, Call, Head, with_parameter};
 use crate::service::documents::field::{Field, body, field, pairs, raw_field};
 use crate::terminal::output::{Page, View};
 
@@ -98,10 +96,12 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     if call.is_write() {
         api.facts.before_change()?;
     }
-    let (head, answer) = send(api, &call).await;
+    let in_flight = call.is_write().then(|| InFlight::Sent(call.name())).unwrap_or_default();
+    let sent = api.exchange(&call, Effect::Change(in_flight)).await.into_result(&call);
+    let head = api.client().ok().and_then(|it| Some(it.answered.borrow().as_ref()?.1.clone()));
     let head = head.filter(|_| args.include);
-    let error = match answer {
-        Ok(document) => {
+    let error = match sent {
+        Ok(Answer { document, .. }) => {
             return ui.emit(&ApiView { head, body: Some(document), refused: false });
         }
         Err(error) if error.code == Code::OutcomeUnknown => error.hint(UNKNOWN),
@@ -120,28 +120,6 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
 /// A booking request of `api` is no attempt of the journal.
 const UNKNOWN: &str = "check before you send it again: `bookctl bookings --open` lists the unfinished bookings; a booking \
                        request that has an Idempotency-Key can be sent again with the same one";
-
-/// Sends the call, and keeps the head of the last answer; `None` if there was none.
-async fn send(api: &Api, call: &Call) -> (Option<Head>, Result<Document>) {
-    let client = match api.client() {
-        Ok(client) => client,
-        Err(error) => return (None, Err(error)),
-    };
-    let head = RefCell::new(None);
-    let in_flight = || {
-        let sent = call.is_write().then(|| InFlight::sent(&call.name()));
-        sent.unwrap_or_default()
-    };
-    let send = async || {
-        head.take();
-        let (answered, answer) = client.send_raw(call).await?;
-        head.replace(Some(answered));
-        answer
-    };
-    let sent = guard(api, call, in_flight, send).await;
-    let answer = sent.and_then(|answer| answer.map_err(|failure| failure.into_error(call)));
-    (head.into_inner(), answer)
-}
 
 /// Checks that a path starts at the root and stays below the service's address.
 fn own_path(path: &str) -> Result<String> {

@@ -26,7 +26,7 @@ pub(crate) struct Answer {
 }
 
 /// The status and headers of a response, displayed as `HTTP 200 OK` and a line each.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Head {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,

@@ -71,12 +71,6 @@ impl Call {
         !is_read && !self.is_control
     }
 
-    /// Whether the call needs a new connection. On a used connection, a surplus answer to an
-    /// earlier request would be taken for the answer to this booking request.
-    pub(crate) fn wants_fresh_connection(&self) -> bool {
-        self.method == Method::POST && self.path == "/v1/bookings"
-    }
-
     pub(crate) fn is_of_a_sandbox(&self) -> bool {
         self.path.starts_with("/sandbox/")
     }

@@ -1,21 +1,12 @@
 //! One function per endpoint: the request (spec, Endpoints), built in the contract's names and
 //! written by the adapter.
 
-use std::time::Instant;
-
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::answer::Answer;
 use super::call::{Call, fields_of, with_fields, written};
 use super::draft::Draft;
-use super::failure::Failure;
-use super::http_client::Client;
-use super::refusal::KeySender;
-use super::retry;
-use crate::json::Document;
 use crate::outcome::Result;
-use crate::platform::pace;
 use crate::secrets::{register_secret, register_secrets_in};
 use crate::service::mapping::{Adapter, Pause, WriteKind, is_one_of};
 
@@ -315,54 +306,6 @@ pub(crate) fn show_call(booking_id: &str) -> Call {
 
 fn booking_path(booking_id: &str) -> String {
     format!("/v1/bookings/{}", Call::segment(booking_id))
-}
-
-impl Client {
-    pub(crate) async fn read(&self, call: &Call) -> Result<Answer, Failure> {
-        let began = Instant::now();
-        let mut tried = 0;
-        loop {
-            tried += 1;
-            let failure = match self.send(call).await {
-                Ok(answer) => return Ok(answer),
-                Err(failure) => failure,
-            };
-            let left = self.connection.timeout.saturating_sub(began.elapsed());
-            match retry::after_read(&failure, tried, left) {
-                Some(pause) => pace::pause(pause).await,
-                None => return Err(failure),
-            }
-        }
-    }
-
-    /// Sends a booking request, at most three times, always with the same key. Returns the last
-    /// result, and whether a failed try may have booked. `sender` is who else may have sent the
-    /// key, `shows_it` whether a refusal's body shows the booking.
-    pub(crate) async fn send_create(
-        &self,
-        call: &Call,
-        sender: KeySender,
-        shows_it: &dyn Fn(&Document) -> bool,
-    ) -> (Result<Answer, Failure>, bool) {
-        let mut in_doubt = false;
-        let mut tried = 0;
-        loop {
-            tried += 1;
-            let mut failure = match self.send(call).await {
-                Ok(answer) => return (Ok(answer), in_doubt),
-                Err(failure) => failure,
-            };
-            if let Failure::Refused(refusal) = &mut failure {
-                refusal.shows_the_booking = shows_it(&refusal.body);
-                refusal.judge_conflict(if in_doubt { KeySender::Others } else { sender });
-            }
-            in_doubt |= failure.may_have_been_carried_out();
-            match retry::after_create(&failure, tried) {
-                Some(pause) => pace::pause(pause).await,
-                None => return (Err(failure), in_doubt),
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The HTTP client: limited in time and size, follows no redirects, speaks JSON.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -15,11 +15,9 @@ use super::call::Call;
 use super::credential::{self, shown_headers, shown_path};
 use super::failure::Failure;
 use super::rate_limit::{RateLimit, ShownLimit, http_date};
-use super::refusal::request_id;
 use super::wire_trace::WireTrace;
-use crate::json::Document;
 use crate::outcome::{Code, Error, Result};
-use crate::platform::http_client;
+use crate::platform::{http_client, pace};
 use crate::secrets::{KeySource, Secret};
 use crate::service::mapping::Adapter;
 
@@ -50,8 +48,8 @@ pub(crate) struct Client {
     pub(crate) connection: Connection,
     key: OnceCell<Option<Secret>>,
     pub(crate) rate_limit: Cell<Option<ShownLimit>>,
-    /// The last call that was answered, the status, and the service's id of the request.
-    pub(crate) answered: Cell<Option<(String, u16, Option<String>)>>,
+    /// The last call, if it was answered, and the head of its answer.
+    pub(crate) answered: RefCell<Option<(String, Head)>>,
 }
 
 impl Client {
@@ -62,12 +60,14 @@ impl Client {
             connection,
             key: OnceCell::new(),
             rate_limit: Cell::default(),
-            answered: Cell::default(),
+            answered: RefCell::default(),
         })
     }
 
     async fn http(&self, call: &Call) -> Result<&reqwest::Client, Failure> {
-        if !call.wants_fresh_connection() {
+        // On a used connection, a surplus answer to an earlier request would be taken for the answer
+        // to this one, and a service may be about to close it.
+        if !call.is_write() {
             return Ok(&self.http);
         }
         let build = async || build(http_client(&self.connection)?.pool_max_idle_per_host(0));
@@ -126,21 +126,32 @@ impl Client {
 
     /// Sends the call once. A 2xx JSON document is an [`Answer`], all else a [`Failure`].
     pub(crate) async fn send(&self, call: &Call) -> Result<Answer, Failure> {
-        self.exchange(call, self.key(call).await?).await?.2
+        self.send_with(call, self.key(call).await?).await
     }
 
-    /// Sends the call once, and returns the status and the headers too.
-    pub(crate) async fn send_raw(
+    /// Sends the call until it is answered, or `again` names no pause after a failed try (from 1).
+    pub(crate) async fn send_until(
         &self,
         call: &Call,
-    ) -> Result<(Head, Result<Document, Failure>), Failure> {
-        let (status, headers, answer) = self.exchange(call, self.key(call).await?).await?;
-        Ok((Head { status, headers }, answer.map(|it| it.document)))
+        mut again: impl FnMut(&mut Failure, u32) -> Option<Duration>,
+    ) -> Result<Answer, Failure> {
+        let mut tried = 0;
+        loop {
+            tried += 1;
+            let mut failure = match self.send(call).await {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
+            };
+            match again(&mut failure, tried) {
+                Some(pause) => pace::pause(pause).await,
+                None => return Err(failure),
+            }
+        }
     }
 
     /// Sends `GET /v1/` with this key or none. Even a refusal shows that it is reachable.
     pub(crate) async fn probe(&self, key: Option<&Secret>) -> Result<Answer, Failure> {
-        self.exchange(&Call::get("/v1/"), key).await?.2
+        self.send_with(&Call::get("/v1/"), key).await
     }
 
     /// Reads an answer: a refusal as the profile says. A refused key is told how it was sent.
@@ -163,11 +174,8 @@ impl Client {
         answer
     }
 
-    async fn exchange(
-        &self,
-        call: &Call,
-        key: Option<&Secret>,
-    ) -> Result<(StatusCode, HeaderMap, Result<Answer, Failure>), Failure> {
+    async fn send_with(&self, call: &Call, key: Option<&Secret>) -> Result<Answer, Failure> {
+        self.answered.take();
         let headers = self.headers(call, key)?;
         let adapter = &self.connection.adapter;
         let trace = WireTrace { sink: self.connection.trace.as_deref(), dialect: &adapter.dialect };
@@ -200,13 +208,13 @@ impl Client {
             .unwrap_or(Err(Failure::TimedOut(self.connection.timeout)));
         let (status, headers, body) = outcome?;
         trace.answer(status.as_u16(), &headers, &body.0, began.elapsed());
-        self.answered.set(Some((call.name(), status.as_u16(), request_id(&headers))));
         self.observe_clock(&headers);
         self.connection.speaks_contract.set(headers.contains_key("bookctl-contract"));
         let limit = RateLimit::of(status, &headers);
         self.rate_limit.set((limit.is_some() || status.is_success()).then_some(limit));
         let answer = self.read_answer(status, &headers, body);
-        Ok((status, headers, answer))
+        self.answered.replace(Some((call.name(), Head { status, headers })));
+        answer
     }
 
     fn observe_clock(&self, headers: &HeaderMap) {

@@ -99,7 +99,7 @@ fn handler(
 fn posting(api: &Api, what: String, to: &Url) {
     let said = format!("{what} posted to {to}, which may have handled it");
     let hint = "check what it did before you send anything again";
-    api.in_flight.replace(InFlight::other(said, hint));
+    api.in_flight.replace(InFlight::Other(said, hint.to_owned()));
 }
 
 fn no_response(why: &NoReply, url: &Url) -> Error {

@@ -115,7 +115,7 @@ fn embedded_secret(facts: &Facts, database: &Path) -> Result<Option<Secret>> {
 
 async fn served_secret(api: &Api) -> Result<Option<Secret>> {
     let call = Call::get("/sandbox/organization");
-    let answer = match api.client()?.read(&call).await {
+    let answer = match api.client()?.send(&call).await {
         Ok(answer) => answer,
         // Another service on this machine has no such endpoint.
         Err(Failure::Refused(_) | Failure::Unreadable { .. }) => return Ok(None),

@@ -1,0 +1,134 @@
+//! The one place that sends what a command asks of the service.
+
+use std::time::{Duration, Instant};
+
+use super::Api;
+use crate::app::in_flight::InFlight;
+use crate::json::Document;
+use crate::outcome::{Error, Result};
+use crate::service::client::refusal::KeySender;
+use crate::service::client::{Answer, Call, Failure, retry};
+
+/// What a call does at the service.
+pub(crate) enum Effect<'a> {
+    /// Nothing: what may be temporary is sent again.
+    Read,
+    /// Something, or that is not known: it is sent once. Meanwhile an interrupt says this.
+    Change(InFlight),
+    /// A booking: it is sent again under the same key. `appears_in` says whether a refusal shows
+    /// the booking all the same.
+    Create { key: &'a str, sender: KeySender, appears_in: &'a dyn Fn(&Document) -> bool },
+}
+
+/// How an exchange ended.
+pub(crate) enum Verdict<T = Answer> {
+    Done(T),
+    /// The service has certainly done nothing.
+    Rejected(Failure),
+    NothingSent(Error),
+    /// No answer says what was done.
+    Unknown(Failure),
+}
+
+impl Verdict {
+    fn of(call: &Call, sent: Result<Answer, Failure>) -> Self {
+        match sent {
+            Ok(answer) => Verdict::Done(answer),
+            Err(failure) if failure.sent_nothing() => {
+                Verdict::NothingSent(failure.into_error(call))
+            }
+            Err(failure) if failure.is_certain_refusal() => Verdict::Rejected(failure),
+            Err(failure) => Verdict::Unknown(failure),
+        }
+    }
+}
+
+impl<T> Verdict<T> {
+    pub(crate) fn into_result(self, call: &Call) -> Result<T> {
+        match self {
+            Verdict::Done(done) => Ok(done),
+            Verdict::NothingSent(error) => Err(error),
+            Verdict::Rejected(failure) | Verdict::Unknown(failure) => Err(failure.into_error(call)),
+        }
+    }
+}
+
+impl Api {
+    /// Sends a call as soon as its rate limit allows it, and again after one that the service
+    /// reports; `--max-wait` limits the wait. A create is admitted by its run in the journal.
+    pub(crate) async fn exchange(&self, call: &Call, effect: Effect<'_>) -> Verdict {
+        match self.admitted(call, &effect).await {
+            Ok(verdict) => verdict,
+            Err(error) => Verdict::NothingSent(error),
+        }
+    }
+
+    async fn admitted(&self, call: &Call, effect: &Effect<'_>) -> Result<Verdict> {
+        let is_read = matches!(effect, Effect::Read);
+        let mut allowed = self.max_wait();
+        loop {
+            allowed = self.admit(call, allowed).await?;
+            let (sent, _) = self.send(call, effect).await?;
+            // A successful read does not wait for the disk: the next write takes it along.
+            if !is_read || sent.is_err() {
+                self.records.keep_rate_limits();
+            }
+            // After a rate limit too, the service has done nothing.
+            if !is_read && sent.as_ref().is_err_and(|it| !it.may_have_been_carried_out()) {
+                self.in_flight.take();
+            }
+            match sent {
+                Err(failure) if failure.may_be_waited_out(call) => {
+                    allowed = self.pause_for_rate_limit(failure, call, allowed).await?;
+                }
+                sent => return Ok(Verdict::of(call, sent)),
+            }
+        }
+    }
+
+    /// Sends a call, and again as its effect allows. Returns what came last, and whether an earlier
+    /// try of a create may have booked.
+    pub(crate) async fn send(
+        &self,
+        call: &Call,
+        effect: &Effect<'_>,
+    ) -> Result<(Result<Answer, Failure>, bool)> {
+        let client = self.client()?;
+        let mut in_doubt = false;
+        let doing = match effect {
+            Effect::Read => "waiting for the service".to_owned(),
+            Effect::Change(in_flight) => {
+                self.in_flight.replace(in_flight.clone());
+                format!("sending {}", in_flight.noun())
+            }
+            Effect::Create { key, .. } => {
+                self.in_flight.replace(InFlight::Creating((*key).to_owned()));
+                "sending the booking request".to_owned()
+            }
+        };
+        let _progress = (!call.is_control).then(|| self.requesting(&doing));
+        let began = Instant::now();
+        let sent = match effect {
+            Effect::Read => {
+                let left = || client.connection.timeout.saturating_sub(began.elapsed());
+                let again =
+                    |failure: &mut Failure, tried| retry::after_read(failure, tried, left());
+                client.send_until(call, again).await
+            }
+            Effect::Change(_) => client.send(call).await,
+            Effect::Create { sender, appears_in, .. } => {
+                let again = |failure: &mut Failure, tried| -> Option<Duration> {
+                    if let Failure::Refused(refusal) = failure {
+                        refusal.shows_the_booking = appears_in(&refusal.body);
+                        refusal.judge_conflict(if in_doubt { KeySender::Others } else { *sender });
+                    }
+                    in_doubt |= failure.may_have_been_carried_out();
+                    retry::after_create(failure, tried)
+                };
+                client.send_until(call, again).await
+            }
+        };
+        self.observe_rate_limit(call);
+        Ok((sent, in_doubt))
+    }
+}
