@@ -2,7 +2,6 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::app::{Facts, Parts, Records};
-use crate::config::Target;
 use crate::outcome::{Exit, Result};
 use crate::service::time::duration::in_units;
 use crate::service::time::text::whole_seconds;
@@ -33,7 +32,7 @@ pub(crate) fn known(facts: &Facts, records: &Records) -> Result<Vec<RateLimitRow
     if !records.has_journal() {
         return Ok(Vec::new());
     }
-    let embedded = matches!(facts.target(), Target::Embedded { .. });
+    let embedded = facts.target().service().is_none();
     let moved = embedded.then(|| facts.now()).transpose()?;
     let windows = records.journal()?.rate_limits()?.into_iter();
     let limits = windows.map(|window| {

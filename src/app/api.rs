@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::app::facts::UNNAMED_SANDBOX;
 use crate::app::in_flight::{BatchProgress, InFlight};
 use crate::app::{Facts, Records, Settings, Ui};
-use crate::config::{BaseUrl, Target};
+use crate::config::{BaseUrl, Place};
 use crate::outcome::{Code, Error, Result};
 use crate::sandbox::LIVE_KEY;
 use crate::secrets::{KeySource, Secret};
@@ -65,15 +65,13 @@ impl Api {
     }
 
     pub(crate) fn use_key(&mut self, key: Secret) {
-        if let Target::Remote(service) = Rc::make_mut(&mut self.facts.target) {
-            service.key = Some(key);
-        }
+        Rc::make_mut(&mut self.facts.target).key = Some(key);
         self.client = OnceCell::new();
     }
 
     /// Uses another adapter from now on: `profile learn` tries what it found.
     pub(crate) fn use_adapter(&mut self, adapter: Adapter) {
-        if let Target::Remote(service) = Rc::make_mut(&mut self.facts.target) {
+        if let Place::Service(service) = &mut Rc::make_mut(&mut self.facts.target).place {
             service.adapter = adapter;
         }
         self.client = OnceCell::new();
@@ -84,17 +82,17 @@ impl Api {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let connection = match &*self.facts.target {
-            Target::Embedded { key, by_default, .. } => {
+        let connection = match &self.facts.target.place {
+            Place::Sandbox { by_default, .. } => {
                 let base = self.facts.serve_embedded()?;
                 if *by_default {
                     self.ui.out.note(UNNAMED_SANDBOX);
                 }
-                let key = key.clone();
+                let key = self.facts.target.key.clone();
                 let key = key.unwrap_or_else(|| Secret::new(LIVE_KEY.to_owned()));
                 self.connection(base, None, KeySource::Given(key))
             }
-            Target::Remote(service) => {
+            Place::Service(service) => {
                 let url = &service.base_url;
                 self.connection(url.join(""), Some(url), self.facts.key_source(service))
             }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::app::{Settings, Ui};
-use crate::config::{Service, Target};
+use crate::config::{Place, Service, Target};
 use crate::outcome::{Error, Result};
 use crate::platform::ownership;
 use crate::sandbox::{self, OpenError, Sandbox};
@@ -34,7 +34,7 @@ pub(crate) struct Facts {
     /// Whether the last answer said that it comes from a sandbox that speaks the contract.
     pub(super) speaks_contract: Rc<Cell<bool>>,
     /// The service's clock minus ours, as its answers have shown it.
-    pub(super) skew: Rc<Cell<Option<SignedDuration>>>,
+    pub(crate) skew: Rc<Cell<Option<SignedDuration>>>,
     embedded: OnceCell<Embedded>,
 }
 
@@ -98,7 +98,7 @@ impl Facts {
     /// The key in the environment, else the one that is stored for the profile and exactly this
     /// origin.
     pub(super) fn key_source(&self, service: &Service) -> KeySource {
-        match (&service.key, service.account()) {
+        match (&self.target.key, service.account()) {
             (Some(key), _) => KeySource::Given(key.clone()),
             (None, Some(account)) => KeySource::Stored {
                 vault: Vault::new(self.settings.paths.secrets.clone()),
@@ -140,7 +140,7 @@ impl Facts {
     pub(crate) fn before_change(&self) -> Result<()> {
         let Some(service) = self.target.service() else {
             if self.ui.out.quiet
-                && matches!(&*self.target, Target::Embedded { by_default: true, .. })
+                && matches!(self.target.place, Place::Sandbox { by_default: true, .. })
             {
                 Output::trace(UNNAMED_SANDBOX);
             }
@@ -161,7 +161,7 @@ impl Facts {
         if let Some(embedded) = self.embedded.get() {
             return Ok(embedded);
         }
-        let Target::Embedded { database, .. } = &*self.target else {
+        let Place::Sandbox { database, .. } = &self.target.place else {
             let why = "the profile does not point to the sandbox";
             return Err(Error::config(why));
         };
@@ -246,11 +246,11 @@ impl Facts {
     /// A clock for the time that a prompt is open: another command may move the sandbox's clock in
     /// the meantime.
     pub(crate) fn live_clock(&self) -> impl Fn() -> Timestamp {
-        let watched = match &*self.target {
-            Target::Embedded { database, .. } => {
+        let watched = match &self.target.place {
+            Place::Sandbox { database, .. } => {
                 Sandbox::open(sandbox::Options::new(Some(database.clone()))).ok()
             }
-            Target::Remote(_) => None,
+            Place::Service(_) => None,
         };
         move || {
             let moved = watched.as_ref().and_then(|sandbox| sandbox.now().ok());

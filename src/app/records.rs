@@ -53,7 +53,7 @@ impl Records {
             Some(journal) => journal,
             None => {
                 let (scope, path) = (self.scope(), &self.settings.paths.journal);
-                let opened = match self.target.journal() {
+                let opened = match self.target.journal.as_ref() {
                     None => Journal::open(path, scope)?,
                     Some(shared) => Journal::open_shared(self.database(shared)?, scope),
                 };
@@ -76,7 +76,7 @@ impl Records {
             profile: self.target.profile().map(str::to_owned),
             account: self.account(),
             maker: self.maker(),
-            retention: self.target.retention().into(),
+            retention: self.target.retention.into(),
             venue: Some(Box::new(move |id| {
                 opened(&recent, &path, &of_venues).ok()?.venue(id).ok()?
             })),
@@ -95,7 +95,7 @@ impl Records {
 
     /// Begins to connect to a shared journal for a booking. Its first use reports an error.
     pub(crate) fn connect_ahead(&self) {
-        if self.target.journal().is_some()
+        if self.target.journal.is_some()
             && let Ok(journal) = self.journal()
         {
             journal.connect_ahead();
@@ -104,7 +104,7 @@ impl Records {
 
     /// Whether there is a journal. A read makes none.
     pub(crate) fn has_journal(&self) -> bool {
-        self.target.journal().is_some() || self.settings.paths.journal.exists()
+        self.target.journal.is_some() || self.settings.paths.journal.exists()
     }
 
     pub(crate) fn database(&self, shared: &SharedJournal) -> Result<Database> {

@@ -48,7 +48,7 @@ pub(crate) fn booking_view(
 
 /// Who made a booking, where a team shares the journal.
 fn maker(facts: &Facts, records: &Records, booking: &Booking) -> Option<String> {
-    facts.target().journal()?;
+    facts.target().journal.as_ref()?;
     let attempts = records.journal().ok()?.attempts_of(booking.id()).ok()?;
     let mut runs = attempts.into_iter().flat_map(|attempt| attempt.runs);
     let Actor { user, host } = runs.find_map(|run| run.maker)?;

@@ -15,5 +15,5 @@ pub(crate) use file::{ConfigFile, Profile, SANDBOX_PROFILE};
 pub(crate) use paths::Paths;
 pub(crate) use setting::{Assignment, setting};
 pub(crate) use target::{
-    Service, ServiceNeed, SharedJournal, Target, TargetOptions, journal_address, resolve,
+    Place, Service, ServiceNeed, SharedJournal, Target, TargetOptions, journal_address, resolve,
 };

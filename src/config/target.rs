@@ -35,24 +35,30 @@ pub(crate) enum ServiceNeed {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Target {
+pub(crate) struct Target {
+    /// The key that the environment sets for this origin.
+    pub(crate) key: Option<Secret>,
+    /// How long the journal keeps guests' data, unless a command says otherwise.
+    pub(crate) retention: Retention,
+    /// The journal that a team shares; `None` for the file of this computer.
+    pub(crate) journal: Option<SharedJournal>,
+    pub(crate) place: Place,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
     /// The sandbox, with its state in a file.
-    Embedded {
+    Sandbox {
         database: PathBuf,
-        key: Option<Secret>,
         by_default: bool,
-        retention: Retention,
-        journal: Option<Box<SharedJournal>>,
     },
-    Remote(Box<Service>),
+    Service(Box<Service>),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Service {
     pub(crate) profile: Option<String>,
     pub(crate) base_url: BaseUrl,
-    /// The key that the environment sets for this origin.
-    pub(crate) key: Option<Secret>,
     /// The origin for which `auth login` stored the profile's key, if it was noted.
     pub(crate) key_origin: Option<String>,
     pub(crate) key_fingerprint: Option<String>,
@@ -60,9 +66,6 @@ pub(crate) struct Service {
     pub(crate) ca_file: Option<PathBuf>,
     /// How its documents differ from the contract's.
     pub(crate) adapter: Adapter,
-    /// How long the journal keeps guests' data.
-    pub(crate) retention: Retention,
-    pub(crate) journal: Option<SharedJournal>,
 }
 
 #[derive(Clone, Debug)]
@@ -97,14 +100,11 @@ impl Service {
         Service {
             profile: None,
             base_url,
-            key: None,
             key_origin: None,
             key_fingerprint: None,
             read_only: false,
             ca_file: None,
             adapter: Adapter::default(),
-            retention: Retention::default(),
-            journal: None,
         }
     }
 
@@ -116,11 +116,17 @@ impl Service {
 }
 
 impl Target {
+    /// This service, with a key or the profile's.
+    pub(crate) fn of(service: Service, key: Option<Secret>) -> Self {
+        let place = Place::Service(Box::new(service));
+        Target { key, retention: Retention::default(), journal: None, place }
+    }
+
     /// `None` for the sandbox.
     pub(crate) fn service(&self) -> Option<&Service> {
-        match self {
-            Target::Embedded { .. } => None,
-            Target::Remote(service) => Some(service),
+        match &self.place {
+            Place::Sandbox { .. } => None,
+            Place::Service(service) => Some(service),
         }
     }
 
@@ -131,30 +137,11 @@ impl Target {
         service.map_or_else(|| SANDBOX_PROFILE.to_owned(), |it| it.base_url.address())
     }
 
-    /// How long the journal keeps guests' data, unless a command says otherwise.
-    pub(crate) fn retention(&self) -> Retention {
-        match self {
-            Target::Embedded { retention, .. } => *retention,
-            Target::Remote(service) => service.retention,
-        }
-    }
-
-    /// The journal that a team shares; `None` for the file of this machine.
-    pub(crate) fn journal(&self) -> Option<&SharedJournal> {
-        match self {
-            Target::Embedded { journal, .. } => journal.as_deref(),
-            Target::Remote(service) => service.journal.as_ref(),
-        }
-    }
-
     /// The fingerprint of the API key, where it is configured. Another organization's books a
     /// second time under the same idempotency key.
     pub(crate) fn account(&self) -> Option<String> {
-        let (key, stored) = match self {
-            Target::Embedded { key, .. } => (key.as_ref(), None),
-            Target::Remote(service) => (service.key.as_ref(), service.key_fingerprint.clone()),
-        };
-        key.map(Secret::fingerprint).or(stored)
+        let stored = || self.service()?.key_fingerprint.clone();
+        self.key.as_ref().map(Secret::fingerprint).or_else(stored)
     }
 
     /// The name that a person knows it by, if any.
@@ -239,20 +226,16 @@ pub(crate) fn resolve(
                 "choose a profile with --profile NAME, or connect one with `bookctl auth login`",
             ));
         }
-        return Ok(Target::Embedded {
-            database: paths.sandbox.clone(),
+        let place = Place::Sandbox { database: paths.sandbox.clone(), by_default: name.is_none() };
+        return Ok(Target {
             key: env_key.filter(|_| key_origin.is_none()),
-            by_default: name.is_none(),
             retention,
-            journal: journal.map(Box::new),
+            journal,
+            place,
         });
     };
-    let mut service = Service {
-        key: env_key.filter(|_| key_origin.is_none_or(|origin| origin == base_url.origin())),
-        retention,
-        journal,
-        ..Service::at(base_url)
-    };
+    let key = env_key.filter(|_| key_origin.is_none_or(|origin| origin == base_url.origin()));
+    let mut service = Service::at(base_url);
     if let Some((name, profile)) = profile {
         service.profile = Some(name.to_owned());
         service.key_origin = profile.key_origin;
@@ -261,7 +244,7 @@ pub(crate) fn resolve(
         service.ca_file = profile.ca_file;
         service.adapter = profile.adapter;
     }
-    Ok(Target::Remote(Box::new(service)))
+    Ok(Target { retention, journal, ..Target::of(service, key) })
 }
 
 /// The journal that the environment names, else the profile's.
@@ -307,23 +290,17 @@ mod tests {
         resolve(ServiceNeed::Profile, &options, &environment, &Paths::find(&environment).unwrap())
     }
 
-    fn remote(target: Result<Target>) -> Service {
-        match target.unwrap() {
-            Target::Remote(service) => *service,
-            other => panic!("{other:?}"),
-        }
-    }
-
     const LIVE: &str =
         "default_profile = 'live'\n[profiles.live]\nbase_url = 'https://api.example'\n";
 
     #[test]
     fn a_key_given_with_an_address_never_travels_to_another_origin() {
         let variables = [("BOOKCTL_BASE_URL", "http://127.0.0.1:9"), ("BOOKCTL_API_KEY", "k")];
-        assert!(remote(resolve_with(None, &variables, LIVE)).key.is_some());
-        let live = remote(resolve_with(Some("live"), &variables, LIVE));
-        assert!(live.key.is_none());
+        assert!(resolve_with(None, &variables, LIVE).unwrap().key.is_some());
+        let live = resolve_with(Some("live"), &variables, LIVE).unwrap();
+        assert!(live.service().is_some() && live.key.is_none());
         let sandbox = resolve_with(Some("sandbox"), &variables, LIVE).unwrap();
-        assert!(matches!(sandbox, Target::Embedded { key: None, by_default: false, .. }));
+        assert!(sandbox.key.is_none());
+        assert!(matches!(sandbox.place, Place::Sandbox { by_default: false, .. }));
     }
 }

@@ -155,7 +155,7 @@ pub(crate) async fn resume(api: &Api, records: &Records, ui: &Ui, key: &str) -> 
     if !records.journal()?.owns(&attempt) {
         return Err(another_account(&attempt));
     }
-    let is_shared = api.facts.target().journal().is_some();
+    let is_shared = api.facts.target().journal.is_some();
     if is_shared {
         attempt = claimed(&api.facts, records, ui, key, attempt).await?;
     }

@@ -251,7 +251,7 @@ impl BatchRun<'_> {
 
     /// Whether a team shares the journal, so that computers may share a batch.
     fn is_shared(&self) -> bool {
-        self.api.facts.target().journal().is_some()
+        self.api.facts.target().journal.is_some()
     }
 
     /// The next row that no other computer books. Waits if others book all that are left.

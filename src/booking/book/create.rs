@@ -24,6 +24,7 @@ use crate::platform::pace;
 use crate::service::client::refusal::KeySender;
 use crate::service::client::{Answer, BookingRequest, Call};
 use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::certainty::Certainty;
 use crate::service::documents::wish::{Agreement, Compared, Weight};
 use crate::service::time::document_time::DocumentTime;
 
@@ -91,7 +92,7 @@ pub(crate) async fn create_booking(
     let mut max_wait = api.max_wait();
     loop {
         let begun = sender.begin_run(max_wait).await;
-        let (run, earlier, left) = begun.map_err(|error| sender.stopped(error))?;
+        let (id, earlier, left) = begun.map_err(|error| sender.stopped(error))?;
         // A signal drops this future where it waits. `unless_interrupted` then adds to the error
         // what is in flight.
         let effect = Effect::Create {
@@ -99,12 +100,11 @@ pub(crate) async fn create_booking(
             sender: sender.key_sender(earlier),
             appears_in: &|body| sender.is_shown_in(body),
         };
-        let sent_at = Instant::now();
+        let left_at = Timestamp::now();
         let (sent, in_doubt) = api.send(&sender.call, &effect).await?;
-        let took = SignedDuration::try_from(sent_at.elapsed()).unwrap_or_default();
-        let tries = PriorTries { earlier, in_doubt, took };
+        let run = Run { id, earlier, in_doubt, left_at };
         let failure = match sent {
-            Ok(answer) => return sender.judge_response(&run, tries, answer),
+            Ok(answer) => return sender.judge_response(&run, answer),
             Err(failure) => failure,
         };
         let last = if failure.sent_nothing() {
@@ -114,8 +114,7 @@ pub(crate) async fn create_booking(
         } else {
             TryResult::NoProof
         };
-        let (conclusion, _) =
-            sender.end_run(&run, tries, last, failure.status(), failure.code(), None);
+        let (conclusion, _) = sender.end_run(&run, last, (failure.status(), failure.code()), None);
         sender.left_open = conclusion == Conclusion::Unknown;
         if conclusion == Conclusion::NothingBooked {
             api.in_flight.take();
@@ -135,15 +134,14 @@ pub(crate) async fn create_booking(
     }
 }
 
-/// What may have booked before the last try of a run.
-#[derive(Clone, Copy)]
-struct PriorTries {
+/// A run whose last try has ended.
+struct Run {
+    id: RunId,
     /// What the earlier runs of the attempt leave possible.
     earlier: Earlier,
     /// Whether an earlier try of this run may have booked.
     in_doubt: bool,
-    /// How long the run took until its response came.
-    took: SignedDuration,
+    left_at: Timestamp,
 }
 
 struct Sending<'a> {
@@ -184,35 +182,36 @@ impl Sending<'_> {
         (&self.asked != self.body()).then_some(&self.asked)
     }
 
+    /// When this command began, by the service's clock.
+    fn began(&self) -> Timestamp {
+        let ago = SignedDuration::try_from(self.began.elapsed()).unwrap_or_default();
+        let skew = self.api.facts.skew.get().unwrap_or_default();
+        let began = Timestamp::now().saturating_sub(ago).and_then(|it| it.saturating_add(skew));
+        began.unwrap_or_default()
+    }
+
     /// Whether the booking was made before this run began. A sandbox says so by its status; other
     /// services answer a fresh booking with 200 too, and its time says so.
     fn is_older(&self, booking: &Booking, status: u16) -> bool {
-        let Ok(client) = self.api.client() else {
-            return false;
-        };
-        if client.connection.speaks_contract.get() {
+        if self.api.facts.certainty() == Certainty::Contract {
             return status == 200;
         }
         // A service's clocks may differ among themselves. Where a booking that looks older would
         // leave the attempt open, only a minute counts; elsewhere the clocks of two computers are
         // compared with a resolution of some seconds. A service that does not show its clock is
         // compared with ours, which may be wrong by hours.
-        let (skew, margin) = match client.connection.skew.get() {
-            None => (SignedDuration::ZERO, SignedDuration::from_hours(24)),
-            Some(skew) if matches!(self.origin, KeyOrigin::Generated { .. }) => {
-                (skew, SignedDuration::from_mins(1))
+        let margin = match self.api.facts.skew.get() {
+            None => SignedDuration::from_hours(24),
+            Some(_) if matches!(self.origin, KeyOrigin::Generated { .. }) => {
+                SignedDuration::from_mins(1)
             }
-            Some(skew) => (skew, SignedDuration::from_secs(5)),
+            Some(_) => SignedDuration::from_secs(5),
         };
-        let elapsed = SignedDuration::try_from(self.began.elapsed()).unwrap_or_default();
-        let youngest = margin.saturating_add(elapsed).saturating_sub(skew);
-        let created = DocumentTime::of(booking.value(), "created_at");
         // A time without an offset may be that of the zone that is last to have it.
-        let made = created.and_then(|created| {
-            let last = TimeZone::fixed(jiff::tz::offset(-12));
-            created.instant_in(Some(&last))
-        });
-        made.is_some_and(|made| Timestamp::now().duration_since(made) > youngest)
+        let last = TimeZone::fixed(jiff::tz::offset(-12));
+        let created = DocumentTime::of(booking.value(), "created_at");
+        let made = created.and_then(|created| created.instant_in(Some(&last)));
+        made.is_some_and(|made| self.began().duration_since(made) > margin)
     }
 
     /// Records a run once the rate limit allows one. Returns what is left of `max_wait`.
@@ -293,17 +292,15 @@ impl Sending<'_> {
     /// has `booking`. That the end cannot be recorded is a warning.
     fn end_run(
         &self,
-        run: &RunId,
-        tries: PriorTries,
+        run: &Run,
         last: TryResult,
-        http_status: Option<u16>,
-        error_code: Option<&str>,
+        (http_status, error_code): (Option<u16>, Option<&str>),
         booking: Option<&Booking>,
     ) -> (Conclusion, Option<String>) {
         let terms = booking.and_then(|_| terms_asked_for(self.records, &self.asked));
         let end = RunEnd {
             last,
-            in_doubt: tries.in_doubt,
+            in_doubt: run.in_doubt,
             http_status,
             error_code,
             request_id: http_status.and_then(|status| self.request_id(status)),
@@ -313,7 +310,7 @@ impl Sending<'_> {
             asked: self.asked_otherwise(),
         };
         let journal = self.records.journal();
-        match journal.and_then(|it| it.record_end(run, &end)) {
+        match journal.and_then(|it| it.record_end(&run.id, &end)) {
             Ok(ended) => {
                 let conclusion = conclusion(ended.outcome, Some(ended.state));
                 (conclusion, ended.other_attempt)
@@ -324,37 +321,31 @@ impl Sending<'_> {
                     None => "cannot save the result in the journal",
                 };
                 self.ui.out.warn(&format!("{what}: {}", error.message));
-                let outcome = outcome_of(last, tries.in_doubt, false);
+                let outcome = outcome_of(last, run.in_doubt, false);
                 (conclusion(outcome, None), None)
             }
         }
     }
 
     /// Judges a 2xx: it is either the requested booking, or an error.
-    fn judge_response(
-        &self,
-        run: &RunId,
-        tries: PriorTries,
-        answer: Answer,
-    ) -> Result<CreatedBooking> {
+    fn judge_response(&self, run: &Run, answer: Answer) -> Result<CreatedBooking> {
         let status = answer.status;
-        let left_at = Timestamp::now().saturating_sub(tries.took).unwrap_or_default();
-        let read = booking_of(&self.api.facts, self.ui, answer.document, left_at);
+        let read = booking_of(&self.api.facts, self.ui, answer.document, run.left_at);
         let booking = match read.and_then(|booking| self.certain(booking)) {
             Ok(booking) => booking,
             Err(why) => {
-                self.end_run(run, tries, TryResult::NoProof, Some(status), None, None);
+                self.end_run(run, TryResult::NoProof, (Some(status), None), None);
                 return Err(self.doubtful(no_booking(status, why).into_error(&self.call)));
             }
         };
         let id = booking.id();
         let known = self.known_booking.as_deref();
-        let known = known.filter(|_| tries.earlier == Earlier::Booked);
+        let known = known.filter(|_| run.earlier == Earlier::Booked);
         // Only what an earlier try may have made can have been modified.
-        let may_be_modified = tries.in_doubt
-            || tries.earlier != Earlier::Nothing
+        let may_be_modified = run.in_doubt
+            || run.earlier != Earlier::Nothing
             || !matches!(self.origin, KeyOrigin::Generated { .. });
-        let is_first = tries.earlier == Earlier::Nothing;
+        let is_first = run.earlier == Earlier::Nothing;
         let found = compared(self.records, &self.asked, &booking, is_first);
         let verdict = of_create(&booking, &found, may_be_modified && !self.is_younger(&booking));
         let shown = ShownBooking {
@@ -364,10 +355,10 @@ impl Sending<'_> {
             // Only another venue or guest shows that somebody else used the key.
             is_200: status == 200 && verdict.is_another,
         };
-        let last = judge(shown, self.origin, tries.in_doubt, tries.earlier);
+        let last = judge(shown, self.origin, run.in_doubt, run.earlier);
         let is_marked = verdict.refusal.is_some() && !verdict.is_another;
         let kept = (last == TryResult::Booked || is_marked).then_some(&booking);
-        let (conclusion, other_key) = self.end_run(run, tries, last, Some(status), None, kept);
+        let (conclusion, other_key) = self.end_run(run, last, (Some(status), None), kept);
         let difference = verdict.refusal;
         let mut error = match conclusion {
             Conclusion::Booked => {
@@ -377,10 +368,9 @@ impl Sending<'_> {
                     let what = format!(
                         "this idempotency key returned booking {known} before, and {id} now: both may exist"
                     );
-                    let speaks = self.api.client().map(|it| it.connection.speaks_contract.get());
                     // A sandbox may have been reset. Of another service, or with another
                     // organization's key, both stand.
-                    if !speaks.unwrap_or_default() {
+                    if self.api.facts.certainty() != Certainty::Contract {
                         let mut error = Error::new(Code::OutcomeUnknown, what);
                         error.body = Some(booking.document.clone());
                         let hint =
@@ -391,7 +381,7 @@ impl Sending<'_> {
                 }
                 let is_older = shown.is_older || shown.is_known;
                 return Ok(CreatedBooking {
-                    existed_before: existed_before(is_older, tries.in_doubt, tries.earlier),
+                    existed_before: existed_before(is_older, run.in_doubt, run.earlier),
                     booking,
                 });
             }
@@ -427,11 +417,7 @@ impl Sending<'_> {
     /// Whether the booking says that it was made after this command began.
     fn is_younger(&self, booking: &Booking) -> bool {
         let created = DocumentTime::of(booking.value(), "created_at").and_then(|it| it.instant);
-        let skew =
-            self.api.client().ok().and_then(|it| it.connection.skew.get()).unwrap_or_default();
-        let elapsed = SignedDuration::try_from(self.began.elapsed()).unwrap_or_default();
-        let began = Timestamp::now().saturating_sub(elapsed).and_then(|it| it.saturating_add(skew));
-        created.zip(began.ok()).is_some_and(|(created, began)| created > began)
+        created.is_some_and(|created| created > self.began())
     }
 
     /// Whether a response is certainly a booking: it has an id, a status and the specified

@@ -7,7 +7,7 @@ use super::offer::{Offer, terms_reader};
 use crate::app::{Api, Facts, Ui};
 use crate::booking::find::locate::LocatedVenue;
 use crate::booking::find::pick::or_nothing_chosen;
-use crate::config::Target;
+use crate::config::Place;
 use crate::json::plain;
 use crate::outcome::{Code, Error, Result};
 use crate::service::documents::slot::Slot;
@@ -246,10 +246,9 @@ pub(crate) fn show_command(facts: &Facts, ui: &Ui, draft: &BookingDraft) {
 
 /// The profile that a command has to name. The sandbox needs none where no service is configured.
 pub(crate) fn profile(facts: &Facts) -> Option<&str> {
-    match facts.target() {
-        Target::Embedded { by_default: true, .. } => None,
-        target => target.profile(),
-    }
+    let target = facts.target();
+    let is_named = !matches!(target.place, Place::Sandbox { by_default: true, .. });
+    is_named.then(|| target.profile())?
 }
 
 pub(crate) fn declined() -> Error {

@@ -213,7 +213,7 @@ async fn confirm(ui: &Ui, count: usize) -> Result<()> {
 ///
 /// May take seconds, so a thread runs it. After Ctrl-C the file is as before.
 async fn leave_nothing(api: &Api, ui: &Ui, settings: &Settings) -> Result<()> {
-    if api.facts.target().journal().is_some() {
+    if api.facts.target().journal.is_some() {
         // PostgreSQL removes deleted rows when it vacuums.
         return Ok(());
     }

@@ -51,7 +51,7 @@ pub(crate) fn timeline(
     let created = booking.and_then(|booking| time(booking.value(), "created_at"));
     let mut story = Story {
         ahead: created.and_then(|created| clock_ahead(created, &attempts)),
-        is_shared: facts.target().journal().is_some(),
+        is_shared: facts.target().journal.is_some(),
         first_answer: None,
         rows: Vec::new(),
     };

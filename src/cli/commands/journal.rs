@@ -62,7 +62,7 @@ pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
 
 fn status(facts: &Facts, records: &Records, ui: &Ui, settings: &Settings) -> Result<Exit> {
     let path = settings.paths.journal.display().to_string();
-    let shared = facts.target().journal();
+    let shared = facts.target().journal.as_ref();
     let mut view = StatusView {
         kind: if shared.is_some() { "postgresql" } else { "file" },
         place: shared.map_or(path, |it| it.address.to_string()),
@@ -85,7 +85,7 @@ fn status(facts: &Facts, records: &Records, ui: &Ui, settings: &Settings) -> Res
 }
 
 fn replace_damaged(facts: &Facts, ui: &Ui, settings: &Settings) -> Result<Exit> {
-    if let Some(shared) = facts.target().journal() {
+    if let Some(shared) = facts.target().journal.as_ref() {
         return Err(Error::journal(format!(
             "the journal at {} is shared, and cannot be replaced from here",
             shared.address
@@ -121,7 +121,7 @@ fn init(facts: &Facts, records: &Records, ui: &Ui) -> Result<Exit> {
 }
 
 fn shared(facts: &Facts) -> Result<&SharedJournal> {
-    facts.target().journal().ok_or_else(|| {
+    facts.target().journal.as_ref().ok_or_else(|| {
         Error::config("the journal is a file on this computer and needs no preparation").hint(
             "to share one, set BOOKCTL_JOURNAL=postgresql://USER@HOST/DATABASE, or `bookctl profile set NAME journal=URL`",
         )

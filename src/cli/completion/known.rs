@@ -62,7 +62,7 @@ impl Known {
     /// The journal of this machine. One that is shared is not asked.
     fn journal(&self) -> Option<CompletionIndex> {
         let (paths, target) = self.service()?;
-        if target.journal().is_some() {
+        if target.journal.is_some() {
             return None;
         }
         ownership::check_database(&paths.journal).ok()?;

@@ -63,7 +63,7 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     let (mut key, webhook_secret) = read_secrets(&setup, &args, &account.origin, is_new).await?;
 
     let config_file = setup.settings.paths.config_file.clone();
-    let target = Target::Remote(Box::new(Service { key: key.clone(), ..service.clone() }));
+    let target = Target::of(service.clone(), key.clone());
     let mut parts = Parts::with_target(setup, target, false);
     if let Some(given) = &mut key {
         let asks_again = !args.key_stdin && parts.ui.prompter.interactive();

@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::forget_secrets::forget_secrets;
 use crate::app::Startup;
 use crate::config::{
-    ConfigFile, Environment, SANDBOX_PROFILE, ServiceNeed, SharedJournal, Target, journal_address,
+    ConfigFile, Environment, Place, SANDBOX_PROFILE, Service, ServiceNeed, SharedJournal, Target,
+    journal_address,
 };
 use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Item, Secret, Vault, look_up};
@@ -45,11 +46,8 @@ pub(crate) async fn run(setup: Startup, command: Command) -> Result<Exit> {
 }
 
 async fn logout(setup: &Startup) -> Result<Exit> {
-    let account = match setup.settings.target(ServiceNeed::Profile)? {
-        Target::Remote(service) => service.account(),
-        Target::Embedded { .. } => None,
-    };
-    let account = account.ok_or_else(|| {
+    let target = setup.settings.target(ServiceNeed::Profile)?;
+    let account = target.service().and_then(Service::account).ok_or_else(|| {
         Error::config("no profile was named, and only profiles have stored keys")
             .hint("run: bookctl auth logout --profile NAME")
     })?;
@@ -104,13 +102,13 @@ async fn status(setup: &Startup) -> Result<Exit> {
 /// What commands use now. Without a service, the key in the environment alone.
 async fn current(setup: &Startup, vault: &Vault) -> Result<ProfileSecrets> {
     let mut row = match setup.settings.target(ServiceNeed::Profile) {
-        Ok(Target::Embedded { key, .. }) => {
+        Ok(Target { key, place: Place::Sandbox { .. }, .. }) => {
             let mut row = ProfileSecrets::of(Some(SANDBOX_PROFILE), Some(SANDBOX_PROFILE));
             row.take_key(ENVIRONMENT, key.as_ref());
             row.detail = Some("the sandbox needs no API key".to_owned());
             row
         }
-        Ok(Target::Remote(service)) => match (&service.key, service.account()) {
+        Ok(Target { key, place: Place::Service(service), .. }) => match (&key, service.account()) {
             // The keyring is not opened if the environment has the key.
             (None, Some(account)) => {
                 ProfileSecrets::of_account(vault, &account, service.key_origin.as_deref()).await

@@ -51,7 +51,7 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
         }
     };
     let config = configuration(&setup, target.profile());
-    let journal = match target.journal() {
+    let journal = match target.journal.as_ref() {
         None => local_journal(&setup),
         Some(shared) => shared_journal(&setup, shared),
     };

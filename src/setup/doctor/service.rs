@@ -26,10 +26,10 @@ pub(crate) async fn credentials(
     target: &Target,
     vault: &Vault,
 ) -> (Check, Result<Option<KeyAndSource>>) {
-    let Target::Remote(service) = target else {
+    let Some(service) = target.service() else {
         return (keyring(vault, false).await, Ok(None));
     };
-    let key = match (&service.key, service.account()) {
+    let key = match (&target.key, service.account()) {
         (Some(key), _) => Ok(Some((key.clone(), "environment"))),
         (None, None) => Ok(None),
         (None, Some(account)) => {
@@ -72,16 +72,16 @@ pub(crate) async fn examine(
         Err(error) => return vec![Check::failed("reachability", &error)],
     };
     let begun = Instant::now();
-    let (mut answer, mut described) = match (target, key) {
-        (Target::Embedded { .. }, _) => {
+    let (mut answer, mut described) = match (target.service(), key) {
+        (None, _) => {
             let described = "the sandbox's own key".to_owned();
             (ask(&api.facts, settings, client, None).await, Ok(described))
         }
-        (Target::Remote(_), Ok(Some((key, source)))) => {
+        (Some(_), Ok(Some((key, source)))) => {
             let described = format!("{} key {} from the {source}", key.kind(), key.masked());
             (ask(&api.facts, settings, client, Some(&key)).await, Ok(described))
         }
-        (Target::Remote(service), key) => {
+        (Some(service), key) => {
             let missing = format!("there is no API key for {}", target.address());
             let missing = Check::problem("key", Exit::Unauthorized, missing);
             let check = key.map_or_else(|error| Check::failed("key", &error), |_| missing);
@@ -117,9 +117,9 @@ async fn ask(
 ) -> Result<Answer, Failure> {
     let limit = settings.timeout.unwrap_or(LIMIT);
     let answer = async {
-        match facts.target() {
-            Target::Embedded { .. } => client.send(&Call::get("/v1/")).await,
-            Target::Remote(_) => client.probe(key).await,
+        match facts.target().service() {
+            None => client.send(&Call::get("/v1/")).await,
+            Some(_) => client.probe(key).await,
         }
     };
     let answer = tokio::time::timeout(limit, answer).await;
@@ -141,8 +141,8 @@ fn unreached(target: &Target, failure: &Failure) -> Vec<Check> {
         Failure::NotReached { why, .. } => why.clone(),
         failure => format!("cannot reach {origin}: {failure}"),
     };
-    let fix = match target {
-        Target::Remote(service) if !service.base_url.is_loopback() => {
+    let fix = match target.service() {
+        Some(service) if !service.base_url.is_loopback() => {
             format!("curl -v {}", service.base_url.join("/v1/"))
         }
         _ => "bookctl sandbox serve".to_owned(),
@@ -151,8 +151,8 @@ fn unreached(target: &Target, failure: &Failure) -> Vec<Check> {
 }
 
 fn tls(target: &Target) -> Check {
-    match target {
-        Target::Remote(service) if service.base_url.is_https() => {
+    match target.service() {
+        Some(service) if service.base_url.is_https() => {
             Check::ok("tls", "the certificate is trusted")
         }
         _ => Check::ok("tls", "not needed for http on this computer"),
@@ -214,7 +214,7 @@ fn judged(
     }
     let mut check = Check::failed("key", &error);
     check.detail = format!("{key}: {}", check.detail);
-    if let Target::Remote(service) = facts.target()
+    if let Some(service) = facts.target().service()
         && error.exit == Exit::Unauthorized
     {
         let sent = key_sent_as(facts.adapter());

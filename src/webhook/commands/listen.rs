@@ -88,7 +88,7 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     let store = records.webhooks()?;
     let _only_listener = store.lock_listener()?;
     let now = Timestamp::now();
-    let retention = api.facts.target().retention().ended(now);
+    let retention = api.facts.target().retention.ended(now);
     store.prune(retention, now).await?;
     // Before the address is shown, so that a signal from then on ends the listener cleanly.
     let mut signals = listen_for_signals()?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::app::input::read_stdin;
 use crate::app::{Api, Facts, Settings, Ui};
-use crate::config::{Environment, Target};
+use crate::config::{Environment, Place};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::ownership;
 use crate::sandbox::Options;
@@ -87,21 +87,19 @@ pub(crate) async fn webhook_secrets(
     let ways = "set BOOKCTL_WEBHOOK_SECRET, pass --secret-stdin, or store it with: \
                 bookctl auth login --profile NAME --webhook-secret-stdin";
     stored.map_err(|error| error.hint(ways))?;
-    let service = match api.facts.target() {
-        Target::Embedded { .. } => String::new(),
-        Target::Remote(service) => format!(" for {}", service.base_url.origin()),
-    };
+    let service = api.facts.target().service();
+    let service = service.map(|it| format!(" for {}", it.base_url.origin())).unwrap_or_default();
     let what = format!("there is no webhook secret{service}");
     Err(Error::new(Code::NoSecret, what).hint(ways))
 }
 
 /// The secret in a sandbox's settings. Sandboxes listen on loopback addresses only.
 async fn sandbox_secret(api: &Api, settings: &Settings) -> Result<Option<Secret>> {
-    match api.facts.target() {
+    match &api.facts.target().place {
         _ if settings.options.no_sandbox => Ok(None),
-        Target::Embedded { database, .. } => embedded_secret(&api.facts, database),
-        Target::Remote(service) if service.base_url.is_loopback() => served_secret(api).await,
-        Target::Remote(_) => Ok(None),
+        Place::Sandbox { database, .. } => embedded_secret(&api.facts, database),
+        Place::Service(service) if service.base_url.is_loopback() => served_secret(api).await,
+        Place::Service(_) => Ok(None),
     }
 }
 
