@@ -21,7 +21,7 @@ use crate::journal::{
 use crate::json::{Document, plain};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
-use crate::service::client::refusal::KeySender;
+use crate::service::client::refusal::{KeySender, request_id};
 use crate::service::client::{Answer, BookingRequest, Call};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::certainty::Certainty;
@@ -281,11 +281,10 @@ impl Sending<'_> {
 
     /// The service's id of the booking request that it answered with this status.
     fn request_id(&self, status: u16) -> Option<String> {
-        let client = self.api.client().ok()?;
-        let last = client.answered.take();
-        client.answered.set(last.clone());
-        let is_it = |last: &(String, u16, _)| last.0 == "POST /v1/bookings" && last.1 == status;
-        last.filter(is_it)?.2
+        let last = self.api.client().ok()?.answered.borrow();
+        let (call, head) = last.as_ref()?;
+        let is_it = call == "POST /v1/bookings" && head.status.as_u16() == status;
+        is_it.then(|| request_id(&head.headers)).flatten()
     }
 
     /// Ends a run, and returns what may be said of the attempt, and the key of another attempt that
