@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::session_list;
 use crate::app::in_flight::{InFlight, once_sent};
 use crate::app::input::{one_time_code, read_stdin};
-use crate::app::pages::{PENDING, waits_for_code};
+use crate::app::pages::waits_for_code;
 use crate::app::{Api, Effect, Facts, Parts, Records, Ui, Verdict};
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::walk::not_empty;
@@ -12,6 +12,7 @@ use crate::booking::find::locate::locate_session;
 use crate::booking::finish::preview;
 use crate::journal::recent::RecentList;
 use crate::json::{Document, plain};
+use crate::outcome::word::Word;
 use crate::outcome::{Code, Exit, Result};
 use crate::platform::shell;
 use crate::service::client::{Call, session};
@@ -23,7 +24,6 @@ use crate::terminal::output::{DocumentView, Page, Tone};
 use crate::terminal::prompt::Question;
 use crate::terminal::view::Fields;
 
-const ACTIVE: &str = "active";
 const CHECK_FIRST: &str = "check before trying again: bookctl session list";
 
 /// Connect a guest's own account, to book with it
@@ -171,7 +171,7 @@ fn emit_verified(
     id: &str,
 ) -> Result<Exit> {
     let read = facts.adapter().object(ReadKind::Session, &document);
-    let waits = read.is_ok_and(|(session, _)| same_words(&state_of(&session), PENDING));
+    let waits = read.is_ok_and(|(session, _)| same_words(&state_of(&session), Word::PENDING.name));
     let exit = emit_one(facts, records, ui, document, id, Exit::OutcomeUnknown)?;
     if !waits || exit != Exit::Done {
         return Ok(exit);
@@ -215,7 +215,8 @@ async fn disconnect(api: &Api, records: &Records, ui: &Ui, args: Disconnect) -> 
     }
     let answer = document.value();
     let read = api.facts.adapter().object(ReadKind::Session, &document);
-    let is_active = read.is_ok_and(|(session, _)| same_words(&state_of(&session), ACTIVE));
+    let is_active =
+        read.is_ok_and(|(session, _)| same_words(&state_of(&session), Word::ACTIVE.name));
     let has_error = answer.get("error").is_some_and(|error| !error.is_null());
     let remains = is_active || has_error || answer.get("deleted") == Some(&Value::Bool(false));
     let exit = emit_one(&api.facts, records, ui, document, &id, Exit::OutcomeUnknown)?;
@@ -304,7 +305,7 @@ async fn connect(api: &Api, records: &Records, ui: &Ui, args: Connect) -> Result
     if !id.is_empty() {
         records.remember_last(RecentList::LastSession, &id);
     }
-    if ui.prompter.interactive() && !same_words(&state, ACTIVE) {
+    if ui.prompter.interactive() && !same_words(&state, Word::ACTIVE.name) {
         let to = phone.unwrap_or("the guest's phone");
         let note = format!("Sent a code to {to}. Session {id} of {end_user} is waiting for it.");
         ui.out.note(&note);
@@ -374,7 +375,7 @@ fn session_page(session: &Value, around: &[(String, String)], certainty: Certain
     let id = fields.scalar("id").unwrap_or_default();
     let is_deleted = session.get("deleted") == Some(&Value::Bool(true));
     let state = fields.scalar("state").filter(|_| !is_deleted);
-    let is_active = state.as_ref().is_some_and(|it| same_words(it, ACTIVE));
+    let is_active = state.as_ref().is_some_and(|it| same_words(it, Word::ACTIVE.name));
     let mut page = Page::default();
     match &state {
         Some(state) if is_active => page.heading(Tone::Good, state, &id),
@@ -393,7 +394,8 @@ fn session_page(session: &Value, around: &[(String, String)], certainty: Certain
         page.field("other", format!("{path} = {value}"));
     }
     // Elsewhere a state that is not active waits for its code, whatever its name.
-    let waits = |state: &String| certainty != Certainty::Contract || same_words(state, PENDING);
+    let waits =
+        |state: &String| certainty != Certainty::Contract || same_words(state, Word::PENDING.name);
     if is_active {
         if let Some(person) = &person {
             let person = shell::flag("--end-user", person);

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::understood::understood;
 use crate::app::{Api, Records, Ui};
 use crate::json::{Document, plain};
+use crate::outcome::word::Word;
 use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Answer, Call, VenueQuery, session};
 use crate::service::documents::certainty::Certainty;
@@ -263,8 +264,6 @@ pub(crate) async fn find_venues(
     Ok(pages)
 }
 
-pub(crate) const PENDING: &str = "pending";
-
 /// Whether a session is known to wait for the code that was sent to its person.
 pub(crate) async fn waits_for_code(api: &Api, id: &str) -> bool {
     let Ok(answer) = api.read(session::show(id)).await else {
@@ -274,8 +273,8 @@ pub(crate) async fn waits_for_code(api: &Api, id: &str) -> bool {
     let read = adapter.object(ReadKind::Session, &answer.document);
     let state = read.map(|(session, _)| session.get("state").map(plain));
     let waits = |state: &str| match api.facts.certainty() {
-        Certainty::Contract => same_words(state, PENDING),
-        Certainty::Specification => !same_words(state, "active"),
+        Certainty::Contract => same_words(state, Word::PENDING.name),
+        Certainty::Specification => !same_words(state, Word::ACTIVE.name),
     };
     matches!(state, Ok(Some(state)) if waits(&state))
 }

@@ -56,30 +56,39 @@ fn maker(facts: &Facts, records: &Records, booking: &Booking) -> Option<String> 
 }
 
 /// A booking that was recorded, and how it compares with what the journal says was asked for.
+#[derive(Default)]
 pub(crate) struct Recorded {
     pub(crate) found: Vec<Compared>,
 }
 
-/// Records a booking as it was seen now. Another one than was asked for does not take its place in
+/// Stores a booking as it was seen now. Another one than was asked for does not take its place in
 /// the journal. One whose request is not resolved resolves it if it is as that asked. A journal
 /// that cannot be written is no error: the work is done, and the copy is as old as its date says.
-pub(crate) fn record(records: &Records, ui: &Ui, booking: &Booking) -> Recorded {
+pub(crate) fn store(records: &Records, booking: &Booking) -> Recorded {
     let known = kept(records, booking);
     let asked = known.as_ref().and_then(|known| known.asked.as_ref());
     let found = asked.map(|asked| compared(records, asked, booking, false));
     let recorded = Recorded { found: found.unwrap_or_default() };
+    if recorded.is_it() {
+        let key = known.and_then(|known| known.unresolved_key);
+        let is_resolved = of_create(booking, &recorded.found, true).refusal.is_none();
+        let _ = records.journal().and_then(|it| match key.filter(|_| is_resolved) {
+            Some(key) => it.resolve(&key, booking).map(drop),
+            None => it.update(booking),
+        });
+    }
+    recorded
+}
+
+/// Stores a booking that a command is about, for `@last` too, and warns of another one than was
+/// asked for.
+pub(crate) fn record(records: &Records, ui: &Ui, booking: &Booking) -> Recorded {
+    let has_record = records.has_journal() || ui.out.is_human();
+    let recorded = if has_record { store(records, booking) } else { Recorded::default() };
     if let Some(difference) = recorded.difference() {
         let id = booking.id();
         let what = format!("booking {id} is not the one that was asked for: {difference}");
         ui.out.warn(&what);
-    } else if records.has_journal() || ui.out.is_human() {
-        let journal = records.journal();
-        let key = known.and_then(|known| known.unresolved_key);
-        let is_resolved = of_create(booking, &recorded.found, true).refusal.is_none();
-        let _ = journal.and_then(|it| match key.filter(|_| is_resolved) {
-            Some(key) => it.resolve(&key, booking).map(drop),
-            None => it.update(booking),
-        });
     }
     records.remember_last(RecentList::LastBooking, booking.id());
     recorded

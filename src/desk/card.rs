@@ -9,6 +9,7 @@ use crate::booking::show::{add_timeline, history};
 use crate::journal::Attempt;
 use crate::json::plain;
 use crate::outcome::Result;
+use crate::outcome::word::Word;
 use crate::service::time::document_time::time_text;
 use crate::service::time::text::{dated, to_the_second};
 use crate::service::time::zone::system_zone;
@@ -45,7 +46,7 @@ pub(super) fn page(
 fn request_page(attempt: &Attempt, venue: &str) -> Page {
     let asked = |pointer| attempt.asked().pointer(pointer);
     let mut page = Page::default();
-    page.heading(Tone::Warn, "unresolved", &attempt.idempotency_key);
+    page.heading(Tone::Warn, Word::UNRESOLVED.human, &attempt.idempotency_key);
     page.sentence("The result of this request is not known. The booking may exist: find out before you book again.");
     page.field_if("guest", asked("/customer/name").map(plain));
     page.field_if("phone", asked("/customer/phone").map(plain));

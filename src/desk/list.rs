@@ -11,6 +11,7 @@ use crate::booking::find::pick;
 use crate::journal::{Attempt, KeptBooking, SearchCriteria};
 use crate::json::plain;
 use crate::outcome::Result;
+use crate::outcome::word::Word;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::text_fold::{digits, fold};
 use crate::service::time::document_time::DocumentTime;
@@ -39,7 +40,7 @@ impl Entry {
     pub(super) fn state(&self) -> String {
         match self {
             Entry::Booking(kept) => kept.booking.status().word().to_owned(),
-            Entry::Request(..) => "unresolved".to_owned(),
+            Entry::Request(..) => Word::UNRESOLVED.human.to_owned(),
         }
     }
 

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use crate::app::{self, Parts};
+use crate::booking::finish;
 use crate::booking::terms::asked_for;
 use crate::booking::watch::wait;
 use crate::journal::recent::RecentList;
@@ -205,7 +206,7 @@ impl Desk<'_> {
         self.reading = None;
         let Some(read) = read else { return };
         let stored = read.and_then(|booking| {
-            self.parts.records.journal()?.update(&booking)?;
+            finish::store(&self.parts.records, &booking);
             Ok(format!("{} is {}.", booking.id(), booking.status().word()))
         });
         self.list.is_stale = true;

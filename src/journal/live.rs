@@ -8,12 +8,12 @@ use serde_json::Value as Json;
 use super::Journal;
 use super::bookings::KeptBooking;
 use super::search::containing;
-use super::wish::words;
 use crate::json::plain;
 use crate::outcome::Result;
 use crate::platform::sql::values;
 use crate::service::documents::booking::Booking;
-use crate::service::documents::text_fold::{digits, fold};
+use crate::service::documents::guest::guest_marks;
+use crate::service::documents::text_fold::fold;
 use crate::service::time::document_time::DocumentTime;
 
 #[derive(Debug)]
@@ -56,16 +56,6 @@ impl LiveBooking {
         own.extend(guest_marks(&self.asked));
         own.iter().any(|mark| sought.contains(mark))
     }
-}
-
-/// By what the guest of a document is known again: the name as the search compares it, the phone
-/// number, the email address.
-pub(crate) fn guest_marks(document: &Json) -> Vec<String> {
-    let of = |field: &str| document.pointer("/customer")?.get(field).map(plain);
-    let email = of("email").map(|email| email.trim().to_lowercase());
-    let phone = of("phone").map(|phone| digits(&phone).trim_start_matches('0').to_owned());
-    let marks = [of("name").map(|name| words(&name)), phone, email];
-    marks.into_iter().flatten().filter(|it| !it.is_empty()).collect()
 }
 
 impl Journal {

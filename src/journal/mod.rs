@@ -42,7 +42,7 @@ pub(crate) use judgement::{
     Conclusion, KeyOrigin, ShownBooking, TryResult, conclusion, existed_before, judge, outcome_of,
 };
 pub(crate) use limits::{RateLimitWindow, ServiceClock};
-pub(crate) use live::{LiveBooking, guest_marks};
+pub(crate) use live::LiveBooking;
 pub(crate) use protocol::Attempt;
 pub(crate) use recover::recover;
 pub(crate) use run_log::{BeginOutcome, Intent, RunEnd, RunId};
@@ -52,7 +52,6 @@ pub(crate) use search::{FoundBookings, SearchCriteria};
 pub(crate) use store::Journal;
 pub(crate) use summary::Summary;
 pub(crate) use team::prepare;
-pub(crate) use wish::{is_same_but_time, is_same_time, words};
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,8 @@
 
 use serde::Serialize;
 
+use crate::outcome::word::Word;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
@@ -135,10 +137,10 @@ pub(crate) enum State {
 impl State {
     /// Each, in the enum's order, with the word that the journal and `attempts --json` use.
     const WORDS: [(State, &str); 4] = [
-        (State::Unresolved, "unresolved"),
-        (State::Resolved, "resolved"),
-        (State::Refused, "refused"),
-        (State::Abandoned, "abandoned"),
+        (State::Unresolved, Word::UNRESOLVED.name),
+        (State::Resolved, Word::RESOLVED.name),
+        (State::Refused, Word::REFUSED.name),
+        (State::Abandoned, Word::ABANDONED.name),
     ];
 
     pub(crate) fn as_str(self) -> &'static str {

@@ -3,11 +3,9 @@
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::json::plain;
 use crate::platform::crypto::sha256;
 use crate::service::documents::request::canonical;
-use crate::service::documents::wish::name_words;
-use crate::service::time::document_time::DocumentTime;
+use crate::service::documents::wish::is_same_wish;
 
 pub(crate) trait ComparableRequest {
     /// Whether another request may be sent under the key of this one: it is the same, even if its
@@ -63,32 +61,7 @@ impl ComparableRequest for RecordedRequest {
     }
 
     fn is_same_wish(&self, other: &Self) -> bool {
-        let time = |of: &Self| DocumentTime::of(of.asked(), "datetime");
-        is_same_time(time(self), time(other)) && is_same_but_time(self.asked(), other.asked())
-    }
-}
-
-/// Whether two requests for the same time are for the same venue, party and name.
-pub(crate) fn is_same_but_time(one: &Json, other: &Json) -> bool {
-    let text = |asked: &Json, field: &str| asked.pointer(field).map(plain);
-    let name = |asked: &Json| text(asked, "/customer/name").map(|name| words(&name));
-    ["/venue_id", "/party_size"].iter().all(|field| text(one, field) == text(other, field))
-        && name(one) == name(other)
-}
-
-/// A name as it is compared, its words in one order.
-pub(crate) fn words(name: &str) -> String {
-    name_words(name).join(" ")
-}
-
-/// Whether two times are one: the same instant, or the same time on the venue's clock.
-pub(crate) fn is_same_time(one: Option<DocumentTime>, other: Option<DocumentTime>) -> bool {
-    let (Some(one), Some(other)) = (one, other) else {
-        return false;
-    };
-    match (one.instant, other.instant) {
-        (Some(one), Some(other)) => one == other,
-        _ => one.local.is_some() && one.local == other.local,
+        is_same_wish(self.asked(), other.asked())
     }
 }
 
@@ -100,20 +73,6 @@ fn request_hash(request: &Json) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn times_are_one_by_their_instant_and_without_an_offset_by_the_venues_clock() {
-        let is_same = |one: &str, other: &str| {
-            let read = |text: &str| DocumentTime::read(&json!(text));
-            is_same_time(read(one), read(other))
-        };
-        assert!(is_same("2026-12-01T19:30:00+01:00", "2026-12-01T18:30:00Z"));
-        assert!(!is_same("2026-12-01T19:30:00+01:00", "2026-12-01T19:30:00Z"));
-        assert!(is_same("2026-12-01T19:30:00", "2026-12-01T19:30:00"));
-        assert!(!is_same("2026-12-01T19:30:00", "2026-12-01T20:30:00"));
-        assert!(is_same("2026-12-01T19:30:00", "2026-12-01T19:30:00+01:00"));
-        assert!(!is_same("soon", "soon"));
-    }
 
     #[test]
     fn a_wish_is_a_venue_a_time_a_party_and_a_name_in_whatever_letters() {

@@ -4,6 +4,7 @@ pub(crate) mod code;
 mod error;
 mod exit;
 pub(crate) mod similar;
+pub(crate) mod word;
 
 pub(crate) use code::Code;
 pub(crate) use error::{Error, ErrorCode, Result, reason};

@@ -181,6 +181,12 @@ fn corrected_row_is_not_booked_beside_what_it_was() {
     let again = run(&row(9, "Ada Byron").to_string().replace("19:30", "20:00"), &[], 18);
     assert_eq!(lines(&again)[0]["exit_code"], 16, "{again}");
     has(&lines(&again)[0]["error"], "hint", "attempts resume");
+    // Nor beside what standard input had before.
+    let piped = row(20, "Pi Pe").to_string();
+    home.feed(words("batch - --json"), &piped).exits(0);
+    let corrected = piped.replace("19:30", "20:00");
+    let again = home.feed(words("batch - --json"), &corrected).exits(18);
+    holds!(&lines(&again)[0]["error"], {"code": "already_booked", "exit_code": 7});
 }
 
 /// "A row that somebody abandoned is not sent (7, `abandoned`)" (command line, Forms)

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::harness::{Home, Reply, Request, Scripted, has, text, words};
+use crate::harness::{Home, Reply, Request, Scripted, has, holds, text, words};
 
 const AT: &str = "2031-12-05T19:30:00+01:00";
 
@@ -152,13 +152,16 @@ fn field_not_shown_is_a_note_with_its_setting() {
 fn marked_booking_is_listed_and_closed_by_a_read() {
     let answered = booking(&json!({"datetime": "06/12/2031 20:30"}));
     let server = Scripted::start(move |_| Reply::json(201, &answered));
-    for close in ["attempts resume k --json", "show bk_1", "batch"] {
+    for close in ["attempts resume k --json", "show bk_1", "bookings --refresh", "batch"] {
         let home = home(&server);
         let before = server.creates().len();
         let error = home.run(book()).refused(16, "outcome_unknown");
         has(&error, "message", "bk_1 (confirmed)");
         has(&error, "hint", "profile set acme read.booking=EXPRESSION");
         home.ok(["bookings"]).prints("bk_1").says("06/12/2031 20:30");
+        let marked = &home.json("bookings")["marked"][0];
+        holds!(marked, {"id": "bk_1", "status": "confirmed", "idempotency_key": "k"});
+        has(marked, "why", "06/12/2031 20:30");
         assert_eq!(home.json("attempts")["attempts"].as_array().unwrap().len(), 1);
         home.run(words("attempts resume k --json")).exits(16);
         home.ok(["profile", "set", "acme", &format!("read.booking=.datetime = \"{AT}\"")]);

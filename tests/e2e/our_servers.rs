@@ -62,9 +62,13 @@ fn a_delivery_that_does_not_come_in_is_cut_off_after_ten_seconds_also_where_it_w
     let head = "POST / HTTP/1.1\r\nHost: l\r\nContent-Length: 9\r\n";
     let requests =
         [head.to_owned(), format!("{head}\r\n1234"), format!("{head}Expect: 100-continue\r\n\r\n")];
+    let mut all: Vec<_> = requests.iter().map(|it| (listening.url.as_str(), it.as_str())).collect();
+    // Nor does a connection that sends no head hold a place of either server.
+    let served = Served::start();
+    let urls = [listening.url.as_str(), served.base_url()];
+    all.extend(urls.into_iter().flat_map(|url| [(url, ""), (url, "GET / HTTP/1.1\r\n")]));
     std::thread::scope(|scope| {
-        for request in &requests {
-            let url = &listening.url;
+        for (url, request) in all {
             scope.spawn(move || {
                 let (answer, took) = answer(url, request.as_bytes());
                 let answer = String::from_utf8_lossy(&answer);

@@ -7,10 +7,10 @@ use std::hash::Hash;
 use serde_json::Value;
 
 use super::rows::{BatchRow, ranges};
-use crate::journal::words;
 use crate::json::plain;
 use crate::outcome::{Error, Result};
 use crate::platform::crypto::{Digest, sha256};
+use crate::service::documents::guest::folded_name;
 use crate::service::time::document_time::DocumentTime;
 
 #[derive(Debug)]
@@ -73,7 +73,7 @@ fn visit(body: &Value) -> Digest {
     let instant = time.and_then(|it| it.instant).map(|it| it.to_string());
     let local = || time.and_then(|it| it.local).map(|it| it.to_string());
     let moment = instant.or_else(local).unwrap_or_default();
-    let guest = words(&text("/customer/name"));
+    let guest = folded_name(&text("/customer/name"));
     let others = ["/venue_id", "/party_size", "/end_user", "/payment_collection"].map(text);
     let parts = others.iter().chain([&moment, &guest]);
     digest(&parts.map(String::as_bytes).collect::<Vec<_>>())

@@ -3,6 +3,7 @@
 pub(crate) mod keys;
 pub(crate) mod replaced;
 pub(crate) mod request;
+pub(crate) mod results;
 pub(crate) mod rows;
 pub(crate) mod run;
 
@@ -122,7 +123,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     if args.results {
         let mut failed = NotConfirmed::default();
         for keyed in &rows {
-            let line = run::known_line(&api.facts, records, &record, keyed)?;
+            let line = results::known_line(&api.facts, records, &record, keyed)?;
             if line.exit != Exit::Done {
                 failed.add(keyed, line.error.as_ref().and_then(|error| error.str("hint")));
             }
@@ -137,12 +138,11 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     api.facts.before_change()?;
     let mine: HashSet<String> = rows.iter().flat_map(KeyedRow::keys).collect();
     open_attempts::warn_of_open_attempts(api, records, ui, &mine).await?;
-    let replaced = match (&args.rows, name) {
-        // Nothing says that two texts are one batch.
-        (Source::Stdin, None) => Replaced::default(),
-        _ => Replaced::find(&api.facts, records, &record, &rows)?,
-    };
-    replaced.warn_of_removed(records, ui, &rows)?;
+    let replaced = Replaced::find(&api.facts, records, &record, &rows)?;
+    // A text that lacks the rows of an earlier one may be another batch.
+    if name.is_some() || !matches!(args.rows, Source::Stdin) {
+        replaced.warn_of_removed(records, ui, &rows)?;
+    }
     let run = BatchRun {
         api,
         records,

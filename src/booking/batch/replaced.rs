@@ -11,12 +11,15 @@ use super::rows::BatchRow;
 use crate::app::in_flight::{resume_command, show_command};
 use crate::app::{Api, Facts, Records, Ui};
 use crate::booking::book::duplicates::{day_at, venue_of};
-use crate::booking::watch::wait;
-use crate::journal::{Attempt, BatchRecord, State, guest_marks, is_same_time, words};
+use crate::booking::verdict::compared;
+use crate::booking::{finish, watch::wait};
+use crate::journal::{Attempt, BatchRecord, State};
 use crate::json::plain;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
 use crate::service::documents::booking::Booking;
+use crate::service::documents::guest::{folded_name, guest_marks};
+use crate::service::documents::wish::{Agreement, Compared};
 use crate::service::time::document_time::{DocumentTime, time_text};
 
 /// The last attempts of the rows that are gone, which may have made a booking for a time to come.
@@ -92,11 +95,11 @@ impl Replaced {
                 return Err(error.idempotency_key(key));
             };
             let booking = wait::read_booking(api, ui, id).await?;
-            let _ = records.journal()?.update(&booking);
+            finish::store(records, &booking);
             if !booking.may_stand() {
                 continue;
             }
-            let flags = changes(attempt, &booking, row);
+            let flags = changes(records, attempt, &booking, row);
             if flags.as_ref().is_some_and(Vec::is_empty) {
                 return Ok(Some(booking));
             }
@@ -154,7 +157,7 @@ fn seat(records: &Records, asked: &Value) -> Option<Seat> {
     let (_, day) = day_at(records, &venue, asked)?;
     // Without its guest, as after it was deleted, a request is nobody's.
     let name = asked.pointer("/customer/name").map(plain)?;
-    Some((venue, day, words(&name)))
+    Some((venue, day, folded_name(&name)))
 }
 
 /// Whether two requests with one name are for one guest: its phone or email is the same.
@@ -169,18 +172,25 @@ fn is_same_guest(before: &Value, now: &Value) -> bool {
     !(differs("phone") && differs("email"))
 }
 
-/// The flags of `modify` that make a booking fit a row, perhaps none; `None` if it cannot.
-fn changes(attempt: &Attempt, booking: &Booking, row: &BatchRow) -> Option<Vec<String>> {
+/// The flags of `modify` that make a booking what a row asks for: none if it is that. `None` if
+/// `modify` cannot.
+fn changes(
+    records: &Records,
+    attempt: &Attempt,
+    booking: &Booking,
+    row: &BatchRow,
+) -> Option<Vec<String>> {
     let asked = |field: &str| row.body.get(field).map(plain);
     let is_fixed = |field: &&str| asked(field) == attempt.asked().get(*field).map(plain);
     if !["end_user", "payment_collection"].iter().all(is_fixed) {
         return None;
     }
-    let time = |of| DocumentTime::of(of, "datetime");
-    let is_same_time = is_same_time(time(booking.value()), time(&row.body));
-    let is_same_party = booking.value().get("party_size").map(plain) == asked("party_size");
-    let at = asked("datetime").filter(|_| !is_same_time);
-    let party = asked("party_size").filter(|_| !is_same_party);
-    let flags = [("--at", at), ("--party", party)];
-    Some(flags.into_iter().filter_map(|(name, to)| Some(shell::flag(name, &to?))).collect())
+    let mut found = compared(records, &row.body, booking, false);
+    found.retain(|it| it.agreement != Agreement::Same);
+    let flag = |it: Compared| match it.field.as_str() {
+        "datetime" => Some(shell::flag("--at", &it.wanted)),
+        "party_size" => Some(shell::flag("--party", &it.wanted)),
+        _ => None,
+    };
+    Some(found.into_iter().filter_map(flag).collect())
 }

@@ -13,11 +13,11 @@ use crate::booking::book::create::attempt_request;
 use crate::booking::book::duplicates::venue_of;
 use crate::booking::book::offer::{known_zone, offered, resolve, slot_time, unknown_zone};
 use crate::booking::find::locate::LocatedVenue;
-use crate::journal::{Attempt, State, is_same_time};
+use crate::journal::{Attempt, State};
 use crate::json::plain;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::client::BookingRequest;
-use crate::service::time::document_time::DocumentTime;
+use crate::service::time::document_time::{DocumentTime, is_same_time};
 use crate::service::time::when::{Moment, When};
 
 /// Gives each time without an offset the moment that it means: on the venue's clock, which a search

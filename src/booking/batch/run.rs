@@ -8,26 +8,25 @@ use std::time::Duration;
 use super::NotConfirmed;
 use super::keys::KeyedRow;
 use super::replaced::Replaced;
-use super::request::{asks_same, is_of_row, row_request};
+use super::request::{asks_same, row_request};
+use super::results::{RowResult, last_try, own_attempt, refusal, unsent};
 use super::rows::ranges;
-use crate::app::in_flight::{BatchProgress, resume_command};
-use crate::app::{Api, Facts, Records, Ui};
+use crate::app::in_flight::BatchProgress;
+use crate::app::{Api, Records, Ui};
 use crate::booking::attempts::open_attempts;
 use crate::booking::book::create::{CreatedBooking, create_booking};
 use crate::booking::book::{duplicates, review};
 use crate::booking::terms::asked_for;
-use crate::booking::verdict;
-use crate::booking::watch::wait;
+use crate::booking::{finish, verdict, watch::wait};
 use crate::journal::recent::RecentSlot;
 use crate::journal::{
-    Attempt, BatchRecord, Claim, KeyOrigin, LONGEST_LEASE, LiveBooking, RowLine, State, abandoned,
-    guest_marks,
+    Attempt, Claim, KeyOrigin, LONGEST_LEASE, LiveBooking, RowLine, State, abandoned,
 };
 use crate::json::plain;
-use crate::outcome::code::exit_for_refusal;
-use crate::outcome::{Code, Error, ErrorCode, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
 use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::guest::guest_marks;
 use crate::terminal::output::{Progress, visible};
 
 /// After so many unknown outcomes in a row the batch stops: the service has a problem.
@@ -35,39 +34,6 @@ const UNKNOWN_IN_A_ROW: u32 = 3;
 
 /// How often is looked whether another machine has done its row.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
-
-/// What a row ends with, under the key of its `retry`-th new try.
-pub(crate) struct RowResult<'a> {
-    pub(crate) keyed: &'a KeyedRow,
-    pub(crate) retry: u32,
-    pub(crate) outcome: Result<Booking>,
-}
-
-impl RowResult<'_> {
-    /// The exit code that `book` would have had for this row alone.
-    pub(crate) fn exit(&self) -> Exit {
-        match &self.outcome {
-            Ok(booking) => booking.exit(),
-            Err(error) => error.exit,
-        }
-    }
-
-    /// What is printed. The booking is the service's own text, byte for byte.
-    pub(crate) fn line(&self) -> RowLine {
-        let (booking, error) = match &self.outcome {
-            Ok(booking) => (Some(booking.document.clone()), None),
-            // The row has this booking, and did not get the one that it asks for.
-            Err(error) if error.code == Code::AlreadyBooked => (error.body.clone(), Some(error)),
-            Err(error) => (None, Some(error)),
-        };
-        RowLine {
-            idempotency_key: self.keyed.key(self.retry),
-            exit: self.exit(),
-            booking,
-            error: error.map(|error| error.to_json()),
-        }
-    }
-}
 
 pub(crate) struct BatchRun<'a> {
     pub(crate) api: &'a Api,
@@ -380,8 +346,7 @@ impl BatchRun<'_> {
             self.check(&key, &booking, existed_before, keyed)?;
         }
         if existed_before || self.wait.is_some() {
-            // If what was read cannot be stored, it is shown all the same.
-            let _ = journal.update(&booking);
+            finish::store(records, &booking);
         }
         Ok(Some(booking))
     }
@@ -451,100 +416,4 @@ impl BatchRun<'_> {
         }
         created
     }
-}
-
-/// The attempt under a key of a row, if it is for this row. Another one is refused by the journal
-/// when the row is sent.
-fn own_attempt(
-    facts: &Facts,
-    records: &Records,
-    keyed: &KeyedRow,
-    key: &str,
-) -> Result<Option<Attempt>> {
-    let attempt = records.journal()?.attempt(key)?;
-    let origin = facts.target().address();
-    Ok(attempt.filter(|it| it.origin == origin && is_of_row(it, keyed, key)))
-}
-
-/// The error of an attempt whose last run was refused: the refusal's status and code.
-fn refusal(attempt: &Attempt) -> Option<Error> {
-    let run = attempt.runs.last()?;
-    let status = run.http_status;
-    let status = status.filter(|_| attempt.state == State::Refused)?;
-    let said = run.error_code.as_deref();
-    let code = ErrorCode::of_refusal(said, status);
-    let message = format!("the service rejected it with HTTP {status}");
-    let mut error = Error::of(code, exit_for_refusal(said, status), message);
-    error.http_status = Some(status);
-    Some(error)
-}
-
-/// The number of the last of a row's keys that was sent, or 0.
-fn last_try(facts: &Facts, records: &Records, keyed: &KeyedRow) -> Result<u32> {
-    let mut retry = 0;
-    while own_attempt(facts, records, keyed, &keyed.key(retry + 1))?.is_some() {
-        retry += 1;
-    }
-    Ok(retry)
-}
-
-fn unsent() -> Error {
-    Error::new(Code::Unsent, "no request has been sent for this row")
-}
-
-/// The result of a row as printed, else what the journal knows. Nothing is sent.
-pub(crate) fn known_line(
-    facts: &Facts,
-    records: &Records,
-    record: &BatchRecord,
-    keyed: &KeyedRow,
-) -> Result<RowLine> {
-    let own = own_attempt(facts, records, keyed, &keyed.first)?;
-    // The key that a row names may be another row's by now.
-    let is_of_another = own.is_none() && records.journal()?.attempt(&keyed.first)?.is_some();
-    if let (Some(Some(line)), false) = (record.rows.get(&keyed.first), is_of_another) {
-        return Ok(line.clone());
-    }
-    let retry = last_try(facts, records, keyed)?;
-    let outcome = match own_attempt(facts, records, keyed, &keyed.key(retry))? {
-        Some(attempt) => booked_by(facts, records, &attempt)?,
-        None => Err(unsent()),
-    };
-    Ok(RowResult { keyed, retry, outcome }.line())
-}
-
-/// The booking that an attempt made, as the journal keeps it, or why there is none.
-fn booked_by(facts: &Facts, records: &Records, attempt: &Attempt) -> Result<Result<Booking>> {
-    let key = &attempt.idempotency_key;
-    let error = match (attempt.state, &attempt.booking_id) {
-        (State::Resolved, Some(id)) => match records.journal()?.kept(id)? {
-            Some(kept) => {
-                let asked = kept.asked.unwrap_or_default();
-                let verdict = verdict::of_known(records, &asked, &kept.booking);
-                return Ok(match verdict::refusal(facts, &kept.booking, &verdict) {
-                    Some(error) => Err(error.idempotency_key(key)),
-                    None => Ok(kept.booking),
-                });
-            }
-            None => Error::journal(format!("booking {id} was deleted from the journal"))
-                .exiting(Exit::NotFound),
-        },
-        (State::Refused, _) => refusal(attempt)
-            .unwrap_or_else(|| Error::new(Code::Network, "the service was not reached")),
-        (State::Abandoned, _) => abandoned(attempt),
-        _ => {
-            let journal = records.journal()?;
-            let kept = journal.marked(key)?.map(|id| journal.kept(&id)).transpose()?.flatten();
-            let refusal = kept.and_then(|kept| {
-                let verdict = verdict::of_known(records, attempt.asked(), &kept.booking);
-                verdict::refusal(facts, &kept.booking, &verdict)
-            });
-            let unknown = "the outcome is unknown: a booking may exist";
-            refusal.unwrap_or_else(|| {
-                let check = format!("check it: {}", resume_command(key));
-                Error::new(Code::OutcomeUnknown, unknown).hint(check)
-            })
-        }
-    };
-    Ok(Err(error.idempotency_key(key)))
 }

@@ -12,12 +12,14 @@ use super::draft::BookingDraft;
 use crate::app::in_flight::resume_command;
 use crate::app::{Facts, Records, Ui};
 use crate::booking::confirmation::Confirmation;
-use crate::journal::{Attempt, LiveBooking, State, guest_marks, is_same_but_time, is_same_time};
+use crate::journal::{Attempt, LiveBooking, State};
 use crate::json::plain;
 use crate::outcome::Result;
 use crate::service::client::BookingRequest;
 use crate::service::documents::booking::Booking;
-use crate::service::time::document_time::{DocumentTime, time_text};
+use crate::service::documents::guest::guest_marks;
+use crate::service::documents::wish::is_same_wish;
+use crate::service::time::document_time::{DocumentTime, is_same_time, time_text};
 
 const NOTHING_SENT: &str = "Nothing was sent.";
 
@@ -78,7 +80,7 @@ pub(crate) async fn wants_second_beside_open(
 ) -> Result<bool> {
     let is_same = |attempt: &&Attempt| {
         let request = at_time_of(facts, draft, attempt.asked());
-        request.is_some_and(|request| is_same_but_time(&request.asked, attempt.asked()))
+        request.is_some_and(|request| is_same_wish(&request.asked, attempt.asked()))
     };
     let Some(attempt) = open.iter().find(is_same) else {
         return Ok(false);

@@ -211,8 +211,7 @@ async fn confirm(
         let old = before.value().get(name);
         let from_to = |text: fn(&Value) -> String| {
             let old = old.map(text).filter(|old| !old.is_empty());
-            let mark = before.mark(name).replace('*', "(as requested)");
-            let old = old.map(|old| old + &mark);
+            let old = old.map(|old| before.mark(name).to_owned() + &old);
             format!("{} → {}", old.as_deref().unwrap_or("not set"), text(new))
         };
         match name.as_str() {

@@ -12,15 +12,17 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::app::in_flight::resume_command;
-use crate::app::{Api, Facts, Parts, Records, Ui};
+use crate::app::{Api, Parts, Records, Ui};
 use crate::booking::terms;
 use crate::booking::verdict::of_known;
 use crate::journal::recent::RecentList;
 use crate::journal::{KeptBooking, SearchCriteria};
 use crate::json::Document;
+use crate::outcome::word::{Word, WordKind};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::show_call;
 use crate::service::documents::booking::Booking;
@@ -28,7 +30,7 @@ use crate::service::mapping::scalars;
 use crate::service::time::when::Days;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::DocumentView;
-use crate::terminal::view::{AS_REQUESTED, is_listed_as, kept_page, open_page};
+use crate::terminal::view::{is_listed_as, kept_page, open_page};
 
 /// List and search the bookings this computer knows
 ///
@@ -96,24 +98,21 @@ enum BookingsAction {
 
 /// A status by its name, or by a word that a list shows.
 pub(crate) fn status() -> impl TypedValueParser<Value = String> {
-    let waiting = PossibleValue::new("requires_action").alias("waiting");
-    let others = ["processing", "confirmed", "failed", "cancelled", "expired"];
-    let words = ["overdue", "failed, check"].map(|it| PossibleValue::new(it).hide(true));
-    let all = others.map(PossibleValue::new).into_iter().chain(words);
-    let names = PossibleValuesParser::new(std::iter::once(waiting).chain(all));
-    names.map(|name| match name.to_lowercase() {
-        name if name == "waiting" => "requires_action".to_owned(),
-        name => name,
+    let names = Word::of_bookings().map(|word| match word.kind {
+        WordKind::Listed => PossibleValue::new(word.human).hide(true),
+        _ if word.human == word.name => PossibleValue::new(word.name),
+        _ => PossibleValue::new(word.name).alias(word.human),
+    });
+    PossibleValuesParser::new(names).map(|name| {
+        let name = name.to_lowercase();
+        let status = |it: &&Word| it.kind == WordKind::Status && it.human == name;
+        Word::of_bookings().find(status).map_or(name.clone(), |word| word.name.to_owned())
     })
 }
 
 /// The status in the journal of what a list shows under a word.
 pub(crate) fn recorded_status(word: &str) -> &str {
-    match word {
-        "overdue" => "requires_action",
-        "failed, check" => "failed",
-        status => status,
-    }
+    Word::of_bookings().find(|it| it.human == word).map_or(word, |it| it.name)
 }
 
 pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
@@ -171,21 +170,23 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     records.remember_rows(RecentList::Bookings, ids);
     let bookings = Document::array(found.kept.iter().map(|it| &it.booking.document));
     let more = Document::from(Value::from(found.more));
-    let document = Document::object(&[("bookings", &bookings), ("more", &more)]);
+    let marked: Vec<_> = found.kept.iter().filter_map(|it| mark(records, it)).collect();
+    let list_of_marked = Document::from(json!(marked));
+    let mut members = vec![("bookings", &bookings), ("more", &more)];
+    members.extend((!marked.is_empty()).then_some(("marked", &list_of_marked)));
+    let document = Document::object(&members);
     let list = DocumentView(document, |_| kept_page(&found.kept, api.facts.service_now()));
     ui.out.emit_long(&list)?;
     if found.kept.is_empty() && ui.out.is_human() {
         pick::note_nothing_found(&api.facts, records, ui, &sought)?;
     }
-    for (kept, why) in found.kept.iter().filter_map(|it| Some((it, mark(records, it)?))) {
-        let (id, status) = (kept.booking.id(), kept.booking.status());
-        let resume = resume_command(kept.unresolved_key.as_deref().unwrap_or_default());
+    for MarkedBooking { id, status, why, idempotency_key: key } in &marked {
+        let resume = resume_command(key);
         ui.out.note(&format!("{id} ({status}) is marked: {why}; check it: {resume}"));
     }
     if let Some(open) = pick::open_requests(records).filter(|_| ui.out.is_human()) {
         ui.out.note(&open);
     }
-    note_marks(&api.facts, ui, found.kept.iter().map(|it| it.fill_in(&it.booking)));
     if found.more {
         let limit = args.limit;
         let note = format!("There are more than {limit}. Use --limit to show more.");
@@ -194,11 +195,24 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Why a booking does not resolve the request that was answered with it.
-fn mark(records: &Records, kept: &KeptBooking) -> Option<String> {
-    let asked = kept.asked.as_ref().filter(|_| kept.unresolved_key.is_some())?;
-    let why = of_known(records, asked, &kept.booking).refusal;
-    Some(why.unwrap_or_else(|| "its request is not resolved".to_owned()))
+/// A booking that does not resolve the request that was answered with it.
+#[derive(Serialize)]
+struct MarkedBooking {
+    id: String,
+    status: String,
+    why: String,
+    idempotency_key: String,
+}
+
+fn mark(records: &Records, kept: &KeptBooking) -> Option<MarkedBooking> {
+    let key = kept.unresolved_key.clone()?;
+    let why = of_known(records, kept.asked.as_ref()?, &kept.booking).refusal;
+    Some(MarkedBooking {
+        id: kept.booking.id().to_owned(),
+        status: kept.booking.status().to_string(),
+        why: why.unwrap_or_else(|| "its request is not resolved".to_owned()),
+        idempotency_key: key,
+    })
 }
 
 /// Whether the visit is on one of these days, by the venue's clock.
@@ -209,14 +223,6 @@ fn is_within(kept: &KeptBooking, days: &Days, now: Timestamp) -> bool {
     let day = time.day_in(Some(&zone));
     let days = days.resolve(now, &zone);
     day.zip(days.ok()).is_some_and(|(day, (first, last))| (first..=last).contains(&day))
-}
-
-/// Says what the stars of a list are.
-fn note_marks(facts: &Facts, ui: &Ui, mut known: impl Iterator<Item = Booking>) {
-    if known.any(|it| !it.requested.is_empty()) {
-        let set = facts.adapter().set_command("read.booking=EXPRESSION");
-        ui.out.note(&format!("* {AS_REQUESTED} (map it: {set})"));
-    }
 }
 
 /// By the time of the visit: the next first, and after those that are to come the last.
@@ -257,7 +263,6 @@ async fn list_open(
     let list = DocumentView(document, |_| open_page(&bookings, api.facts.service_now()));
     let none = "No unfinished bookings in the last day.";
     ui.out.emit_list(&list, bookings.is_empty(), none)?;
-    note_marks(&api.facts, ui, bookings.into_iter().map(|it| it.1));
     Ok(Exit::Done)
 }
 

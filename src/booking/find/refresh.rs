@@ -4,14 +4,16 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{by_visit, pick};
-use crate::app::Parts;
+use crate::app::{Parts, Records};
+use crate::booking::finish::store;
+use crate::booking::verdict::compared;
 use crate::booking::watch::wait::{is_not_found, read_booking};
-use crate::journal::{KeptBooking, SearchCriteria, is_same_time};
+use crate::journal::{KeptBooking, SearchCriteria};
 use crate::json::plain;
 use crate::outcome::{Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::plural;
-use crate::service::time::document_time::DocumentTime;
+use crate::service::documents::wish::Agreement;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
 
@@ -43,25 +45,26 @@ pub(super) async fn run(parts: &Parts) -> Result<Exit> {
     let today = system_zone().to_datetime(api.facts.service_now()).date();
     let sought = SearchCriteria { coming: Some(today), ..SearchCriteria::default() };
     let mut kept = records.journal()?.find(&sought, None)?.kept;
-    // The first of the order says whether the visit is to come.
-    kept.retain(|kept| !by_visit(kept, today).0);
+    // The first of the order says whether the visit is to come. Of a marked booking that may not be
+    // known.
+    kept.retain(|kept| !by_visit(kept, today).0 || kept.unresolved_key.is_some());
     let progress = ui.out.progress_of(kept.len());
-    let mut changed = Vec::new();
+    let mut all = Vec::new();
     for kept in &kept {
         let read = match read_booking(api, ui, kept.booking.id()).await {
             Ok(booking) => Some(booking),
             Err(error) if is_not_found(&error) => None,
             Err(error) => return Err(error),
         };
-        changed.extend(compared(kept, read.as_ref()));
+        all.extend(changed(records, kept, read.as_ref()));
         if let Some(booking) = read {
-            records.journal()?.update(&booking)?;
+            store(records, &booking);
         }
         progress.step();
     }
     drop(progress);
-    let all_as_booked = changed.iter().all(|it| it.as_booked);
-    let refreshed = Refreshed { checked: kept.len(), changed };
+    let all_as_booked = all.iter().all(|it| it.as_booked);
+    let refreshed = Refreshed { checked: kept.len(), changed: all };
     ui.out.emit_long(&refreshed)?;
     let (checked, changed) = (kept.len(), refreshed.changed.len());
     let bookings = plural(checked, "coming booking", "coming bookings");
@@ -69,23 +72,25 @@ pub(super) async fn run(parts: &Parts) -> Result<Exit> {
     Ok(if all_as_booked { Exit::Done } else { Exit::Failed })
 }
 
-/// How a booking differs from its record; `now` is `None` if the service lost it.
-fn compared(kept: &KeptBooking, now: Option<&Booking>) -> Option<Changed> {
+/// How a booking differs from what was kept of it; `now` is `None` if the service does not know it
+/// any more.
+fn changed(records: &Records, kept: &KeptBooking, now: Option<&Booking>) -> Option<Changed> {
     let before = kept.fill_in(&kept.booking);
     let status = now.map_or(Status::Other("not found".to_owned()), Booking::status);
+    let asked = kept.asked.as_ref().filter(|_| kept.unresolved_key.is_some());
+    let source = asked.unwrap_or(before.value());
+    let booked = BOOKED.iter().filter_map(|it| Some((it.to_string(), source.get(it)?.clone())));
+    let booked = Value::Object(booked.collect());
+    let found = now.map(|now| compared(records, &booked, now, false)).unwrap_or_default();
     let mut changes = Map::new();
-    let mut is_moved = false;
-    for field in BOOKED {
-        let old = before.value().get(field).filter(|it| !it.is_null());
-        let new = now.and_then(|it| it.value().get(field)).filter(|it| !it.is_null());
-        if let (Some(old), Some(new)) = (old, new)
-            && plain(old) != plain(new)
-            && !is_same_instant(field, &before, now)
-        {
-            changes.insert(field.to_owned(), json!({"from": old, "to": new}));
-            is_moved = true;
+    for it in found {
+        if let Agreement::Differs(text) | Agreement::NotUnderstood(text) = it.agreement {
+            let to = now.and_then(|now| now.value().get(&it.field).cloned());
+            let to = to.unwrap_or(text.into());
+            changes.insert(it.field.clone(), json!({"from": booked[&it.field], "to": to}));
         }
     }
+    let is_moved = !changes.is_empty();
     if status != before.status() {
         let change = json!({"from": before.status().as_str(), "to": status.as_str()});
         changes.insert("status".to_owned(), change);
@@ -97,12 +102,6 @@ fn compared(kept: &KeptBooking, now: Option<&Booking>) -> Option<Changed> {
         guest: before.guest(),
         venue: before.venue_name().or_else(|| before.venue_id()),
     })
-}
-
-/// Whether only the notation of a time differs.
-fn is_same_instant(field: &str, before: &Booking, now: Option<&Booking>) -> bool {
-    let time = |booking: &Booking| DocumentTime::of(booking.value(), field);
-    field == "datetime" && is_same_time(time(before), now.and_then(time))
 }
 
 impl Draw for Refreshed {

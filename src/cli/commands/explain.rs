@@ -3,9 +3,10 @@ use serde_json::{Value, json};
 use crate::json::Document;
 use crate::outcome::code::{ALL, CodeEntry, Retry, entry};
 use crate::outcome::similar::did_you_mean;
+use crate::outcome::word::Word;
 use crate::outcome::{Error, Exit, Result};
 use crate::terminal::output::{Output, Page, TableCell, Tone, View};
-use crate::terminal::view::{LIST_WORDS, capitalised};
+use crate::terminal::view::capitalised;
 
 /// Explain a status, an error code or an exit code
 ///
@@ -32,8 +33,9 @@ pub(super) fn explained(code: Option<&str>) -> Result<Explained> {
         return Ok(ALL.iter().map(Row::from).collect());
     };
     let folded = code.to_lowercase();
-    if let Some((_, codes)) = LIST_WORDS.iter().find(|(word, _)| *word == folded) {
-        return Ok(codes.iter().filter_map(|code| entry(code)).map(Row::from).collect());
+    let word = Word::ALL.iter().find(|it| it.human == folded && !it.codes.is_empty());
+    if let Some(word) = word {
+        return Ok(word.codes.iter().filter_map(|code| entry(code)).map(Row::from).collect());
     }
     if let Some(found) = entry(&folded).or_else(|| entry(&format!("http_{folded}"))) {
         return Ok([Row::from(found)].into_iter().collect());

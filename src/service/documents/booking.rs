@@ -10,6 +10,7 @@ use super::id::{id_in, token};
 use crate::json::Document;
 use crate::outcome::Exit;
 use crate::outcome::code::{self, Retry};
+use crate::outcome::word::Word;
 use crate::service::time::document_time::DocumentTime;
 
 /// How long a booking waits for an answer by default (spec, Limits, 5).
@@ -27,46 +28,46 @@ pub(crate) enum Status {
 }
 
 impl Status {
-    /// The status that a word means. Ignores case, blanks, hyphens and `canceled`.
+    const KNOWN: [(Status, &Word); 6] = [
+        (Status::RequiresAction, Word::REQUIRES_ACTION),
+        (Status::Processing, Word::PROCESSING),
+        (Status::Confirmed, Word::CONFIRMED),
+        (Status::Failed, Word::FAILED),
+        (Status::Cancelled, Word::CANCELLED),
+        (Status::Expired, Word::EXPIRED),
+    ];
+
+    /// The status that a word means. Case, blanks, hyphens and the spelling `canceled` make no
+    /// difference.
     pub(crate) fn parse(text: &str) -> Self {
-        let letters: String = text
-            .chars()
-            .filter(|c| !matches!(c, ' ' | '-' | '_'))
-            .flat_map(char::to_lowercase)
-            .collect();
-        match letters.as_str() {
-            "requiresaction" => Status::RequiresAction,
-            "processing" => Status::Processing,
-            "confirmed" => Status::Confirmed,
-            "failed" => Status::Failed,
-            "cancelled" | "canceled" => Status::Cancelled,
-            "expired" => Status::Expired,
-            _ => Status::Other(text.to_owned()),
+        let letters = |text: &str| {
+            let letters = text.chars().filter(|c| !matches!(c, ' ' | '-' | '_'));
+            letters.flat_map(char::to_lowercase).collect::<String>().replace("cancell", "cancel")
+        };
+        let meant = letters(text);
+        let known = Status::KNOWN.into_iter().find(|(_, word)| letters(word.name) == meant);
+        known.map_or_else(|| Status::Other(text.to_owned()), |(status, _)| status)
+    }
+
+    fn known_word(&self) -> Option<&'static Word> {
+        let known = Status::KNOWN.iter().find(|(status, _)| status == self);
+        known.map(|(_, word)| *word)
+    }
+
+    /// The word for a person.
+    pub(crate) fn word(&self) -> &str {
+        self.known_word().map_or(self.as_str(), |word| word.human)
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        match self {
+            Status::Other(text) => text,
+            known => known.known_word().map_or("", |word| word.name),
         }
     }
 
     pub(crate) fn has_not_ended(&self) -> bool {
         !matches!(self, Status::Failed | Status::Cancelled | Status::Expired)
-    }
-
-    /// The word for a person.
-    pub(crate) fn word(&self) -> &str {
-        match self {
-            Status::RequiresAction => "waiting",
-            other => other.as_str(),
-        }
-    }
-
-    pub(crate) fn as_str(&self) -> &str {
-        match self {
-            Status::RequiresAction => "requires_action",
-            Status::Processing => "processing",
-            Status::Confirmed => "confirmed",
-            Status::Failed => "failed",
-            Status::Cancelled => "cancelled",
-            Status::Expired => "expired",
-            Status::Other(text) => text,
-        }
     }
 }
 
@@ -127,10 +128,9 @@ impl Booking {
         Booking::read(document, Some(value.into()), around)
     }
 
-    /// What stands behind a field of a list: a star if it was only asked for.
+    /// What stands before a field that was only asked for.
     pub(crate) fn mark(&self, field: &str) -> &'static str {
-        let is_requested = self.requested.contains(&field);
-        if is_requested { " *" } else { "" }
+        if self.requested.contains(&field) { "asked for " } else { "" }
     }
 
     /// The booking in the contract's shape: as it came, where the service speaks it.

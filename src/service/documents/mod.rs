@@ -5,6 +5,7 @@ pub(crate) mod certainty;
 pub(crate) mod contact;
 pub(crate) mod field;
 pub(crate) mod field_value;
+pub(crate) mod guest;
 pub(crate) mod id;
 pub(crate) mod money;
 pub(crate) mod request;

@@ -6,16 +6,11 @@ use serde_json::Value;
 
 use super::booking::Booking;
 use super::field_value::{FieldValue, count};
+use super::guest::{MASKS, email_agreement, folded_name, name_agreement, phone_agreement};
 use super::id::same_id;
-use super::text_fold::{digits, fold};
+use super::text_fold::fold;
 use crate::json::plain;
-use crate::service::time::document_time::DocumentTime;
-
-/// Characters with which a service masks part of a text.
-const MASKS: [char; 5] = ['*', '•', '●', '…', '#'];
-
-/// Words before or after a name that are no part of it.
-const TITLES: &str = "mr mrs ms miss mx dr prof sir madam mme mlle herr frau sr sra";
+use crate::service::time::document_time::{DocumentTime, is_same_time};
 
 /// The seconds of a quarter of an hour: zones' offsets are multiples, up to 14 hours.
 const QUARTER: i64 = 15 * 60;
@@ -132,7 +127,18 @@ pub(crate) fn compare(
     found
 }
 
-/// The name decides who the guest is, else the email address or the phone number.
+/// Whether two requests ask for one booking: the same venue, time, party and name.
+pub(crate) fn is_same_wish(one: &Value, other: &Value) -> bool {
+    let time = |asked| DocumentTime::of(asked, "datetime");
+    let text = |asked: &Value, field: &str| asked.pointer(field).map(plain);
+    let name = |asked: &Value| text(asked, "/customer/name").map(|name| folded_name(&name));
+    is_same_time(time(one), time(other))
+        && ["/venue_id", "/party_size"].iter().all(|field| text(one, field) == text(other, field))
+        && name(one) == name(other)
+}
+
+/// The name decides who the guest is. Where none can be compared, the email address or the phone
+/// number does.
 fn weigh_guest(found: &mut [Compared], is_first: bool) {
     let of = |field: &str| found.iter().find(|it| it.field == field).map(|it| &it.agreement);
     let name = of("customer.name");
@@ -222,11 +228,8 @@ fn time_agreement(
     };
     let differs = || Agreement::Differs(plain(text));
     let is_same = |same: bool| if same { Agreement::Same } else { differs() };
-    if let (Some(sent), Some(time)) = (sent.instant, time.instant) {
-        return is_same(sent == time);
-    }
-    if sent.instant.is_none() && time.instant.is_none() {
-        return is_same(sent.local == time.local);
+    if sent.instant.is_some() == time.instant.is_some() {
+        return is_same(is_same_time(Some(sent), Some(*time)));
     }
     let (clock, other): (Option<DateTime>, _) = (sent.local_in(zone), time.local_in(zone));
     let apart = clock.zip(other).map(|(clock, other)| other.duration_since(clock).as_secs());
@@ -257,72 +260,6 @@ fn text_agreement(wanted: &Value, text: &str) -> Agreement {
         Agreement::NotShown
     } else {
         Agreement::Differs(text.to_owned())
-    }
-}
-
-fn email_agreement(wanted: &str, text: &str) -> Agreement {
-    let (wanted, own) = (wanted.trim().to_lowercase(), text.trim().to_lowercase());
-    match own.split_once(MASKS) {
-        Some((first, _)) if wanted.starts_with(first) => Agreement::NotShown,
-        None if wanted == own => Agreement::Same,
-        None if wanted.contains(MASKS) => Agreement::NotShown,
-        _ => Agreement::Differs(text.to_owned()),
-    }
-}
-
-/// Two phone numbers may be one without country and area codes, if long enough.
-fn phone_agreement(wanted: &str, text: &str) -> Agreement {
-    let last = |text: &str| {
-        let digits = digits(text);
-        let from = digits.len().checked_sub(7)?;
-        (!text.contains(MASKS)).then(|| digits[from..].to_owned())
-    };
-    match last(wanted).zip(last(text)) {
-        None => Agreement::NotShown,
-        Some((wanted, own)) if wanted == own => Agreement::Same,
-        Some(_) => Agreement::Differs(text.to_owned()),
-    }
-}
-
-/// The words of a name without case, accents and titles, in any order of the parts.
-pub(crate) fn name_words(name: &str) -> Vec<String> {
-    let folded = fold(&name.replace("...", "…"));
-    let is_between = |it: char| it.is_whitespace() || matches!(it, ',' | '.' | '/');
-    let words: Vec<&str> = folded.split(is_between).filter(|it| !it.is_empty()).collect();
-    let is_title = |word: &&&str| TITLES.split(' ').any(|title| title == **word);
-    let mut own: Vec<&&str> = words.iter().filter(|word| !is_title(word)).collect();
-    if own.is_empty() {
-        own = words.iter().collect();
-    }
-    let mut own: Vec<String> = own.into_iter().map(ToString::to_string).collect();
-    own.sort_unstable();
-    own
-}
-
-/// A name is the same in any order of its words. Masked or shortened, its rest counts.
-fn name_agreement(name: &str, text: &str) -> Agreement {
-    let (wanted, mut own) = (name_words(name), name_words(text));
-    // A word that is masked whole shows nothing.
-    own.retain(|word| !word.chars().all(|it| MASKS.contains(&it)));
-    if own.is_empty() {
-        return Agreement::NotShown;
-    }
-    let fits = |word: &String| match word.split_once(MASKS) {
-        Some((first, _)) => wanted.iter().any(|it| it.starts_with(first)),
-        None => {
-            let is_initial = word.chars().count() == 1;
-            wanted.iter().any(|it| it == word || is_initial && it.starts_with(word.as_str()))
-        }
-    };
-    if own.len() <= wanted.len() && own.iter().all(fits) {
-        return Agreement::Same;
-    }
-    // What was seen before may be the one that is masked or shortened.
-    let is_short = |word: &String| word.contains(MASKS) || word.chars().count() == 1;
-    let is_shortened = wanted.iter().any(is_short) && !own.iter().any(is_short);
-    match is_shortened && name_agreement(text, name) == Agreement::Same {
-        true => Agreement::Same,
-        false => Agreement::Differs(text.to_owned()),
     }
 }
 

@@ -114,7 +114,7 @@ pub(crate) fn one(value: &Value, shape: Shape) -> Result<&Map<String, Value>, St
         }
         (_, Search::Found(found)) => match found.objects[..] {
             [object] => match refusal_around(value, object).flatten() {
-                Some(word) => Err(format!("the fields around the {noun} contain `{word}`")),
+                Some(word) => Err(format!("the object around the {noun} reports `{word}`")),
                 None => Ok(object),
             },
             _ => Err(format!("it has {} {nouns} in `{}`", found.objects.len(), found.place)),

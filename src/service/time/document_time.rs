@@ -118,6 +118,18 @@ impl DocumentTime {
     }
 }
 
+/// Whether two times are one: the same instant, however it is written, or the same time on the
+/// venue's clock.
+pub(crate) fn is_same_time(one: Option<DocumentTime>, other: Option<DocumentTime>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else {
+        return false;
+    };
+    match (one.instant, other.instant) {
+        (Some(one), Some(other)) => one == other,
+        _ => one.local.is_some() && one.local == other.local,
+    }
+}
+
 /// A time of a document for people. What is not understood is returned as it came.
 pub(crate) fn time_text(value: &Value) -> String {
     DocumentTime::read(value).map_or_else(|| plain(value), |time| time.human())
@@ -196,5 +208,19 @@ mod tests {
         ] {
             assert_eq!(time_text(&value), shown);
         }
+    }
+
+    #[test]
+    fn times_are_one_by_their_instant_and_without_an_offset_by_the_venues_clock() {
+        let is_same = |one: &str, other: &str| {
+            let read = |text: &str| DocumentTime::read(&json!(text));
+            is_same_time(read(one), read(other))
+        };
+        assert!(is_same("2026-12-01T19:30:00+01:00", "2026-12-01T18:30:00Z"));
+        assert!(!is_same("2026-12-01T19:30:00+01:00", "2026-12-01T19:30:00Z"));
+        assert!(is_same("2026-12-01T19:30:00", "2026-12-01T19:30:00"));
+        assert!(!is_same("2026-12-01T19:30:00", "2026-12-01T20:30:00"));
+        assert!(is_same("2026-12-01T19:30:00", "2026-12-01T19:30:00+01:00"));
+        assert!(!is_same("soon", "soon"));
     }
 }

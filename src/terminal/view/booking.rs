@@ -42,9 +42,6 @@ pub(crate) struct BookingView {
     pub(crate) is_answered: bool,
 }
 
-/// What a field that was only asked for is.
-pub(crate) const AS_REQUESTED: &str = "asked for; not found in the response";
-
 impl View for BookingView {
     fn json(&self) -> Document {
         self.booking.document.clone()

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use super::{numbered, tone_of};
 use crate::journal::{Attempt, KeptBooking};
 use crate::json::plain;
+use crate::outcome::word::Word;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::field_value::FieldValue;
 use crate::service::time::document_time::DocumentTime;
@@ -38,20 +39,19 @@ impl BookingRow {
             guest: text("/customer/name"),
             time: FieldValue::of(asked("/datetime"), DocumentTime::read),
             time_mark: "",
-            status: TableCell::from("unresolved"),
+            status: TableCell::from(Word::UNRESOLVED.human),
             party: text("/party_size"),
             venue: text("/venue_id"),
             id: attempt.idempotency_key.clone(),
         }
     }
 
-    /// The status of `booking`, and what is known of it, with a star at what was only requested.
-    /// `now` is the service's time.
+    /// The status of `booking`, and what is known of it. `now` is the service's time.
     fn of(booking: &Booking, known: &Booking, now: Timestamp) -> Self {
         let status = booking.status();
         let (tone, word) = tone_and_word(booking, &status, now);
         let party = known.value().get("party_size").map(plain);
-        let marked = |field, text: Option<String>| text.map(|text| text + known.mark(field));
+        let marked = |field, text: Option<String>| Some(known.mark(field).to_owned() + &text?);
         let venue = known.venue_name();
         BookingRow {
             guest: marked("customer", known.guest()).unwrap_or_default(),
@@ -81,9 +81,10 @@ impl BookingRow {
             FieldValue::Read(time) => (time.rfc3339(), listed(time, now)),
             FieldValue::NotUnderstood(text) => (text.clone(), text.clone()),
         };
+        let mark = self.time_mark.to_owned();
         vec![
             self.guest.into(),
-            TableCell::from(full).in_short(Some(short + self.time_mark)),
+            TableCell::from(mark.clone() + &full).in_short(Some(mark + &short)),
             self.status,
             self.party.into(),
             self.venue.into(),
@@ -91,14 +92,6 @@ impl BookingRow {
         ]
     }
 }
-
-/// The words of lists that are no status of the service, and the codes that explain them.
-pub(crate) const LIST_WORDS: [(&str, &[&str]); 4] = [
-    ("waiting", &["requires_action"]),
-    ("overdue", &["requires_action"]),
-    ("failed, check", &["payment_outcome_unknown", "payment_replay_failed"]),
-    ("unresolved", &["outcome_unknown"]),
-];
 
 /// Whether a list shows this word as the booking's status, or the word is the status.
 pub(crate) fn is_listed_as(booking: &Booking, word: &str, now: Timestamp) -> bool {
@@ -108,9 +101,9 @@ pub(crate) fn is_listed_as(booking: &Booking, word: &str, now: Timestamp) -> boo
 
 fn tone_and_word<'a>(booking: &Booking, status: &'a Status, now: Timestamp) -> (Tone, &'a str) {
     if booking.waits_until().is_some_and(|until| until <= now) {
-        (Tone::Bad, "overdue")
+        (Tone::Bad, Word::OVERDUE.human)
     } else if *status == Status::Failed && booking.may_stand() {
-        (Tone::Warn, "failed, check")
+        (Tone::Warn, Word::FAILED_CHECK.human)
     } else {
         (tone_of(status), status.word())
     }

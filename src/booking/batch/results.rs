@@ -1,0 +1,142 @@
+//! What a row of a batch ends with, now or as the journal knows it.
+
+use super::keys::KeyedRow;
+use super::request::is_of_row;
+use crate::app::in_flight::resume_command;
+use crate::app::{Facts, Records};
+use crate::booking::verdict;
+use crate::journal::{Attempt, BatchRecord, RowLine, State, abandoned};
+use crate::outcome::code::exit_for_refusal;
+use crate::outcome::{Code, Error, ErrorCode, Exit, Result};
+use crate::service::documents::booking::Booking;
+
+/// What a row ends with, under the key of its `retry`-th new try.
+pub(crate) struct RowResult<'a> {
+    pub(crate) keyed: &'a KeyedRow,
+    pub(crate) retry: u32,
+    pub(crate) outcome: Result<Booking>,
+}
+
+impl RowResult<'_> {
+    /// The exit code that `book` would have had for this row alone.
+    pub(crate) fn exit(&self) -> Exit {
+        match &self.outcome {
+            Ok(booking) => booking.exit(),
+            Err(error) => error.exit,
+        }
+    }
+
+    /// What is printed. The booking is the service's own text, byte for byte.
+    pub(crate) fn line(&self) -> RowLine {
+        let (booking, error) = match &self.outcome {
+            Ok(booking) => (Some(booking.document.clone()), None),
+            // The row has this booking, and did not get the one that it asks for.
+            Err(error) if error.code == Code::AlreadyBooked => (error.body.clone(), Some(error)),
+            Err(error) => (None, Some(error)),
+        };
+        RowLine {
+            idempotency_key: self.keyed.key(self.retry),
+            exit: self.exit(),
+            booking,
+            error: error.map(|error| error.to_json()),
+        }
+    }
+}
+
+/// The attempt under a key of a row, if it is for this row. Another one is refused by the journal
+/// when the row is sent.
+pub(super) fn own_attempt(
+    facts: &Facts,
+    records: &Records,
+    keyed: &KeyedRow,
+    key: &str,
+) -> Result<Option<Attempt>> {
+    let attempt = records.journal()?.attempt(key)?;
+    let origin = facts.target().address();
+    Ok(attempt.filter(|it| it.origin == origin && is_of_row(it, keyed, key)))
+}
+
+/// The error of an attempt whose last run was refused. Only the status and the code of the refusal
+/// are known.
+pub(super) fn refusal(attempt: &Attempt) -> Option<Error> {
+    let run = attempt.runs.last()?;
+    let status = run.http_status;
+    let status = status.filter(|_| attempt.state == State::Refused)?;
+    let said = run.error_code.as_deref();
+    let code = ErrorCode::of_refusal(said, status);
+    let message = format!("the service rejected it with HTTP {status}");
+    let mut error = Error::of(code, exit_for_refusal(said, status), message);
+    error.http_status = Some(status);
+    Some(error)
+}
+
+/// The number of the last of a row's keys that was sent, or 0.
+pub(super) fn last_try(facts: &Facts, records: &Records, keyed: &KeyedRow) -> Result<u32> {
+    let mut retry = 0;
+    while own_attempt(facts, records, keyed, &keyed.key(retry + 1))?.is_some() {
+        retry += 1;
+    }
+    Ok(retry)
+}
+
+pub(super) fn unsent() -> Error {
+    Error::new(Code::Unsent, "no request has been sent for this row")
+}
+
+/// The result of a row as it was printed; of one that was not, what the journal knows. Nothing is
+/// sent.
+pub(crate) fn known_line(
+    facts: &Facts,
+    records: &Records,
+    record: &BatchRecord,
+    keyed: &KeyedRow,
+) -> Result<RowLine> {
+    let own = own_attempt(facts, records, keyed, &keyed.first)?;
+    // The key that a row names may be another row's by now.
+    let is_of_another = own.is_none() && records.journal()?.attempt(&keyed.first)?.is_some();
+    if let (Some(Some(line)), false) = (record.rows.get(&keyed.first), is_of_another) {
+        return Ok(line.clone());
+    }
+    let retry = last_try(facts, records, keyed)?;
+    let outcome = match own_attempt(facts, records, keyed, &keyed.key(retry))? {
+        Some(attempt) => booked_by(facts, records, &attempt)?,
+        None => Err(unsent()),
+    };
+    Ok(RowResult { keyed, retry, outcome }.line())
+}
+
+/// The booking that an attempt made, as the journal keeps it, or why there is none.
+fn booked_by(facts: &Facts, records: &Records, attempt: &Attempt) -> Result<Result<Booking>> {
+    let (journal, key) = (records.journal()?, &attempt.idempotency_key);
+    let id = match attempt.state {
+        State::Resolved => attempt.booking_id.clone(),
+        State::Unresolved => journal.marked(key)?,
+        State::Refused | State::Abandoned => None,
+    };
+    let kept = id.as_deref().map(|id| journal.kept(id)).transpose()?.flatten();
+    let why = match (attempt.state, kept) {
+        (state, Some(kept)) => {
+            let verdict =
+                verdict::of_known(records, &kept.asked.unwrap_or_default(), &kept.booking);
+            match verdict::refusal(facts, &kept.booking, &verdict) {
+                None if state == State::Resolved => return Ok(Ok(kept.booking)),
+                refusal => refusal,
+            }
+        }
+        (State::Resolved, None) => id.map(|id| {
+            let what = format!("booking {id} was deleted from the journal");
+            Error::journal(what).exiting(Exit::NotFound)
+        }),
+        (State::Refused, None) => Some(
+            refusal(attempt)
+                .unwrap_or_else(|| Error::new(Code::Network, "the service was not reached")),
+        ),
+        (State::Abandoned, None) => Some(abandoned(attempt)),
+        (State::Unresolved, None) => None,
+    };
+    let unknown = || {
+        let check = format!("check it: {}", resume_command(key));
+        Error::new(Code::OutcomeUnknown, "the outcome is unknown: a booking may exist").hint(check)
+    };
+    Ok(Err(why.unwrap_or_else(unknown).idempotency_key(key)))
+}
