@@ -41,6 +41,8 @@ pub(crate) enum BeginOutcome {
     OpenUnder(String),
     /// Nothing was recorded: the limit is unknown, and another computer waits to see it.
     RateLimitAwaited,
+    /// Nothing was recorded, for this reason.
+    Refused(Box<Error>),
 }
 
 #[derive(Debug)]
@@ -97,7 +99,10 @@ impl Journal {
         let is_shared = self.is_shared();
         let begun =
             self.write(|statements, scope| intent.write(statements, scope, is_shared, &token))?;
-        begun.map_err(|refused| refused.idempotency_key(intent.key))
+        match begun {
+            BeginOutcome::Refused(refused) => Err(refused.idempotency_key(intent.key)),
+            begun => Ok(begun),
+        }
     }
 
     /// Records how a run ended, and returns what is known of its attempt then. One that was never
@@ -157,12 +162,12 @@ impl Intent<'_> {
         scope: &Scope,
         is_shared: bool,
         token: &str,
-    ) -> SqlResult<Result<BeginOutcome>> {
+    ) -> SqlResult<BeginOutcome> {
         let known = hold(statements, self.key)?;
         if let Some(known) = known.as_ref().filter(|it| it.state == State::Abandoned)
             && !self.reopens
         {
-            return Ok(Err(abandoned(known)));
+            return Ok(BeginOutcome::Refused(Box::new(abandoned(known))));
         }
         let window = match self.counted_in {
             Some((limit, _)) => limits::find(statements, scope, limit, limits::FOR_UPDATE)?,
@@ -177,24 +182,27 @@ impl Intent<'_> {
         let begun = begin(known.clone(), first, scope.takes_any_account.get(), &others);
         let begun = match begun {
             Ok(begun) => begun,
-            Err(Forbidden::OpenUnder(key)) => return Ok(Ok(BeginOutcome::OpenUnder(key))),
-            Err(forbidden) => return Ok(Err(in_words(&forbidden, known.as_ref()))),
+            Err(Forbidden::OpenUnder(key)) => return Ok(BeginOutcome::OpenUnder(key)),
+            Err(forbidden) => {
+                let refused = in_words(&forbidden, known.as_ref());
+                return Ok(BeginOutcome::Refused(Box::new(refused)));
+            }
         };
         let mut awaited_limit = None;
         if let Some((limit, clock)) = self.counted_in.filter(|_| begun.is_new) {
             match limits::count(statements, scope, is_shared, limit, window, clock)? {
                 Admission::Sent => {}
                 Admission::SentFirst => awaited_limit = Some(limit.to_owned()),
-                Admission::Awaited => return Ok(Ok(BeginOutcome::RateLimitAwaited)),
-                Admission::Exhausted(window) => return Ok(Ok(BeginOutcome::RateLimited(window))),
+                Admission::Awaited => return Ok(BeginOutcome::RateLimitAwaited),
+                Admission::Exhausted(window) => return Ok(BeginOutcome::RateLimited(window)),
             }
         }
         save(statements, known.as_ref(), Some(&begun.attempt))?;
-        Ok(Ok(BeginOutcome::Run {
+        Ok(BeginOutcome::Run {
             run: RunId { key: self.key.to_owned(), token: token.to_owned(), awaited_limit },
             earlier: begun.earlier,
             known: known.map(Box::new),
-        }))
+        })
     }
 
     fn first(&self, scope: &Scope, token: &str) -> Attempt {

@@ -243,6 +243,7 @@ impl Sending<'_> {
                         None => limit = None,
                     }
                 }
+                BeginOutcome::Refused(refused) => return Err(*refused),
                 BeginOutcome::OpenUnder(key) => {
                     let anew = match self.origin {
                         KeyOrigin::SameRequestOnly { .. } => "give the row an idempotency_key",

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::reads::{LearnCall, Reads, body};
+use super::reads::{LearnCall, Reads, Reply, body};
 use super::with;
 use crate::booking::confirmation::Confirmation;
 use crate::outcome::{Error, Result};
@@ -20,8 +20,8 @@ const PARAMETERS: [&str; 3] = ["api_key", "key", "access_token"];
 pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
     let own = reads.parts.api.facts.adapter().clone();
     let error = match reads.send(&LearnCall::Index).await? {
-        Ok(document) => return Ok(document),
-        Err(error) => error,
+        Reply::Came(document) => return Ok(document),
+        Reply::Nothing(error) => error,
     };
     // Another way does not help a service that misses another header.
     let is_of_key = error.http_status == Some(401) && missing_header(&own, &error).is_none();
@@ -45,15 +45,15 @@ pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
     for (settings, adapter) in ways {
         reads.parts.api.use_adapter(adapter);
         match reads.send(&LearnCall::Index).await? {
-            Ok(document) => {
+            Reply::Came(document) => {
                 reads.report.settings.extend(settings);
                 return Ok(document);
             }
             // The key is accepted, and something else is missing.
-            Err(error) if missing_header(&own, &error).is_some() => {
+            Reply::Nothing(error) if missing_header(&own, &error).is_some() => {
                 return Err(wants_header(&own, error));
             }
-            Err(_) => {}
+            Reply::Nothing(_) => {}
         }
     }
     Err(error.detail(format!("tried as well: {list}")).hint(

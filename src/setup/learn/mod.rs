@@ -19,7 +19,7 @@ use crate::outcome::{Code, Error, Result};
 use crate::service::documents::slot::Slot;
 use crate::service::mapping::{Adapter, ReadKind, Setting, signing_service};
 use crate::webhook::Event;
-use reads::{LearnCall, Reads};
+use reads::{LearnCall, Reads, Reply};
 
 const BOOKINGS: u32 = 3;
 
@@ -58,8 +58,8 @@ pub(crate) async fn look(
     others.extend(bookings.map(|id| (ReadKind::Booking, LearnCall::Booking(id))));
     for (kind, read) in others {
         match reads.send(&read).await? {
-            Ok(value) => came.push(Came::new(kind, value)),
-            Err(error) => {
+            Reply::Came(value) => came.push(Came::new(kind, value)),
+            Reply::Nothing(error) => {
                 let note = format!("not looked at: {}: {}", kind.as_str(), error.message);
                 reads.report.notes.push(note);
             }

@@ -35,6 +35,12 @@ impl LearnCall {
     }
 }
 
+/// A document, or why there is none.
+pub(crate) enum Reply {
+    Came(Value),
+    Nothing(Error),
+}
+
 pub(crate) fn body(error: &Error) -> &Value {
     error.body.as_ref().map_or(&Value::Null, Document::value)
 }
@@ -54,14 +60,14 @@ pub(crate) struct Reads<'a> {
 
 impl Reads<'_> {
     /// Sends a read. Returns the document, or why there is none; no HTTP status if not sent.
-    pub(crate) async fn send(&mut self, read: &LearnCall) -> Result<Result<Value>> {
+    pub(crate) async fn send(&mut self, read: &LearnCall) -> Result<Reply> {
         let call = read.call(self.parts.api.facts.adapter())?;
         let limit = call.rate_limit_name();
         let left = limit.and_then(|name| self.left.get(name));
         let is_spent = left.is_some_and(|(first, sent)| !has_room(*first, *sent));
         if self.report.calls >= MOST_CALLS || is_spent {
             let spent = "no call is left, or the rate limit leaves too little";
-            return Ok(Err(Error::new(Code::RateLimited, spent)));
+            return Ok(Reply::Nothing(Error::new(Code::RateLimited, spent)));
         }
         self.parts.api.admit(&call, Duration::ZERO).await?;
         self.report.calls += 1;
@@ -76,8 +82,8 @@ impl Reads<'_> {
         }
         self.parts.api.record_rate_limit(&call);
         match answer {
-            Ok(answer) => Ok(Ok(answer.document.value().clone())),
-            Err(failure @ Failure::Refused(_)) => Ok(Err(failure.into_error(&call))),
+            Ok(answer) => Ok(Reply::Came(answer.document.value().clone())),
+            Err(failure @ Failure::Refused(_)) => Ok(Reply::Nothing(failure.into_error(&call))),
             Err(failure) => Err(failure.into_error(&call)),
         }
     }

@@ -3,7 +3,7 @@
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Map, Value};
 
-use super::reads::{LearnCall, Reads, body};
+use super::reads::{LearnCall, Reads, Reply, body};
 use super::{LearnReport, Refused, with};
 use crate::outcome::{Error, Result};
 use crate::service::client::{Draft, SearchLocation, SlotQuery, VenueQuery, named};
@@ -18,13 +18,13 @@ async fn ask(
     reads: &mut Reads<'_>,
     draft: &mut Draft,
     read: impl Fn(&Draft) -> LearnCall,
-) -> Result<Result<Value>> {
+) -> Result<Reply> {
     let own = reads.parts.api.facts.adapter().clone();
     let reply = loop {
         let adapter = with(&own, &draft.settings(false))?;
         reads.parts.api.use_adapter(adapter);
         match reads.send(&read(draft)).await? {
-            Err(error)
+            Reply::Nothing(error)
                 if matches!(error.http_status, Some(400 | 404 | 409 | 422))
                     && !draft.has_expression
                     && draft.take(&named(body(&error))) => {}
@@ -76,7 +76,7 @@ pub(crate) async fn venues(reads: &mut Reads<'_>) -> Result<Option<Value>> {
     };
     for place in near.map_or(PLACES.to_vec(), |near| vec![near]) {
         match ask(reads, &mut draft, |_| query(place, None)).await? {
-            Ok(document) => {
+            Reply::Came(document) => {
                 let list = own.venues(&document.clone().into());
                 let is_empty = list.is_ok_and(|list| list.item.items.is_empty());
                 let next = next_page(&document, None);
@@ -95,7 +95,7 @@ pub(crate) async fn venues(reads: &mut Reads<'_>) -> Result<Option<Value>> {
                     break;
                 }
             }
-            Err(error) => failed = Some((place, error)),
+            Reply::Nothing(error) => failed = Some((place, error)),
         }
     }
     let report = &mut reads.report;
@@ -143,8 +143,8 @@ pub(crate) async fn slots(reads: &mut Reads<'_>, found: &Value) -> Result<Option
     };
     let mut draft = Draft::new(&own, WriteKind::Slots);
     let document = match ask(reads, &mut draft, query(1)).await? {
-        Ok(document) => document,
-        Err(error) => {
+        Reply::Came(document) => document,
+        Reply::Nothing(error) => {
             reads.report.refuse(&draft, &error);
             return Ok(None);
         }
@@ -153,7 +153,7 @@ pub(crate) async fn slots(reads: &mut Reads<'_>, found: &Value) -> Result<Option
     // What was filled in is certain where it makes a difference: another day has other slots.
     let is_tested = settings.is_empty() || {
         let other = ask(reads, &mut draft, query(2)).await?;
-        other.is_ok_and(|other| other != document)
+        matches!(other, Reply::Came(other) if other != document)
     };
     if is_tested && draft.is_certain() {
         reads.report.settings.extend(settings);

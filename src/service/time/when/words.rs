@@ -68,11 +68,13 @@ pub(crate) fn time(text: &str) -> Result<When, String> {
         (_, None, _) => Err(format!("it has no time of day; try {TIME_EXAMPLE}")),
         (day, Some(time), None) => Ok(When::Local(day.unwrap_or(Day::Soonest), time)),
         (Some(Day::Date(date)), Some(time), Some(offset)) => {
-            let instant = offset.unwrap_or(Offset::UTC).to_timestamp(date.to_datetime(time));
-            let instant = instant.map_err(|_| TOO_FAR)?;
+            let instant = |offset: Offset| offset.to_timestamp(date.to_datetime(time));
             Ok(When::Exact(match offset {
-                None => Moment::zulu(instant),
-                Some(offset) => Moment::new(instant.to_zoned(TimeZone::fixed(offset))),
+                Written::Zulu => Moment::zulu(instant(Offset::UTC).map_err(|_| TOO_FAR)?),
+                Written::Offset(offset) => {
+                    let instant = instant(offset).map_err(|_| TOO_FAR)?;
+                    Moment::new(instant.to_zoned(TimeZone::fixed(offset)))
+                }
             }))
         }
         (_, Some(_), Some(_)) => {
@@ -206,7 +208,7 @@ fn date(year: &str, month: i8, day: &str) -> Result<Date, String> {
 }
 
 /// Parses a time of day: `19:30`, `19:30:15.5+01:00`, `8pm`, `7:30 pm` or `noon`, with its offset.
-fn read_clock<'t, 'a>(words: &'t [&'a str]) -> ParsedWords<'t, 'a, (Time, Option<Option<Offset>>)> {
+fn read_clock<'t, 'a>(words: &'t [&'a str]) -> ParsedWords<'t, 'a, (Time, Option<Written>)> {
     let (word, half, rest) = match words {
         [] => return Ok(None),
         ["noon", rest @ ..] => ("12:00", "", rest),
@@ -248,10 +250,16 @@ fn time_of_day(digits: &str, half: &str) -> Option<Time> {
     Time::new(hour, two(minute)?, two(second)?, 0).ok()
 }
 
-fn read_offset(word: &str) -> Result<Option<Offset>, String> {
+/// An offset as it was typed.
+enum Written {
+    Zulu,
+    Offset(Offset),
+}
+
+fn read_offset(word: &str) -> Result<Written, String> {
     match word {
-        "z" | "utc" => Ok(None),
-        offset => zone::offset(offset).map(Some),
+        "z" | "utc" => Ok(Written::Zulu),
+        offset => zone::offset(offset).map(Written::Offset),
     }
 }
 
