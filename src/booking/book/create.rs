@@ -280,12 +280,10 @@ impl Sending<'_> {
         bookings.iter().any(is_it)
     }
 
-    /// The service's id of the booking request that it answered with this status.
-    fn request_id(&self, status: u16) -> Option<String> {
-        let last = self.api.client().ok()?.answered.borrow();
-        let (call, head) = last.as_ref()?;
-        let is_it = call == "POST /v1/bookings" && head.status.as_u16() == status;
-        is_it.then(|| request_id(&head.headers)).flatten()
+    /// The service's id of the request, where it was answered.
+    fn request_id(&self) -> Option<String> {
+        let answered = self.api.client().ok()?.answered.borrow();
+        request_id(&answered.as_ref()?.1.headers)
     }
 
     /// Ends a run, and returns what may be said of the attempt, and the key of another attempt that
@@ -303,7 +301,7 @@ impl Sending<'_> {
             in_doubt: run.in_doubt,
             http_status,
             error_code,
-            request_id: http_status.and_then(|status| self.request_id(status)),
+            request_id: http_status.and_then(|_| self.request_id()),
             booking,
             terms: terms.as_ref(),
             request: self.body(),

@@ -86,7 +86,7 @@ pub(crate) async fn venues(reads: &mut Reads<'_>) -> Result<Option<Value>> {
                     && !draft.settings(false).is_empty()
                 {
                     let page = |_: &Draft| query(place, Some((name.clone(), value.clone())));
-                    if let Err(error) = ask(reads, &mut draft, page).await? {
+                    if let Reply::Nothing(error) = ask(reads, &mut draft, page).await? {
                         reads.report.refuse(&draft, &error);
                         return Ok(answer);
                     }
