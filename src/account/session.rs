@@ -21,7 +21,7 @@ use crate::service::documents::contact;
 use crate::service::documents::id::{id, id_in, same_id};
 use crate::service::mapping::{Dialect, ReadKind, same_words};
 use crate::terminal::output::{DocumentView, Page, Tone};
-use crate::terminal::prompt::Question;
+use crate::terminal::prompt::{Prompter, Question};
 use crate::terminal::view::Fields;
 
 const CHECK_FIRST: &str = "check before trying again: bookctl session list";
@@ -271,10 +271,10 @@ async fn connect(api: &Api, records: &Records, ui: &Ui, args: Connect) -> Result
     let provider = args.provider.as_deref().or(own);
     let end_user = match args.end_user {
         Some(end_user) => end_user,
-        None => ask_end_user(ui).await?,
+        None => ask_end_user(&ui.prompter).await?,
     };
     let phone = match args.phone {
-        None if ui.prompter.interactive() => Some(ask_phone(ui).await?),
+        None if ui.prompter.interactive() => Some(ask_phone(&ui.prompter).await?),
         phone => phone,
     };
     let phone = phone.as_deref();
@@ -341,18 +341,18 @@ async fn send_once(api: &Api, call: Call) -> Result<Document> {
     done.map_err(|error| if is_unknown { error.hint(CHECK_FIRST) } else { error })
 }
 
-async fn ask_end_user(ui: &Ui) -> Result<String> {
+async fn ask_end_user(prompter: &Prompter<'_>) -> Result<String> {
     let text = "Guest's id at your organization (e.g. ada@example.com)";
     let question = Question::new(text, "--end-user", "the guest's id");
     let check = |text: &str| not_empty(text, "enter the guest's id");
-    Ok(ui.prompter.text(&question, None, &check).await?)
+    Ok(prompter.text(&question, None, &check).await?)
 }
 
-async fn ask_phone(ui: &Ui) -> Result<String> {
+async fn ask_phone(prompter: &Prompter<'_>) -> Result<String> {
     let text = "Guest's phone (the code is sent there)";
     let question = Question::new(text, "--phone", "the phone number");
     let check = |text: &str| contact::phone(text).map(drop);
-    Ok(ui.prompter.text(&question, None, &check).await?)
+    Ok(prompter.text(&question, None, &check).await?)
 }
 
 async fn ask_code(facts: &Facts, ui: &Ui) -> Result<String> {

@@ -15,6 +15,7 @@ use crate::service::client::{Answer, Call, VenueQuery, session};
 use crate::service::documents::certainty::Certainty;
 use crate::service::documents::venue::Venue;
 use crate::service::mapping::{List, NextPage, ReadKind, Reading, next_page, same_words, total};
+use crate::terminal::output::Output;
 
 /// How many elements are read where nothing else is said.
 pub(crate) const DEFAULT_LIMIT: usize = 100;
@@ -60,7 +61,7 @@ impl<T> Listing<'_, T> {
             && let Some(wanted) = next.take()
         {
             if let Some(why) = limit_reached(api, pages, began) {
-                self.warn_of_more(ui, &why);
+                self.warn_of_more(&ui.out, &why);
                 is_cut_short = true;
                 break;
             }
@@ -78,7 +79,7 @@ impl<T> Listing<'_, T> {
                 }
                 Err(error) if error.code == Code::Interrupted => return Err(error),
                 Err(error) => {
-                    self.warn_of_more(ui, &error.message);
+                    self.warn_of_more(&ui.out, &error.message);
                     is_cut_short = true;
                     break;
                 }
@@ -90,7 +91,7 @@ impl<T> Listing<'_, T> {
             && !is_cut_short
         {
             self.warn_of_more(
-                ui,
+                &ui.out,
                 &format!("it counts {total}, and the response does not show how"),
             );
         }
@@ -137,9 +138,9 @@ impl<T> Listing<'_, T> {
         Ok((answer, page))
     }
 
-    fn warn_of_more(&self, ui: &Ui, why: &str) {
+    fn warn_of_more(&self, out: &Output, why: &str) {
         let nouns = self.nouns;
-        ui.out.warn(&format!("the service has more {nouns}, which were not read: {why}"));
+        out.warn(&format!("the service has more {nouns}, which were not read: {why}"));
     }
 }
 

@@ -19,7 +19,7 @@ use crate::service::client::retry::TRIES;
 use crate::service::documents::booking::Booking;
 use crate::service::time::document_time::time_text;
 use crate::terminal::output::View as _;
-use crate::terminal::prompt::Question;
+use crate::terminal::prompt::{Prompter, Question};
 
 /// Longer than a request and its response take. Another computer may resume the attempt after it.
 const LEASE: Duration = Duration::from_secs(60);
@@ -55,7 +55,7 @@ pub(crate) async fn warn_of_open_attempts(
     let mut booked = Vec::new();
     for attempt in asked {
         warn_of(ui, std::slice::from_ref(&attempt));
-        if !wants_to_find_out(ui, "Check it first?", true).await? {
+        if !wants_to_find_out(&ui.prompter, "Check it first?", true).await? {
             open.push(attempt);
             continue;
         }
@@ -114,9 +114,13 @@ fn warn_of(ui: &Ui, attempts: &[Attempt]) {
 }
 
 /// Esc is no, or ends the command.
-async fn wants_to_find_out(ui: &Ui, question: &str, esc_ends: bool) -> Result<bool> {
+async fn wants_to_find_out(
+    prompter: &Prompter<'_>,
+    question: &str,
+    esc_ends: bool,
+) -> Result<bool> {
     let question = Question::new(question, "attempts resume", "the confirmation").back(esc_ends);
-    Ok(ui.prompter.confirm(&question, true).await?)
+    Ok(prompter.confirm(&question, true).await?)
 }
 
 /// Reads the booking that answered an unresolved request, and was not as that asked: perhaps it was
@@ -219,7 +223,7 @@ pub(crate) async fn offer_to_find_out(
         && let Some(key) = error.idempotency_key.clone()
     {
         ui.out.warn(&error.message);
-        if !wants_to_find_out(ui, "The booking may exist. Check now?", false).await? {
+        if !wants_to_find_out(&ui.prompter, "The booking may exist. Check now?", false).await? {
             break;
         }
         match resume(api, records, ui, &key).await {

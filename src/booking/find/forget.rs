@@ -17,6 +17,7 @@ use crate::service::time::document_time::DocumentTime;
 use crate::service::time::when::Days;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{DocumentView, Page, Tone, visible};
+use crate::terminal::prompt::Prompter;
 use crate::terminal::view::kept_page;
 
 /// Delete guests' data from this computer
@@ -161,7 +162,7 @@ async fn forget_each(
                 "{bookings} still to come. Deleting the guest here does not cancel anything"
             ));
         }
-        confirm(ui, ids.len()).await?;
+        confirm(&ui.prompter, ids.len()).await?;
     }
     let mut forgotten = Forgotten::default();
     for id in ids {
@@ -182,7 +183,7 @@ async fn forget_until(
 ) -> Result<Forgotten> {
     let found = records.journal()?.forgettable(until)?;
     if !yes && found.count > 0 {
-        confirm(ui, found.count as usize).await?;
+        confirm(&ui.prompter, found.count as usize).await?;
     }
     api.in_flight.replace(InFlight::Other(
         "some guests may be deleted already".to_owned(),
@@ -201,12 +202,12 @@ fn guests_of(count: usize) -> String {
     format!("the {guests} of {}", plural(count, "booking", "bookings"))
 }
 
-async fn confirm(ui: &Ui, count: usize) -> Result<()> {
+async fn confirm(prompter: &Prompter<'_>, count: usize) -> Result<()> {
     let guests = guests_of(count);
     let action = format!("deleting {guests}");
     let question = format!("Delete {guests} from this computer?");
     let confirmation = Confirmation::new(&action, question, "Nothing was deleted.");
-    confirmation.ask(&ui.prompter).await
+    confirmation.ask(prompter).await
 }
 
 /// Rewrites the journal's file, to remove remains of deleted guests.

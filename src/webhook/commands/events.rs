@@ -5,14 +5,14 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use crate::app::{Parts, Records, Ui};
+use crate::app::{Parts, Records};
 use crate::booking::find::locate::{LAST, locate_booking, locate_row};
 use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::time::duration::duration;
 use crate::service::time::text::whole_seconds;
 use crate::service::time::zone::system_zone;
-use crate::terminal::output::{Draw, Page, TableCell, Tone};
+use crate::terminal::output::{Draw, Output, Page, TableCell, Tone};
 use crate::webhook::sample_event::KINDS;
 use crate::webhook::signature::Header;
 use crate::webhook::{AttemptRow, EventQuery, EventRow, EventState};
@@ -54,7 +54,7 @@ pub(crate) struct ShowArgs {
 
 pub(crate) fn list(parts: &Parts, args: ListArgs) -> Result<Exit> {
     let Parts { records, ui, .. } = parts;
-    warn_of_unknown_kinds(ui, &args.kind);
+    warn_of_unknown_kinds(&ui.out, &args.kind);
     let events = records.webhooks()?.events(&EventQuery {
         booking: located(records, args.booking.as_deref())?,
         kind: args.kind,
@@ -71,12 +71,12 @@ pub(crate) fn list(parts: &Parts, args: ListArgs) -> Result<Exit> {
 }
 
 /// Warns of kinds that the service does not document. It may have them, so they are no error.
-pub(crate) fn warn_of_unknown_kinds<'a>(ui: &Ui, kinds: impl IntoIterator<Item = &'a String>) {
+pub(crate) fn warn_of_unknown_kinds<'a>(out: &Output, kinds: impl IntoIterator<Item = &'a String>) {
     let kinds = kinds.into_iter();
     for kind in kinds.filter(|kind| !KINDS.contains(&kind.as_str())) {
         let known = KINDS.join(", ");
         let what = format!("unknown kind of event: {kind}; known kinds: {known}");
-        ui.out.warn(&what);
+        out.warn(&what);
     }
 }
 

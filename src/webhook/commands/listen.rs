@@ -77,7 +77,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     let Parts { api, records, ui, settings } = parts;
-    warn_of_unknown_kinds(ui, &args.events);
+    warn_of_unknown_kinds(&ui.out, &args.events);
     // `--verbose` shows deliveries, not the calls that set a sandbox's URL.
     api.shows_calls.set(false);
     // Before anything else: the file of a killed listener must not pass for this one's.
