@@ -23,7 +23,7 @@ use crate::outcome::{Error, Exit, Result};
 use crate::platform::input::{Source, read_text};
 use crate::platform::shell;
 use crate::service::client::{BookingRequest, create_call};
-use crate::service::documents::booking::Status;
+use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::field_value::FieldValue;
 use crate::service::time::moment::local_text;
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone, View as _, cut};
@@ -289,8 +289,13 @@ fn result_page(facts: &Facts, keyed: &KeyedRow, line: &RowLine, digits: usize) -
     let guest = TableCell::from(guest.as_str()).in_short(Some(cut(&guest, GUEST)));
     let text = |field| line.error.as_ref().and_then(|it| it.str(field)).unwrap_or_default();
     let booking = line.booking.clone().filter(|_| line.error.is_none());
-    let booking = booking.and_then(|it| facts.adapter().booking(it, true).ok());
-    let (state, rest) = match booking.map(|it| it.item) {
+    // The journal's document is in the contract's shape, which an expression does not read.
+    let booking = booking.and_then(|it| {
+        let read = facts.adapter().booking(it.clone(), true).ok().map(|it| it.item);
+        let read = read.filter(|it| !matches!(it.time, FieldValue::Absent));
+        read.or_else(|| Booking::from_document(it))
+    });
+    let (state, rest) = match booking {
         Some(booking) => {
             let status = booking.status();
             let venue = booking.str("venue_name").or(booking.str("venue_id"));

@@ -80,12 +80,7 @@ fn values_to_correct(named: &[Named], flag: impl Fn(&Named) -> Option<String>) -
     let flags: Vec<String> = named.iter().map(flag).collect::<Option<_>>()?;
     match (&flags[..], named) {
         ([], _) => None,
-        ([flag], [it]) => match it.why.strip_prefix("must be ") {
-            Some(value) if !value.contains(' ') && flag.starts_with("--") => {
-                Some(format!("pass {}", shell::flag(flag, value)))
-            }
-            _ => Some(format!("check the value of {flag}")),
-        },
+        ([flag], _) => Some(format!("check the value of {flag}")),
         _ => Some(format!("check the values of {}", flags.join(", "))),
     }
 }
@@ -130,7 +125,7 @@ mod tests {
             (Create, &create, missing("customer.phone"), "add --phone, which the service requires"),
             (Cancel, &none, missing("reason"), "add --reason, which the service requires"),
             (Otp, &otp, missing("pin"), "bookctl profile set acme dialect.otp_field=pin"),
-            (Connect, &session, says("provider must be beta"), "pass --provider beta"),
+            (Connect, &session, says("provider must be beta"), "check the value of --provider"),
             (Slots, &slots, says("the datetime is in the past"), ""),
             (Slots, &slots, says("no"), ""),
             (Otp, &otp, missing("action"), "bookctl profile set acme 'write.otp=. * {action: <?>}'"),

@@ -81,37 +81,34 @@ pub(crate) async fn venues(reads: &mut Reads<'_>) -> Result<Option<Value>> {
                 let is_empty = list.is_ok_and(|list| list.item.items.is_empty());
                 let next = next_page(&document, None);
                 answer = Some(document);
-                // What was learned has to bring the second page too.
+                // What was learned is tried with the second page too.
                 if let Some(NextPage::Field { name, value }) = next
                     && !draft.settings(false).is_empty()
                 {
                     let page = |_: &Draft| query(place, Some((name.clone(), value.clone())));
-                    if let Reply::Nothing(error) = ask(reads, &mut draft, page).await? {
-                        reads.report.refuse(&draft, &error);
-                        return Ok(answer);
+                    if let Reply::Nothing(error) = ask(reads, &mut draft.clone(), page).await? {
+                        let why = &error.message;
+                        reads.report.notes.push(format!(
+                            "the second page is refused: {why}; say in write.search where .cursor goes"
+                        ));
                     }
                 }
                 if !is_empty {
                     break;
                 }
             }
-            Reply::Nothing(error) => failed = Some((place, error)),
+            Reply::Nothing(error) => failed = Some(error),
         }
     }
     let report = &mut reads.report;
-    let is_of_place = |(place, error): &(&str, Error)| {
-        let message = error.message.to_lowercase();
-        message.contains("location") || message.contains(&place.to_lowercase())
-    };
     match (&answer, failed) {
         (Some(_), _) if draft.open().is_some() => report.leave_open(&draft, "search".to_owned()),
         (Some(_), _) if draft.is_certain() => report.settings.extend(draft.settings(false)),
-        // A place that is not known somewhere says nothing against the profile.
-        (None, Some(failed)) if near.is_none() && is_of_place(&failed) => {
-            let message = &failed.1.message;
-            report.notes.extend([message.clone(), NO_VENUE.to_owned()]);
+        // A refusal that names no field may be of the place, which says nothing against the profile.
+        (None, Some(error)) if near.is_none() && named(body(&error)).is_empty() => {
+            report.notes.extend([error.message.clone(), NO_VENUE.to_owned()]);
         }
-        (None, Some((_, error))) => report.refuse(&draft, &error),
+        (None, Some(error)) => report.refuse(&draft, &error),
         _ => {}
     }
     Ok(answer)
