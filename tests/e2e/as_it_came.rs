@@ -3,6 +3,7 @@
 
 use serde_json::json;
 
+use crate::faults::{confirmed, creating};
 use crate::harness::{Home, Output, Reply, Scripted, Terminal, has, text};
 
 const KEY: &str = "sk_test_as_it_came_0001";
@@ -89,6 +90,20 @@ fn a_booking_is_read_in_every_charset_or_shown_raw() {
         let output = home(&server).run(["api", "GET", "/v1/bookings/bk_7"]).exits(15);
         assert_eq!(output.stdout.trim_end(), body);
     }
+}
+
+#[test]
+fn request_id_of_the_service_stands_in_the_timeline_and_attempts() {
+    let headers = ["X-Request-Id: req_9".to_owned()];
+    let server = creating(move |_| Reply::headed(201, &headers, &confirmed()));
+    let home = home(&server);
+    let id = text(&home.run(crate::faults::booking(&[])).exits(0).json(), "id");
+    let attempts = home.json("attempts list --all");
+    assert_eq!(attempts["attempts"][0]["runs"][0]["request_id"], "req_9", "{attempts}");
+    let story = home.ok(["show", &id, "--timeline", "--json"]).json();
+    let rows = story["timeline"].as_array().unwrap();
+    assert!(rows.iter().any(|row| row["request_id"] == "req_9"), "{story}");
+    home.ok(["show", &id, "--timeline"]).prints("request req_9");
 }
 
 #[test]

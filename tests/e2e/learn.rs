@@ -189,6 +189,34 @@ fn a_document_that_is_not_read_comes_with_an_expression_that_a_person_completes(
 }
 
 #[test]
+fn second_page_is_tried_with_what_was_learned() {
+    for is_taken in [true, false] {
+        let service = Scripted::start(move |request| {
+            let body = request.json();
+            let has = |field: &str| body.get(field).is_some();
+            let refuse = |field: &str| {
+                Reply::json(400, &json!({"error": "x", "field": field, "detail": "unknown field"}))
+            };
+            match request.path.as_str() {
+                "/v1/venues/search" if has("party_size") => refuse("party_size"),
+                "/v1/venues/search" if has("cursor") && !is_taken => refuse("cursor"),
+                "/v1/venues/search" if has("cursor") => Reply::json(200, &json!({"venues": []})),
+                "/v1/venues/search" => {
+                    let venue = json!({"venue_id": 7, "name": "Hut"});
+                    Reply::json(200, &json!({"venues": [venue], "next_cursor": "c2"}))
+                }
+                "/v1/availability/search" => Reply::json(200, &json!({"slots": []})),
+                _ => Reply::json(200, &json!({"name": "S", "sessions": []})),
+            }
+        });
+        let learned = learn(&home_at(&service), &["--yes"]).exits(0).json();
+        assert_eq!(lines(&learned), ["write.search = del(.party_size)"]);
+        let notes = learned["notes"].to_string();
+        assert_eq!(notes.contains("second page is refused"), !is_taken, "{notes}");
+    }
+}
+
+#[test]
 fn another_place_is_asked_where_one_is_not_known_and_that_is_nothing_against_the_profile() {
     let service = Scripted::start(|request| {
         let answer = match request.path.as_str() {

@@ -25,6 +25,20 @@ fn a_place_is_named_in_one_way_and_whole() {
     }
 }
 
+/// `tomorrow` is the venue's where a venue is known; a search says which day it meant.
+#[test]
+fn search_says_its_day_where_tomorrow_is_another_there() {
+    let home = Home::new();
+    home.ok(["sandbox", "clock", "--to", "2031-05-04T22:10:00Z"]);
+    let search =
+        |near: &str| home.ok(["search", "dining", "--near", near, "--at", "tomorrow 19:30"]).stderr;
+    assert!(search("Tokyo").contains("Searched for Mon 5 May 2031, 19:30 (+00:00)"));
+    assert!(
+        !search("London").contains("Searched for Mon"),
+        "it is the same day there or a known one"
+    );
+}
+
 /// Without a time, a list is of now and of today.
 #[test]
 fn a_search_and_a_list_of_slots_without_a_time_are_of_now() {
