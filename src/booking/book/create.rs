@@ -280,10 +280,11 @@ impl Sending<'_> {
         bookings.iter().any(is_it)
     }
 
-    /// The service's id of the request, where it was answered.
+    /// The service's id of the booking request, where it was answered.
     fn request_id(&self) -> Option<String> {
         let answered = self.api.client().ok()?.answered.borrow();
-        request_id(&answered.as_ref()?.1.headers)
+        let (call, head) = answered.as_ref()?;
+        (call == "POST /v1/bookings").then(|| request_id(&head.headers))?
     }
 
     /// Ends a run, and returns what may be said of the attempt, and the key of another attempt that
