@@ -14,8 +14,9 @@ use serde_json::Value;
 
 use crate::app::in_flight::show_command;
 use crate::app::{Facts, Records, Ui};
-use crate::outcome::{Code, Error};
-use crate::service::documents::booking::Booking;
+use crate::json::plain;
+use crate::outcome::{Code, Error, Result};
+use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::wish::{Agreement, Compared, Weight, Wish, compare};
 use crate::service::mapping::Adapter;
 
@@ -139,4 +140,32 @@ impl Verdict {
         let set = adapter.set_command("read.booking=EXPRESSION");
         (!fields.is_empty()).then(|| format!("Not shown in the response: {fields} (map it: {set})"))
     }
+}
+
+/// Whether a response is certainly a booking: it has an id, a status and the specified `object`, or
+/// a known status and something to compare with the request. An envelope may have an id, a status
+/// and a provider of its own.
+pub(crate) fn is_booking(records: &Records, asked: &Value, booking: &Booking) -> bool {
+    let object = booking.value().get("object");
+    if object.is_some_and(|it| !it.is_null() && !plain(it).to_lowercase().contains("error")) {
+        return true;
+    }
+    let is_compared = |it: &Compared| {
+        let is_telling =
+            it.weight == Weight::Identity || matches!(&*it.field, "datetime" | "party_size");
+        is_telling && it.agreement != Agreement::NotShown
+    };
+    let found = compared(records, asked, booking, true);
+    !matches!(booking.status(), Status::Other(_)) && found.iter().any(is_compared)
+}
+
+/// The booking of a response, if it is certainly one.
+pub(crate) fn certain(records: &Records, asked: &Value, booking: Booking) -> Result<Booking> {
+    if is_booking(records, asked, &booking) {
+        return Ok(booking);
+    }
+    let why = "the response has an id and a status, and shows nothing else of a booking";
+    let mut error = Error::new(Code::UnexpectedAnswer, why);
+    error.body = Some(booking.document);
+    Err(error)
 }

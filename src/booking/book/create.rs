@@ -7,25 +7,25 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
+use super::doubt::{another_booking, asked_before, doubtful};
+use crate::app::in_flight::{InFlight, abandon_command, show_command};
 use crate::app::understood::booking_of;
 use crate::app::{Api, Effect, Records, Ui};
 use crate::booking::change::send::no_booking;
 use crate::booking::terms::terms_asked_for;
-use crate::booking::verdict::{compared, of_create, of_known};
+use crate::booking::verdict::{certain, compared, is_booking, of_create, of_known};
 use crate::journal::recent::RecentList;
 use crate::journal::{
     Attempt, BeginOutcome, Conclusion, Earlier, Intent, KeyOrigin, RateLimitWindow, RunEnd, RunId,
     ServiceClock, ShownBooking, State, TryResult, conclusion, existed_before, judge, outcome_of,
 };
-use crate::json::{Document, plain};
+use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
 use crate::service::client::refusal::{KeySender, request_id};
 use crate::service::client::{Answer, BookingRequest, Call};
-use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::booking::Booking;
 use crate::service::documents::certainty::Certainty;
-use crate::service::documents::wish::{Agreement, Compared, Weight};
 use crate::service::time::document_time::DocumentTime;
 
 /// How often is looked whether another machine has its first answer.
@@ -273,7 +273,7 @@ impl Sending<'_> {
     /// Whether a refusal has the booking outside its list of unfinished ones (spec, Errors).
     fn is_shown_in(&self, refusal: &Document) -> bool {
         let is_it = |booking: &Booking| {
-            let may_be = self.is_booking(booking) || booking.may_stand();
+            let may_be = is_booking(self.records, &self.asked, booking) || booking.may_stand();
             may_be && of_known(self.records, &self.asked, booking).refusal.is_none()
         };
         let bookings = self.api.facts.adapter().bookings_within(refusal);
@@ -330,11 +330,11 @@ impl Sending<'_> {
     fn judge_response(&self, run: &Run, answer: Answer) -> Result<CreatedBooking> {
         let status = answer.status;
         let read = booking_of(&self.api.facts, self.ui, answer.document, run.left_at);
-        let booking = match read.and_then(|booking| self.certain(booking)) {
+        let booking = match read.and_then(|booking| certain(self.records, &self.asked, booking)) {
             Ok(booking) => booking,
             Err(why) => {
                 self.end_run(run, TryResult::NoProof, (Some(status), None), None);
-                return Err(self.doubtful(no_booking(status, why).into_error(&self.call)));
+                return Err(doubtful(self.key, no_booking(status, why).into_error(&self.call)));
             }
         };
         let id = booking.id();
@@ -398,13 +398,16 @@ impl Sending<'_> {
                 let what = format!("{what} {id} ({}), {why}", booking.status());
                 let error = Error::new(Code::OutcomeUnknown, what);
                 let set = verdict.setting.map(|it| self.api.facts.adapter().set_command(it));
-                self.doubtful(error.hint(match set {
-                    Some(set) => format!("after you set how the service writes it: {set}"),
-                    None => format!(
-                        "if the service always returns that booking, abandon this request: {}",
-                        abandon_command(self.key)
-                    ),
-                }))
+                doubtful(
+                    self.key,
+                    error.hint(match set {
+                        Some(set) => format!("after you set how the service writes it: {set}"),
+                        None => format!(
+                            "if the service always returns that booking, abandon this request: {}",
+                            abandon_command(self.key)
+                        ),
+                    }),
+                )
             }
         };
         error.http_status = Some(status);
@@ -419,34 +422,6 @@ impl Sending<'_> {
         created.is_some_and(|created| created > self.began())
     }
 
-    /// Whether a response is certainly a booking: it has an id, a status and the specified
-    /// `object`, or a known status and something to compare with the request. An envelope may have
-    /// an id, a status and a provider of its own.
-    fn is_booking(&self, booking: &Booking) -> bool {
-        let object = booking.value().get("object");
-        if object.is_some_and(|it| !it.is_null() && !plain(it).to_lowercase().contains("error")) {
-            return true;
-        }
-        let found = compared(self.records, &self.asked, booking, true);
-        let is_compared = |it: &Compared| {
-            let is_telling =
-                it.weight == Weight::Identity || matches!(&*it.field, "datetime" | "party_size");
-            is_telling && it.agreement != Agreement::NotShown
-        };
-        !matches!(booking.status(), Status::Other(_)) && found.iter().any(is_compared)
-    }
-
-    /// The booking of an answer, if it is certainly one.
-    fn certain(&self, booking: Booking) -> Result<Booking> {
-        if self.is_booking(&booking) {
-            return Ok(booking);
-        }
-        let why = "the response has an id and a status, and shows nothing else of a booking";
-        let mut error = Error::new(Code::UnexpectedAnswer, why);
-        error.body = Some(booking.document.clone());
-        Err(error)
-    }
-
     /// The error that ends the command while no run of it is under way. Of an attempt that meets a
     /// rate limit, the journal says whether it is open, or which booking it made.
     fn stopped(&self, error: Error) -> Error {
@@ -456,50 +431,9 @@ impl Sending<'_> {
             Some((State::Resolved, Some(id))) => {
                 error.hint(format!("this key made {id}: {}", show_command(&id)))
             }
-            Some((State::Unresolved, _)) => self.doubtful(error),
-            _ if self.left_open => self.doubtful(error),
+            Some((State::Unresolved, _)) => doubtful(self.key, error),
+            _ if self.left_open => doubtful(self.key, error),
             _ => error,
         }
     }
-
-    /// Turns an error into one for a booking that may exist, with the command that finds out.
-    fn doubtful(&self, mut error: Error) -> Error {
-        // An interrupt already says what is in flight.
-        if error.code == Code::Interrupted {
-            return error;
-        }
-        if error.exit != Exit::OutcomeUnknown {
-            // How to repeat the request is of no use here.
-            error.hint = None;
-            if error.exit != Exit::RateLimited {
-                error.message = format!("the outcome is unknown: {}", error.message);
-                error.code = Code::OutcomeUnknown.into();
-                error.exit = Exit::OutcomeUnknown;
-            }
-        }
-        let resume = resume_command(self.key);
-        error
-            .hint_before(format!("a booking may exist; check it: {resume}"))
-            .idempotency_key(self.key)
-    }
-}
-
-/// The error for a key under which the service has made another booking.
-fn another_booking(id: &str, difference: &str, key: &str) -> Error {
-    let (show, abandon) = (show_command(id), abandon_command(key));
-    let what = "nothing new was booked: this idempotency key belongs to booking";
-    let what = format!("{what} {id}, in which {difference}");
-    let hint = "use a new idempotency key; see the other booking";
-    let hint = format!("{hint}: {show}; abandon this request: {abandon}");
-    let error = Error::new(Code::AnotherBooking, what);
-    error.hint(hint).idempotency_key(key)
-}
-
-/// The error for a booking that an open attempt may have made. `anew` says how to make another one.
-pub(crate) fn asked_before(key: &str, anew: &str) -> Error {
-    let what = "an identical booking request is still unresolved; nothing was sent";
-    let resume = resume_command(key);
-    let hint = format!("check it: {resume}; to book again on purpose, {anew}");
-    let error = Error::new(Code::OutcomeUnknown, what);
-    error.hint(hint).idempotency_key(key)
 }

@@ -7,7 +7,8 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::create::{asked_before, attempt_request};
+use super::create::attempt_request;
+use super::doubt::asked_before;
 use super::draft::BookingDraft;
 use crate::app::in_flight::resume_command;
 use crate::app::{Facts, Records, Ui};

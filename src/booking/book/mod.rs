@@ -1,6 +1,7 @@
 //! `book`: one booking, from flags or from questions.
 
 pub(crate) mod create;
+pub(crate) mod doubt;
 pub(crate) mod draft;
 pub(crate) mod duplicates;
 pub(crate) mod offer;

@@ -1,0 +1,43 @@
+//! The errors of a booking request that may have booked, or whose key another booking has.
+
+use crate::app::in_flight::{abandon_command, resume_command, show_command};
+use crate::outcome::{Code, Error, Exit};
+
+/// Turns an error into one for a booking that may exist, with the command that finds out.
+pub(super) fn doubtful(key: &str, mut error: Error) -> Error {
+    // An interrupt already says what is in flight.
+    if error.code == Code::Interrupted {
+        return error;
+    }
+    if error.exit != Exit::OutcomeUnknown {
+        // How to repeat the request is of no use here.
+        error.hint = None;
+        if error.exit != Exit::RateLimited {
+            error.message = format!("the outcome is unknown: {}", error.message);
+            error.code = Code::OutcomeUnknown.into();
+            error.exit = Exit::OutcomeUnknown;
+        }
+    }
+    let hint = format!("a booking may exist; check it: {}", resume_command(key));
+    error.hint_before(hint).idempotency_key(key)
+}
+
+/// The error for a key under which the service has made another booking.
+pub(super) fn another_booking(id: &str, difference: &str, key: &str) -> Error {
+    let (show, abandon) = (show_command(id), abandon_command(key));
+    let what = "nothing new was booked: this idempotency key belongs to booking";
+    let what = format!("{what} {id}, in which {difference}");
+    let hint = "use a new idempotency key; see the other booking";
+    let hint = format!("{hint}: {show}; abandon this request: {abandon}");
+    let error = Error::new(Code::AnotherBooking, what);
+    error.hint(hint).idempotency_key(key)
+}
+
+/// The error for a booking that an open attempt may have made. `anew` says how to make another one.
+pub(crate) fn asked_before(key: &str, anew: &str) -> Error {
+    let what = "an identical booking request is still unresolved; nothing was sent";
+    let resume = resume_command(key);
+    let hint = format!("check it: {resume}; to book again on purpose, {anew}");
+    let error = Error::new(Code::OutcomeUnknown, what);
+    error.hint(hint).idempotency_key(key)
+}
