@@ -71,7 +71,12 @@ if has curl; then
     *) download() { curl -fsSL -o "$2" "$1"; } ;;
     esac
 elif has wget; then
-    download() { wget -q -O "$2" "$1"; }
+    only_https=
+    case $base_url in
+    https:*) ! wget --help 2>&1 | grep -q -e --https-only || only_https=--https-only ;;
+    esac
+    # shellcheck disable=SC2086
+    download() { wget -q $only_https -O "$2" "$1"; }
 else
     fail 'neither curl nor wget is installed' 'install one of them, or download the archive with a browser'
 fi

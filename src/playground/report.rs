@@ -76,7 +76,9 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let call = Call::get(of_organization(PATH, args.organization.as_deref()));
     let answer = api.control(call).await;
     let answer = answer.map_err(|error| match error.http_status {
-        Some(409) => error.hint("start the sandbox server without --no-request-log"),
+        Some(409) => {
+            error.hint("start the sandbox server without --no-report and --no-request-log")
+        }
         _ => error,
     })?;
     ui.out.emit_long(&DocumentView(answer.document, page))?;

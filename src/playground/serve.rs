@@ -37,6 +37,9 @@ pub(crate) struct Args {
     /// Keep no log of requests, as in a load test
     #[arg(long)]
     no_request_log: bool,
+    /// Keep no report, as in a load test
+    #[arg(long)]
+    no_report: bool,
 }
 
 pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
@@ -46,7 +49,11 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     if let Some(file) = &file {
         ownership::refuse_others(file)?;
     }
-    let options = Options { keeps_requests: !args.no_request_log, ..Options::new(file.clone()) };
+    let options = Options {
+        keeps_requests: !args.no_request_log,
+        keeps_report: !args.no_report,
+        ..Options::new(file.clone())
+    };
     let logs = !ui.out.quiet;
     let starting =
         start(&api.facts, ui, settings, options, args.files, args.server, args.port, logs).await?;

@@ -2,8 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -16,10 +15,9 @@ use crate::app::{Facts, Settings, Ui, bind, own_address};
 use crate::outcome::{Error, Result, reason};
 use crate::platform::input::Source;
 use crate::sandbox::{Exchange, HarFile, LIVE_KEY, OnRequest, Options, Sandbox};
-use crate::service::documents::plural;
 use crate::service::time::duration::lasting;
 use crate::service::time::zone::system_zone;
-use crate::terminal::output::{Output, StreamStyle};
+use crate::terminal::output::{LogThread, Output, StreamStyle};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Files {
@@ -64,6 +62,8 @@ impl Starting {
     }
 }
 
+type RequestLog = Arc<LogThread<Arc<Exchange>>>;
+
 pub(crate) struct Starting {
     pub(crate) ready_file: Option<ReadyFile>,
     pub(crate) sandbox: Sandbox,
@@ -72,7 +72,7 @@ pub(crate) struct Starting {
     /// What its clients need.
     pub(crate) variables: Variables,
     pub(crate) on_request: Option<OnRequest>,
-    pub(crate) log: Option<LogThread>,
+    pub(crate) log: Option<RequestLog>,
 }
 
 /// Opens the sandbox, loads its fixtures, and listens. `logs` prints each request.
@@ -121,9 +121,11 @@ pub(crate) async fn start(
         })
     });
     let har = har.transpose()?.map(Mutex::new);
-    let lines = logs
-        .then(|| LogThread::start(Log { bodies: settings.verbose, style: ui.out.stderr_style() }));
     let style = ui.out.stderr_style();
+    let log = Log { bodies: settings.verbose, style };
+    let lines = logs.then(|| {
+        Arc::new(LogThread::start(style, move |exchange: Arc<Exchange>| log.show(&exchange)))
+    });
     Ok(Starting {
         ready_file,
         sandbox,
@@ -137,7 +139,7 @@ pub(crate) async fn start(
 
 /// Puts each request into the log, and into a HAR file.
 fn on_request(
-    lines: Option<LogThread>,
+    lines: Option<RequestLog>,
     har: Option<Mutex<HarFile>>,
     style: StreamStyle,
 ) -> Option<OnRequest> {
@@ -150,7 +152,7 @@ fn on_request(
         if let Some(lines) = &lines
             && (exchange.is_service || exchange.method != "GET")
         {
-            lines.add(exchange);
+            lines.add(Arc::clone(exchange));
         }
         if let Some(har) = har.as_ref().filter(|_| exchange.is_service)
             && let Ok(mut har) = har.lock()
@@ -162,60 +164,6 @@ fn on_request(
             Output::log(style, "warning:", &what);
         }
     }))
-}
-
-/// How many requests wait to be written at most.
-const WAITING: usize = 256;
-/// How long the log may take to be written when the server has ended.
-const LOG_END: Duration = Duration::from_millis(500);
-
-/// Writes the log, so that a reader who is slow, or reads nothing, never holds up the server: what
-/// does not fit is counted.
-#[derive(Clone)]
-pub(crate) struct LogThread {
-    exchanges: SyncSender<LogEntry>,
-    missing: Arc<AtomicUsize>,
-}
-
-enum LogEntry {
-    Request(Arc<Exchange>),
-    /// Tells that everything before it is written.
-    End(SyncSender<()>),
-}
-
-impl LogThread {
-    fn start(log: Log) -> Self {
-        let (exchanges, arriving) = sync_channel(WAITING);
-        let missing = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&missing);
-        std::thread::spawn(move || {
-            for entry in arriving {
-                match entry {
-                    LogEntry::Request(exchange) => log.show(&exchange),
-                    LogEntry::End(written) => drop(written.try_send(())),
-                }
-                let missing = counted.swap(0, Ordering::Relaxed);
-                if missing > 0 {
-                    let requests = plural(missing, "request is", "requests are");
-                    let what = format!("{requests} missing here: the log was not read in time");
-                    Output::log(log.style, "warning:", &what);
-                }
-            }
-        });
-        Self { exchanges, missing }
-    }
-
-    fn add(&self, exchange: &Arc<Exchange>) {
-        if self.exchanges.try_send(LogEntry::Request(Arc::clone(exchange))).is_err() {
-            self.missing.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    /// Waits a little for unwritten lines. Returns whether all were written.
-    pub(crate) fn end(&self) -> bool {
-        let (written, end) = sync_channel(1);
-        self.exchanges.try_send(LogEntry::End(written)).is_ok() && end.recv_timeout(LOG_END).is_ok()
-    }
 }
 
 /// The lines of a request: its reason and notes below it, with `--verbose` the bodies too.

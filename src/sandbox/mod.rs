@@ -19,10 +19,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-use http::ExchangeLog;
 pub(crate) use http::report::Report;
 use http::report::judge;
 pub(crate) use http::{BODY_LIMIT, Exchange, HarFile, OnRequest, open_own};
+use http::{ExchangeLog, Judge};
 pub(crate) use rules::access::LIVE_KEY;
 use rules::organization::Organization;
 pub(crate) use store::{OpenError, set_aside};
@@ -39,6 +39,8 @@ pub(crate) struct Options {
     pub(crate) hosts: Vec<String>,
     /// Whether the last requests are kept, for `/sandbox/requests`.
     pub(crate) keeps_requests: bool,
+    /// Whether what they show is counted, for `/sandbox/report`.
+    pub(crate) keeps_report: bool,
 }
 
 impl Options {
@@ -50,6 +52,7 @@ impl Options {
             delivery_interval: Duration::from_secs(1),
             hosts: Vec::new(),
             keeps_requests: true,
+            keeps_report: true,
         }
     }
 }
@@ -99,6 +102,7 @@ impl Sandbox {
         on_request: Option<OnRequest>,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> io::Result<()> {
+        let judge = self.options.keeps_report.then_some(judge as Judge);
         let exchanges = self.options.keeps_requests.then(|| ExchangeLog::new(judge));
         let service = http::SandboxService {
             store: self.store,

@@ -93,7 +93,7 @@ pub(crate) fn python_with_wheel() -> Option<&'static Path> {
 /// computer.
 pub(crate) fn node_with_package() -> Option<(String, &'static Path)> {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
-    let (node, modules) = node_with(&["vitest", "typescript", "@types/node"])?;
+    let (node, modules) = node_with(&["vitest", "jest", "typescript", "@types/node"])?;
     let made = MADE.get_or_init(|| {
         let made = folder("node");
         symlink(modules.canonicalize().unwrap(), made.join("node_modules")).unwrap();
@@ -170,6 +170,11 @@ fn npm_package_in_a_new_folder_passes_typed_parallel_tests() {
     vitest.arg(modules.join("vitest/vitest.mjs")).args(["run", "--root", ".", "bookings.test.ts"]);
     let (stdout, _) = done(vitest.env("NO_COLOR", "1"));
     assert!(stdout.contains("20 passed"), "{stdout}");
+    copy_tests("bookings.jest.cjs", project);
+    let mut jest = blank(&node, project);
+    jest.arg(modules.join("jest/bin/jest.js")).args(["--ci", "--testMatch", "**/*.jest.cjs"]);
+    let (_, stderr) = done(&mut jest);
+    assert!(stderr.contains("4 passed, 4 total"), "{stderr}");
     let mut types = blank(&node, project);
     types.arg(modules.join("typescript/bin/tsc")).args(["--noEmit", "--strict", "--skipLibCheck"]);
     done(types.args(["--module", "nodenext", "--types", "node", "bookings.test.ts"]));

@@ -92,7 +92,7 @@ fn a_log_that_nobody_reads_never_stops_the_server() {
     }
     let mut log = BufReader::new(child.stderr.take().unwrap());
     let mut read = String::new();
-    while !read.contains("requests are missing here") {
+    while !read.contains("entries are missing here") {
         assert!(log.read_line(&mut read).unwrap() > 0, "{read}");
     }
     let killed = Command::new("kill").arg(child.id().to_string()).status();

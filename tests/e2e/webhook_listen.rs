@@ -265,13 +265,27 @@ fn killed_and_unordered_listeners_leave_the_users_own_url() {
     std::fs::remove_file(home.folder().join("ready")).unwrap();
     Listening::start(&home, &[]).end();
     assert_eq!(webhook_url(&home).as_deref(), Some(own));
-    // The one that began first ends first.
-    let first = Listening::start(&home, &[]);
-    let second = Listening::start(&other, &[]);
-    first.end();
-    assert_eq!(webhook_url(&home).as_deref(), Some(second.url.as_str()));
-    second.end();
-    assert_eq!(webhook_url(&home).as_deref(), Some(own));
+    // Two, which end in any order, or are killed; then both killed, and a third.
+    for (first_ends_first, kills) in [
+        (true, [false; 2]),
+        (false, [false; 2]),
+        (true, [true, false]),
+        (false, [true, false]),
+        (true, [true; 2]),
+    ] {
+        let mut both = [Listening::start(&home, &[]), Listening::start(&other, &[])];
+        if !first_ends_first {
+            both.reverse();
+        }
+        for (listening, kill) in both.into_iter().zip(kills) {
+            let _ = if kill { listening.kill() } else { listening.end() };
+        }
+        if kills == [true; 2] {
+            Listening::start(&home, &[]).end();
+        }
+        let url = webhook_url(&home);
+        assert_eq!(url.as_deref(), Some(own), "{first_ends_first} {kills:?}");
+    }
 }
 
 #[test]

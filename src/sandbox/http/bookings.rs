@@ -14,7 +14,7 @@ use crate::sandbox::rules::continue_::ContinueRequest;
 use crate::sandbox::rules::create::CreateRequest;
 use crate::sandbox::rules::modify::ModifyRequest;
 use crate::sandbox::rules::provider_response::{GeneratedCodes, answer_outcome, respond};
-use crate::sandbox::rules::state::Ask;
+use crate::sandbox::rules::state::{Ask, BookingState};
 use crate::sandbox::rules::transition::{BookingEvent, step};
 use crate::sandbox::seed::{OfferedSlot, SeedVenue, local_time};
 use crate::sandbox::store::{Tx, next_number, one_time_code, reference};
@@ -22,22 +22,30 @@ use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
 
 pub(super) fn read(context: &RequestContext<'_>) -> HandlerResult {
-    let document = find(context, Tx::document)?;
-    Ok(Reply::new(StatusCode::OK, document.into()))
+    Ok(shown(find(context, Tx::document)?))
+}
+
+/// A booking as it is stored.
+fn shown((document, state): (String, Option<BookingState>)) -> Reply {
+    let situation = state.as_ref().and_then(BookingState::situation).map(str::to_owned);
+    Reply::new(StatusCode::OK, document.into()).showing(situation)
 }
 
 fn apply(
     context: &RequestContext<'_>,
     mut booking: StoredBooking,
     event: &BookingEvent,
-) -> HandlerResult {
+) -> Result<(StoredBooking, Reply), ApiError> {
     let now = context.tx.now;
     let mut transition = step(&booking.state, event, now);
     let denial = transition.denial.take();
     if transition.state != booking.state || transition.webhook.is_some() {
         context.tx.apply(&mut booking, transition, now)?;
     }
-    denial.map_or_else(|| Reply::booking(&booking), Err)
+    match denial {
+        Some(denial) => Err(denial),
+        None => Reply::booking(&booking).map(|reply| (booking, reply)),
+    }
 }
 
 /// What is read of the booking that the path names.
@@ -61,7 +69,7 @@ pub(super) fn replay(context: &RequestContext<'_>) -> Result<Option<Reply>, ApiE
         return Ok(None);
     };
     let document = context.tx.document_of_key(&context.organization.id, &key)?;
-    Ok(document.map(|it| Reply::new(StatusCode::OK, it.into())))
+    Ok(document.map(shown))
 }
 
 pub(super) fn create(context: &RequestContext<'_>) -> HandlerResult {
@@ -111,7 +119,10 @@ pub(super) fn create(context: &RequestContext<'_>) -> HandlerResult {
     if let Some(key) = context.request.idempotency_key() {
         tx.save_idempotency_key(&key, &booking)?;
     }
-    Ok(Reply::new(StatusCode::CREATED, document.into()))
+    let has_failed = matches!(booking.state, BookingState::Failed { .. });
+    let reply = Reply::new(StatusCode::CREATED, document.into())
+        .showing(booking.state.situation().map(str::to_owned));
+    Ok(reply.showing(has_failed.then_some("failed_after_201")))
 }
 
 pub(super) fn generated_codes() -> GeneratedCodes {
@@ -137,8 +148,17 @@ pub(super) fn continue_(context: &RequestContext<'_>) -> HandlerResult {
     let booking = find(context, Tx::booking)?;
     let venue = context.tx.venue(&booking.organization, &booking.venue_id)?;
     let outcome = answer_outcome(venue.as_deref());
-    let event = BookingEvent::Continued { answer, outcome };
-    apply(context, booking, &event)
+    let (confirmed, failed) = match &answer {
+        ContinueRequest::Otp(_) => ("otp_confirmed", Some("otp_failed")),
+        ContinueRequest::Details(_) => ("details_confirmed", Some("details_failed")),
+        ContinueRequest::PspResponse(_) | ContinueRequest::PspAbort => ("payment_confirmed", None),
+    };
+    let (booking, reply) = apply(context, booking, &BookingEvent::Continued { answer, outcome })?;
+    Ok(reply.showing(match booking.state {
+        BookingState::Confirmed { .. } => Some(confirmed),
+        BookingState::Failed { .. } => failed,
+        _ => None,
+    }))
 }
 
 pub(super) fn modify(context: &RequestContext<'_>) -> HandlerResult {
@@ -201,5 +221,5 @@ pub(super) fn cancel(context: &RequestContext<'_>) -> HandlerResult {
     }
     let booking = find(context, Tx::booking)?;
     let provider = booking.provider;
-    apply(context, booking, &BookingEvent::Cancel { provider })
+    apply(context, booking, &BookingEvent::Cancel { provider }).map(|(_, reply)| reply)
 }

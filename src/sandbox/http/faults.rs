@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::SandboxService;
 use super::endpoints::Endpoint;
-use super::reply::Reply;
+use super::reply::{Reply, Situations};
 use super::request::Request;
 use crate::sandbox::rules::fault::{Fault, FaultKind};
 use crate::sandbox::rules::organization::Organization;
@@ -51,9 +51,10 @@ pub(super) async fn take(
 pub(super) async fn meet(mut fault: Fault, answer: impl Future<Output = Response>) -> Response {
     let mut response = match fault.kind {
         FaultKind::Status if fault.after => {
-            let answered = answer.await.into_parts().0.extensions;
+            let mut extensions = answer.await.into_parts().0.extensions;
             let mut response = replacement(&mut fault);
-            response.extensions_mut().extend(answered);
+            extensions.extend(std::mem::take(response.extensions_mut()));
+            *response.extensions_mut() = extensions;
             response
         }
         FaultKind::Status => replacement(&mut fault),
@@ -93,6 +94,8 @@ fn replacement(fault: &mut Fault) -> Response {
     };
     let body = fault.body.take().unwrap_or_else(usual);
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let situation = body.get("error_code").or(body.get("error")).and_then(Value::as_str);
+    let situations = situation.map(|it| it.to_owned().into()).into_iter().collect();
     let mut response = match &body {
         // They have no body (RFC 9110, 6.4.1).
         _ if matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) => {
@@ -105,6 +108,7 @@ fn replacement(fault: &mut Fault) -> Response {
         Value::String(text) => (status, text.clone()).into_response(),
         json => Reply::new(status, json.to_string().into_bytes()).into_response(),
     };
+    response.extensions_mut().insert(Situations(situations));
     // As the service's own refusal has it.
     if let Some(seconds) = body["retry_after_seconds"].as_u64() {
         let headers = response.headers_mut();

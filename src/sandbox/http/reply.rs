@@ -1,5 +1,7 @@
 //! Responses.
 
+use std::borrow::Cow;
+
 use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -14,7 +16,12 @@ use crate::sandbox::wire::booking::BookingDocument;
 pub(crate) struct Reply {
     status: StatusCode,
     body: Vec<u8>,
+    situations: Situations,
 }
+
+/// The codes of the report's situations that a response shows: an extension of the response.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Situations(pub(super) Vec<Cow<'static, str>>);
 
 /// Why a request was refused, for the log of requests: an extension of the response.
 #[derive(Clone)]
@@ -28,7 +35,12 @@ pub(crate) type HandlerResult = Result<Reply, ApiError>;
 
 impl Reply {
     pub(crate) const fn new(status: StatusCode, body: Vec<u8>) -> Self {
-        Self { status, body }
+        Self { status, body, situations: Situations(Vec::new()) }
+    }
+
+    pub(super) fn showing(mut self, situation: Option<impl Into<Cow<'static, str>>>) -> Self {
+        self.situations.0.extend(situation.map(Into::into));
+        self
     }
 
     pub(crate) fn ok(document: &impl Serialize) -> HandlerResult {
@@ -40,12 +52,13 @@ impl Reply {
     }
 
     pub(crate) fn booking(booking: &StoredBooking) -> HandlerResult {
-        Self::ok(&BookingDocument::of(booking))
+        let reply = Self::ok(&BookingDocument::of(booking))?;
+        Ok(reply.showing(booking.state.situation().map(str::to_owned)))
     }
 
     fn json(status: StatusCode, document: &impl Serialize) -> HandlerResult {
         match serde_json::to_vec(document) {
-            Ok(body) => Ok(Self { status, body }),
+            Ok(body) => Ok(Self::new(status, body)),
             Err(error) => Err(ApiError::Broken(error.to_string())),
         }
     }
@@ -54,7 +67,9 @@ impl Reply {
 impl IntoResponse for Reply {
     fn into_response(self) -> Response {
         let json = [(header::CONTENT_TYPE, "application/json")];
-        (self.status, json, self.body).into_response()
+        let mut response = (self.status, json, self.body).into_response();
+        response.extensions_mut().insert(self.situations);
+        response
     }
 }
 
@@ -63,7 +78,10 @@ impl IntoResponse for ApiError {
         let (status, body) = self.answer();
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, Json(body)).into_response();
-        response.extensions_mut().insert(RefusalReason(self.reason()));
+        let extensions = response.extensions_mut();
+        extensions.insert(RefusalReason(self.reason()));
+        let situation = Some(self.situation()).filter(|it| !it.is_empty());
+        extensions.insert(Situations(situation.map(Into::into).into_iter().collect()));
         response
     }
 }

@@ -5,12 +5,13 @@ use serde_json::{Map, Value, json};
 use super::state::BookingErrorCode;
 use crate::sandbox::seed::Provider;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ApiError {
     /// One of the constants below: status, text, code (empty if there is none) and reason.
     Fixed(u16, &'static str, &'static str, &'static str),
-    /// One in which something depends on the request: status, body and reason.
-    Told(u16, Value, String),
+    /// One in which something depends on the request: status, situation of the report, body and
+    /// reason.
+    Told(u16, &'static str, Value, String),
     /// The sandbox itself failed; the text says how.
     Broken(String),
 }
@@ -48,7 +49,7 @@ impl ApiError {
     pub(crate) const DELIVERY_NOT_FOUND: Self = Self::Fixed(404, "delivery not found", "", "No event with this id has a delivery.");
     pub(crate) const NOTHING_DUE: Self = Self::Fixed(409, "nothing is due: no booking and no webhook waits for a time", "", "No booking and no webhook of the sandbox waits for a time.");
     pub(crate) const FAULT_NOT_FOUND: Self = Self::Fixed(404, "fault not found", "", "No fault with this id is left.");
-    pub(crate) const NO_REQUESTS: Self = Self::Fixed(409, "the sandbox keeps no requests, because it was started with --no-request-log", "", "The sandbox was started with --no-request-log.");
+    pub(crate) const NO_REPORT: Self = Self::Fixed(409, "the sandbox keeps no report, because it was started with --no-report or --no-request-log", "", "The sandbox was started with --no-report or --no-request-log.");
     pub(crate) const REQUEST_NOT_FOUND: Self = Self::Fixed(404, "request not found; the sandbox keeps the last 1,000", "", "No request with this id is kept.");
 }
 
@@ -57,7 +58,7 @@ impl ApiError {
 impl ApiError {
     /// The reason says what came instead of a key.
     pub(crate) fn unauthorized(reason: String) -> Self {
-        Self::Told(401, json!({"error": "unauthorized"}), reason)
+        Self::Told(401, "unauthorized", json!({"error": "unauthorized"}), reason)
     }
 
     pub(crate) fn org_suspended(why: Option<&str>) -> Self {
@@ -65,35 +66,35 @@ impl ApiError {
         if let Some(why) = why {
             body["reason"] = json!(why);
         }
-        Self::Told(403, body, "The key's organization is suspended (Authentication, 6).".to_owned())
+        Self::Told(403, "org_suspended", body, "The key's organization is suspended (Authentication, 6).".to_owned())
     }
 
     pub(crate) fn insufficient_scope(scope: &str) -> Self {
         let reason = format!("The key lacks the scope {scope} (Authentication, 3).");
-        Self::Told(403, json!({"error": "insufficient_scope", "required_scope": scope}), reason)
+        Self::Told(403, "insufficient_scope", json!({"error": "insufficient_scope", "required_scope": scope}), reason)
     }
 
     pub(crate) fn billing_required() -> Self {
         let message = "Live keys need billing to be set up for the organization.";
         let reason = "The key is live and its organization has no billing (Authentication, 4).".to_owned();
-        Self::Told(402, json!({"error": "billing_required", "message": message}), reason)
+        Self::Told(402, "billing_required", json!({"error": "billing_required", "message": message}), reason)
     }
 
     pub(crate) fn free_tier_exhausted(limit: u32) -> Self {
         let message = format!("The {limit} free confirmed test bookings are used up.");
         let reason = format!("The organization has used its {limit} free test bookings (Authentication, 5; Limits, 4); `--no-limits` switches the limit off.");
-        Self::Told(402, json!({"error": "free_tier_exhausted", "limit": limit, "message": message}), reason)
+        Self::Told(402, "free_tier_exhausted", json!({"error": "free_tier_exhausted", "limit": limit, "message": message}), reason)
     }
 
     /// The body is not a JSON object, or a field has the wrong type.
     pub(crate) fn wrong_type(field: &str, detail: &str) -> Self {
         let reason = format!("{field} {detail} (Body shapes).");
-        Self::Told(400, json!({"error": "invalid request body", "field": field, "detail": detail}), reason)
+        Self::Told(400, "invalid_body", json!({"error": "invalid request body", "field": field, "detail": detail}), reason)
     }
 
     pub(crate) fn missing(names: &[&str]) -> Self {
         let reason = format!("A venue search needs {} (Venue search).", names.join(", "));
-        Self::Told(400, json!({"error": "required fields are missing", "missing": names}), reason)
+        Self::Told(400, "missing_fields", json!({"error": "required fields are missing", "missing": names}), reason)
     }
 
     pub(crate) fn invalid(field: &str, message: impl Into<String>) -> Self {
@@ -105,18 +106,18 @@ impl ApiError {
         let said: Vec<String> = errors.iter().map(|(field, why)| format!("{field} {why}")).collect();
         let reason = format!("{} (Body shapes: validation failed).", said.join("; "));
         let fields: Map<String, Value> = errors.into_iter().map(|(field, why)| (field, json!(why))).collect();
-        Self::Told(400, json!({"error": "validation failed", "fields": fields}), reason)
+        Self::Told(400, "validation_failed", json!({"error": "validation failed", "fields": fields}), reason)
     }
 
     pub(crate) fn search_failed(providers: &[Provider]) -> Self {
         let body = json!({"error": "every provider failed", "error_code": "search_failed", "providers_failed": providers});
-        Self::Told(502, body, "Every provider failed at this place, as near \"Outage\" (Codes by condition).".to_owned())
+        Self::Told(502, "search_failed", body, "Every provider failed at this place, as near \"Outage\" (Codes by condition).".to_owned())
     }
 
     pub(crate) fn availability_failed(provider: Provider) -> Self {
         let error = "the provider failed to read the availability";
         let body = json!({"error": error, "error_code": "availability_failed", "provider": provider});
-        Self::Told(502, body, "The provider fails to read availability at this venue (Codes by condition).".to_owned())
+        Self::Told(502, "availability_failed", body, "The provider fails to read availability at this venue (Codes by condition).".to_owned())
     }
 
     pub(crate) fn rate_limited(limit: u32, retry_after: u64) -> Self {
@@ -124,35 +125,35 @@ impl ApiError {
         let reason = format!(
             "The organization has sent more than {limit} such requests in 5 minutes (Limits, 1); `--no-limits` switches the limits off, \
              and `bookctl sandbox clock --advance {retry_after}s` ends the window.");
-        Self::Told(429, json!({"error": "rate_limited", "message": message, "limit": limit, "retry_after_seconds": retry_after}), reason)
+        Self::Told(429, "rate_limited", json!({"error": "rate_limited", "message": message, "limit": limit, "retry_after_seconds": retry_after}), reason)
     }
 
     /// With the summaries of the organization's unfinished bookings of the last day.
     pub(crate) fn booking_not_found(open_bookings: &[Value]) -> Self {
         let reason = "The key's organization has no booking with this id (Codes by condition).".to_owned();
-        Self::Told(404, json!({"error": "booking not found", "open_bookings": open_bookings}), reason)
+        Self::Told(404, "booking_not_found", json!({"error": "booking not found", "open_bookings": open_bookings}), reason)
     }
 
     pub(crate) fn not_paused(status: &str) -> Self {
         let reason = format!("The booking is {status}, and continue answers one that waits for something (States and transitions).");
-        Self::Told(409, json!({"error": format!("the booking has status {status} and is not waiting")}), reason)
+        Self::Told(409, "not_paused", json!({"error": format!("the booking has status {status} and is not waiting")}), reason)
     }
 
     pub(crate) fn not_confirmed(status: &str) -> Self {
         let said = format!("booking has status {status}; only a confirmed booking can be changed or cancelled");
-        Self::Told(409, json!({"error": format!("the {said}")}), format!("The {said} (States and transitions)."))
+        Self::Told(409, "not_confirmed", json!({"error": format!("the {said}")}), format!("The {said} (States and transitions)."))
     }
 
     pub(crate) fn invalid_otp(attempts_left: u8) -> Self {
         let body = json!({"error": "the one-time code is wrong", "error_code": "invalid_otp", "attempts_left": attempts_left});
-        Self::Told(400, body, format!("The code is not the one in the inbox; {attempts_left} tries are left (Continue)."))
+        Self::Told(400, "invalid_otp", body, format!("The code is not the one in the inbox; {attempts_left} tries are left (Continue)."))
     }
 
     /// With the unchanged booking.
     pub(crate) fn venue_refused(code: BookingErrorCode, booking: &Value) -> Self {
         let name = code.as_str();
         let body = json!({"error": code.message(), "error_code": name, "booking": booking});
-        Self::Told(422, body, format!("The venue rejected the change: {name} (Codes by condition)."))
+        Self::Told(422, name, body, format!("The venue rejected the change: {name} (Codes by condition)."))
     }
 
     /// With what the `Host` header must be instead, and the flag that allows the name in it.
@@ -169,7 +170,7 @@ impl ApiError {
             name.filter(|it| !it.is_empty()).unwrap_or("NAME"),
         );
         let reason = format!("The {said}; this protects the sandbox, and is not a rule of the service.");
-        Self::Told(403, json!({"error": format!("the {said}")}), reason)
+        Self::Told(403, "", json!({"error": format!("the {said}")}), reason)
     }
 
     /// The HTTP status and the body.
@@ -177,8 +178,24 @@ impl ApiError {
         match self {
             Self::Fixed(status, error, "", _) => (*status, json!({"error": error})),
             Self::Fixed(status, error, code, _) => (*status, json!({"error": error, "error_code": code})),
-            Self::Told(status, body, _) => (*status, body.clone()),
+            Self::Told(status, _, body, _) => (*status, body.clone()),
             Self::Broken(detail) => (500, json!({"error": "internal error", "detail": detail})),
+        }
+    }
+
+    /// The code of the report's situation that it is; empty if it is none.
+    pub(crate) fn situation(&self) -> &'static str {
+        match *self {
+            Self::Fixed(_, _, code, _) if !code.is_empty() => code,
+            Self::Told(_, situation, ..) => situation,
+            Self::BODY_TOO_LARGE => "body_too_large",
+            Self::LATE_ANSWER => "late_answer",
+            Self::LOCATION_UNRESOLVED => "location_unresolved",
+            Self::MALFORMED_APPROVAL => "malformed_answer",
+            Self::PROVIDER_NEEDED => "provider_needed",
+            Self::SESSION_NOT_FOUND => "session_not_found",
+            Self::VENUE_NOT_FOUND => "venue_not_found",
+            _ => "",
         }
     }
 

@@ -116,6 +116,23 @@ impl BookingState {
         }
     }
 
+    /// The code of the report's situation that a response with it shows, if it shows one.
+    pub(crate) fn situation(&self) -> Option<&str> {
+        match self {
+            Self::RequiresAction(pause) => Some(match pause.ask {
+                Ask::Otp { .. } => "otp",
+                Ask::Payment { .. } => "payment_approval",
+                Ask::Details { .. } => "confirm_details",
+            }),
+            Self::Confirmed { error } => error.map(BookingErrorCode::as_str),
+            Self::Failed { error } => Some(error.as_str()),
+            Self::Reported { status, fields } => {
+                fields.get("error_code").map_or(Some(status), Value::as_str)
+            }
+            Self::Processing { .. } | Self::Cancelled | Self::Expired => Some(self.status()),
+        }
+    }
+
     pub(crate) const fn pause(&self) -> Option<&PauseState> {
         match self {
             Self::RequiresAction(pause) => Some(pause),

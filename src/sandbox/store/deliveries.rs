@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::number::next_number;
 use super::organizations::own;
-use super::tx::{Tx, from_json, json as text, moment, real_now};
+use super::tx::{Tx, from_json, json as text, moment};
 use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::delivery::{ABANDONED, DeliveryAttempt, PENDING, after};
 use crate::sandbox::rules::fault::{Fault, FaultKind, WEBHOOK};
@@ -106,7 +106,7 @@ impl Tx<'_> {
     pub(crate) fn has_due_deliveries(&self) -> Result<bool> {
         let sql = "SELECT 1 FROM clocks c CROSS JOIN deliveries d WHERE d.organization = c.organization \
                    AND d.next_attempt_at <= coalesce(c.frozen_at, c.offset_ms + ?)";
-        self.sql(sql)?.exists([real_now()])
+        self.sql(sql)?.exists([self.real_ms])
     }
 
     /// Leases up to `most` due deliveries, oldest event first, one for each booking that is not
@@ -216,7 +216,7 @@ impl Tx<'_> {
         let again = "UPDATE deliveries SET state = 'pending', next_attempt_at = \
                      (SELECT coalesce(frozen_at, offset_ms + ?1) FROM clocks c WHERE c.organization = deliveries.organization), \
                      failures = CASE WHEN coalesce(leased_until, 0) <= ?1 THEN 0 ELSE -1 END WHERE event = ?2";
-        self.run(again, (real_now(), event)).map(drop)
+        self.run(again, (self.real_ms, event)).map(drop)
     }
 
     /// Deliveries with attempts, in the events' order: of `event`, `organization`, or all.

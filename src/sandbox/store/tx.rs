@@ -32,6 +32,8 @@ pub(crate) struct Tx<'a> {
     /// Whose clock that is. If all are meant, it is the main organization's.
     owner: Option<String>,
     clock: Clock,
+    /// The real time of which all of it is: one reading, in milliseconds.
+    pub(super) real_ms: i64,
     moves: u64,
 }
 
@@ -59,29 +61,36 @@ impl Clock {
         })
     }
 
-    fn now(self) -> i64 {
-        let going = || real_now().saturating_add(self.offset_ms);
-        self.frozen_at.unwrap_or_else(going)
+    fn now(self, real_ms: i64) -> i64 {
+        self.frozen_at.unwrap_or_else(|| real_ms.saturating_add(self.offset_ms))
     }
-}
-
-pub(super) fn real_now() -> i64 {
-    Timestamp::now().as_millisecond()
 }
 
 impl<'a> Tx<'a> {
     /// At the present time: of a transaction if one has begun, else for reading.
     pub(super) fn begin(handle: &'a Handle, owner: Option<&str>) -> Result<Self> {
+        Self::at(handle, owner, Timestamp::now().as_millisecond())
+    }
+
+    fn at(handle: &'a Handle, owner: Option<&str>, real_ms: i64) -> Result<Self> {
         let clock = Clock::read(&handle.connection, owner.unwrap_or(Organization::MAIN))?;
-        let (now, owner) = (moment(clock.now())?, owner.map(str::to_owned));
-        Ok(Self { handle, now, owner, clock, moves: handle.moves.get() })
+        let (now, owner) = (moment(clock.now(real_ms))?, owner.map(str::to_owned));
+        Ok(Self { handle, now, owner, clock, real_ms, moves: handle.moves.get() })
     }
 
     /// The same after the changes that were due by then.
     pub(super) fn up_to_date(handle: &'a Handle, owner: Option<&str>) -> Result<Self> {
-        let tx = Self::begin(handle, owner)?;
-        tx.apply_due_bookings()?;
-        Ok(tx)
+        Self::begin(handle, owner)?.changed()
+    }
+
+    /// The same by the clock as it is after a move.
+    fn moved(&self) -> Result<Self> {
+        Self::at(self.handle, self.owner.as_deref(), self.real_ms)?.changed()
+    }
+
+    fn changed(self) -> Result<Self> {
+        self.apply_due_bookings()?;
+        Ok(self)
     }
 
     pub(crate) const fn is_of_all(&self) -> bool {
@@ -95,7 +104,7 @@ impl<'a> Tx<'a> {
 
     /// The same at the time of an organization.
     pub(crate) fn of(&self, organization: &str) -> Result<Self> {
-        Self::begin(self.handle, Some(organization))
+        Self::at(self.handle, Some(organization), self.real_ms)
     }
 
     pub(super) fn now_ms(&self) -> i64 {
@@ -132,7 +141,7 @@ impl<'a> Tx<'a> {
     fn apply_due_bookings(&self) -> Result<()> {
         let Some(owner) = &self.owner else {
             for owner in self.due_owners()? {
-                Self::up_to_date(self.handle, Some(&owner))?;
+                self.of(&owner)?.apply_due_bookings()?;
             }
             return Ok(());
         };
@@ -157,7 +166,7 @@ impl<'a> Tx<'a> {
         let sql = "SELECT organization FROM clocks c WHERE EXISTS (SELECT 1 FROM bookings b \
                    WHERE b.organization = c.organization \
                    AND b.due_at <= coalesce(c.frozen_at, c.offset_ms + ?))";
-        self.all(sql, [real_now()], |row| row.get(0))
+        self.all(sql, [self.real_ms], |row| row.get(0))
     }
 
     /// A number that changes when another process has written to the file.
@@ -188,7 +197,7 @@ impl<'a> Tx<'a> {
     }
 
     pub(crate) fn offset_seconds(&self) -> i64 {
-        let ahead = self.clock.frozen_at.map(|at| at.saturating_sub(real_now()));
+        let ahead = self.clock.frozen_at.map(|at| at.saturating_sub(self.real_ms));
         ahead.unwrap_or(self.clock.offset_ms) / 1_000
     }
 
@@ -200,7 +209,7 @@ impl<'a> Tx<'a> {
     pub(crate) fn clocks(&self) -> Result<Vec<ClockOf>> {
         let sql = "SELECT organization, frozen_at, coalesce(frozen_at, offset_ms + ?) AS now \
                    FROM clocks WHERE organization = ?2 OR ?2 IS NULL AND organization <> '' ORDER BY organization";
-        self.all(sql, (real_now(), &self.owner), |row| {
+        self.all(sql, (self.real_ms, &self.owner), |row| {
             Ok(ClockOf {
                 organization: row.get("organization")?,
                 now: moment(row.get("now")?)?,
@@ -213,28 +222,28 @@ impl<'a> Tx<'a> {
     pub(crate) fn advance(&self, by: SignedDuration) -> Result<Self> {
         let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
         self.change_clocks("offset_ms = offset_ms + ?1, frozen_at = frozen_at + ?1", by)?;
-        Self::up_to_date(self.handle, self.owner.as_deref())
+        self.moved()
     }
 
     /// Sets the clock to a later moment, or all of them.
     pub(crate) fn set(&self, at: Timestamp) -> Result<Self> {
         let at = at.as_millisecond();
-        let going = format!("offset_ms = ?1 - {}", real_now());
+        let going = format!("offset_ms = ?1 - {}", self.real_ms);
         let frozen = "frozen_at = iif(frozen_at IS NULL, NULL, ?1)";
         self.change_clocks(&format!("{going}, {frozen}"), at)?;
-        Self::up_to_date(self.handle, self.owner.as_deref())
+        self.moved()
     }
 
     pub(crate) fn freeze(&self) -> Result<Self> {
-        self.change_clocks("frozen_at = coalesce(frozen_at, offset_ms + ?1)", real_now())?;
-        Self::begin(self.handle, self.owner.as_deref())
+        self.change_clocks("frozen_at = coalesce(frozen_at, offset_ms + ?1)", self.real_ms)?;
+        self.moved()
     }
 
     /// Lets the clock go on from the moment at which it stands.
     pub(crate) fn resume(&self) -> Result<Self> {
         let going = "offset_ms = coalesce(frozen_at - ?1, offset_ms), frozen_at = NULL";
-        self.change_clocks(going, real_now())?;
-        Self::begin(self.handle, self.owner.as_deref())
+        self.change_clocks(going, self.real_ms)?;
+        self.moved()
     }
 
     fn change_clocks(&self, change: &str, with: i64) -> Result<()> {
@@ -252,7 +261,7 @@ impl<'a> Tx<'a> {
                    WHERE organization = id AND due_at > now) - now AS wait FROM c UNION ALL \
                    SELECT (SELECT min(next_attempt_at) FROM deliveries \
                    WHERE organization = id AND next_attempt_at > now) - now FROM c)";
-        let wait = self.sql(sql)?.query_row((real_now(), &self.owner), |row| row.get(0));
+        let wait = self.sql(sql)?.query_row((self.real_ms, &self.owner), |row| row.get(0));
         wait.map(|it: Option<i64>| it.map(SignedDuration::from_millis))
     }
 }

@@ -2,6 +2,7 @@
 
 mod filter;
 mod json;
+mod log_thread;
 mod page;
 mod pager;
 mod progress;
@@ -12,12 +13,14 @@ mod wrap;
 
 use std::cell::RefCell;
 use std::io::{self, Write};
+use std::sync::OnceLock;
 
 use clap::builder::StyledStr;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
 pub(crate) use filter::Filter;
+pub(crate) use log_thread::LogThread;
 pub(crate) use page::Page;
 use pager::Pager;
 pub(crate) use progress::Progress;
@@ -31,6 +34,8 @@ use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::system::stdout;
 use crate::secrets::redact;
 pub(crate) use visible::{visible, visible_rows};
+
+static TRACE: OnceLock<LogThread<String>> = OnceLock::new();
 
 /// The result of a command. One value is both JSON and human form, so that they cannot differ.
 pub(crate) trait View {
@@ -232,6 +237,19 @@ impl Output {
     pub(crate) fn trace(text: &str) {
         // In one write, so that lines of several threads do not mix.
         let _ = io::stderr().lock().write_all(format!("{}\n", visible(text)).as_bytes());
+    }
+
+    /// The same for what must not wait for its reader.
+    pub(crate) fn trace_aside(text: &str) {
+        let log = TRACE.get_or_init(|| {
+            LogThread::start(StreamStyle::default(), |text: String| Output::trace(&text))
+        });
+        log.add(text.to_owned());
+    }
+
+    /// Writes what was traced aside.
+    pub(crate) fn end_trace() {
+        TRACE.get().map(LogThread::end);
     }
 
     /// Writes a line of a log to stderr, from any thread: `first`, then the wrapped text.

@@ -65,7 +65,7 @@ impl Terminals {
 /// The narrowest terminal that anything is fitted to.
 const NARROWEST: usize = 20;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StreamStyle {
     pub(crate) terminal: bool,
     pub(crate) color: bool,

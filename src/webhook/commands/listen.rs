@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use reqwest::Url;
 use serde_json::json;
+use tokio::net::TcpStream;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
@@ -229,13 +230,16 @@ impl UrlTakeover {
         Ok(Some(UrlTakeover { ours }))
     }
 
-    /// Restores the previous URL, unless somebody has set another one since.
+    /// Restores the previous URL, unless somebody has set another one since: a listener that no
+    /// longer listens was killed, and restores nothing itself.
     async fn restore(self, api: &Api, ui: &Ui) {
         let ours = &self.ours;
         let mut previous = "URL".to_owned();
         let restored = async {
             let settings = api.control(Call::get(SETTINGS)).await?.document;
-            if settings.str("webhook_url") == Some(ours) {
+            let url = settings.str("webhook_url");
+            let is_listeners = settings.value()["webhook_url_stays"] == true;
+            if url == Some(ours) || is_listeners && !listens(url).await {
                 let before = settings.str("webhook_url_before");
                 before.unwrap_or("null").clone_into(&mut previous);
                 set_url(api, before, false).await?;
@@ -252,6 +256,15 @@ impl UrlTakeover {
 }
 
 const SETTINGS: &str = "/sandbox/organization";
+
+async fn listens(url: Option<&str>) -> bool {
+    let url = url.and_then(|it| Url::parse(it).ok());
+    let address = url.as_ref().and_then(|it| it.host_str().zip(it.port_or_known_default()));
+    match address {
+        Some(address) => TcpStream::connect(address).await.is_ok(),
+        None => false,
+    }
+}
 
 async fn set_url(api: &Api, url: Option<&str>, stays: bool) -> Result<()> {
     // A listener's URL outlasts a reset: otherwise events would go nowhere for a while.

@@ -64,7 +64,7 @@ impl Command {
 }
 
 pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
-    match command {
+    let done = match command {
         Command::Verify(args) => verify::run(parts, args).await,
         Command::Sign(args) => sign::run(parts, args).await,
         Command::Send(args) => send::run(parts, args).await,
@@ -76,11 +76,13 @@ pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
             Some(Events::Replay(args)) => replay::run(parts, args).await,
         },
         Command::Drill(args) => drill::run(parts, args).await,
-    }
+    };
+    Output::end_trace();
+    done
 }
 
 fn trace(settings: &Settings) -> Option<Trace> {
-    settings.verbose.then_some(Output::trace)
+    settings.verbose.then_some(Output::trace_aside)
 }
 
 /// A client for the handler, with `--timeout`. Trusts `--ca-file`, else the profile's authorities.

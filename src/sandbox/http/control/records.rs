@@ -103,12 +103,13 @@ pub(super) fn report(
     service: &Arc<SandboxService>,
     request: &Request,
 ) -> Result<Response, ApiError> {
-    let log = service.exchanges.as_ref().ok_or(ApiError::NO_REQUESTS)?;
+    let log = service.exchanges.as_ref().ok_or(ApiError::NO_REPORT)?;
     service.store.look(|tx| {
         let organization = request.organization.as_deref();
         let deliveries = tx.sent_deliveries(organization)?;
-        let report = Report::of(log, &deliveries, organization, &tx.organization_names()?);
-        Ok(Reply::ok(&report).into_response())
+        let names = tx.organization_names()?;
+        let report = Report::of(log, &deliveries, organization, &names);
+        Ok(Reply::ok(&report.ok_or(ApiError::NO_REPORT)?).into_response())
     })
 }
 

@@ -14,13 +14,18 @@ use serde_json::{Map, Value};
 
 use super::secrets::Secrets;
 use crate::sandbox::http::endpoints::Endpoint;
-use crate::sandbox::http::reply::RefusalReason;
-use crate::sandbox::rules::access::{self, masked};
+use crate::sandbox::http::reply::{RefusalReason, Situations};
+use crate::sandbox::rules::access::{self, BOOKINGS_CREATE, masked};
 use crate::sandbox::rules::fault::{Fault, FaultKind};
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::wire::{IdKind, WireTime};
 
 const MOST_OF_BODY: usize = 64 * 1024;
+
+/// A booking request without a key: a finding, which outlives the request in the log.
+pub(in super::super) const NO_KEY: &str = "no_idempotency_key";
+/// A key that was used before, with another booking request: a finding.
+pub(in super::super) const OTHER_BOOKING: &str = "key_for_another_booking";
 
 pub(crate) struct Exchange {
     pub(crate) number: i64,
@@ -43,6 +48,8 @@ pub(crate) struct Exchange {
     pub(crate) response: HttpMessage,
     /// `None` if no endpoint got it.
     pub(in super::super) endpoint: Option<&'static Endpoint>,
+    /// The codes of what it shows of the report's situations. An endpoint's is its summary.
+    pub(in super::super) situations: Vec<Cow<'static, str>>,
     refusal: Option<String>,
     fault: Option<Fault>,
 }
@@ -114,6 +121,7 @@ impl Exchange {
             request: HttpMessage::of(&request.headers),
             response: HttpMessage::default(),
             endpoint: None,
+            situations: Vec::new(),
             refusal: None,
             fault: None,
         }
@@ -128,6 +136,62 @@ impl Exchange {
         if self.fault_kind() != Some(FaultKind::DropBefore) {
             self.status = head.status.as_u16();
         }
+        let shown = head.extensions.remove().map(|Situations(codes)| codes);
+        self.find_situations(shown.unwrap_or_default());
+    }
+
+    /// `shown` is what the response shows.
+    fn find_situations(&mut self, shown: Vec<Cow<'static, str>>) {
+        let is_lost = self.is_in_doubt() && self.status < 500;
+        let is_done = matches!(self.status, 200..=299) && !self.service_answer().is_empty();
+        if is_done && !is_lost {
+            self.situations.extend(self.endpoint.map(|it| it.summary.into()));
+        }
+        if self.is_create() && self.idempotency_key().is_none() {
+            self.situations.push(NO_KEY.into());
+        }
+        let of_fault = self.fault_kind().and_then(|kind| match kind {
+            FaultKind::Delay => Some("slow_response"),
+            FaultKind::DropBefore | FaultKind::DropAfter => Some("lost_response"),
+            FaultKind::Truncate => Some("cut_response"),
+            FaultKind::Garbage => Some("garbage"),
+            _ => None,
+        });
+        self.situations.extend(of_fault.map(Cow::from));
+        if is_lost {
+            return;
+        }
+        if self.is_create() && is_done && self.status == 200 {
+            let is_other = !self.differing().is_empty();
+            self.situations.push(if is_other { OTHER_BOOKING } else { "repeated_create" }.into());
+        }
+        if self.status >= 500 {
+            self.situations.push("server_error".into());
+        }
+        self.situations.extend(shown);
+    }
+
+    /// Whether it asked for a booking, with a key that the sandbox knows.
+    pub(in super::super) fn is_create(&self) -> bool {
+        let scope = self.endpoint.and_then(|it| it.scope);
+        self.status != 401 && scope == Some(BOOKINGS_CREATE)
+    }
+
+    pub(in super::super) fn idempotency_key(&self) -> Option<&str> {
+        let key = self.request.header("idempotency-key")?.trim();
+        Some(key).filter(|it| !it.is_empty())
+    }
+
+    /// Whether its client cannot know what became of it.
+    pub(in super::super) fn is_in_doubt(&self) -> bool {
+        use FaultKind::{DropAfter, DropBefore, Garbage, Truncate};
+        let fault = self.fault_kind();
+        let is_lost = matches!(fault, Some(DropAfter | DropBefore | Garbage | Truncate));
+        is_lost || self.status >= 500
+    }
+
+    pub(in super::super) fn shows(&self, situation: &str) -> bool {
+        self.situations.iter().any(|it| it == situation)
     }
 
     /// How long a fault delays its response, logged before: its client may not wait for it.

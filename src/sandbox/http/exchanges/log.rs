@@ -1,6 +1,7 @@
 //! The last requests, in memory.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -31,28 +32,32 @@ struct LogEntries {
     last: i64,
     /// How often a control has changed something for an organization, or for all.
     changes: HashMap<Option<String>, u32>,
-    judge: Judge,
+    /// The bookings that a response showed as processing, and none since as anything else.
+    processing: HashSet<String>,
+    /// `None` if there is no report.
+    judge: Option<Judge>,
     judged_at: Option<Instant>,
-    /// What the requests and deliveries showed that are no longer there.
-    earlier: HashMap<(Option<String>, String), BTreeSet<String>>,
+    /// What all requests showed, and the rules that those broke which are no longer there.
+    shown: HashMap<Option<String>, HashMap<Cow<'static, str>, BTreeSet<String>>>,
 }
 
-/// Says what requests and deliveries show.
-type Judge = fn(&[Arc<Exchange>], &[SentDelivery]) -> Vec<Shown>;
+/// Says which rules requests broke, and what deliveries show.
+pub(crate) type Judge = fn(&[Arc<Exchange>], &[SentDelivery]) -> Vec<Shown>;
 /// An organization, the code of a situation or a finding, and the id of what shows it.
-pub(crate) type Shown = (Option<String>, String, String);
+pub(crate) type Shown = (Option<String>, Cow<'static, str>, String);
 
 impl ExchangeLog {
     /// An empty one. Numbers begin with the time, so that they are not used again after a restart.
-    pub(crate) fn new(judge: Judge) -> Self {
+    pub(crate) fn new(judge: Option<Judge>) -> Self {
         Self(Mutex::new(LogEntries {
             exchanges: VecDeque::new(),
             size: 0,
             last: Timestamp::now().as_millisecond() << 21,
             changes: HashMap::new(),
+            processing: HashSet::new(),
             judge,
             judged_at: None,
-            earlier: HashMap::new(),
+            shown: HashMap::new(),
         }))
     }
 
@@ -65,6 +70,9 @@ impl ExchangeLog {
             let owners = [None, exchange.organization()];
             let owners = owners.iter().filter_map(|it| kept.changes.get(it));
             exchange.changes = owners.sum();
+        }
+        if kept.judge.is_some() {
+            kept.count(&mut exchange);
         }
         kept.size += exchange.size();
         let exchange = Arc::new(exchange);
@@ -105,13 +113,14 @@ impl ExchangeLog {
         kept.exchanges = staying.into();
     }
 
-    /// What is kept, oldest first; and what was shown by what was deleted.
-    pub(in super::super) fn all(&self) -> (Vec<Arc<Exchange>>, Vec<Shown>) {
+    /// What is kept, oldest first; what all showed; and what judges it, unless there is no report.
+    pub(in super::super) fn all(&self) -> Option<(Vec<Arc<Exchange>>, Vec<Shown>, Judge)> {
         let kept = self.lock();
-        let earlier = kept.earlier.iter().flat_map(|((owner, code), ids)| {
-            ids.iter().map(|id| (owner.clone(), code.clone(), id.clone()))
+        let shown = kept.shown.iter().flat_map(|(owner, codes)| {
+            let ids = codes.iter().flat_map(|(code, ids)| ids.iter().map(move |id| (code, id)));
+            ids.map(|(code, id)| (owner.clone(), code.clone(), id.clone()))
         });
-        (kept.exchanges.iter().cloned().collect(), earlier.collect())
+        Some((kept.exchanges.iter().cloned().collect(), shown.collect(), kept.judge?))
     }
 
     pub(in super::super) fn list(&self, filter: &Filter) -> Vec<Arc<Exchange>> {
@@ -132,9 +141,32 @@ impl ExchangeLog {
 }
 
 impl LogEntries {
+    /// Counts what a request shows. Only together with what came before does a read show that a
+    /// booking was processed.
+    fn count(&mut self, exchange: &mut Exchange) {
+        if exchange.shows("processing") {
+            self.processing.extend(exchange.booking());
+        } else if (exchange.method == "GET" && exchange.status == 200)
+            && !self.processing.is_empty()
+            && exchange.booking().is_some_and(|it| self.processing.remove(&it))
+        {
+            let has_failed = exchange.shows("provider_error");
+            let how = if has_failed { "processing_failed" } else { "processed" };
+            exchange.situations.push(how.into());
+        }
+        let codes = self.shown.entry(exchange.organization()).or_default();
+        for code in &exchange.situations {
+            let ids = codes.entry(code.clone()).or_default();
+            if ids.len() < MOST_IDS {
+                ids.insert(IdKind::Request.id(exchange.number));
+            }
+        }
+    }
+
     fn remember(&mut self, leaving: &[Arc<Exchange>], deliveries: &[SentDelivery]) {
-        for (owner, code, id) in (self.judge)(leaving, deliveries) {
-            let ids = self.earlier.entry((owner, code)).or_default();
+        for (owner, code, id) in self.judge.map(|it| it(leaving, deliveries)).into_iter().flatten()
+        {
+            let ids = self.shown.entry(owner).or_default().entry(code).or_default();
             if ids.len() < MOST_IDS {
                 ids.insert(id);
             }

@@ -2,6 +2,7 @@
 //! wire cannot prove is no finding: a request after a control has changed something is what a test
 //! does next, and not a retry.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
@@ -51,18 +52,12 @@ const EXACT: Duration = Duration::from_millis(500);
 pub(super) struct Sent<'a> {
     pub(super) exchange: &'a Exchange,
     pub(super) organization: Option<String>,
-    pub(super) met: Vec<&'a str>,
     body: OnceCell<Value>,
 }
 
 impl<'a> Sent<'a> {
     pub(super) fn of(exchange: &'a Exchange) -> Self {
-        Self {
-            exchange,
-            organization: exchange.organization(),
-            met: exchange.met(),
-            body: OnceCell::new(),
-        }
+        Self { exchange, organization: exchange.organization(), body: OnceCell::new() }
     }
 
     pub(super) fn body(&self) -> &Value {
@@ -99,7 +94,7 @@ impl<'a> Sent<'a> {
     /// Whether it read a booking that is not finished.
     fn is_poll(&self) -> bool {
         let waiting = ["processing", "otp", "confirm_details", "payment_approval"];
-        self.exchange.method == "GET" && waiting.iter().any(|code| self.met.contains(code))
+        self.exchange.method == "GET" && waiting.iter().any(|code| self.exchange.shows(code))
     }
 
     /// The code or the approval that it gives, if it gives one that the service may have taken.
@@ -121,7 +116,7 @@ pub(super) fn shown_by(seen: &Seen<'_>) -> impl Iterator<Item = (&'static str, S
 }
 
 /// The findings, in the order of the rules.
-pub(super) fn findings(shown: &mut HashMap<String, BTreeSet<String>>) -> Vec<Finding> {
+pub(super) fn findings(shown: &mut HashMap<Cow<'_, str>, BTreeSet<String>>) -> Vec<Finding> {
     let found = RULES.iter().filter_map(|(code, title, why, section, _)| {
         Some(Finding {
             code: (*code).to_owned(),

@@ -1,11 +1,13 @@
-//! What a test suite never met, and what it got away with. It is worked out from the log of
-//! requests and from the deliveries when somebody asks for it, and before they are deleted.
+//! What a test suite never met, and what it got away with. What a request shows is counted when it
+//! is answered; which rules requests broke, and what deliveries show, is worked out when somebody
+//! asks for it, and before they are deleted.
 
 mod findings;
 mod situations;
 mod written;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -54,17 +56,18 @@ pub(crate) struct Situation {
 const SHOWN: usize = 5;
 
 impl Report {
+    /// `None` if the log keeps none.
     pub(crate) fn of(
         log: &ExchangeLog,
         deliveries: &[SentDelivery],
         organization: Option<&str>,
         names: &HashMap<String, String>,
-    ) -> Self {
-        let (kept, mut shown) = log.all();
+    ) -> Option<Self> {
+        let (kept, mut shown, judge) = log.all()?;
         shown.extend(judge(&kept, deliveries));
         let is_wanted =
             |owner: Option<&str>| organization.is_none_or(|wanted| owner == Some(wanted));
-        let mut met: HashMap<String, BTreeSet<String>> = HashMap::new();
+        let mut met: HashMap<Cow<'_, str>, BTreeSet<String>> = HashMap::new();
         for (_, code, id) in shown.into_iter().filter(|it| is_wanted(it.0.as_deref())) {
             met.entry(code).or_default().insert(id);
         }
@@ -97,7 +100,7 @@ impl Report {
                 finding.calls.insert(it.id(), call.clone());
             }
         }
-        Self { situations, findings }
+        Some(Self { situations, findings })
     }
 }
 
@@ -107,7 +110,7 @@ fn in_order(kept: &[Arc<Exchange>]) -> Vec<Sent<'_>> {
     sent
 }
 
-/// The situations that requests and deliveries met, and the findings that they show.
+/// The rules that requests and deliveries broke, and the situations that deliveries met.
 pub(crate) fn judge(kept: &[Arc<Exchange>], deliveries: &[SentDelivery]) -> Vec<Shown> {
     let mut owners: HashMap<Option<String>, Seen<'_>> = HashMap::new();
     for it in in_order(kept) {
@@ -120,22 +123,8 @@ pub(crate) fn judge(kept: &[Arc<Exchange>], deliveries: &[SentDelivery]) -> Vec<
     }
     let mut shown = Vec::new();
     for (owner, seen) in owners {
-        let mut show = |code: &str, id| shown.push((owner.clone(), code.to_owned(), id));
-        let mut processing = HashSet::new();
-        for it in &seen.sent {
-            for code in &it.met {
-                show(code, it.id());
-            }
-            if it.met.contains(&"processing") {
-                processing.insert(it.exchange.booking());
-            } else if it.exchange.method == "GET" && processing.remove(&it.exchange.booking()) {
-                show("processed", it.id());
-            }
-        }
-        let met = seen.deliveries.iter().flat_map(|it| of_delivery(it));
-        for (code, id) in met.chain(shown_by(&seen)) {
-            show(code, id);
-        }
+        let met = seen.deliveries.iter().flat_map(|it| of_delivery(it)).chain(shown_by(&seen));
+        shown.extend(met.map(|(code, id)| (owner.clone(), Cow::Borrowed(code), id)));
     }
     shown
 }
@@ -165,7 +154,7 @@ fn of_delivery(delivery: &SentDelivery) -> impl Iterator<Item = (&'static str, S
 }
 
 /// What the wire only suggests: that a client gave up after the network's response.
-fn given_up<'a>(sent: &[Sent<'a>]) -> HashMap<&'a str, String> {
+fn given_up(sent: &[Sent<'_>]) -> HashMap<&'static str, String> {
     let mut remarks = HashMap::new();
     for (place, it) in sent.iter().enumerate() {
         let key = it.exchange.idempotency_key();
@@ -183,7 +172,7 @@ fn given_up<'a>(sent: &[Sent<'a>]) -> HashMap<&'a str, String> {
             continue;
         }
         for code in ["server_error", "lost_response", "cut_response", "garbage"] {
-            if it.met.contains(&code) {
+            if it.exchange.shows(code) {
                 let id = it.id();
                 remarks.entry(code).or_insert(format!(
                     "After {id}, no request followed with its key: the client may have given up."

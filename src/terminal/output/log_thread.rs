@@ -1,0 +1,63 @@
+//! A log on stderr that never holds up what writes it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::time::Duration;
+
+use super::{Output, StreamStyle};
+
+/// How many entries wait to be written at most.
+const WAITING: usize = 256;
+/// How long the log may take to be written at the end.
+const LOG_END: Duration = Duration::from_millis(500);
+
+/// Writes entries in a thread of its own, so that a reader who is slow, or reads nothing, holds up
+/// nobody: what does not fit is counted.
+pub(crate) struct LogThread<T> {
+    entries: SyncSender<LogEntry<T>>,
+    missing: Arc<AtomicUsize>,
+}
+
+enum LogEntry<T> {
+    Written(T),
+    /// Tells that everything before it is written.
+    End(SyncSender<()>),
+}
+
+impl<T: Send + 'static> LogThread<T> {
+    pub(crate) fn start(style: StreamStyle, write: impl Fn(T) + Send + 'static) -> Self {
+        let (entries, arriving) = sync_channel(WAITING);
+        let missing = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&missing);
+        std::thread::spawn(move || {
+            for entry in arriving {
+                match entry {
+                    LogEntry::Written(entry) => write(entry),
+                    LogEntry::End(written) => drop(written.try_send(())),
+                }
+                match counted.swap(0, Ordering::Relaxed) {
+                    0 => {}
+                    missing => {
+                        let what = "missing here, because the log was not read in time";
+                        Output::log(style, "warning:", &format!("{missing} entries are {what}"));
+                    }
+                }
+            }
+        });
+        Self { entries, missing }
+    }
+
+    pub(crate) fn add(&self, entry: T) {
+        if self.entries.try_send(LogEntry::Written(entry)).is_err() {
+            self.missing.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits a little for what is not written yet. Returns whether that is everything: otherwise
+    /// nobody reads it.
+    pub(crate) fn end(&self) -> bool {
+        let (written, end) = sync_channel(1);
+        self.entries.try_send(LogEntry::End(written)).is_ok() && end.recv_timeout(LOG_END).is_ok()
+    }
+}
