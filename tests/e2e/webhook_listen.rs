@@ -288,6 +288,20 @@ fn killed_and_unordered_listeners_leave_the_users_own_url() {
     }
 }
 
+/// What it writes is not read until it ends.
+#[test]
+fn a_listener_whose_log_is_not_read_takes_deliveries() {
+    for flags in [&[][..], &["--verbose"]] {
+        let home = home_without_a_service();
+        let listening = Listening::start(&home, flags);
+        let event = |number| " ".repeat(50_000) + &confirmed(number, "bk_1");
+        deliver(&listening.url, &(0..20).map(event).collect::<Vec<_>>());
+        let output = listening.end();
+        let (_, summary) = lines(&output);
+        assert_eq!(summary["received"], 20, "{summary}");
+    }
+}
+
 #[test]
 fn the_first_events_after_a_reset_reach_the_listener() {
     let served = Served::unlimited();

@@ -22,13 +22,12 @@ use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
 
 pub(super) fn read(context: &RequestContext<'_>) -> HandlerResult {
-    Ok(shown(find(context, Tx::document)?))
-}
-
-/// A booking as it is stored.
-fn shown((document, state): (String, Option<BookingState>)) -> Reply {
-    let situation = state.as_ref().and_then(BookingState::situation).map(str::to_owned);
-    Reply::new(StatusCode::OK, document.into()).showing(situation)
+    let (tx, organization) = (context.tx, &context.organization.id);
+    let number = IdKind::Booking.number(&context.request.id);
+    match number.map(|it| tx.confirmed(organization, it)).transpose()?.flatten() {
+        Some(document) => Ok(Reply::new(StatusCode::OK, document.into())),
+        None => Reply::booking(&find(context)?),
+    }
 }
 
 fn apply(
@@ -48,14 +47,11 @@ fn apply(
     }
 }
 
-/// What is read of the booking that the path names.
-fn find<'a, T>(
-    context: &RequestContext<'a>,
-    read: impl Fn(&Tx<'a>, &str, i64) -> rusqlite::Result<Option<T>>,
-) -> Result<T, ApiError> {
+/// The booking that the path names.
+fn find(context: &RequestContext<'_>) -> Result<StoredBooking, ApiError> {
     let organization = &context.organization.id;
     let number = IdKind::Booking.number(&context.request.id);
-    let found = number.map(|number| read(context.tx, organization, number));
+    let found = number.map(|number| context.tx.booking(organization, number));
     if let Some(found) = found.transpose()?.flatten() {
         return Ok(found);
     }
@@ -68,8 +64,8 @@ pub(super) fn replay(context: &RequestContext<'_>) -> Result<Option<Reply>, ApiE
     let Some(key) = context.request.idempotency_key() else {
         return Ok(None);
     };
-    let document = context.tx.document_of_key(&context.organization.id, &key)?;
-    Ok(document.map(shown))
+    let booking = context.tx.booking_of_key(&context.organization.id, &key)?;
+    booking.as_ref().map(Reply::booking).transpose()
 }
 
 pub(super) fn create(context: &RequestContext<'_>) -> HandlerResult {
@@ -145,7 +141,7 @@ pub(super) fn send_code(
 
 pub(super) fn continue_(context: &RequestContext<'_>) -> HandlerResult {
     let answer = ContinueRequest::read(&context.request.body)?;
-    let booking = find(context, Tx::booking)?;
+    let booking = find(context)?;
     let venue = context.tx.venue(&booking.organization, &booking.venue_id)?;
     let outcome = answer_outcome(venue.as_deref());
     let (confirmed, failed) = match &answer {
@@ -164,7 +160,7 @@ pub(super) fn continue_(context: &RequestContext<'_>) -> HandlerResult {
 pub(super) fn modify(context: &RequestContext<'_>) -> HandlerResult {
     let tx = context.tx;
     let request = ModifyRequest::read(&context.request.body, tx.now)?;
-    let booking = find(context, Tx::booking)?;
+    let booking = find(context)?;
     let venue = tx.venue(&booking.organization, &booking.venue_id)?;
     let venue = venue.as_deref();
     let slot = venue.map(|venue| new_slot(context, &request, &booking, venue));
@@ -219,7 +215,7 @@ pub(super) fn cancel(context: &RequestContext<'_>) -> HandlerResult {
     if reason.is_some_and(|it| !it.is_string() && !it.is_null()) {
         return Err(ApiError::wrong_type("reason", "must be a string"));
     }
-    let booking = find(context, Tx::booking)?;
+    let booking = find(context)?;
     let provider = booking.provider;
     apply(context, booking, &BookingEvent::Cancel { provider }).map(|(_, reply)| reply)
 }

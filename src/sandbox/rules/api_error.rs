@@ -5,10 +5,11 @@ use serde_json::{Map, Value, json};
 use super::state::BookingErrorCode;
 use crate::sandbox::seed::Provider;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ApiError {
-    /// One of the constants below: status, text, code (empty if there is none) and reason.
-    Fixed(u16, &'static str, &'static str, &'static str),
+    /// One of the constants below: status, text, code (empty if there is none), situation of the
+    /// report that it is without a code, and reason.
+    Fixed(u16, &'static str, &'static str, &'static str, &'static str),
     /// One in which something depends on the request: status, situation of the report, body and
     /// reason.
     Told(u16, &'static str, Value, String),
@@ -19,38 +20,38 @@ pub(crate) enum ApiError {
 /// The errors in which nothing depends on the request.
 #[rustfmt::skip]
 impl ApiError {
-    pub(crate) const BODY_TOO_LARGE: Self = Self::Fixed(413, "body too large: the limit is 1 MB", "", "The body is larger than 1 MB (Limits, 3).");
-    pub(crate) const WRONG_KEY_ENVIRONMENT: Self = Self::Fixed(403, "this key belongs to the beta (v3) environment", "wrong_key_environment", "The key is a beta (v3) key, and /v1 accepts live and test keys (Authentication, 1).");
-    pub(crate) const BILLING_CHECK_UNAVAILABLE: Self = Self::Fixed(503, "billing could not be checked", "billing_check_unavailable", "The organization's setting billing_check is unavailable (Codes by condition).");
-    pub(crate) const ENTITLEMENT_CHECK_UNAVAILABLE: Self = Self::Fixed(503, "the entitlement could not be checked", "entitlement_check_unavailable", "The organization's setting entitlement_check is unavailable (Codes by condition).");
-    pub(crate) const LOCATION_UNRESOLVED: Self = Self::Fixed(400, "the location could not be resolved; send a more specific location, or latitude and longitude", "", "No place of the sandbox has the name in location (Codes by condition).");
-    pub(crate) const UNKNOWN_SEARCH_PROVIDER: Self = Self::Fixed(400, "one of the named providers is unknown, or none of them can search", "no_search_provider", "None of the providers in the request can search (Codes by condition).");
-    pub(crate) const NO_SEARCH_PROVIDER: Self = Self::Fixed(503, "no provider that can search is configured", "no_search_provider", "The organization's setting search_providers is empty (Codes by condition).");
-    pub(crate) const VENUE_NOT_FOUND: Self = Self::Fixed(404, "venue not found; run venue search first", "", "No search of this organization has returned the venue_id (Codes by condition).");
-    pub(crate) const PROVIDER_NEEDED: Self = Self::Fixed(400, "the venue is served by several providers; name one in provider", "", "Several providers serve the venue, and provider is missing (Codes by condition).");
-    pub(crate) const PLACEHOLDER_CUSTOMER: Self = Self::Fixed(400, "customer.name must be the real guest, not a placeholder", "placeholder_customer", "customer.name is one of the placeholders, or has no letter (Codes by condition).");
-    pub(crate) const MISSING_LAST_NAME: Self = Self::Fixed(400, "this provider needs first and last name in customer.name", "missing_last_name", "Provider A needs a first and a last name in customer.name (Codes by condition).");
-    pub(crate) const SLOT_NOT_OFFERED: Self = Self::Fixed(400, "datetime differs from the time at which the availability_id was offered", "slot_not_offered", "The availability_id was offered for another datetime (Codes by condition).");
-    pub(crate) const VAULT_UNAVAILABLE: Self = Self::Fixed(409, "this venue cannot be paid through the vendor; nothing was created", "vault_unavailable", "The venue cannot be paid through the vendor (Vendor payment codes).");
-    pub(crate) const VENDOR_DISABLED: Self = Self::Fixed(503, "vendor payments are switched off", "vendor_disabled", "The organization's setting vendor_payments is off (Vendor payment codes).");
-    pub(crate) const RECONNECT_REQUIRED: Self = Self::Fixed(409, "the guest's account at the provider is not connected", "reconnect_required", "The guest has no active session at this provider (Session codes).");
-    pub(crate) const LIVE_KEY_REQUIRED: Self = Self::Fixed(403, "sessions need a live key", "live_key_required", "Session calls need a live key (Authentication, 7).");
-    pub(crate) const SESSION_NOT_FOUND: Self = Self::Fixed(404, "session not found", "", "The organization has no session with this id (Sessions).");
-    pub(crate) const INVALID_CODE: Self = Self::Fixed(400, "the code is wrong", "invalid_code", "The code is not the one in the inbox, is older than 10 minutes, or was wrong 5 times (Session codes).");
-    pub(crate) const SESSION_ACTIVE: Self = Self::Fixed(409, "the session is active already", "", "The session is active already (States and transitions).");
-    pub(crate) const MALFORMED_APPROVAL: Self = Self::Fixed(400, "malformed psp_response: send the approval_id of psp_request and status approved", "", "psp_response must be {\"approval_id\": that of psp_request, \"status\": \"approved\"} (Transitions).");
-    pub(crate) const LATE_ANSWER: Self = Self::Fixed(400, "the answer arrived after expires_at; read the booking", "", "The answer came after expires_at (Transitions).");
-    pub(crate) const MODIFY_UNSUPPORTED: Self = Self::Fixed(422, "this provider cannot change bookings; nothing was attempted", "modify_unsupported", "Only provider A can modify (States and transitions).");
-    pub(crate) const PATH_NOT_FOUND: Self = Self::Fixed(404, "no such path", "", "The service has no such path (Endpoints).");
-    pub(crate) const METHOD_NOT_ALLOWED: Self = Self::Fixed(405, "this path does not accept that method", "", "The path exists, but does not accept this method (Endpoints).");
-    pub(crate) const CROSS_ORIGIN: Self = Self::Fixed(403, "a page of another origin may not write to the sandbox", "", "A page of another origin may not write; this protects the sandbox, and is not a rule of the service.");
-    pub(crate) const ORGANIZATION_UNKNOWN: Self = Self::Fixed(404, "organization not found", "", "The sandbox has no organization with this id.");
-    pub(crate) const ORGANIZATION_BUILT_IN: Self = Self::Fixed(409, "every sandbox has this organization, and it cannot be removed", "", "Every sandbox has this organization; POST /sandbox/reset restores it.");
-    pub(crate) const DELIVERY_NOT_FOUND: Self = Self::Fixed(404, "delivery not found", "", "No event with this id has a delivery.");
-    pub(crate) const NOTHING_DUE: Self = Self::Fixed(409, "nothing is due: no booking and no webhook waits for a time", "", "No booking and no webhook of the sandbox waits for a time.");
-    pub(crate) const FAULT_NOT_FOUND: Self = Self::Fixed(404, "fault not found", "", "No fault with this id is left.");
-    pub(crate) const NO_REPORT: Self = Self::Fixed(409, "the sandbox keeps no report, because it was started with --no-report or --no-request-log", "", "The sandbox was started with --no-report or --no-request-log.");
-    pub(crate) const REQUEST_NOT_FOUND: Self = Self::Fixed(404, "request not found; the sandbox keeps the last 1,000", "", "No request with this id is kept.");
+    pub(crate) const BODY_TOO_LARGE: Self = Self::Fixed(413, "body too large: the limit is 1 MB", "", "body_too_large", "The body is larger than 1 MB (Limits, 3).");
+    pub(crate) const WRONG_KEY_ENVIRONMENT: Self = Self::Fixed(403, "this key belongs to the beta (v3) environment", "wrong_key_environment", "", "The key is a beta (v3) key, and /v1 accepts live and test keys (Authentication, 1).");
+    pub(crate) const BILLING_CHECK_UNAVAILABLE: Self = Self::Fixed(503, "billing could not be checked", "billing_check_unavailable", "", "The organization's setting billing_check is unavailable (Codes by condition).");
+    pub(crate) const ENTITLEMENT_CHECK_UNAVAILABLE: Self = Self::Fixed(503, "the entitlement could not be checked", "entitlement_check_unavailable", "", "The organization's setting entitlement_check is unavailable (Codes by condition).");
+    pub(crate) const LOCATION_UNRESOLVED: Self = Self::Fixed(400, "the location could not be resolved; send a more specific location, or latitude and longitude", "", "location_unresolved", "No place of the sandbox has the name in location (Codes by condition).");
+    pub(crate) const UNKNOWN_SEARCH_PROVIDER: Self = Self::Fixed(400, "one of the named providers is unknown, or none of them can search", "no_search_provider", "", "None of the providers in the request can search (Codes by condition).");
+    pub(crate) const NO_SEARCH_PROVIDER: Self = Self::Fixed(503, "no provider that can search is configured", "no_search_provider", "", "The organization's setting search_providers is empty (Codes by condition).");
+    pub(crate) const VENUE_NOT_FOUND: Self = Self::Fixed(404, "venue not found; run venue search first", "", "venue_not_found", "No search of this organization has returned the venue_id (Codes by condition).");
+    pub(crate) const PROVIDER_NEEDED: Self = Self::Fixed(400, "the venue is served by several providers; name one in provider", "", "provider_needed", "Several providers serve the venue, and provider is missing (Codes by condition).");
+    pub(crate) const PLACEHOLDER_CUSTOMER: Self = Self::Fixed(400, "customer.name must be the real guest, not a placeholder", "placeholder_customer", "", "customer.name is one of the placeholders, or has no letter (Codes by condition).");
+    pub(crate) const MISSING_LAST_NAME: Self = Self::Fixed(400, "this provider needs first and last name in customer.name", "missing_last_name", "", "Provider A needs a first and a last name in customer.name (Codes by condition).");
+    pub(crate) const SLOT_NOT_OFFERED: Self = Self::Fixed(400, "datetime differs from the time at which the availability_id was offered", "slot_not_offered", "", "The availability_id was offered for another datetime (Codes by condition).");
+    pub(crate) const VAULT_UNAVAILABLE: Self = Self::Fixed(409, "this venue cannot be paid through the vendor; nothing was created", "vault_unavailable", "", "The venue cannot be paid through the vendor (Vendor payment codes).");
+    pub(crate) const VENDOR_DISABLED: Self = Self::Fixed(503, "vendor payments are switched off", "vendor_disabled", "", "The organization's setting vendor_payments is off (Vendor payment codes).");
+    pub(crate) const RECONNECT_REQUIRED: Self = Self::Fixed(409, "the guest's account at the provider is not connected", "reconnect_required", "", "The guest has no active session at this provider (Session codes).");
+    pub(crate) const LIVE_KEY_REQUIRED: Self = Self::Fixed(403, "sessions need a live key", "live_key_required", "", "Session calls need a live key (Authentication, 7).");
+    pub(crate) const SESSION_NOT_FOUND: Self = Self::Fixed(404, "session not found", "", "session_not_found", "The organization has no session with this id (Sessions).");
+    pub(crate) const INVALID_CODE: Self = Self::Fixed(400, "the code is wrong", "invalid_code", "", "The code is not the one in the inbox, is older than 10 minutes, or was wrong 5 times (Session codes).");
+    pub(crate) const SESSION_ACTIVE: Self = Self::Fixed(409, "the session is active already", "", "", "The session is active already (States and transitions).");
+    pub(crate) const MALFORMED_APPROVAL: Self = Self::Fixed(400, "malformed psp_response: send the approval_id of psp_request and status approved", "", "malformed_answer", "psp_response must be {\"approval_id\": that of psp_request, \"status\": \"approved\"} (Transitions).");
+    pub(crate) const LATE_ANSWER: Self = Self::Fixed(400, "the answer arrived after expires_at; read the booking", "", "late_answer", "The answer came after expires_at (Transitions).");
+    pub(crate) const MODIFY_UNSUPPORTED: Self = Self::Fixed(422, "this provider cannot change bookings; nothing was attempted", "modify_unsupported", "", "Only provider A can modify (States and transitions).");
+    pub(crate) const PATH_NOT_FOUND: Self = Self::Fixed(404, "no such path", "", "", "The service has no such path (Endpoints).");
+    pub(crate) const METHOD_NOT_ALLOWED: Self = Self::Fixed(405, "this path does not accept that method", "", "", "The path exists, but does not accept this method (Endpoints).");
+    pub(crate) const CROSS_ORIGIN: Self = Self::Fixed(403, "a page of another origin may not write to the sandbox", "", "", "A page of another origin may not write; this protects the sandbox, and is not a rule of the service.");
+    pub(crate) const ORGANIZATION_UNKNOWN: Self = Self::Fixed(404, "organization not found", "", "", "The sandbox has no organization with this id.");
+    pub(crate) const ORGANIZATION_BUILT_IN: Self = Self::Fixed(409, "every sandbox has this organization, and it cannot be removed", "", "", "Every sandbox has this organization; POST /sandbox/reset restores it.");
+    pub(crate) const DELIVERY_NOT_FOUND: Self = Self::Fixed(404, "delivery not found", "", "", "No event with this id has a delivery.");
+    pub(crate) const NOTHING_DUE: Self = Self::Fixed(409, "nothing is due: no booking and no webhook waits for a time", "", "", "No booking and no webhook of the sandbox waits for a time.");
+    pub(crate) const FAULT_NOT_FOUND: Self = Self::Fixed(404, "fault not found", "", "", "No fault with this id is left.");
+    pub(crate) const NO_REPORT: Self = Self::Fixed(409, "the sandbox keeps no report, because it was started with --no-report or --no-request-log", "", "", "The sandbox was started with --no-report or --no-request-log.");
+    pub(crate) const REQUEST_NOT_FOUND: Self = Self::Fixed(404, "request not found; the sandbox keeps the last 1,000", "", "", "No request with this id is kept.");
 }
 
 /// The others.
@@ -176,8 +177,8 @@ impl ApiError {
     /// The HTTP status and the body.
     pub(crate) fn answer(&self) -> (u16, Value) {
         match self {
-            Self::Fixed(status, error, "", _) => (*status, json!({"error": error})),
-            Self::Fixed(status, error, code, _) => (*status, json!({"error": error, "error_code": code})),
+            Self::Fixed(status, error, "", ..) => (*status, json!({"error": error})),
+            Self::Fixed(status, error, code, ..) => (*status, json!({"error": error, "error_code": code})),
             Self::Told(status, _, body, _) => (*status, body.clone()),
             Self::Broken(detail) => (500, json!({"error": "internal error", "detail": detail})),
         }
@@ -185,17 +186,10 @@ impl ApiError {
 
     /// The code of the report's situation that it is; empty if it is none.
     pub(crate) fn situation(&self) -> &'static str {
-        match *self {
-            Self::Fixed(_, _, code, _) if !code.is_empty() => code,
-            Self::Told(_, situation, ..) => situation,
-            Self::BODY_TOO_LARGE => "body_too_large",
-            Self::LATE_ANSWER => "late_answer",
-            Self::LOCATION_UNRESOLVED => "location_unresolved",
-            Self::MALFORMED_APPROVAL => "malformed_answer",
-            Self::PROVIDER_NEEDED => "provider_needed",
-            Self::SESSION_NOT_FOUND => "session_not_found",
-            Self::VENUE_NOT_FOUND => "venue_not_found",
-            _ => "",
+        match self {
+            Self::Fixed(_, _, "", situation, _) | Self::Told(_, situation, ..) => situation,
+            Self::Fixed(_, _, code, ..) => code,
+            Self::Broken(_) => "",
         }
     }
 

@@ -1,12 +1,11 @@
 //! The table of bookings.
 
 use jiff::Timestamp;
-use rusqlite::types::ValueRef;
 use rusqlite::{Result, Row};
 
 use super::tx::{Tx, from_json, json, moment};
 use crate::sandbox::rules::booking::StoredBooking;
-use crate::sandbox::rules::state::{BookingState, CONFIRMED};
+use crate::sandbox::rules::state::CONFIRMED;
 use crate::sandbox::rules::transition::{CREATED, Transition, webhook_of};
 use crate::sandbox::wire::booking::BookingDocument;
 
@@ -63,26 +62,18 @@ impl Tx<'_> {
         self.first("SELECT * FROM bookings WHERE number = ?", [number], booking)
     }
 
-    /// The booking as the service shows it, and its state unless it is confirmed, as most are: so
-    /// nothing is read and written again.
-    pub(crate) fn document(
-        &self,
-        organization: &str,
-        number: i64,
-    ) -> Result<Option<(String, Option<BookingState>)>> {
-        let sql = "SELECT document, iif(status = 'confirmed', NULL, booking -> 'state') AS state \
-                   FROM bookings WHERE number = ? AND organization = ?";
-        self.first(sql, (number, organization), document)
+    /// A confirmed booking as the service shows it: most are, and need not be read and written
+    /// again.
+    pub(crate) fn confirmed(&self, organization: &str, number: i64) -> Result<Option<String>> {
+        let sql = "SELECT document FROM bookings \
+                   WHERE number = ? AND organization = ? AND status = 'confirmed'";
+        self.first(sql, (number, organization), |row| row.get(0))
     }
 
-    pub(crate) fn document_of_key(
-        &self,
-        organization: &str,
-        key: &str,
-    ) -> Result<Option<(String, Option<BookingState>)>> {
-        let sql = "SELECT booking FROM idempotency_keys WHERE organization = ? AND key = ?";
-        let number = self.first(sql, (organization, key), |row| row.get(0))?;
-        number.map_or(Ok(None), |number| self.document(organization, number))
+    pub(crate) fn booking_of_key(&self, owner: &str, key: &str) -> Result<Option<StoredBooking>> {
+        let sql = "SELECT * FROM bookings WHERE number = \
+                   (SELECT booking FROM idempotency_keys WHERE organization = ? AND key = ?)";
+        self.first(sql, (owner, key), booking)
     }
 
     pub(crate) fn save_idempotency_key(&self, key: &str, booking: &StoredBooking) -> Result<()> {
@@ -163,12 +154,6 @@ impl Tx<'_> {
         )?;
         Ok(document)
     }
-}
-
-fn document(row: &Row<'_>) -> Result<(String, Option<BookingState>)> {
-    let is_confirmed = row.get_ref("state")? == ValueRef::Null;
-    let state = (!is_confirmed).then(|| from_json(row, "state")).transpose()?;
-    Ok((row.get("document")?, state))
 }
 
 fn booking(row: &Row<'_>) -> Result<StoredBooking> {

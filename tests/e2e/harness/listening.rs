@@ -211,6 +211,7 @@ impl Courier {
         let address = url.trim_start_matches("http://").trim_end_matches('/');
         let stream = TcpStream::connect(address).ok()?;
         stream.set_nodelay(true).ok()?;
+        stream.set_read_timeout(Some(HANG)).ok()?;
         Some(Courier(BufReader::new(stream)))
     }
 
