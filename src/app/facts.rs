@@ -135,6 +135,10 @@ impl Facts {
         })
     }
 
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.target.service().is_some_and(|service| service.read_only)
+    }
+
     /// Refuses a change if the profile is read-only, and names the service before anything is
     /// changed.
     pub(crate) fn before_change(&self) -> Result<()> {
@@ -148,8 +152,10 @@ impl Facts {
         };
         if service.read_only {
             let name = service.profile.as_deref().unwrap_or_default();
-            return Err(Error::config(format!("profile {name} is read-only; nothing was sent"))
-                .hint(self.adapter().set_command("read_only=false")));
+            let what = format!("profile {name} is read-only; nothing was sent");
+            return Err(
+                Error::config(what).hint("see the profiles that you have: bookctl profile list")
+            );
         }
         if let Some(named) = self.named_service() {
             self.ui.out.note(&named);

@@ -116,6 +116,16 @@ impl Records {
         shared_journal::maker(&self.settings.environment)
     }
 
+    /// Counts with the service's clock as earlier commands saw it, until a response shows it.
+    pub(crate) fn expect_known_clock(&self) -> Result<()> {
+        let windows = self.journal()?.rate_limits()?;
+        let newest = windows.iter().max_by_key(|window| window.seen_at);
+        if self.target.service().is_some() {
+            self.skew.set(newest.map(|window| window.skew));
+        }
+        Ok(())
+    }
+
     /// Writes what was observed of rate limits. If the journal cannot be written, it is lost.
     pub(crate) fn keep_rate_limits(&self) {
         let _ = self.journal.get().map(Journal::write_observed);

@@ -10,21 +10,25 @@ use super::watch::wait::read_booking;
 use crate::app::{Api, Facts, Records, Ui};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::slot::Slot;
 use crate::service::documents::wish::{Agreement, Compared};
 use crate::service::mapping::{WriteKind, member};
 
 /// Ends a command that has made a booking: on stdout, with what its wish says of it. After a 7 a
 /// script books elsewhere, so that a booking that is another one than was asked for ends with 16.
+/// Its details may stand on the screen above.
 pub(crate) fn finish_created(
     facts: &Facts,
     records: &Records,
     ui: &Ui,
     booking: &Booking,
+    is_on_screen: bool,
 ) -> Result<Exit> {
     let verdict = of_known(records, &asked_for(records, booking), booking);
     let recorded = record(records, ui, booking);
     let exit = finish_recorded(facts, records, ui, booking, &recorded, |view| {
         view.unshown = verdict.unshown_sentence(facts.adapter());
+        view.is_on_screen = is_on_screen;
     })?;
     tell(facts, ui, &verdict, "");
     let Some(clause) = verdict.refusal.filter(|_| !verdict.is_another) else {
@@ -58,8 +62,19 @@ pub(crate) struct Change<'a> {
     pub(crate) kind: WriteKind,
     pub(crate) before: Option<&'a Booking>,
     pub(crate) asked: &'a Map<String, Value>,
+    /// The slot that the booking moves to, with its terms.
+    pub(crate) slot: Option<&'a Slot>,
     /// Whether a payment was answered: the card invites no second answer.
     pub(crate) is_payment: bool,
+    /// Whether the booking's card stands on the screen above.
+    pub(crate) is_on_screen: bool,
+}
+
+impl<'a> Change<'a> {
+    pub(crate) fn new(kind: WriteKind, asked: &'a Map<String, Value>) -> Self {
+        let (is_payment, is_on_screen) = (false, false);
+        Change { kind, before: None, asked, slot: None, is_payment, is_on_screen }
+    }
 }
 
 impl Change<'_> {
@@ -122,7 +137,9 @@ pub(crate) async fn finish_changed(
         });
         if booking.status() != Status::Processing {
             let journal = records.journal();
-            let _ = journal.and_then(|it| it.change(&booking, &accepted));
+            let is_moved = accepted.contains_key("datetime");
+            let slot = change.slot.filter(|_| is_moved).map(|slot| &slot.value);
+            let _ = journal.and_then(|it| it.change(&booking, &accepted, slot));
         }
     }
     let recorded = record(records, ui, &booking);
@@ -140,6 +157,7 @@ pub(crate) async fn finish_changed(
     }
     let exit = finish_recorded(facts, records, ui, &booking, &recorded, |view| {
         view.is_answered = change.is_payment;
+        view.is_on_screen = change.is_on_screen;
     })?;
     if !recorded.is_it() {
         return Ok(exit);

@@ -31,6 +31,7 @@ pub(crate) fn booking_view(
         map_it: facts.adapter().set_command("read.booking=EXPRESSION"),
         unshown: None,
         is_answered: false,
+        is_on_screen: false,
     };
     // A script gets the service's document alone.
     if ui.out.is_human() {

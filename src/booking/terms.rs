@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::book::offer::terms_reader;
 use super::confirmation::Confirmation;
-use crate::app::{Api, Records, Ui};
+use crate::app::{Api, Facts, Records, Ui};
 use crate::journal::KeptBooking;
 use crate::journal::recent::RecentList;
 use crate::json::plain;
@@ -57,29 +57,40 @@ pub(crate) fn cancellation_terms(records: &Records, booking: &Booking) -> Option
     terms(booking.value()).or_else(|| terms(&kept_terms(records, booking)?))
 }
 
-/// Shows what would be done with a booking, its terms now (`of` says whose), and the service unless
-/// it is a sandbox, and asks.
+/// What cancelling costs now by the terms of a booking, or else of this slot, for so many guests.
+pub(crate) fn cancellation_cost(
+    facts: &Facts,
+    terms: Option<Value>,
+    slot: Option<Slot>,
+    party: u32,
+) -> Option<String> {
+    let reader = terms_reader(facts, party);
+    let own = |slot: &Slot| slot.value.get("cancellation_terms").cloned();
+    let terms = terms.or_else(|| slot.as_ref().and_then(own));
+    let cost = terms.and_then(|terms| reader.cost(&terms));
+    let also = slot.and_then(|slot| SlotDetails::of(&slot, reader).also);
+    cost.or_else(|| also.map(|also| format!("not understood; the slot shows: {also}")))
+}
+
+/// What cancelling a booking costs now, if it had so many guests.
+pub(crate) fn cost_now(facts: &Facts, records: &Records, booking: &Booking, party: u32) -> String {
+    let slot = kept_terms(records, booking).and_then(Slot::from_value);
+    let terms = cancellation_terms(records, booking);
+    let unknown = "not known: neither the booking nor its slot shows the terms";
+    cancellation_cost(facts, terms, slot, party).unwrap_or_else(|| unknown.to_owned())
+}
+
+/// Shows what would be done with a booking, and the service unless it is a sandbox, and asks.
 pub(crate) async fn confirm(
     api: &Api,
     records: &Records,
     ui: &Ui,
     mut page: Page,
-    of: &str,
     booking: &Booking,
     confirmation: &Confirmation<'_>,
 ) -> Result<()> {
     records.remember_last(RecentList::LastBooking, booking.id());
     let is_live = !api.is_sandbox().await;
-    let terms = cancellation_terms(records, booking);
-    let reader = terms_reader(&api.facts, filled_in(records, booking).head_count());
-    let cost = terms.and_then(|terms| reader.cost(&terms));
-    let slot = kept_terms(records, booking).and_then(Slot::from_value);
-    let also = slot.and_then(|slot| SlotDetails::of(&slot, reader).also);
-    let unread = also.map(|also| format!("not understood; the slot shows: {also}"));
-    let unknown = "not known: neither the booking nor its slot shows the terms";
-    let cost = cost.or(unread).unwrap_or_else(|| unknown.to_owned());
-    let cost = format!("{of}{cost}");
-    page.without("cancellation").field("cancellation", cost);
     page.field_if("service", api.facts.named_service().filter(|_| is_live));
     ui.out.show(&page);
     confirmation.ask(&ui.prompter).await

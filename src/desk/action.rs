@@ -4,7 +4,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use super::list::Entry;
-use crate::app::Parts;
+use crate::app::{Api, Parts};
+use crate::booking::change::send::ends_by_itself;
 use crate::booking::{attempts, book, change, pause};
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::shell;
@@ -37,8 +38,11 @@ pub(super) const LETTERS: [(Letter, &str, &str, &str); 7] = [
 ];
 
 impl Letter {
-    /// Whether it does something for this row.
-    pub(super) fn is_for(self, entry: &Entry) -> bool {
+    /// Whether it does something for this row. Of a service that is only read, nothing is changed.
+    pub(super) fn is_for(self, entry: &Entry, api: &Api) -> bool {
+        if api.facts.is_read_only() && !matches!(self, Refresh | CopyId) {
+            return false;
+        }
         let Entry::Booking(kept) = entry else {
             return matches!(self, Resolve | CopyId);
         };
@@ -53,14 +57,21 @@ impl Letter {
     }
 
     /// The error is a sentence for the person.
-    pub(super) fn of(typed: char, entry: &Entry) -> Result<Self, String> {
+    pub(super) fn of(typed: char, entry: &Entry, api: &Api) -> Result<Self, String> {
         let mut meant = LETTERS.iter().filter(|it| it.1.starts_with(typed));
         let Some((_, key, word, _)) = meant.clone().next() else {
             return Err(format!("`{typed}` is not a key here. Press ? for the keys"));
         };
-        let Some((letter, ..)) = meant.find(|it| it.0.is_for(entry)) else {
-            let state = entry.state();
-            return Err(format!("`{key}` ({word}) is not possible: the status is {state}"));
+        let Some((letter, ..)) = meant.find(|it| it.0.is_for(entry, api)) else {
+            let why = match entry {
+                _ if api.facts.is_read_only() => "this profile only reads".to_owned(),
+                Entry::Booking(kept) if kept.booking.waits_until().is_some() => {
+                    let ends = ends_by_itself(&kept.booking).unwrap_or_default();
+                    format!("it waits for an answer. {ends}")
+                }
+                _ => format!("its status is {}", entry.state()),
+            };
+            return Err(format!("`{key}` ({word}) is not possible: {why}"));
         };
         // `@1` and `@last` would name another one.
         if entry.id().starts_with('@') && *letter != CopyId {

@@ -11,8 +11,8 @@ use crate::json::plain;
 use crate::outcome::Result;
 use crate::outcome::word::Word;
 use crate::service::time::document_time::time_text;
-use crate::service::time::text::{dated, to_the_second};
-use crate::service::time::zone::system_zone;
+use crate::service::time::duration::in_units;
+use crate::service::time::text::to_the_second;
 use crate::terminal::output::{Page, Tone, View};
 
 /// The card of a row; an open one has the booking's story.
@@ -30,10 +30,13 @@ pub(super) fn page(
     };
     let mut view = finish::booking_view(facts, records, ui, &kept.booking);
     view.now = now;
-    let mut page = view.page().without_commands();
-    let seen = kept.seen_at.parse().ok();
-    let seen = seen.map(|seen| dated(seen, Timestamp::now(), &system_zone()));
-    page.field_if("last seen", seen);
+    let mut page = Page::default();
+    let seen = kept.age().as_secs();
+    if seen >= 60 {
+        page.labelled(Tone::Warn, "as seen", format!("{} ago", in_units(seen / 60 * 60)));
+    }
+    view.draw(&mut page);
+    let mut page = page.without_commands();
     if is_open {
         let rows = history::timeline(facts, records, kept.booking.id(), Some(&kept.booking))?;
         page.line("");

@@ -3,6 +3,7 @@
 use super::Desk;
 use super::action::LETTERS;
 use super::list::{Entry, Group};
+use crate::app::Api;
 use crate::service::documents::plural;
 use crate::terminal::output::{Page, StreamStyle, Tone, cut, visible, wrap};
 use crate::terminal::prompt::Size;
@@ -28,15 +29,17 @@ pub(super) struct Part {
 pub(super) struct Parts {
     pub(super) list: Part,
     pub(super) card: Part,
+    head: usize,
     foot: usize,
 }
 
 /// Shares the screen out.
-pub(super) fn parts(size: Size, is_open: bool) -> Parts {
+pub(super) fn parts(size: Size, is_open: bool, has_trouble: bool) -> Parts {
     let columns = size.usable();
     // Where the line of keys is longer, it takes two.
     let foot = if columns < 70 { 2 } else { 1 };
-    let body = size.rows.saturating_sub(HEAD + foot);
+    let head = HEAD + usize::from(has_trouble);
+    let body = size.rows.saturating_sub(head + foot);
     let part = |rows, columns| Part { rows, columns };
     let list = body * 11 / 20;
     let (list, card) = if columns + 1 >= WIDE {
@@ -51,7 +54,7 @@ pub(super) fn parts(size: Size, is_open: bool) -> Parts {
         // A line is between them.
         (part(list, columns), part(body - list - 1, columns))
     };
-    Parts { list, card, foot }
+    Parts { list, card, head, foot }
 }
 
 impl Desk<'_> {
@@ -63,12 +66,18 @@ impl Desk<'_> {
     ) -> (Vec<String>, Option<(usize, usize)>) {
         let (columns, style) = (size.usable(), self.style);
         let (search, at) = self.search.view(columns.saturating_sub(SEARCH.len()));
-        let hint = match search.as_str() {
-            "" => style.paint(Tone::Dim, HINT),
-            _ => String::new(),
+        let hint = match (search.as_str(), self.is_open) {
+            (_, true) => " · letters act on the open card, Esc searches",
+            ("", false) => HINT,
+            _ => "",
         };
+        let hint = style.paint(Tone::Dim, &cut(hint, columns.saturating_sub(SEARCH.len() + at)));
         let mut lines = vec![self.head(columns), format!("{SEARCH}{search}{hint}")];
-        let body = size.rows.saturating_sub(HEAD + parts.foot);
+        lines.extend(self.trouble.as_ref().map(|trouble| {
+            let line = format!("Not up to date: {}", visible(&trouble.why));
+            style.paint(Tone::Bad, &cut(&line, columns))
+        }));
+        let body = size.rows.saturating_sub(parts.head + parts.foot);
         let list = self.list_lines(parts.list);
         let card = self.card_lines(parts.card.rows);
         if self.shows_keys {
@@ -85,12 +94,12 @@ impl Desk<'_> {
         } else {
             lines.extend(list);
             if parts.list.rows > 0 && parts.card.rows > 0 {
-                lines.resize(HEAD + parts.list.rows, String::new());
+                lines.resize(parts.head + parts.list.rows, String::new());
                 lines.push(style.paint(Tone::Dim, &"─".repeat(columns)));
             }
             lines.extend(card);
         }
-        lines.resize(HEAD + body, String::new());
+        lines.resize(parts.head + body, String::new());
         lines.extend(self.foot(columns).into_iter().take(parts.foot));
         let is_typing = !self.is_open && !self.shows_keys;
         (lines, is_typing.then_some((1, SEARCH.len() + at)))
@@ -169,7 +178,7 @@ impl Desk<'_> {
         let mut text = "Enter open · ? keys · Ctrl-C leave".to_owned();
         match (self.is_open, self.list.entry()) {
             _ if self.shows_keys => "Any key goes back".clone_into(&mut text),
-            (true, Some(entry)) => text = card_keys(entry),
+            (true, Some(entry)) => text = card_keys(entry, &self.parts.api),
             _ if self.list.has_more => {
                 let rows = plural(self.list.len(), "row", "rows");
                 text += &format!(" · {rows} shown, search for more");
@@ -189,8 +198,8 @@ pub(super) fn drawn(page: &Page, style: StreamStyle, columns: usize) -> Vec<Stri
 }
 
 /// The letters that do something at this card.
-fn card_keys(entry: &Entry) -> String {
-    let letters = LETTERS.iter().filter(|(letter, ..)| letter.is_for(entry));
+fn card_keys(entry: &Entry, api: &Api) -> String {
+    let letters = LETTERS.iter().filter(|(letter, ..)| letter.is_for(entry, api));
     let letters = letters.map(|(_, key, word, _)| format!("{key} {word}"));
     let back = std::iter::once("Esc back".to_owned());
     back.chain(letters).collect::<Vec<_>>().join(" · ")

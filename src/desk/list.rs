@@ -6,19 +6,20 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use super::reads::{OFTEN, Row};
 use crate::app::{Facts, Records, Ui};
 use crate::booking::find::pick;
 use crate::journal::{Attempt, KeptBooking, SearchCriteria};
 use crate::json::plain;
 use crate::outcome::Result;
 use crate::outcome::word::Word;
+use crate::service::client::RATE_LIMIT_WINDOW;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::text_fold::{digits, fold};
 use crate::service::time::document_time::DocumentTime;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{TableCell, Tone};
-use crate::terminal::prompt::countdown;
-use crate::terminal::view::{BookingRow, row_lines, tone_of};
+use crate::terminal::view::{BookingRow, row_lines, time_left, tone_of};
 
 /// How many bookings are read. A search finds the others.
 const MOST: u32 = 500;
@@ -35,6 +36,10 @@ impl Entry {
             Entry::Booking(kept) => kept.booking.id(),
             Entry::Request(attempt, _) => &attempt.idempotency_key,
         }
+    }
+
+    pub(super) fn booking_id(&self) -> Option<&str> {
+        matches!(self, Entry::Booking(_)).then(|| self.id())
     }
 
     pub(super) fn state(&self) -> String {
@@ -56,9 +61,9 @@ impl Entry {
         match self {
             Entry::Booking(kept) => {
                 let mut row = BookingRow::kept(kept, now);
-                if let Some(at) = self.deadline().filter(|at| *at > now) {
-                    let left = countdown(at.duration_since(now));
-                    row.status = TableCell::from(format!("{left} left"));
+                // Its group says that it waits.
+                if let Some(left) = time_left(&kept.booking, now) {
+                    row.status = TableCell::from(left);
                 }
                 row
             }
@@ -185,6 +190,20 @@ impl List {
         self.selected = found.unwrap_or_default();
         self.gone = selected.filter(|_| found.is_none());
         Ok(())
+    }
+
+    /// The rows that may be another way at the service by now: what is unfinished soon, a coming
+    /// visit in a while.
+    pub(super) fn may_have_changed(&self) -> impl Iterator<Item = Row<'_>> {
+        self.rows.iter().filter_map(|(group, entry)| {
+            let Entry::Booking(kept) = entry else { return None };
+            let due = match kept.booking.status() {
+                Status::Confirmed if *group == Group::Earlier => return None,
+                Status::Confirmed => RATE_LIMIT_WINDOW,
+                status => status.has_not_ended().then_some(OFTEN)?,
+            };
+            Some(Row { id: kept.booking.id(), age: kept.age(), due })
+        })
     }
 
     /// Goes back to the first row of another search.

@@ -5,6 +5,7 @@ mod action;
 mod card;
 mod layout;
 mod list;
+mod reads;
 
 use std::pin::Pin;
 use std::time::{Duration, Instant};
@@ -20,11 +21,12 @@ use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::key::Key;
 use crate::platform::signals::{Continued, EndSignals};
 use crate::platform::system::tty;
-use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::booking::Booking;
 use crate::terminal::output::StreamStyle;
 use crate::terminal::prompt::{FullScreen, Line, Size, wait_for_enter};
 use action::Letter;
 use list::{Entry, List};
+use reads::Reads;
 
 /// Find, watch and change bookings on one live screen
 ///
@@ -71,10 +73,18 @@ struct Desk<'a> {
     shows_keys: bool,
     /// What the last key has done, until the next one.
     message: Option<String>,
+    reads: Reads,
     /// A booking that is read from the service.
-    reading: Option<Reading<'a>>,
-    /// Whether the person wants to know what came of that.
-    is_asked: bool,
+    reading: Option<(String, Reading<'a>)>,
+    /// Why a booking could not be read, until one is.
+    trouble: Option<Trouble>,
+}
+
+struct Trouble {
+    id: String,
+    why: String,
+    /// Whether another booking would not be read either.
+    is_general: bool,
 }
 
 pub(crate) async fn run(parts: &Parts, _: Args) -> Result<Exit> {
@@ -97,9 +107,11 @@ pub(crate) async fn run(parts: &Parts, _: Args) -> Result<Exit> {
         is_open: false,
         shows_keys: false,
         message: None,
+        reads: Reads::new(Instant::now()),
         reading: None,
-        is_asked: false,
+        trouble: None,
     };
+    parts.records.expect_known_clock()?;
     desk.read()?;
     loop {
         ui.out.hold(true);
@@ -140,6 +152,7 @@ impl Desk<'_> {
                 }
             }
             if key.is_none() {
+                self.read_next();
                 let reading = &mut self.reading;
                 tokio::select! {
                     pressed = screen.key() => {
@@ -155,7 +168,7 @@ impl Desk<'_> {
                         };
                     }
                     () = continued.next() => screen.resume().map_err(of_terminal)?,
-                    read = async { reading.as_mut()?.await.into() }, if reading.is_some() => {
+                    read = async { Some(reading.as_mut()?.1.as_mut().await) }, if reading.is_some() => {
                         self.take_in(read);
                     }
                     () = tokio::time::sleep(TICK) => {}
@@ -190,36 +203,54 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Reads a booking from the service.
-    fn refresh(&mut self, id: String, is_asked: bool) {
+    /// Begins to read the booking that is due at the service. An open card does not wait for a row.
+    fn read_next(&mut self) {
+        let open = self.list.entry().filter(|_| self.is_open).and_then(Entry::booking_id);
+        let is_busy = self.reading.as_ref().is_some_and(|(id, _)| Some(&**id) == open);
+        if is_busy || self.reading.is_some() && !self.reads.is_hurried {
+            return;
+        }
+        let failed = self.trouble.iter().map(|it| reads::Row {
+            id: &it.id,
+            age: Duration::MAX,
+            due: reads::OFTEN,
+        });
+        let rows = self.list.may_have_changed().chain(failed);
+        let Some(id) = self.reads.next(open, rows, Instant::now()) else { return };
         let Parts { api, records, ui, .. } = self.parts;
+        let named = id.clone();
         let read = async move {
-            let booking = wait::read_booking(api, ui, &id).await?;
+            let booking = wait::read_now(api, ui, &named).await?;
             wait::like(records, &asked_for(records, &booking), booking)
         };
-        self.reading = Some(Box::pin(read));
-        self.is_asked = is_asked;
+        self.reading = Some((id, Box::pin(read)));
     }
 
-    /// Stores a booking that was read from the service, and says so where this was asked for.
+    /// Stores a booking that was read from the service.
     fn take_in(&mut self, read: Option<Result<Booking>>) {
-        self.reading = None;
-        let Some(read) = read else { return };
-        let stored = read.and_then(|booking| {
-            finish::store(&self.parts.records, &booking);
-            Ok(format!("{} is {}.", booking.id(), booking.status().word()))
-        });
+        let (Some((id, _)), Some(read)) = (self.reading.take(), read) else { return };
+        let Parts { api, records, ui, .. } = self.parts;
+        // What was noted meanwhile is on the card.
+        drop(ui.out.held());
+        self.reads.limit = api.client().ok().and_then(|it| it.rate_limit.get()).flatten();
+        let stored = read.map(|booking| finish::store(records, &booking));
         self.list.is_stale = true;
-        match stored {
-            Ok(said) if self.is_asked => self.message = Some(said),
-            // Nor was what was said meanwhile.
-            Ok(_) => drop(self.parts.ui.out.held()),
-            Err(error) => self.message = Some(format!("Not refreshed: {}", error.message)),
-        }
+        self.trouble = match stored {
+            Ok(_) => None,
+            Err(error) => {
+                let is_key = matches!(error.exit, Exit::Unauthorized | Exit::NotAllowed);
+                let is_general = wait::passes(&error) || is_key;
+                let is_open = self.is_open && self.list.entry().is_some_and(|it| it.id() == id);
+                let trouble = Trouble { id, why: error.message.clone(), is_general };
+                // What is known of the service stays known.
+                if is_general || is_open { Some(trouble) } else { self.trouble.take() }
+            }
+        };
     }
 
     fn press(&mut self, key: Key) -> Step {
         self.message = None;
+        self.reads.last_key = Instant::now();
         if key == Key::Interrupt {
             return Step::Leave;
         }
@@ -251,6 +282,7 @@ impl Desk<'_> {
             }
             (true, Key::Escape | Key::BackTab) => {
                 (self.is_open, self.card_for, self.top) = (false, None, 0);
+                self.trouble.take_if(|it| !it.is_general);
             }
             (true, Key::Char(letter)) => return self.chosen(letter),
             (true, key) => {
@@ -260,17 +292,15 @@ impl Desk<'_> {
         Step::Stay
     }
 
-    /// Opens the card of the selected row. What may have moved on at the service is read.
+    /// Opens the card of the selected row, which is read.
     fn open(&mut self) {
         let Some(entry) = self.list.entry() else {
             return;
         };
         if let Entry::Booking(kept) = entry {
-            let (id, status) = (kept.booking.id().to_owned(), kept.booking.status());
-            self.parts.records.remember_last(RecentList::LastBooking, &id);
-            if matches!(status, Status::RequiresAction | Status::Processing) {
-                self.refresh(id, false);
-            }
+            let id = kept.booking.id();
+            self.parts.records.remember_last(RecentList::LastBooking, id);
+            self.reads.is_hurried = true;
         }
         (self.is_open, self.card_for, self.top) = (true, None, 0);
     }
@@ -280,12 +310,11 @@ impl Desk<'_> {
         let Some(entry) = self.list.entry() else {
             return Step::Stay;
         };
-        match (Letter::of(letter, entry), entry) {
+        match (Letter::of(letter, entry, &self.parts.api), entry) {
             (Err(why), _) => self.message = Some(why),
             (Ok(Letter::Refresh), Entry::Booking(kept)) => {
-                let id = kept.booking.id().to_owned();
-                self.message = Some(format!("Reading {id} …"));
-                self.refresh(id, true);
+                self.message = Some(format!("Reading {} …", kept.booking.id()));
+                self.reads.is_hurried = true;
             }
             (Ok(Letter::CopyId), entry) => {
                 self.message = Some(action::copy(entry.id()));
@@ -301,7 +330,7 @@ impl Desk<'_> {
             return Ok(());
         };
         // A status from before the command is no news after it.
-        self.reading = None;
+        (self.reading, self.reads.is_hurried) = (None, true);
         // The rest of a line that was typed at the card answers no question.
         tty::discard().map_err(of_terminal)?;
         let running = action::run(self.parts, letter, entry);
@@ -333,7 +362,7 @@ impl Desk<'_> {
     fn draw(&mut self, screen: &mut FullScreen) -> Result<()> {
         let size = Size::of_terminal();
         let now = (self.clock)();
-        let parts = layout::parts(size, self.is_open);
+        let parts = layout::parts(size, self.is_open, self.trouble.is_some());
         self.list.lay_out(parts.list.columns, now);
         let counts = self.list.entry().is_some_and(|it| it.deadline().is_some());
         let second = if counts { now.as_second() } else { 0 };

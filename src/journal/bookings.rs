@@ -1,6 +1,7 @@
 //! The bookings of this computer, each as last seen, with its states and original terms.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -71,6 +72,14 @@ impl KeptBooking {
         let mut filled = filled.unwrap_or_else(|| booking.clone());
         filled.requested = requested.into();
         filled
+    }
+
+    /// How long ago it was read. A record from later than now is of a computer whose clock is
+    /// wrong.
+    pub(crate) fn age(&self) -> Duration {
+        let seen = self.seen_at.parse::<Timestamp>().ok();
+        let age = seen.and_then(|seen| Timestamp::now().duration_since(seen).try_into().ok());
+        age.unwrap_or(Duration::MAX)
     }
 
     /// `None` if its document cannot be read.
@@ -191,7 +200,7 @@ pub(super) fn store(
     const CHANGED: &str = "ON CONFLICT (origin, id) DO UPDATE SET status = excluded.status, document = excluded.document,
          seen_at = excluded.seen_at, visit = excluded.visit, guest = excluded.guest, email = excluded.email,
          phone = excluded.phone, venue = excluded.venue, folded_id = excluded.folded_id,
-         terms = coalesce(bookings.terms, excluded.terms), changes = excluded.changes,
+         terms = coalesce(excluded.terms, bookings.terms), changes = excluded.changes,
          idempotency_key = coalesce(bookings.idempotency_key, excluded.idempotency_key)";
     let write = format!(
         "INSERT INTO bookings (origin, id, status, document, seen_at, visit, guest, email, phone, venue, folded_id, terms,
@@ -280,12 +289,14 @@ fn keep_seen(
     held: Option<&Held>,
     booking: &Booking,
     at: Timestamp,
+    terms: Option<&Json>,
 ) -> SqlResult<()> {
     let at = at.to_string();
     let seen = SeenBooking {
         origin: &scope.origin,
         seen_at: &at,
         created_at: &at,
+        terms,
         ..SeenBooking::default()
     };
     store(statements, scope, held, booking, &seen)
@@ -296,11 +307,17 @@ impl Journal {
     /// later. A guest that was deleted does not come back, and where nothing is to be kept no
     /// other's booking is added.
     pub(crate) fn update(&self, booking: &Booking) -> Result<()> {
-        self.change(booking, &Map::new())
+        self.change(booking, &Map::new(), None)
     }
 
-    /// The same with what an accepted change asked for, which the service may not show.
-    pub(crate) fn change(&self, booking: &Booking, accepted: &Map<String, Json>) -> Result<()> {
+    /// The same with what an accepted change asked for, which the service may not show, and the
+    /// terms of its new slot.
+    pub(crate) fn change(
+        &self,
+        booking: &Booking,
+        accepted: &Map<String, Json>,
+        terms: Option<&Json>,
+    ) -> Result<()> {
         let now = Timestamp::now();
         let left_at = booking.left_at.unwrap_or(now);
         let kept = self.seen_at(booking.id())?;
@@ -318,7 +335,7 @@ impl Journal {
                 held.asked = changed(held.asked.take(), accepted.as_ref());
             }
             if is_kept {
-                keep_seen(statements, scope, held.as_ref(), booking, left_at)?;
+                keep_seen(statements, scope, held.as_ref(), booking, left_at, terms)?;
             }
             guests::purge(statements, scope)
         })?;
@@ -340,7 +357,7 @@ impl Journal {
                     None => statements.first(made, row)?.is_some(),
                 };
                 if !is_known_better {
-                    keep_seen(statements, scope, held.as_ref(), booking, *at)?;
+                    keep_seen(statements, scope, held.as_ref(), booking, *at, None)?;
                 }
             }
             Ok(())

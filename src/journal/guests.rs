@@ -56,6 +56,14 @@ pub(super) fn purge(statements: &dyn SqlExecutor, scope: &Scope) -> SqlResult<us
         "UPDATE sightings SET facts = '{{}}' WHERE origin = ?1 AND ?3 <> '' AND booking_id IN ({oldest})"
     );
     statements.later(&facts, row)?;
+    let writes = |which: &str| {
+        format!(
+            "UPDATE writes SET facts = '{{}}' WHERE origin = ?1 AND facts <> '{{}}' AND {which}"
+        )
+    };
+    let of_oldest = writes(&format!("?3 <> '' AND booking_id IN ({oldest})"));
+    statements.later(&of_oldest, row)?;
+    statements.later(&writes("sent_at <= ?2"), values![&scope.origin, &ended])?;
     let bookings = format!(
         "UPDATE bookings SET forgotten_at = ?3, document = '', terms = NULL, changes = NULL, visit = NULL, guest = NULL,
                 email = NULL, phone = NULL, venue = NULL, folded_id = NULL
@@ -116,12 +124,15 @@ impl Journal {
         let oldest =
             format!("(SELECT id FROM bookings WHERE {UNTIL} ORDER BY created_at LIMIT ?3)");
         let delete = format!("DELETE FROM bookings WHERE origin = ?1 AND id IN {oldest}");
-        let story = format!("DELETE FROM sightings WHERE origin = ?1 AND booking_id IN {oldest}");
+        let stories = ["sightings", "writes"]
+            .map(|it| format!("DELETE FROM {it} WHERE origin = ?1 AND booking_id IN {oldest}"));
         self.write(|statements, scope| {
             let (origin, until, now) = (&scope.origin, &until.to_string(), Timestamp::now());
             let row = values![origin, until, now.to_string(), AT_ONCE];
             let stripped = statements.execute(&strip_attempts(""), row)?;
-            statements.execute(&story, values![origin, until, AT_ONCE])?;
+            for story in &stories {
+                statements.execute(story, values![origin, until, AT_ONCE])?;
+            }
             let deleted = statements.execute(&delete, values![origin, until, AT_ONCE])?;
             strip_results(statements, "seen_at <= ?2", values![origin, until])?;
             Ok(stripped + deleted > 0)
@@ -136,8 +147,10 @@ impl Journal {
         self.write(|statements, scope| {
             let now = Timestamp::now().to_string();
             let stripped = statements.execute(&strip, values![&scope.origin, id, now])?;
-            let story = "DELETE FROM sightings WHERE origin = ?1 AND booking_id = ?2";
-            statements.execute(story, values![&scope.origin, id])?;
+            for story in ["sightings", "writes"] {
+                let delete = format!("DELETE FROM {story} WHERE origin = ?1 AND booking_id = ?2");
+                statements.execute(&delete, values![&scope.origin, id])?;
+            }
             let delete = "DELETE FROM bookings WHERE origin = ?1 AND id = ?2";
             let deleted = statements.execute(delete, values![&scope.origin, id])?;
             strip_results(statements, "booking_id = ?2", values![&scope.origin, id])?;

@@ -166,7 +166,7 @@ impl Journal {
                 "DELETE FROM runs WHERE idempotency_key IN (SELECT idempotency_key {ENDED})"
             );
             let attempts = format!("DELETE {ENDED}");
-            let all = ["limits", "bookings", "sightings", "batch_rows"];
+            let all = ["limits", "bookings", "sightings", "batch_rows", "writes"];
             let all = all.map(|it| format!("DELETE FROM {it} WHERE origin = ?1"));
             for query in [runs, attempts].iter().chain(&all) {
                 statements.execute(query, values![&scope.origin])?;

@@ -30,6 +30,7 @@ mod team;
 #[cfg(test)]
 mod team_model;
 mod wish;
+mod writes;
 
 pub(crate) use attempts::{abandoned, another_account};
 pub(crate) use batch_rows::{BatchRecord, RowLine};
@@ -52,6 +53,7 @@ pub(crate) use search::{FoundBookings, SearchCriteria};
 pub(crate) use store::Journal;
 pub(crate) use summary::Summary;
 pub(crate) use team::prepare;
+pub(crate) use writes::BookingWrite;
 
 #[cfg(test)]
 mod tests;

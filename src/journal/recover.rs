@@ -20,7 +20,7 @@ use crate::platform::sqlite;
 use crate::platform::system::files::RENAMES_OPEN_FILES;
 
 /// The tables that are taken over, with all columns that both files have.
-const TAKEN_OVER: [&str; 5] = ["attempts", "runs", "sightings", "bookings", "batch_rows"];
+const TAKEN_OVER: [&str; 6] = ["attempts", "runs", "sightings", "bookings", "batch_rows", "writes"];
 
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct TakenOver {

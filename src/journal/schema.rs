@@ -12,8 +12,11 @@ use crate::platform::sqlite::{self, Kind};
 
 /// What each version after the first adds to the tables of `schema.sql`: statements that end in `;`
 /// and a line end. Never change a released one.
-const MIGRATIONS: &[&str] =
-    &[include_str!("batch_rows.sql"), "ALTER TABLE runs ADD COLUMN request_id TEXT;\n"];
+const MIGRATIONS: &[&str] = &[
+    include_str!("batch_rows.sql"),
+    "ALTER TABLE runs ADD COLUMN request_id TEXT;\n",
+    include_str!("writes.sql"),
+];
 
 pub(super) const VERSION: i64 = 1 + MIGRATIONS.len() as i64;
 

@@ -1,8 +1,10 @@
 //! `bookctl desk`: a screen that a person works at, and the terminal around it.
 
+use std::time::{Duration, Instant};
+
 use crate::docs;
 use crate::harness::fixed::{Fixed, as_shown, set_clock};
-use crate::harness::{Home, Key, Terminal, text};
+use crate::harness::{Home, Key, Served, Terminal, text};
 use crate::matrix::coloured;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_bookctl");
@@ -93,7 +95,7 @@ fn a_letter_at_the_card_runs_the_same_command_and_comes_back() {
     // What it cannot do here it says.
     terminal.press(Key::Enter);
     terminal.see("Esc back · a answer · b book again");
-    terminal.type_in("m").see("`m` (modify) is not possible");
+    terminal.type_in("m").see("`m` (modify) is not possible: it waits for an answer. It ends by");
     terminal.type_in("a").see("bookctl continue bk_");
     terminal.see("? One-time code");
     terminal.press(Key::Enter).see("confirmed bk_");
@@ -107,10 +109,16 @@ fn a_letter_at_the_card_runs_the_same_command_and_comes_back() {
     terminal.see("party size · 2");
     terminal.press(Key::Down).press(Key::Enter);
     terminal.answer("? New party size?", "4");
-    terminal.answer("? Change this booking?", "yes");
-    terminal.see("party 2 → 4").see("cancellation as booked: ");
+    // One menu and one confirmation for all of it.
+    terminal.see("party size · 2 → 4").press(Key::Down).press(Key::Enter);
+    terminal.answer("? New time?", "21:00");
+    terminal.accept("❯ done");
+    terminal.see("party 2 → 4").see("cancellation as booked: ").see("→ as changed: Free to cancel");
+    terminal.see("21:00").answer("? Change this booking?", "yes");
     terminal.accept(&format!("bookctl cancel {id} Press Enter"));
-    terminal.see("response HTTP 201");
+    terminal.see("requested with bookctl book");
+    // A moved booking has the terms of its new slot.
+    home.ok(["show", &id]).shows("cancellation");
     // Ctrl-C at a question leaves the command alone.
     // The rest of a line that a person types answers no question.
     terminal.type_in("bfri 8pm\r").see("bookctl book --like");
@@ -120,14 +128,60 @@ fn a_letter_at_the_card_runs_the_same_command_and_comes_back() {
     terminal.press(Key::Enter);
     terminal.see("m modify").type_in("c");
     terminal.see("Copied, if this terminal allows it: bk_");
-    // What another computer has done is seen with `r`.
-    home.ok(["api", "POST", &format!("/v1/bookings/{id}/cancel")]);
-    terminal.type_in("r").see(&format!("{id} is cancelled."));
     terminal.press(Key::Esc).see("Enter open").press(Key::CtrlC);
     let ended = terminal.ends(0);
     assert!(ended.raw.contains("\u{1b}]52;c;"), "the id is handed to the clipboard");
     // The commands stay on the page before.
     ended.says("bookctl modify bk_").says("bookctl book --like");
+}
+
+/// Paces are a tenth of a person's: what is shown here within a second is shown within ten.
+#[test]
+fn the_open_card_shows_what_another_computer_has_done() {
+    let server = Served::start();
+    let home = Home::pointing_to(server.base_url(), "sk_live_sandbox");
+    let colleague = Home::pointing_to(server.base_url(), "sk_live_sandbox");
+    let id = home.booked("ven_confirms", &[], 0);
+    home.book("ven_otp", &[]).exits(10);
+    let mut terminal = desk(&home, 24, 80);
+    terminal.type_in("confirms").see("❯ Ada Lovelace").press(Key::Enter);
+    terminal.see("The venue is expecting this guest.").see("Esc searches");
+    let began = Instant::now();
+    colleague.ok(["cancel", &id, "--yes"]);
+    terminal.see(&format!("cancelled {id}"));
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    // Nobody opens this one. Its time to answer is over by the service's clock.
+    colleague.advance("21m");
+    terminal.press(Key::Esc).see("Enter open").press(Key::Esc).see("expired");
+    assert!(!terminal.to_string().contains(" left"), "{terminal}");
+    // What is not read any more says so, and how old it is.
+    drop(server);
+    terminal.press(Key::Enter).see("Not up to date: ");
+    let journal = rusqlite::Connection::open(home.path().join("journal.db")).unwrap();
+    journal.execute("UPDATE bookings SET seen_at = '2026-01-01T00:00:00Z'", []).unwrap();
+    terminal.see("as seen ").press(Key::Down).see("Not up to date: ");
+    terminal.press(Key::CtrlC);
+    terminal.ends(0);
+}
+
+/// Support has a profile that only reads.
+#[test]
+fn a_desk_that_only_reads_offers_no_writes() {
+    let server = Served::start();
+    let home = Home::pointing_to(server.base_url(), "sk_live_sandbox");
+    home.booked("ven_confirms", &[], 0);
+    let id = home.booked("ven_otp", &[], 10);
+    let reads = home.with_profile("shop", server.base_url(), "read_only = true\n");
+    let reads = reads.with("BOOKCTL_PROFILE", "shop");
+    let mut terminal = desk(&reads, 24, 80);
+    terminal.press(Key::Enter).see("Esc back · r refresh · c copy ID");
+    for letter in ["a", "m", "x", "b"] {
+        terminal.type_in(letter).see("is not possible: this profile only reads");
+    }
+    terminal.press(Key::CtrlC);
+    terminal.ends(0);
+    let refused = reads.refuses(&format!("cancel {id} --yes"), 3, "config");
+    assert!(!text(&refused, "hint").contains("read_only"), "{refused}");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn without_a_journal_that_takes_the_intent_nothing_is_sent_and_the_reason_is_tol
     let older = "DROP TABLE batch_rows; UPDATE bookctl_journal SET version = 1";
     postgres.sql("bookctl", older);
     home.ok(["bookings"]);
-    assert_eq!(home.json("journal status")["version"], 3);
+    assert_eq!(home.json("journal status")["version"], 4);
     postgres.sql("bookctl", older);
     postgres.sql("bookctl", "CREATE ROLE member LOGIN; GRANT SELECT, UPDATE, INSERT, DELETE ON ALL TABLES IN SCHEMA public TO member");
     let member = sharing(served.home(), &postgres.url().replace("owner@", "member@"), "member");

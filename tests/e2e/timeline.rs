@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::bookings::journal_holds;
 use crate::harness::listening::{Courier, Listening, SECRET};
 use crate::harness::{Home, Reply, Scripted, each, holds, text, words};
 
@@ -22,15 +23,19 @@ fn a_story_is_told_in_order_and_on_one_clock() {
     let id = home.booked("ven_confirms", &[], 0);
     home.ok(["modify", &id, "--party", "4"]);
     home.advance("3h");
-    home.ok(["cancel", &id, "--yes"]);
+    home.ok(["cancel", &id, "--yes", "--reason", "ill"]);
     let story = story(&home, &id);
     assert_eq!(story["booking"], home.booking(&id));
-    assert_eq!(kinds(&story), ["request", "sent", "response", "status", "change", "status"]);
+    let kinds = kinds(&story);
+    let expected = ["request", "sent", "response", "status", "write", "change", "write", "status"];
+    assert_eq!(kinds, expected);
     let timeline = story["timeline"].as_array().unwrap();
     assert_eq!(timeline[0]["request"]["venue_id"], "ven_confirms");
     assert_eq!(timeline[2]["http_status"], 201);
-    assert_eq!(timeline[4]["changes"], json!({"party_size": {"from": 2, "to": 4}}));
-    assert_eq!(timeline[5]["status"], "cancelled");
+    holds!(timeline[4], {"write": "modify", "outcome": "done", "changes": {"party_size": 4}});
+    assert_eq!(timeline[5]["changes"], json!({"party_size": {"from": 2, "to": 4}}));
+    holds!(timeline[6], {"write": "cancel", "outcome": "done", "reason": "ill"});
+    assert_eq!(timeline[7]["status"], "cancelled");
     let times: Vec<String> = timeline.iter().map(|it| text(it, "at")).collect();
     assert!(times.is_sorted(), "{times:?}");
     let created = text(&story["booking"], "created_at");
@@ -58,6 +63,34 @@ fn a_pause_and_its_answer_and_what_went_wrong_are_states_of_the_story() {
     let last = last.rev().find(|it| it["kind"] == "status").unwrap();
     assert_eq!(last["error_code"], "provider_error");
     assert!(last["message"].is_string(), "{last}");
+}
+
+/// What was held under which reference is known after the pause, and no answer ever is.
+#[test]
+fn each_write_is_told_with_its_result_and_without_its_secret() {
+    let home = Home::new();
+    let id = home.booked("ven_payment", &["--payment", "vendor"], 10);
+    home.run(["continue", &id, "--psp-response", "{\"approval_id\": \"wrong_answer\"}"]);
+    home.fault("POST /v1/bookings/{id}/continue", "drop_before", 1);
+    home.run(["continue", &id, "--psp-abort"]).exits(16);
+    let told = story(&home, &id);
+    let writes = told["timeline"].as_array().unwrap().iter();
+    let writes: Vec<_> = writes.filter(|it| it["kind"] == "write").collect();
+    holds!(writes[0], {"write": "payment", "outcome": "rejected"});
+    holds!(writes[1], {"write": "abort", "outcome": "unknown"});
+    assert!(writes[1]["pause"]["amount"].is_number(), "{told}");
+    assert!(writes[1]["pause"]["reference"]["approval_id"].is_string(), "{told}");
+    assert!(!told.to_string().contains("wrong_answer") && !journal_holds(&home, "wrong_answer"));
+    // A person reads the card, then the timeline; a ticket has both.
+    let page = home.ok(["show", &id, "--timeline"]);
+    page.shows("Ada Lovelace");
+    page.shows("payment response: rejected");
+    let ticket = home.ok(["show", &id, "--markdown"]);
+    ticket.shows("### waiting · bk_");
+    ticket.shows("- guest: Ada Lovelace");
+    ticket.shows("end of the payment: the result is unknown · 46.00 EUR");
+    home.ok(["bookings", "forget", &id, "--yes"]);
+    assert!(!journal_holds(&home, "approval_id"));
 }
 
 /// A request without an answer, sent again by `attempts resume`.

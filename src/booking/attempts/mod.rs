@@ -84,7 +84,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
                 records.journal()?.scope.takes_any_account.set(true);
             }
             let booking = open_attempts::resume(api, records, ui, &key).await?;
-            return conclude::finish_created(&api.facts, records, ui, &booking);
+            return conclude::finish_created(&api.facts, records, ui, &booking, false);
         }
         AttemptsAction::Abandon { key, yes } => {
             let key = pick::attempt_or_pick(&api.facts, records, ui, key.as_deref()).await?;

@@ -19,6 +19,7 @@ use crate::outcome::Result;
 use crate::service::client::BookingRequest;
 use crate::service::documents::booking::Booking;
 use crate::service::documents::guest::guest_marks;
+use crate::service::documents::text_fold::fold;
 use crate::service::documents::wish::is_same_wish;
 use crate::service::time::document_time::{DocumentTime, is_same_time, time_text};
 
@@ -134,14 +135,20 @@ impl Booked {
                 && !is_own(live)
         })?;
         let text = |pointer: &str| other.field(pointer).map(plain).unwrap_or_default();
+        let own = asked.pointer("/customer/name").map(plain).unwrap_or_default();
+        let name = text("/customer/name");
+        let is_same_name = fold(&own).split_whitespace().eq(fold(&name).split_whitespace());
         let what = match other.booking.status().has_not_ended() {
+            true if !is_same_name => {
+                "a guest with the same phone number or email already has a booking at this venue that day"
+            }
             true => "this guest already has a booking at this venue that day",
             false => {
                 "money may have moved for this guest's failed booking that day; check with the venue first"
             }
         };
         // The phone may be another guest's, too: a script's log has no name.
-        let name = Some(text("/customer/name")).filter(|_| ui.prompter.interactive());
+        let name = Some(name).filter(|_| ui.prompter.interactive());
         let name = name.map(|name| format!(", {name}")).unwrap_or_default();
         Some(format!(
             "{what}: {}{name}, {}, party {}",

@@ -113,9 +113,11 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
             Err(error) => open_attempts::offer_to_find_out(api, records, ui, error).await?,
             Ok(booking) => booking,
         };
+        let was_waiting = booking.status() == Status::RequiresAction;
+        let is_on_screen = was_waiting && ui.out.is_terminal() && ui.prompter.interactive();
         let booking = follow(api, records, ui, settings, booking, wait).await?;
         if !command.chooses_another_slot(&booking).await? {
-            return conclude::finish_created(&api.facts, records, ui, &booking);
+            return conclude::finish_created(&api.facts, records, ui, &booking, is_on_screen);
         }
     }
 }

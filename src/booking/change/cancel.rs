@@ -1,4 +1,7 @@
+use serde_json::json;
+
 use super::send;
+use super::written::Written;
 use crate::app::{Api, Facts, Parts, Records, Ui};
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::offer;
@@ -63,7 +66,9 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let is_decided = |booking: &Booking| {
         booking.status() == Status::Cancelled || booking.error_code() == UNSUPPORTED
     };
-    let sent = send::change(api, ui, id, call, "cancellation", is_decided).await;
+    let facts = args.reason.as_ref().map_or(json!({}), |it| json!({ "reason": it }));
+    let written = Written::new(records, ui, id, WriteKind::Cancel, facts);
+    let sent = send::change(api, ui, id, call, "cancellation", &written, is_decided).await;
     let booking = sent.map_err(|error| pick::not_found(records, ui, id, error))?;
     let is_decided = is_decided(&booking);
     let booking = read_unless(api, ui, booking, is_decided).await?;
@@ -76,8 +81,14 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     }
     let reason = args.reason.map(|it| ("reason".to_owned(), it.into()));
     let asked = reason.into_iter().collect();
-    let change = Change { kind: WriteKind::Cancel, before: None, asked: &asked, is_payment: false };
-    let exit = finish_changed(&api.facts, records, ui, booking.clone(), change).await?;
+    let exit = finish_changed(
+        &api.facts,
+        records,
+        ui,
+        booking.clone(),
+        Change::new(WriteKind::Cancel, &asked),
+    )
+    .await?;
     Ok(match booking.status() {
         _ if exit == Exit::OutcomeUnknown => exit,
         Status::Cancelled if exit != Exit::Refused => Exit::Done,
@@ -111,12 +122,11 @@ async fn confirm(
     let booking = named.booking(api, records, ui).await?;
     match booking.status() {
         Status::RequiresAction => {
-            let error =
-                send::refused(records, ui, &booking, "only a confirmed booking can be cancelled");
+            let ends = send::ends_by_itself(&booking).unwrap_or_default();
+            let what = format!("only a confirmed booking can be cancelled. {ends}");
             let answer = shell::command("continue", booking.id(), "");
-            return Err(
-                error.hint(format!("without an answer it ends by itself; answer it: {answer}"))
-            );
+            let error = send::refused(records, ui, &booking, what.trim_end());
+            return Err(error.hint(format!("to answer it: {answer}")));
         }
         Status::Failed | Status::Cancelled | Status::Expired => {
             return Err(send::refused(records, ui, &booking, "there is nothing to cancel"));
@@ -130,6 +140,8 @@ async fn confirm(
         ));
         confirmation.question = "Send the cancellation anyway?".to_owned();
     }
-    let page = shown.page().without_commands();
-    terms::confirm(api, records, ui, page, "", &booking, &confirmation).await
+    let mut page = shown.page().without_commands();
+    let cost = terms::cost_now(&api.facts, records, &booking, shown.booking.head_count());
+    page.without("cancellation").field("cancellation", cost);
+    terms::confirm(api, records, ui, page, &booking, &confirmation).await
 }

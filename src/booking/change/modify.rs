@@ -1,11 +1,13 @@
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::send;
+use super::written::Written;
 use crate::app::{Api, Parts, Records, Ui};
 use crate::booking::arguments::{ExtraFields, Zone};
 use crate::booking::book::offer;
+use crate::booking::book::review::costs;
 use crate::booking::conclude::{Change, finish_changed, read_unless};
 use crate::booking::confirmation::Confirmation;
 use crate::booking::find::locate::LocatedVenue;
@@ -18,19 +20,23 @@ use crate::service::client::{Changes, with_fields};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::contact;
 use crate::service::documents::id::id;
+use crate::service::documents::slot::Slot;
 use crate::service::mapping::WriteKind;
 use crate::service::time::document_time::{DocumentTime, time_text};
 use crate::service::time::text::moved_far;
 use crate::service::time::when::When;
 use crate::terminal::output::{Page, Tone, visible};
-use crate::terminal::prompt::Question;
+use crate::terminal::prompt::{PromptError, Question};
 use crate::terminal::view::joined;
 
 /// Change a confirmed booking: its time, party size or seating
 ///
 /// What you leave out stays as it is. A time without a day stays on the booking's day, a weekday is
 /// the nearest one, and a time without an offset is the venue's local time. On a terminal, bookctl
-/// prompts for the change, shows it, and asks first.
+/// prompts for the changes, shows them with the terms before and after, and asks first.
+///
+/// The service cannot change a guest's name. Tell the venue, or book again with `bookctl book --like
+/// BOOKING --at TIME --name NAME`, then cancel this one.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl modify bk_01 --party 4\n  \
@@ -99,12 +105,15 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     }
     let known = before.as_ref().map(|it| terms::filled_in(records, it));
     if let Some(known) = known.as_ref().filter(|_| is_open) {
-        args.at = ask_for_change(ui, &what, known, &mut changes).await?;
+        args.at = ask_for_changes(ui, &what, known, &mut changes).await?;
     }
+    let party = known.as_ref().map(|known| changes.party_size.unwrap_or(known.head_count()));
+    let party = party.unwrap_or_default();
+    let mut slot = None;
     changes.datetime = match (&args.at, &known) {
         (Some(when), Some(booking)) if !is_exact(when) => {
-            let party = changes.party_size.unwrap_or(booking.head_count());
-            Some(new_time(api, records, ui, booking, when, args.zone.tz.as_ref(), party).await?)
+            let tz = args.zone.tz.as_ref();
+            Some(new_time(api, records, ui, booking, when, tz, party, &mut slot).await?)
         }
         (when, _) => {
             let moment = when.as_ref().and_then(When::exact);
@@ -117,12 +126,7 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     }
     let mut asked = changes.body();
     asked.extend(fields);
-    let change = Change {
-        kind: WriteKind::Modify,
-        before: before.as_ref(),
-        asked: &asked,
-        is_payment: false,
-    };
+    let change = Change { before: before.as_ref(), ..Change::new(WriteKind::Modify, &asked) };
     // A clock and an offset that may be another one's tell nothing.
     let is_certain = |it: &Booking| {
         let has_offset = |time: Option<&DocumentTime>| time.is_none_or(|it| it.instant.is_some());
@@ -137,11 +141,32 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
         ui.out.note(note);
         return finish::finish(&api.facts, records, ui, before);
     }
-    if let Some(known) = known.as_ref().filter(|_| asks) {
-        confirm(api, records, ui, known, &asked).await?;
+    let time = asked.get("datetime").and_then(DocumentTime::read);
+    if let (Some(known), Some(time), None) = (&known, &time, &slot) {
+        slot = slot_at(api, records, ui, known, time, party).await;
     }
+    let terms = match (&known, &slot) {
+        (_, Some(slot)) => terms::cancellation_cost(&api.facts, None, Some(slot.clone()), party),
+        (Some(known), None) if time.is_none() => {
+            Some(terms::cost_now(&api.facts, records, known, party))
+        }
+        _ => None,
+    };
+    let terms = terms.unwrap_or_else(|| "the new time's terms are not known".to_owned());
+    match &known {
+        Some(known) if asks => confirm(api, records, ui, known, &asked, terms).await?,
+        _ if time.is_some() => {
+            let costs = slot.as_ref().map(|slot| costs(&api.facts, slot, party));
+            if let Some(costs) = costs.unwrap_or(Some(terms)) {
+                ui.out.warn(&costs);
+            }
+        }
+        _ => {}
+    }
+    let change = Change { slot: slot.as_ref(), ..change };
     let done = |booking: &Booking| change.is_shown(&api.facts, records, booking);
-    let changed = send::change(api, ui, id, call, "change", done).await;
+    let written = Written::new(records, ui, id, WriteKind::Modify, json!({ "changes": asked }));
+    let changed = send::change(api, ui, id, call, "change", &written, done).await;
     let booking = changed.map_err(|error| {
         let venue = known.as_ref().and_then(Booking::venue_id);
         if error.code == Code::NoAvailability
@@ -157,8 +182,24 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     finish_changed(&api.facts, records, ui, booking, change).await
 }
 
-/// Asks for one change, and returns it if it is the time.
-async fn ask_for_change(
+/// The slot of a new time, with its terms. A change is not refused because it cannot be read.
+async fn slot_at(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    booking: &Booking,
+    time: &DocumentTime,
+    party: u32,
+) -> Option<Slot> {
+    let venue = LocatedVenue::of_id(records, booking.venue_id()?);
+    let (when, provider) = (When::of_document(time)?, booking.str("provider"));
+    let zone = offer::known_zone(venue.remembered.as_ref(), None);
+    let offer = offer::offered(api, ui, &venue, &when, zone.as_ref(), party, provider).await;
+    offer.ok()?.at_wanted().cloned()
+}
+
+/// Asks for changes until they are all there, and returns the time.
+async fn ask_for_changes(
     ui: &Ui,
     what: &Question,
     known: &Booking,
@@ -167,39 +208,51 @@ async fn ask_for_change(
     let prompter = &ui.prompter;
     let fields =
         [("time", "datetime"), ("party size", "party_size"), ("seating", "seating_preference")];
-    let rows = fields.map(|(name, field)| match known.value().get(field) {
-        Some(now) if !now.is_null() => format!("{name} · {}", visible(&time_text(now))),
-        _ => name.to_owned(),
-    });
-    let row = prompter.choose(what, &rows).await?;
-    let (text, flag) = [
-        ("New time? (e.g. 20:00 or tomorrow 20:30)", "--at"),
-        ("New party size?", "--party"),
-        ("New seating?", "--seating"),
-    ][row];
-    let check = |text: &str| match row {
-        0 => When::parse(text).map(drop),
-        1 => contact::party(text).map(drop),
-        _ if text.is_empty() => Err("type a seating, such as terrace".to_owned()),
-        _ => Ok(()),
-    };
-    let question = Question::new(text, flag, "what to change");
-    let text = prompter.text(&question, None, &check).await?;
-    match row {
-        0 => return Ok(When::parse(&text).ok()),
-        1 => changes.party_size = contact::party(&text).ok(),
-        _ => changes.seating = Some(text),
+    let mut new: [Option<String>; 3] = Default::default();
+    loop {
+        let rows = fields.iter().zip(&new).map(|((name, field), new)| {
+            let now = known.value().get(field).filter(|now| !now.is_null());
+            let now = now.map(|now| format!(" · {}", visible(&time_text(now))));
+            let new = new.as_ref().map(|new| format!(" → {new}"));
+            format!("{name}{}{}", now.unwrap_or_default(), new.unwrap_or_default())
+        });
+        // Enter goes on once there is something to change.
+        let done = new.iter().any(Option::is_some).then(|| "done".to_owned());
+        let first = usize::from(done.is_some());
+        let rows: Vec<String> = done.into_iter().chain(rows).collect();
+        let Some(row) = prompter.choose(what, &rows).await?.checked_sub(first) else { break };
+        let (text, flag) = [
+            ("New time? (e.g. 20:00 or tomorrow 20:30)", "--at"),
+            ("New party size?", "--party"),
+            ("New seating?", "--seating"),
+        ][row];
+        let check = |text: &str| match row {
+            0 => When::parse(text).map(drop),
+            1 => contact::party(text).map(drop),
+            _ if text.is_empty() => Err("type a seating, such as terrace".to_owned()),
+            _ => Ok(()),
+        };
+        let question = Question::new(text, flag, "what to change");
+        match prompter.text(&question, None, &check).await {
+            // Esc leads back to the menu.
+            Err(PromptError::Back) => {}
+            answer => new[row] = Some(answer?),
+        }
     }
-    Ok(None)
+    let [at, party, seating] = new;
+    changes.party_size = party.and_then(|party| contact::party(&party).ok());
+    changes.seating = seating;
+    Ok(at.and_then(|at| When::parse(&at).ok()))
 }
 
-/// Shows what would change, what the booking's terms are, and which real service it is, and asks.
+/// Shows what would change, the terms too, and which real service it is, and asks.
 async fn confirm(
     api: &Api,
     records: &Records,
     ui: &Ui,
     before: &Booking,
     asked: &Map<String, Value>,
+    terms: String,
 ) -> Result<()> {
     let mut page = Page::default();
     let venue = before.venue_name().or_else(|| before.venue_id());
@@ -230,10 +283,15 @@ async fn confirm(
     }
     let question = "Change this booking?";
     let confirmation = Confirmation::new("changing a booking", question, "Nothing was changed.");
-    terms::confirm(api, records, ui, page, "as booked: ", before, &confirmation).await
+    let cost = terms::cost_now(&api.facts, records, before, before.head_count());
+    page.field("cancellation", format!("as booked: {cost}"));
+    if asked.contains_key("datetime") || asked.contains_key("party_size") {
+        page.field("", format!("→ as changed: {terms}"));
+    }
+    terms::confirm(api, records, ui, page, before, &confirmation).await
 }
 
-/// The new time on the venue's clock: the slot's own time if one is offered then.
+/// The new time on the venue's clock: the slot's own time if one is `found` that is offered then.
 async fn new_time(
     api: &Api,
     records: &Records,
@@ -242,6 +300,7 @@ async fn new_time(
     when: &When,
     zone: Option<&TimeZone>,
     party: u32,
+    found: &mut Option<Slot>,
 ) -> Result<Value> {
     let (unknown, venue) = (offer::unknown_zone, booking.venue_id());
     let venue = venue.map(|venue| LocatedVenue::of_id(records, venue));
@@ -272,6 +331,7 @@ async fn new_time(
     let provider = booking.str("provider");
     let offer = offer::offered(api, ui, &venue, when, None, party, provider).await?;
     if let Some(slot) = offer.at_wanted() {
+        *found = Some(slot.clone());
         return Ok(slot.datetime_value());
     }
     if !offer.is_assumed {

@@ -2,8 +2,7 @@
 //! a booking is lost, the booking is read to see whether the change was made. A create is guarded
 //! by `create`, which records a run of its attempt for each sending.
 
-use jiff::Timestamp;
-
+use super::written::Written;
 use crate::app::in_flight::{InFlight, show_command};
 use crate::app::understood::booking_of;
 use crate::app::{Api, Effect, Records, Ui, Verdict};
@@ -13,6 +12,7 @@ use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Call, Failure};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::same_id;
+use crate::service::time::zone::system_zone;
 
 /// The error (7) for a booking in a state in which it cannot be changed, which is recorded.
 pub(crate) fn refused(records: &Records, ui: &Ui, booking: &Booking, what: &str) -> Error {
@@ -26,6 +26,12 @@ pub(crate) fn refused(records: &Records, ui: &Ui, booking: &Booking, what: &str)
         .hint(format!("see `{}`", show_command(id)))
 }
 
+/// What happens to a booking that waits if nothing is answered: `It ends by itself at 17:28.`
+pub(crate) fn ends_by_itself(booking: &Booking) -> Option<String> {
+    let until = booking.waits_until()?.to_zoned(system_zone());
+    Some(format!("It ends by itself at {}.", until.strftime("%H:%M")))
+}
+
 /// Sends a modify or a cancel call; `what` is its noun. Without a usable response, reads the
 /// booking: if `done` finds the change, it was made; else its outcome is unknown (16).
 pub(crate) async fn change(
@@ -34,10 +40,11 @@ pub(crate) async fn change(
     id: &str,
     call: Call,
     what: &'static str,
+    written: &Written<'_>,
     done: impl Fn(&Booking) -> bool,
 ) -> Result<Booking> {
     let in_flight = InFlight::Changing(id.to_owned(), what);
-    let lost = match send_about(api, ui, id, &call, in_flight).await {
+    let lost = match send_about(api, ui, id, &call, written, in_flight).await {
         Verdict::Done(booking) => return Ok(booking),
         Verdict::Unknown(lost) => lost,
         verdict => return verdict.into_result(&call),
@@ -49,6 +56,7 @@ pub(crate) async fn change(
         Ok(booking) if done(&booking) => {
             let note = format!("{said}; the booking shows the change");
             ui.out.note(&note);
+            written.end("done", None);
             Ok(booking)
         }
         _ => Err(error),
@@ -62,24 +70,33 @@ pub(crate) async fn send_about(
     ui: &Ui,
     id: &str,
     call: &Call,
+    written: &Written<'_>,
     in_flight: InFlight,
 ) -> Verdict<Booking> {
-    let left_at = Timestamp::now();
-    let answer = match api.exchange(call, Effect::Change(in_flight)).await {
-        Verdict::Done(answer) => answer,
-        Verdict::Rejected(failure) => return Verdict::Rejected(failure),
-        Verdict::NothingSent(error) => return Verdict::NothingSent(error),
-        Verdict::Unknown(failure) => return Verdict::Unknown(failure),
-    };
-    let status = answer.status;
-    match booking_of(&api.facts, ui, answer.document, left_at) {
-        Ok(booking) if same_id(booking.id(), id) => {
-            api.in_flight.replace(InFlight::known(&booking));
-            Verdict::Done(booking)
+    written.end("unknown", None);
+    let verdict = match api.exchange(call, Effect::Change(in_flight)).await {
+        Verdict::Done(answer) => {
+            let status = answer.status;
+            match booking_of(&api.facts, ui, answer.document, written.sent_at) {
+                Ok(booking) if same_id(booking.id(), id) => {
+                    api.in_flight.replace(InFlight::known(&booking));
+                    Verdict::Done(booking)
+                }
+                Ok(other) => Verdict::Unknown(no_booking(status, another(&other, id))),
+                Err(why) => Verdict::Unknown(no_booking(status, why)),
+            }
         }
-        Ok(other) => Verdict::Unknown(no_booking(status, another(&other, id))),
-        Err(why) => Verdict::Unknown(no_booking(status, why)),
+        Verdict::Rejected(failure) => Verdict::Rejected(failure),
+        Verdict::NothingSent(error) => Verdict::NothingSent(error),
+        Verdict::Unknown(failure) => Verdict::Unknown(failure),
+    };
+    match &verdict {
+        Verdict::Done(_) => written.end("done", None),
+        Verdict::Rejected(failure) => written.end("rejected", Some(failure.to_string())),
+        Verdict::NothingSent(error) => written.end("unsent", Some(error.message.clone())),
+        Verdict::Unknown(failure) => written.end("unknown", Some(failure.to_string())),
     }
+    verdict
 }
 
 /// The failure where a booking was due, and the answer is something else.

@@ -6,10 +6,7 @@ pub(crate) mod locate;
 pub(crate) mod pick;
 mod refresh;
 
-use std::cmp::Reverse;
-
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde::Serialize;
@@ -164,7 +161,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         found.kept.truncate(most);
     }
     if let Some(today) = sought.coming {
-        found.kept.sort_by_key(|kept| by_visit(kept, today));
+        found.kept.sort_by_key(|kept| pick::by_visit(kept, today));
     }
     let ids = found.kept.iter().map(|kept| kept.booking.id());
     records.remember_rows(RecentList::Bookings, ids);
@@ -223,18 +220,6 @@ fn is_within(kept: &KeptBooking, days: &Days, now: Timestamp) -> bool {
     let day = time.day_in(Some(&zone));
     let days = days.resolve(now, &zone);
     day.zip(days.ok()).is_some_and(|(day, (first, last))| (first..=last).contains(&day))
-}
-
-/// By the time of the visit: the next first, and after those that are to come the last.
-fn by_visit(
-    kept: &KeptBooking,
-    today: Date,
-) -> (bool, Option<DateTime>, Reverse<Option<DateTime>>) {
-    let known = kept.fill_in(&kept.booking);
-    let local = kept.visit.or(known.time.read().and_then(|it| it.local));
-    let is_to_come =
-        local.is_some_and(|local| local.date() >= today) && kept.booking.status().has_not_ended();
-    (!is_to_come, local.filter(|_| is_to_come), Reverse(local))
 }
 
 async fn list_open(

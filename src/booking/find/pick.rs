@@ -1,5 +1,9 @@
 //! Offers a list where an argument is missing, and what a search finds where an id is not one.
 
+use std::cmp::Reverse;
+
+use jiff::civil::{Date, DateTime};
+
 use super::locate::{LocatedVenue, locate_attempt, locate_booking, locate_venue};
 use crate::app::{Api, Facts, Records, Ui};
 use crate::booking::watch::wait::{another, is_not_found, look_up, naming};
@@ -11,6 +15,7 @@ use crate::platform::shell;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::same_id;
 use crate::service::documents::plural;
+use crate::service::time::zone::system_zone;
 use crate::terminal::output::visible;
 use crate::terminal::prompt::{PromptError, Question};
 use crate::terminal::view::{BookingRow, row_lines, venue_line};
@@ -101,6 +106,11 @@ pub(crate) async fn booking_or_pick(
             if found.is_empty() {
                 return Err(not_found(records, ui, &id, error));
             }
+            if let [one] = &found[..]
+                && records.only_reads
+            {
+                return Ok(NamedBooking { id: one.booking.id().to_owned(), read: None });
+            }
             let heading = format!("Bookings that match \"{}\":", visible(&id));
             ui.out.note(&heading);
             let id = choose(&api.facts, records, ui, which_booking(), &found).await?;
@@ -136,11 +146,27 @@ async fn pick_booking(
     choose(facts, records, ui, question, &found.kept).await
 }
 
-/// The bookings of this computer, or those that a text finds.
+/// The bookings of this computer, or those that a text finds, in the order of `bookings`.
 fn kept(facts: &Facts, records: &Records, ui: &Ui, text: Option<&str>) -> Result<FoundBookings> {
     take_in_received(facts, records, ui)?;
-    let sought = SearchCriteria { text: text.map(str::to_owned), ..SearchCriteria::default() };
-    records.journal()?.find(&sought, Some(MOST))
+    let today = system_zone().to_datetime(facts.service_now()).date();
+    let text = text.map(str::to_owned);
+    let sought = SearchCriteria { text, coming: Some(today), ..SearchCriteria::default() };
+    let mut found = records.journal()?.find(&sought, Some(MOST))?;
+    found.kept.sort_by_key(|kept| by_visit(kept, today));
+    Ok(found)
+}
+
+/// By the time of the visit: the next first, and after those that are to come the last.
+pub(super) fn by_visit(
+    kept: &KeptBooking,
+    today: Date,
+) -> (bool, Option<DateTime>, Reverse<Option<DateTime>>) {
+    let known = kept.fill_in(&kept.booking);
+    let local = kept.visit.or(known.time.read().and_then(|it| it.local));
+    let is_to_come =
+        local.is_some_and(|local| local.date() >= today) && kept.booking.status().has_not_ended();
+    (!is_to_come, local.filter(|_| is_to_come), Reverse(local))
 }
 
 /// Whoever picks a booking has it before them: it is `@last` from then on.

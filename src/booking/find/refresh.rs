@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{by_visit, pick};
+use super::pick::{self, by_visit};
 use crate::app::{Parts, Records};
 use crate::booking::finish::store;
 use crate::booking::verdict::compared;

@@ -1,15 +1,18 @@
 //! Sends one answer to a paused booking, and judges the result.
 
+use serde_json::json;
+
 use crate::app::in_flight::{InFlight, show_command};
 use crate::app::{Api, Facts, Records, Ui, Verdict};
 use crate::booking::change::send::send_about;
+use crate::booking::change::written::{Written, pause_facts};
 use crate::booking::conclude::{read_unless, warn_of_field};
 use crate::booking::finish::booking_view;
 use crate::booking::watch::wait::read_booking;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{Call, Continuation};
 use crate::service::documents::booking::{Booking, Status};
-use crate::service::mapping::{Pause, WriteKind};
+use crate::service::mapping::Pause;
 
 /// The call of an answer. Reads the booking first if the profile writes it from its pause.
 pub(crate) async fn call_of(api: &Api, ui: &Ui, id: &str, answer: &Continuation) -> Result<Call> {
@@ -26,13 +29,18 @@ pub(crate) async fn call_of(api: &Api, ui: &Ui, id: &str, answer: &Continuation)
 /// a refused answer for which it still waits.
 pub(crate) async fn send_answer(
     api: &Api,
+    records: &Records,
     ui: &Ui,
     id: &str,
     answer: &Continuation,
 ) -> Result<(Booking, Option<Error>)> {
     let call = call_of(api, ui, id, answer).await?;
+    let kept = records.has_journal().then(|| records.journal()?.kept(id)).transpose();
+    let kept = kept.ok().flatten().flatten();
+    let pause = kept.map_or(json!({}), |kept| pause_facts(&kept.booking));
+    let written = Written::new(records, ui, id, answer.kind(), pause);
     let in_flight = InFlight::Answering(id.to_owned());
-    let (failure, is_lost) = match send_about(api, ui, id, &call, in_flight).await {
+    let (failure, is_lost) = match send_about(api, ui, id, &call, &written, in_flight).await {
         Verdict::Done(booking) => {
             // The response may be older than the answer that it is to.
             let asked = api.facts.dialect().pause(booking.next_action());
@@ -100,10 +108,10 @@ pub(crate) fn answered_otherwise(
 /// not know; and if it is confirmed after its payment was aborted. Other fields than these are
 /// compared with those of the booking at the end of the command.
 fn warn_if_still_asked(facts: &Facts, ui: &Ui, answer: &Continuation, booking: &Booking) {
-    let (kind, field) = match answer {
-        Continuation::Otp(..) => (WriteKind::Otp, "otp"),
-        Continuation::PspResponse(_) => (WriteKind::Payment, "psp_response"),
-        Continuation::PspAbort => (WriteKind::Abort, "psp_abort"),
+    let field = match answer {
+        Continuation::Otp(..) => "otp",
+        Continuation::PspResponse(_) => "psp_response",
+        Continuation::PspAbort => "psp_abort",
         Continuation::Fields(_) => return,
     };
     if matches!(answer, Continuation::PspAbort) && booking.status() == Status::Confirmed {
@@ -113,6 +121,6 @@ fn warn_if_still_asked(facts: &Facts, ui: &Ui, answer: &Continuation, booking: &
     let asked = facts.dialect().pause(booking.next_action());
     if booking.status() == Status::RequiresAction && asked == answer.pause() {
         let what = "the service accepted the answer, but the booking still waits for it";
-        warn_of_field(facts, ui, what, kind, field);
+        warn_of_field(facts, ui, what, answer.kind(), field);
     }
 }

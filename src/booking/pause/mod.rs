@@ -85,19 +85,20 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     {
         confirm_abort(api, records, ui, &mut named).await?;
     }
-    let mut booking = match &given {
-        Some(answer) => send(api, records, ui, &named.id, answer).await?,
+    let (mut booking, was_waiting) = match &given {
+        Some(answer) => (send(api, records, ui, &named.id, answer).await?, false),
         None => walk(api, records, ui, settings, &mut named).await?,
     };
     if interactive {
         booking = wait::wait_while_processing(api, records, ui, booking, PATIENCE).await?;
     }
+    let is_on_screen = was_waiting && ui.out.is_terminal();
     let is_payment = matches!(given, Some(Continuation::PspResponse(_) | Continuation::PspAbort));
     let asked = match given {
         Some(Continuation::Fields(fields)) => fields,
         _ => Map::new(),
     };
-    let change = Change { kind: WriteKind::Action, before: None, asked: &asked, is_payment };
+    let change = Change { is_payment, is_on_screen, ..Change::new(WriteKind::Action, &asked) };
     finish_changed(&api.facts, records, ui, booking, change).await
 }
 
@@ -108,7 +109,7 @@ async fn send(
     id: &str,
     answer: &Continuation,
 ) -> Result<Booking> {
-    let sent = answer::send_answer(api, ui, id, answer).await;
+    let sent = answer::send_answer(api, records, ui, id, answer).await;
     let (booking, refusal) = sent.map_err(|error| pick::not_found(records, ui, id, error))?;
     let Some(mut error) = refusal else {
         return Ok(booking);
@@ -173,21 +174,23 @@ async fn confirm_abort(
     confirmation.ask(&ui.prompter).await
 }
 
+/// The booking, and whether it was waiting.
 async fn walk(
     api: &Api,
     records: &Records,
     ui: &Ui,
     settings: &Settings,
     named: &mut pick::NamedBooking,
-) -> Result<Booking> {
+) -> Result<(Booking, bool)> {
     if !ui.prompter.interactive() {
         let what = "an answer is missing, and prompts are disabled";
         return Err(Error::usage(what).hint(WAYS_TO_ANSWER));
     }
     let booking = named.booking(api, records, ui).await?;
-    if booking.status() != Status::RequiresAction {
+    let is_waiting = booking.status() == Status::RequiresAction;
+    if !is_waiting {
         let note = format!("Booking {} is not waiting for anything.", named.id);
         ui.out.note(&note);
     }
-    prompts::answer_pauses(api, records, ui, settings, booking).await
+    Ok((prompts::answer_pauses(api, records, ui, settings, booking).await?, is_waiting))
 }

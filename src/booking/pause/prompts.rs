@@ -35,6 +35,8 @@ pub(crate) async fn answer_pauses(
     let mut former = HashMap::new();
     while booking.status() == Status::RequiresAction {
         if !shown {
+            // Its amount and reference are part of the story.
+            finish::record(records, ui, &booking);
             show_pause(&api.facts, records, ui, &booking);
             shown = true;
         }
@@ -59,7 +61,7 @@ pub(crate) async fn answer_pauses(
             Err(error) => return Err(error.into()),
         };
         is_sent = true;
-        booking = match send_answer(api, ui, booking.id(), &answer).await {
+        booking = match send_answer(api, records, ui, booking.id(), &answer).await {
             Ok((still, Some(error))) => {
                 ui.out.warn(&error.message);
                 booking = still;

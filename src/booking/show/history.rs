@@ -7,11 +7,15 @@ use serde_json::{Map, Value, json};
 
 use crate::app::{Facts, Records};
 use crate::booking::verdict::MODIFIED;
-use crate::journal::{Attempt, StatusObservation};
+use crate::journal::{Attempt, BookingWrite, StatusObservation};
 use crate::json::{plain, read_body};
 use crate::outcome::Result;
-use crate::service::documents::booking::Booking;
+use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::certainty::Certainty;
+use crate::service::documents::money::money;
+use crate::service::mapping::{WriteKind, scalars};
 use crate::service::time::document_time::{DocumentTime, time_text};
+use crate::service::time::text::human;
 use crate::terminal::view::field_word;
 use crate::webhook::{EventQuery, EventRow};
 
@@ -36,11 +40,12 @@ pub(crate) fn timeline(
     id: &str,
     booking: Option<&Booking>,
 ) -> Result<Vec<TimelineRow>> {
-    let (mut attempts, mut seen) = (Vec::new(), Vec::new());
+    let (mut attempts, mut seen, mut writes) = (Vec::new(), Vec::new(), Vec::new());
     if records.has_journal() {
         let journal = records.journal()?;
         attempts = journal.attempts_of(id)?;
         seen = journal.sightings(id)?;
+        writes = journal.writes(id)?;
     }
     // The state that was read just now may be newer than the journal's.
     seen.extend(booking.map(|booking| StatusObservation {
@@ -53,6 +58,7 @@ pub(crate) fn timeline(
         ahead: created.and_then(|created| clock_ahead(created, &attempts)),
         is_shared: facts.target().journal.is_some(),
         first_answer: None,
+        certainty: facts.certainty(),
         rows: Vec::new(),
     };
     if attempts.is_empty() {
@@ -61,7 +67,7 @@ pub(crate) fn timeline(
     for attempt in &attempts {
         story.attempt(attempt);
     }
-    story.states(&seen);
+    story.states(&seen, &writes);
     if let Some(webhooks) = records.received()? {
         let query = EventQuery { booking: Some(id.to_owned()), ..EventQuery::default() };
         for event in webhooks.events(&query)?.into_iter().rev() {
@@ -94,6 +100,7 @@ struct Story {
     ahead: Option<SignedDuration>,
     /// When the first answer with the booking came.
     first_answer: Option<Timestamp>,
+    certainty: Certainty,
     rows: Vec<TimelineRow>,
 }
 
@@ -163,20 +170,67 @@ impl Story {
         }
     }
 
-    /// Each state, and what changed between two of them.
-    fn states(&mut self, seen: &[StatusObservation]) {
+    /// What was sent to change the booking.
+    fn write(&mut self, write: &BookingWrite, at: Option<Timestamp>) {
+        let facts = &write.facts;
+        let what = match WriteKind::parse(&write.kind) {
+            Some(WriteKind::Otp) => "one-time code",
+            Some(WriteKind::Payment) => "payment response",
+            Some(WriteKind::Abort) => "end of the payment",
+            Some(WriteKind::Modify) => "change",
+            Some(WriteKind::Cancel) => "cancellation",
+            _ => "details",
+        };
+        let result = match &*write.outcome {
+            "done" => "accepted",
+            "rejected" => "rejected",
+            "unsent" => "nothing was sent",
+            _ => "the result is unknown",
+        };
+        let mut text = format!("{what}: {result}");
+        // What the pause says twice, and the currency of an amount.
+        let is_left_out = |path: &str| path.starts_with("pause.") && !path.ends_with("_id");
+        let pause = &facts["pause"];
+        let amount = money(&pause["amount"], pause["currency"].as_str(), self.certainty);
+        text.extend(amount.map(|amount| format!(" · {amount}")));
+        for (path, value) in scalars(facts).into_iter().filter(|(path, _)| !is_left_out(path)) {
+            let field = path.rsplit('.').next().unwrap_or(&path);
+            text.push_str(&format!(" · {} {}", field_word(field), human(&value)));
+        }
+        let mut details = facts.clone();
+        details["write"] = write.kind.as_str().into();
+        details["outcome"] = write.outcome.as_str().into();
+        self.add(at, "write", text, details);
+    }
+
+    /// Each state, what changed between two of them, and what was sent in between.
+    fn states(&mut self, seen: &[StatusObservation], writes: &[BookingWrite]) {
+        let mut writes = writes.iter().peekable();
         // None stands before the booking's response, nor before the earlier state.
         let mut at = self.first_answer;
         let mut last: Option<&StatusObservation> = None;
         for state in seen {
-            let own = time(&state.facts, "updated_at");
+            let mut own = time(&state.facts, "updated_at");
+            let seen_at: Option<Timestamp> = state.seen_at.parse().ok();
+            while let Some(write) =
+                writes.next_if(|it| seen_at.is_some_and(|seen| it.sent_at <= seen))
+            {
+                let sent = self.theirs(&write.sent_at.to_string());
+                self.write(write, sent);
+                // The clocks may differ a little. What it brought about does not stand before it.
+                let is_close = |own: &Timestamp| {
+                    sent.is_some_and(|sent| sent.duration_since(*own).abs() < SAME_CLOCK)
+                };
+                own =
+                    own.map(|own| if is_close(&own) { own.max(sent.unwrap_or(own)) } else { own });
+            }
             at = own.or_else(|| self.theirs(&state.seen_at)).max(at);
             let (code, message) = (&state.facts["error_code"], &state.facts["error_message"]);
             let is_same = |last: &StatusObservation| {
                 last.status == state.status && last.facts["error_code"] == *code
             };
             if !last.is_some_and(is_same) {
-                let mut text = state.status.clone();
+                let mut text = Status::parse(&state.status).word().to_owned();
                 for more in [code, message].into_iter().filter(|it| !it.is_null()) {
                     text.push_str(&format!(" · {}", plain(more)));
                 }
@@ -187,6 +241,9 @@ impl Story {
                 self.change(at, &before.facts, &state.facts);
             }
             last = Some(state);
+        }
+        for write in writes {
+            self.write(write, self.theirs(&write.sent_at.to_string()));
         }
     }
 

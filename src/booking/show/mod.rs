@@ -9,12 +9,12 @@ use super::{finish, terms};
 use crate::app::{Api, Parts, Records, Ui};
 use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
-use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::booking::Booking;
 use crate::service::documents::id::id;
 use crate::service::time::text::to_the_second;
 use crate::service::time::zone::system_zone;
-use crate::terminal::output::{DocumentView, Page, TableCell};
-use crate::terminal::view::{bookings_page, status_cell, tone_of};
+use crate::terminal::output::{DocumentView, Page, TableCell, Tone, View as _};
+use crate::terminal::view::bookings_page;
 
 /// Show a booking's status, reason and next steps
 ///
@@ -27,6 +27,7 @@ use crate::terminal::view::{bookings_page, status_cell, tone_of};
     bookctl show 'Ada Lovelace'\n  \
     bookctl show bk_01 --json --jq .status\n  \
     bookctl show bk_01 --timeline\n  \
+    bookctl show bk_01 --markdown\n  \
     bookctl show bk_01 --exit-status && echo confirmed")]
 pub(crate) struct Args {
     /// Booking ids, @N for rows of the last list of bookings, or @last; several print a table, or a
@@ -36,16 +37,19 @@ pub(crate) struct Args {
     /// Exit by the booking's status, as `book` does
     #[arg(long)]
     exit_status: bool,
-    /// Show what happened to the booking, in order
+    /// Show the card, then what happened to the booking
     #[arg(long)]
     timeline: bool,
+    /// Print card and timeline as Markdown, for a ticket
+    #[arg(long)]
+    markdown: bool,
 }
 
 pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let Parts { api, records, ui, .. } = parts;
     use Exit::{Invalid, NotFound, Refused, Service};
-    if args.timeline {
-        return show_timeline(api, records, ui, &args.bookings, args.exit_status).await;
+    if args.timeline || args.markdown {
+        return show_timeline(api, records, ui, &args).await;
     }
     if let [] | [_] = args.bookings.as_slice() {
         let named = args.bookings.first().map(String::as_str);
@@ -141,14 +145,9 @@ async fn read(
     Ok((booking, exit))
 }
 
-/// What happened to a booking, in order.
-async fn show_timeline(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
-    named: &[String],
-    judged: bool,
-) -> Result<Exit> {
+/// The card of a booking, then what happened to it, in order.
+async fn show_timeline(api: &Api, records: &Records, ui: &Ui, args: &Args) -> Result<Exit> {
+    let named = &args.bookings;
     if named.len() > 1 {
         return Err(Error::usage("--timeline shows one booking").hint("name one booking"));
     }
@@ -166,9 +165,10 @@ async fn show_timeline(
     };
     let rows = history::timeline(&api.facts, records, id, booking.as_ref())?;
     let mut exit = match &booking {
-        Some(booking) if judged => booking.exit_of_read(),
+        Some(booking) if args.exit_status => booking.exit_of_read(),
         _ => Exit::Done,
     };
+    let is_read = failed.is_none();
     if let Some(error) = failed {
         if booking.is_none() && rows.is_empty() {
             return Err(error);
@@ -182,34 +182,42 @@ async fn show_timeline(
     let shown = booking.as_ref().map_or(&none, |it| &it.document);
     let document = Document::object(&[("booking", shown), ("timeline", &documents)]);
     let page = |_: &Document| {
-        let mut page = Page::default();
-        let status = booking.as_ref().map(Booking::status);
-        let status = status.unwrap_or(Status::Other("unknown".to_owned()));
-        page.heading(tone_of(&status), status_cell(&status), id);
+        let mut page = match &booking {
+            Some(booking) => {
+                finish::booking_view(&api.facts, records, ui, booking).page().without_commands()
+            }
+            None => {
+                let mut page = Page::default();
+                page.heading(Tone::Strong, "unknown", id);
+                page
+            }
+        };
+        page.line("");
         add_timeline(&mut page, &rows);
-        page
+        if args.markdown { page.in_markdown() } else { page }
     };
     ui.out.emit(&DocumentView(document, page))?;
+    if let Some(booking) = booking.as_ref().filter(|_| is_read) {
+        finish::remember_shown(records, ui, booking);
+    }
     Ok(exit)
 }
 
 pub(crate) fn add_timeline(page: &mut Page, rows: &[history::TimelineRow]) {
-    // One clock in the first column, and the reader's own beside it where it differs.
+    // One clock for all, and the reader's own beside it where it differs.
     let own = system_zone();
-    let mut clocks = vec![("time (UTC)", TimeZone::UTC)];
-    if rows.iter().any(|row| own.to_offset(row.at).seconds() != 0) {
-        clocks.push(("your time", own));
-    }
+    let is_utc = rows.iter().all(|row| own.to_offset(row.at).seconds() == 0);
     let cells = rows.iter().map(|row| {
-        let times = clocks.iter().map(|(_, zone)| {
-            let there = row.at.to_zoned(zone.clone());
-            TableCell::from(there.strftime("%FT%T%:z").to_string())
-                .in_short(Some(there.strftime("%-d %b %T").to_string()))
-        });
-        let told = [row.kind.into(), row.text.as_str().into()];
-        times.chain(told).collect()
+        let utc = TimeZone::UTC.to_datetime(row.at);
+        let there = own.to_datetime(row.at).strftime(" (%H:%M)").to_string();
+        let there = Some(there).filter(|_| !is_utc).unwrap_or_default();
+        let short = utc.strftime("%-d %b %T").to_string() + &there;
+        let time =
+            TableCell::from(row.at.strftime("%FT%T+00:00").to_string()).in_short(Some(short));
+        // The text says what it is.
+        let kind = TableCell::from(row.kind).in_short(Some(String::new()));
+        vec![time, kind, row.text.as_str().into()]
     });
-    let headers = clocks.iter().map(|(header, _)| *header);
-    let headers = headers.chain(["what", "details"]).collect();
-    page.table(headers, cells.collect(), vec![]);
+    let when = if is_utc { "when (UTC)" } else { "when (UTC, yours)" };
+    page.table(vec![when, "what", "what happened"], cells.collect(), vec![]);
 }

@@ -15,6 +15,7 @@ use crate::service::documents::booking::Status;
 use crate::service::documents::id::id;
 use crate::service::time::duration::in_units;
 use crate::terminal::output::Progress;
+use crate::terminal::view::BookingLine;
 
 /// How long a booking is watched without `--timeout`. A pause expires after 20 minutes.
 const LONGEST: Duration = Duration::from_secs(30 * 60);
@@ -132,7 +133,10 @@ impl Watching<'_> {
                 let text = booking.own_document().text();
                 if shown.as_deref() != Some(text) {
                     let view = finish::booking_view(&api.facts, records, ui, booking);
-                    ui.out.emit_line(&view)?;
+                    match self.beside {
+                        1 => ui.out.emit_line(&view)?,
+                        _ => ui.out.emit_line(&BookingLine(view))?,
+                    };
                     finish::remember_shown(records, ui, booking);
                     shown = Some(text.to_owned());
                 }

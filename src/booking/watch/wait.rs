@@ -159,7 +159,8 @@ pub(crate) async fn until(
     }
 }
 
-async fn read_now(api: &Api, ui: &Ui, id: &str) -> Result<Booking> {
+/// Reads a booking once, and waits for nothing: the caller reads again later.
+pub(crate) async fn read_now(api: &Api, ui: &Ui, id: &str) -> Result<Booking> {
     let left_at = Timestamp::now();
     let answer = api.read_now(&show_call(valid(id)?)).await;
     checked(in_answer(&api.facts, ui, id, left_at, answer)?, id)

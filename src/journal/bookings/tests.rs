@@ -152,7 +152,7 @@ fn what_an_accepted_change_asked_for_is_shown_in_place_of_what_was_asked_before(
     let sparse = booking("bk_1", "confirmed");
     journal.end_booked(&run, &sparse, 201).unwrap();
     for change in [json!({"party_size": 3}), json!({})] {
-        journal.change(&sparse, change.as_object().unwrap()).unwrap();
+        journal.change(&sparse, change.as_object().unwrap(), None).unwrap();
         let filled = journal.kept("bk_1").unwrap().unwrap().fill_in(&sparse);
         assert_eq!(filled.value()["party_size"], 3);
         assert_eq!(filled.value()["customer"]["name"], "Ada");

@@ -180,7 +180,7 @@ impl Continuation {
         }
     }
 
-    fn kind(&self) -> WriteKind {
+    pub(crate) fn kind(&self) -> WriteKind {
         match self {
             Continuation::Otp(..) => WriteKind::Otp,
             Continuation::PspResponse(_) => WriteKind::Payment,

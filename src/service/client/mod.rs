@@ -25,5 +25,5 @@ pub(crate) use endpoints::{
 pub(crate) use failure::Failure;
 pub(crate) use http_client::{Client, Connection, Trace};
 pub(crate) use named_fields::named;
-pub(crate) use rate_limit::RATE_LIMIT_WINDOW;
+pub(crate) use rate_limit::{RATE_LIMIT_WINDOW, RateLimit};
 pub(crate) use wire_trace::redacted;

@@ -117,6 +117,33 @@ impl Page {
         self.push(Block::Json(text.into()))
     }
 
+    /// The same as Markdown, without the commands that can follow.
+    pub(crate) fn in_markdown(&self) -> Page {
+        // What a ticket would read as markup.
+        let plain = |text: &str| {
+            let marks = |c: char| "\\`*<[|".contains(c).then_some('\\').into_iter().chain([c]);
+            visible(text).chars().flat_map(marks).collect::<String>()
+        };
+        let mut text = String::new();
+        for block in &self.blocks {
+            text += &match block {
+                Block::Heading(_, state, about) => {
+                    format!("### {} · {}\n\n", plain(&state.shown()), plain(about))
+                }
+                Block::Field(label, value) => format!("- {label}: {}\n", plain(value)),
+                Block::Line(text) | Block::Sentence(text) => plain(text) + "\n",
+                Block::Table { rows, .. } => {
+                    let cells = |row: &Vec<Cell>| {
+                        row.iter().map(|it| plain(&it.shown()) + " ").collect::<String>()
+                    };
+                    rows.iter().map(|row| format!("- {}\n", cells(row))).collect()
+                }
+                _ => continue,
+            };
+        }
+        Page { blocks: vec![Block::Secret(text.trim_end().to_owned())] }
+    }
+
     fn push(&mut self, block: Block) -> &mut Self {
         self.blocks.push(block);
         self

@@ -30,7 +30,7 @@ const TIMES: &str = "when,received,started,created,last seen,next try,expires,se
 /// lines instead of five. A pipe and the JSON have all columns.
 const GIVES_WAY: &str = "last seen,waiting for,booking id,venue id,slot,tags,sent to,event id,took,exit,group,provider,min";
 /// The same for these, but only once no name can be cut any more.
-const GIVES_WAY_LAST: &str = "id of another,party,address,venue";
+const GIVES_WAY_LAST: &str = "party,address,venue";
 /// Columns of which each row has one line: names and terms, of which the beginning is enough.
 const CUT: &str = "guest,venue,name,address,card,cancellation";
 /// The width of such a column at which names are told apart.
@@ -62,7 +62,7 @@ impl Cell {
         Cell { short, ..self }
     }
 
-    pub(super) fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         visible(self.short.as_ref().unwrap_or(&self.text)).into_owned()
     }
 }

@@ -180,6 +180,7 @@ proptest! {
             map_it: String::new(),
             unshown: None,
             is_answered: false,
+            is_on_screen: false,
         };
         shows(&view.page(), &value)?;
     }

@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::fields::{Fields, field_word};
+use super::local_bookings::time_left;
 use super::pause::pause;
 use super::terms::TermsReader;
 use super::{capitalised, joined, next_step, status_cell, tone_of, venue_place};
@@ -40,6 +41,8 @@ pub(crate) struct BookingView {
     pub(crate) unshown: Option<String>,
     /// Whether its pause was answered just now: another answer would be a second one.
     pub(crate) is_answered: bool,
+    /// Whether its details stand on the screen above.
+    pub(crate) is_on_screen: bool,
 }
 
 impl View for BookingView {
@@ -64,6 +67,43 @@ impl View for BookingView {
             page.sentence(unshown.clone());
         }
         self.state(page, fields);
+        if !self.is_on_screen {
+            self.details(page, fields);
+        }
+        page.field_if("note", self.restrictions());
+        for command in self.commands() {
+            page.next(command);
+        }
+    }
+}
+
+/// One of several bookings, on one line.
+pub(crate) struct BookingLine(pub(crate) BookingView);
+
+impl View for BookingLine {
+    fn json(&self) -> Document {
+        self.0.json()
+    }
+
+    fn draw(&self, page: &mut Page) {
+        let view = &self.0;
+        let booking = &view.booking;
+        let left = time_left(booking, view.now).map(|left| format!(", {left}"));
+        let state = booking.status().word().to_owned() + &left.unwrap_or_default();
+        let when = booking.value().get("datetime").map(time_text);
+        let venue = booking.venue_name().or_else(|| booking.venue_id());
+        let parts = [booking.guest(), when, venue, booking.error_code().map(str::to_owned)];
+        let about = joined(parts.into_iter().chain([Some(booking.id().to_owned())]));
+        page.labelled(
+            tone_of(&booking.status()),
+            "",
+            format!("{state} · {}", about.unwrap_or_default()),
+        );
+    }
+}
+
+impl BookingView {
+    fn details<'a>(&'a self, page: &mut Page, fields: &mut Fields<'a>) {
         self.visit(page, fields);
         // A booking of the sandbox must not pass for one that a venue knows of.
         page.field_if("service", (self.certainty == Certainty::Contract).then_some("sandbox"));
@@ -74,14 +114,8 @@ impl View for BookingView {
         for (path, value) in fields.rest().iter().chain(&self.booking.around) {
             page.field("other", format!("{path} = {value}"));
         }
-        page.field_if("note", self.restrictions());
-        for command in self.commands() {
-            page.next(command);
-        }
     }
-}
 
-impl BookingView {
     /// What bookctl cannot do with this booking, if that is known.
     pub(crate) fn restrictions(&self) -> Option<String> {
         let venue = self.venue.as_ref();
@@ -126,8 +160,12 @@ impl BookingView {
         };
         page.field_if("why", why);
         let next = known.map(|entry| entry.next);
-        let not_yet = (booking.retry() == Retry::AfterCheck).then_some("not yet");
-        let said = not_yet.or(booking.retry().word());
+        let said = match booking.retry() {
+            Retry::AfterCheck => Some("not yet"),
+            // What comes next says what to correct.
+            Retry::AfterFix => None,
+            retry => retry.word(),
+        };
         let parts: Vec<&str> = said.into_iter().chain(next).collect();
         let again = (!parts.is_empty()).then(|| parts.join(": "));
         let again_what = if status == Status::Confirmed { "cancel again" } else { "book again" };

@@ -1,6 +1,6 @@
 //! Lists of bookings: of the journal, of the service, and to pick from.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use jiff::Timestamp;
 
@@ -13,8 +13,11 @@ use crate::service::documents::field_value::FieldValue;
 use crate::service::time::document_time::DocumentTime;
 use crate::service::time::text::{listed, relative, whole_seconds};
 use crate::terminal::output::{Page, TableCell, Tone, lines, visible};
+use crate::terminal::prompt::countdown;
 
 const HEADERS: [&str; 6] = ["guest", "when", "status", "party", "venue", "booking id"];
+/// The letters by which ids are told apart.
+const ID_END: usize = 4;
 /// A pipe has them in this order.
 const PIPE: [usize; 6] = [5, 2, 4, 1, 0, 3];
 
@@ -72,6 +75,9 @@ impl BookingRow {
         {
             time.local = Some(visit);
         }
+        if let Some(left) = time_left(&kept.booking, now) {
+            row.status = row.status.in_short(Some(format!("waiting {left}")));
+        }
         row
     }
 
@@ -91,6 +97,12 @@ impl BookingRow {
             self.id.into(),
         ]
     }
+}
+
+/// How long a booking still waits for an answer: `19:48 left`.
+pub(crate) fn time_left(booking: &Booking, now: Timestamp) -> Option<String> {
+    let until = booking.waits_until().filter(|until| *until > now)?;
+    Some(format!("{} left", countdown(until.duration_since(now))))
 }
 
 /// Whether a list shows this word as the booking's status, or the word is the status.
@@ -157,23 +169,29 @@ fn waiting_for(booking: &Booking) -> TableCell {
     asked.map(plain).unwrap_or_default().into()
 }
 
-/// The rows of a menu on a terminal of so many columns. Where two could not be told apart, all have
-/// their ids. The filter of a menu looks at further lines too, which are not shown: at all of the
+/// The rows of a menu on a terminal of so many columns. Those that could not be told apart have the
+/// end of their id. The filter of a menu looks at further lines too, which are not shown: at all of the
 /// guest, the venue and the id.
 pub(crate) fn row_lines(rows: Vec<BookingRow>, columns: usize, now: Timestamp) -> Vec<String> {
     let looks =
         |row: &BookingRow| (row.guest.clone(), format!("{:?}", row.time), row.venue.clone());
-    let mut seen = HashSet::new();
-    let are_alike = rows.iter().any(|row| !seen.insert(looks(row)));
-    let mut headers = HEADERS;
-    if are_alike {
-        headers[5] = "id of another";
-    }
+    let mut alike = HashMap::<_, usize>::new();
+    rows.iter().for_each(|row| *alike.entry(looks(row)).or_default() += 1);
     let whole = |row: &BookingRow| format!("{} {} {}", row.guest, row.venue, row.id);
     let found: Vec<String> = rows.iter().map(whole).collect();
-    let cells: Vec<_> = rows.into_iter().map(|row| row.cells(now)).collect();
+    let cells = rows.into_iter().map(|row| {
+        let end = row.id.char_indices().nth_back(ID_END - 1).map_or(0, |(at, _)| at);
+        let end = (alike[&looks(&row)] > 1).then(|| format!(" …{}", &row.id[end..]));
+        let mut cells = row.cells(now);
+        if let Some(end) = end {
+            // In the column that is never cut.
+            cells[2] = TableCell::toned(cells[2].shown() + &end, Tone::Warn);
+        }
+        cells
+    });
+    let cells: Vec<_> = cells.collect();
     // A menu marks the row that is selected, and leaves the last column free.
-    let shown = lines(&headers, &cells, columns.saturating_sub(3)).into_iter();
+    let shown = lines(&HEADERS, &cells, columns.saturating_sub(3)).into_iter();
     let lines = shown.zip(found);
     lines.map(|(line, found)| format!("{line}\n{}", visible(&found))).collect()
 }
@@ -223,12 +241,19 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_look_the_same_have_their_ids() {
-        let rows = vec![row("Twin", "bk_38g23bscfz2et"), row("Twin", "bk_2")];
-        let lines = row_lines(rows, 80, now());
-        let shown = lines[0].lines().next().unwrap();
-        assert!(shown.ends_with("bk_38g23bscfz2et"), "{shown}");
-        assert!(measure_text_width(shown) <= 77, "{shown}");
+    fn rows_that_look_the_same_have_the_ends_of_their_ids() {
+        let rows = ["bk_38g23bscfz2et", "bk_2", "bk_3"].into_iter().zip(["Twin", "Twin", "Single"]);
+        let lines = row_lines(rows.map(|(id, guest)| row(guest, id)).collect(), 80, now());
+        let shown = |line: usize| lines[line].lines().next().unwrap();
+        for (line, part) in
+            [(0, "waiting …z2et  2"), (1, "waiting …bk_2"), (2, "waiting         2")]
+        {
+            assert!(shown(line).contains(part), "{lines:?}");
+            assert!(
+                shown(line).contains("Crêperie") && !shown(line).contains("38g23"),
+                "{lines:?}"
+            );
+        }
     }
 
     #[test]

@@ -12,10 +12,10 @@ mod slot_list;
 mod terms;
 mod venue_list;
 
-pub(crate) use booking::BookingView;
+pub(crate) use booking::{BookingLine, BookingView};
 pub(crate) use fields::{Fields, field_word};
 pub(crate) use local_bookings::{
-    BookingRow, bookings_page, is_listed_as, kept_page, open_page, row_lines,
+    BookingRow, bookings_page, is_listed_as, kept_page, open_page, row_lines, time_left,
 };
 pub(crate) use next_step::restriction;
 pub(crate) use pause::asked_fields;
