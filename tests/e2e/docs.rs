@@ -236,9 +236,9 @@ fn the_tables_of_the_pages_are_those_that_the_program_tells() {
         "docs/errors.md",
         "<!-- generated: bookctl explain --json -->",
         &table(
-            &["code", "exit", "meaning", "retry", "next"],
+            &["code", "exit", "meaning", "retry"],
             &codes(),
-            &["code", "exit_code", "meaning", "retry", "next"],
+            &["code", "exit_code", "meaning", "retry"],
         ),
     );
 }

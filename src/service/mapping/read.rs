@@ -169,7 +169,7 @@ impl Adapter {
         if count > 0 {
             if items.is_empty() {
                 return Err(unread(format!(
-                    "the response has {} at `{place}`, and none of them has {}",
+                    "the response has {} at `{place}` without {}",
                     counted(count),
                     shape.mark()
                 )));
@@ -368,7 +368,7 @@ mod tests {
                {"venues": null}                                                |
                {"venues": [], "tags": ["a"], "links": [{"href": "x"}]}         |
                {"items": [], "warnings": ["slow"]}                             |
-               {"results": [{"id": 1}, {"id": 2}]}                             | 2 elements at `results`, and none of them has
+               {"results": [{"id": 1}, {"id": 2}]}                             | the response has 2 elements at `results` without
                {"venues": [{"id": 1}]}                                         | 1 element at `venues`
                {"count": 0}                                                    | no list of venues
                {"tags": [], "total": 3}                                        | no list of venues
