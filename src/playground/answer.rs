@@ -48,7 +48,8 @@ pub(crate) fn by_flags(error: Error) -> Error {
     Error::usage(said.collect::<Vec<_>>().join("; "))
 }
 
-pub(crate) const KEEPS_REQUESTS: &str = "bookctl's own sandbox keeps no request log; a sandbox server does";
+pub(crate) const KEEPS_REQUESTS: &str =
+    "bookctl's own sandbox keeps no request log; a sandbox server does";
 
 /// The sandbox server that the profile points to. `lacking` is what to say of the embedded sandbox.
 pub(crate) fn server<'a>(facts: &'a Facts, lacking: &str) -> Result<&'a Service> {
