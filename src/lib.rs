@@ -94,7 +94,7 @@ async fn run_with_service(startup: Startup, needs: Needs, run: ServiceRun) -> Re
     } else {
         unless_interrupted(checked).await
     };
-    let outcome = outcome.map_err(|error| api.naming_call(error));
+    let outcome = outcome.map_err(|error| api.with_request(error));
     outcome.map_err(|error| match &*api.batch_progress.borrow() {
         Some(batch_progress) => batch_progress.explain(error, &api.in_flight.borrow()),
         None => api.in_flight.borrow().explain(error),

@@ -55,12 +55,12 @@ pub(crate) async fn card(parts: &Parts, args: CardArgs) -> Result<Exit> {
         (answer, _) => answer?,
     };
     let adapter = api.facts.adapter();
-    let (card, around) = adapter.object(ReadKind::Card, &answer.document)?;
-    let view = DocumentView(answer.document, |_| card_page(&card, &around));
+    let (card, envelope_fields) = adapter.object(ReadKind::Card, &answer.document)?;
+    let view = DocumentView(answer.document, |_| card_page(&card, &envelope_fields));
     ui.emit(&view)
 }
 
-fn card_page(card: &Value, around: &[(String, String)]) -> Page {
+fn card_page(card: &Value, envelope_fields: &[(String, String)]) -> Page {
     let mut page = Page::default();
     let fields = &mut Fields::of(card);
     let has_card = fields.get("has_card").and_then(Value::as_bool);
@@ -76,7 +76,7 @@ fn card_page(card: &Value, around: &[(String, String)]) -> Page {
     if has_card.is_some() {
         fields.take("has_card");
     }
-    for (path, value) in fields.rest().iter().chain(around) {
+    for (path, value) in fields.rest().iter().chain(envelope_fields) {
         page.field("other", format!("{path} = {value}"));
     }
     page

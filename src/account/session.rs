@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::session_list;
-use crate::app::in_flight::{InFlight, once_sent};
+use crate::app::in_flight::{InFlight, declined_to_interrupted};
 use crate::app::input::{one_time_code, read_stdin};
 use crate::app::pages::waits_for_code;
 use crate::app::{Api, Effect, Facts, Parts, Records, Ui, Verdict};
@@ -244,9 +244,9 @@ fn emit_one(
     let answered = read.as_ref().and_then(|(it, _)| id_in(it.get("id")?));
     let another = answered.filter(|answered| !same_id(answered, id));
     let page = |document: &Document| {
-        let read = read.as_ref().map(|(it, around)| (it, around.as_slice()));
-        let (session, around) = read.unwrap_or((document.value(), &[]));
-        session_page(session, around, facts.certainty())
+        let read = read.as_ref().map(|(it, envelope_fields)| (it, envelope_fields.as_slice()));
+        let (session, envelope_fields) = read.unwrap_or((document.value(), &[]));
+        session_page(session, envelope_fields, facts.certainty())
     };
     if let Some(another) = &another {
         let warning = format!("the service returned session {another} instead of {id}");
@@ -290,10 +290,12 @@ async fn connect(api: &Api, records: &Records, ui: &Ui, args: Connect) -> Result
         read.map_err(|misread| misread.exiting(Exit::OutcomeUnknown).hint(CHECK_FIRST))?;
     let id = session.get("id").map(plain).unwrap_or_default();
     let state = state_of(&session);
-    let asked = [("end_user", Some(&*end_user)), ("provider", args.provider.as_deref())];
-    let another = asked.into_iter().find_map(|(name, asked)| {
-        let (shown, asked) = (plain(session.get(name).filter(|it| !it.is_object())?), asked?);
-        (!same_words(&shown, asked)).then(|| format!("{name} is {shown}, not {asked}"))
+    let requested = [("end_user", Some(&*end_user)), ("provider", args.provider.as_deref())];
+    let another = requested.into_iter().find_map(|(name, requested)| {
+        let (displayed, requested) =
+            (plain(session.get(name).filter(|it| !it.is_object())?), requested?);
+        (!same_words(&displayed, requested))
+            .then(|| format!("{name} is {displayed}, not {requested}"))
     });
     if let Some(difference) = another {
         let warning =
@@ -314,7 +316,7 @@ async fn connect(api: &Api, records: &Records, ui: &Ui, args: Connect) -> Result
                 format!("session {id} is waiting for its code"),
                 shell::command("session verify", &id, "--code CODE"),
             ));
-            let code = ask_code(&api.facts, ui).await.map_err(once_sent)?;
+            let code = ask_code(&api.facts, ui).await.map_err(declined_to_interrupted)?;
             match send_once(api, session::verify(&id, &code, api.facts.adapter())?).await {
                 Ok(document) => return emit_verified(&api.facts, records, ui, document, &id),
                 // The person may try again as long as the session accepts codes.
@@ -370,7 +372,11 @@ async fn ask_code(facts: &Facts, ui: &Ui) -> Result<String> {
 }
 
 /// The page of a session; of an answer that has none in it, what came.
-fn session_page(session: &Value, around: &[(String, String)], certainty: Certainty) -> Page {
+fn session_page(
+    session: &Value,
+    envelope_fields: &[(String, String)],
+    certainty: Certainty,
+) -> Page {
     let fields = &mut Fields::of(session);
     let id = fields.scalar("id").unwrap_or_default();
     let is_deleted = session.get("deleted") == Some(&Value::Bool(true));
@@ -390,7 +396,7 @@ fn session_page(session: &Value, around: &[(String, String)], certainty: Certain
     page.field_if("guest", person.as_deref());
     page.field_if("provider", fields.scalar("provider"));
     page.field_if("created", fields.time_text("created_at"));
-    for (path, value) in fields.rest().iter().chain(around) {
+    for (path, value) in fields.rest().iter().chain(envelope_fields) {
         page.field("other", format!("{path} = {value}"));
     }
     // Elsewhere a state that is not active waits for its code, whatever its name.

@@ -2,7 +2,7 @@
 
 use crate::app::Parts;
 use crate::app::pages::find_sessions;
-use crate::app::understood::note_around;
+use crate::app::report_warnings::note_envelope;
 use crate::booking::arguments::Limit;
 use crate::journal::recent::RecentList;
 use crate::json::Document;
@@ -39,8 +39,7 @@ pub(crate) async fn run(parts: &Parts, args: &Args) -> Result<Exit> {
         ("state", args.state.as_deref()),
     ]);
     let pages = find_sessions(api, ui, call, args.limit.get()).await?;
-    let ids = pages.items.iter();
-    let ids: Vec<String> = ids.filter_map(|it| id_in(it.get("id")?)).collect();
+    let ids: Vec<String> = pages.items.iter().filter_map(|it| id_in(it.get("id")?)).collect();
     records.remember_rows(RecentList::Sessions, ids.iter().map(String::as_str));
     let page = |_: &Document| {
         let headers = ["", "id", "state", "guest", "provider", "created", "also"];
@@ -61,6 +60,6 @@ pub(crate) async fn run(parts: &Parts, args: &Args) -> Result<Exit> {
     let view = DocumentView(pages.document.clone(), page);
     let none = "No sessions found.";
     ui.out.emit_list(&view, pages.items.is_empty(), none)?;
-    note_around(&api.facts, ui, &pages.around);
+    note_envelope(&api.facts, ui, &pages.envelope_fields);
     Ok(Exit::Done)
 }

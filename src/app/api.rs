@@ -136,7 +136,7 @@ impl Api {
     }
 
     /// Adds to the error of an answer that came, and was not understood, which call it answers.
-    pub(crate) fn naming_call(&self, mut error: Error) -> Error {
+    pub(crate) fn with_request(&self, mut error: Error) -> Error {
         let is_misread = error.code == Code::UnexpectedAnswer && error.body.is_some();
         let last = self.client.get().and_then(|it| it.answered.take());
         let Some((call, Head { status, headers })) = last else { return error };

@@ -63,7 +63,7 @@ impl InFlight {
     }
 
     /// What an interrupt says of it, and how to continue.
-    fn said(&self) -> (String, String) {
+    fn wording(&self) -> (String, String) {
         match self {
             InFlight::Nothing => ("; nothing was changed".to_owned(), String::new()),
             InFlight::Creating(key) => (
@@ -105,8 +105,8 @@ impl InFlight {
     /// Adds to an interrupt what the person needs to know. Other errors pass unchanged.
     pub(crate) fn explain(&self, mut error: Error) -> Error {
         if error.code == Code::Interrupted {
-            let (said, hint) = self.said();
-            error.message += &said;
+            let (wording, hint) = self.wording();
+            error.message += &wording;
             if let InFlight::Creating(key) = self {
                 error.idempotency_key = Some(key.clone());
             }
@@ -119,7 +119,7 @@ impl InFlight {
 }
 
 /// After something was sent, leaving a question is an interrupt: `declined` means nothing was sent.
-pub(crate) fn once_sent(error: Error) -> Error {
+pub(crate) fn declined_to_interrupted(error: Error) -> Error {
     if error.code == Code::Declined {
         return Error::interrupted(Exit::Interrupted);
     }

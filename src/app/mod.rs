@@ -10,8 +10,8 @@ mod parts;
 pub(crate) mod plan;
 pub(crate) mod ready_file;
 mod records;
+pub(crate) mod report_warnings;
 pub(crate) mod shared_journal;
-pub(crate) mod understood;
 
 pub(crate) use api::{Api, Effect, Verdict};
 pub(crate) use facts::Facts;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use reqwest::Url;
 use serde_json::Value;
 
-use super::understood::understood;
+use super::report_warnings::report_warnings;
 use crate::app::{Api, Records, Ui};
 use crate::json::{Document, plain};
 use crate::outcome::word::Word;
@@ -29,7 +29,7 @@ pub(crate) struct Pages<T> {
     pub(crate) document: Document,
     pub(crate) items: Vec<T>,
     /// What stands around the list in the first page, as paths and texts.
-    pub(crate) around: Vec<(String, String)>,
+    pub(crate) envelope_fields: Vec<(String, String)>,
 }
 
 type PageReader<'a, T> = dyn Fn(&Document) -> Result<Reading<List<T>>> + 'a;
@@ -51,7 +51,7 @@ impl<T> Listing<'_, T> {
         let began = Instant::now();
         let mut call = first;
         let answer = api.read(call.clone()).await?;
-        let page = understood(ui, (self.read)(&answer.document))?;
+        let page = report_warnings(ui, (self.read)(&answer.document))?;
         let mut next = next_of(&answer);
         let mut items = page.items;
         let mut seen: HashSet<String> = items.iter().map(self.key).collect();
@@ -106,7 +106,7 @@ impl<T> Listing<'_, T> {
             ui.out.warn(why);
             first
         });
-        Ok(Pages { document, items, around: page.around })
+        Ok(Pages { document, items, envelope_fields: page.envelope_fields })
     }
 
     /// The next page. It may be empty, because some services filter their pages after cutting them,
@@ -129,7 +129,7 @@ impl<T> Listing<'_, T> {
             }
         };
         let answer = api.read(call.clone()).await?;
-        let page = understood(ui, (self.read)(&answer.document))?;
+        let page = report_warnings(ui, (self.read)(&answer.document))?;
         let known = seen.len();
         seen.extend(page.items.iter().map(self.key));
         if seen.len() == known && !page.items.is_empty() {

@@ -39,8 +39,8 @@ impl Drop for ReadyFile {
 }
 
 fn unwritable(path: &Path, error: std::io::Error) -> Error {
-    let shown = path.display();
-    Error::io(format!("cannot write the ready file {shown}"), error)
+    let displayed = path.display();
+    Error::io(format!("cannot write the ready file {displayed}"), error)
 }
 
 #[cfg(all(test, unix))]

@@ -157,8 +157,8 @@ impl Records {
 
     /// Stores what was shown, and warns if that fails.
     pub(crate) fn remember(&self, store: impl FnOnce(&Recent) -> Result<()>) {
-        let stored = self.recent().and_then(store);
-        if let Err(error) = stored {
+        let recorded = self.recent().and_then(store);
+        if let Err(error) = recorded {
             let why = &error.message;
             self.ui.out.warn(&format!("@1 and so on are not available: {why}"));
         }

@@ -29,7 +29,7 @@ pub(crate) fn database(
         password = in_file(out, environment, journal, &user)?;
     }
     if password.is_none() {
-        password = stored(paths, journal)?;
+        password = read_stored_password(paths, journal)?;
     }
     if let Some(password) = &password {
         register_secret(password);
@@ -74,7 +74,7 @@ fn in_file(
 }
 
 /// The password that `auth login` stored. A thread asks the keyring: opening the journal blocks.
-fn stored(paths: &Paths, journal: &SharedJournal) -> Result<Option<String>> {
+fn read_stored_password(paths: &Paths, journal: &SharedJournal) -> Result<Option<String>> {
     let Some(profile) = &journal.stored_for else {
         return Ok(None);
     };

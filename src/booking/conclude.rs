@@ -61,7 +61,7 @@ pub(crate) async fn read_unless(
 pub(crate) struct Change<'a> {
     pub(crate) kind: WriteKind,
     pub(crate) before: Option<&'a Booking>,
-    pub(crate) asked: &'a Map<String, Value>,
+    pub(crate) requested: &'a Map<String, Value>,
     /// The slot that the booking moves to, with its terms.
     pub(crate) slot: Option<&'a Slot>,
     /// Whether a payment was answered: the card invites no second answer.
@@ -71,9 +71,9 @@ pub(crate) struct Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    pub(crate) fn new(kind: WriteKind, asked: &'a Map<String, Value>) -> Self {
+    pub(crate) fn new(kind: WriteKind, requested: &'a Map<String, Value>) -> Self {
         let (is_payment, is_on_screen) = (false, false);
-        Change { kind, before: None, asked, slot: None, is_payment, is_on_screen }
+        Change { kind, before: None, requested, slot: None, is_payment, is_on_screen }
     }
 }
 
@@ -81,8 +81,8 @@ impl Change<'_> {
     /// How a booking compares with what the change asked for. While the provider works on it, it
     /// may show what it was.
     fn compared(&self, facts: &Facts, records: &Records, booking: &Booking) -> Vec<Compared> {
-        let asked = Value::from(self.asked.clone());
-        let mut found = compared(records, &asked, booking, true);
+        let requested = Value::from(self.requested.clone());
+        let mut found = compared(records, &requested, booking, true);
         let names = facts.adapter().names_of(self.kind);
         for it in &mut found {
             if self.is_proved(booking, it, &names) {
@@ -129,7 +129,7 @@ pub(crate) async fn finish_changed(
     let is_modify = change.kind == WriteKind::Modify;
     let found = change.compared(facts, records, &booking);
     if is_modify && records.has_journal() {
-        let mut accepted = change.asked.clone();
+        let mut accepted = change.requested.clone();
         accepted.retain(|field, _| {
             let mut its = found.iter().filter(|it| it.field.split('.').next() == Some(field));
             let is_recorded = MODIFIED.contains(&&**field) || field == "customer";
@@ -185,7 +185,7 @@ impl Change<'_> {
     /// A time or a party that changed although it was not to be changed.
     fn moved(&self, records: &Records, booking: &Booking) -> Vec<Compared> {
         let stays = ["datetime", "party_size"].into_iter();
-        let stays = stays.filter(|field| !self.asked.contains_key(*field));
+        let stays = stays.filter(|field| !self.requested.contains_key(*field));
         let before = self.before.filter(|_| booking.status() != Status::Processing);
         let fields = stays.filter_map(|field| Some((field, before?.value().get(field)?.clone())));
         let fields: Map<String, Value> = fields.map(|(name, it)| (name.to_owned(), it)).collect();

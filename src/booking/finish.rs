@@ -1,7 +1,7 @@
 //! Ends a command that makes or changes a booking: the booking on stdout, its status as the exit
 //! code. Or with `--dry-run`: the request.
 
-use super::terms::{filled_in, kept, kept_terms};
+use super::terms::{filled_in, find_recorded, kept_terms};
 use super::verdict::{compared, of_create};
 use crate::app::in_flight::show_command;
 use crate::app::{Facts, Records, Ui};
@@ -66,9 +66,9 @@ pub(crate) struct Recorded {
 /// the journal. One whose request is not resolved resolves it if it is as that asked. A journal
 /// that cannot be written is no error: the work is done, and the copy is as old as its date says.
 pub(crate) fn store(records: &Records, booking: &Booking) -> Recorded {
-    let known = kept(records, booking);
-    let asked = known.as_ref().and_then(|known| known.asked.as_ref());
-    let found = asked.map(|asked| compared(records, asked, booking, false));
+    let known = find_recorded(records, booking);
+    let requested = known.as_ref().and_then(|known| known.requested.as_ref());
+    let found = requested.map(|requested| compared(records, requested, booking, false));
     let recorded = Recorded { found: found.unwrap_or_default() };
     if recorded.is_it() {
         let key = known.and_then(|known| known.unresolved_key);

@@ -8,7 +8,7 @@ use super::arguments::{At, ExtraFields, Limit, Zone, degrees, near};
 use super::book::{offer, walk};
 use super::find::pick;
 use super::watch::wait;
-use crate::app::{Parts, pages, understood};
+use crate::app::{Parts, pages, report_warnings};
 use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{SearchLocation, VenueQuery};
@@ -91,7 +91,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         let day = moment.zoned.strftime("%a %-d %b %Y, %H:%M (%:z)");
         ui.out.note(&format!("Searched for {day}, this computer's clock."));
     }
-    understood::note_around(&api.facts, ui, &pages.around);
+    report_warnings::note_envelope(&api.facts, ui, &pages.envelope_fields);
     Ok(Exit::Done)
 }
 
@@ -150,7 +150,7 @@ pub(crate) async fn list_slots(parts: &Parts, args: SlotsArgs) -> Result<Exit> {
     let zone = offer::known_zone(remembered, zone);
     let offer = match args.wait {
         Some(longest) => wait_for_slot(&search, &at, zone.as_ref(), longest).await?,
-        None => search.around(&at.when, zone.as_ref()).await?,
+        None => search.envelope_fields(&at.when, zone.as_ref()).await?,
     };
     offer.remember(records);
     let (slots, reader) = (&offer.slots, offer.reader(&api.facts));
@@ -159,7 +159,7 @@ pub(crate) async fn list_slots(parts: &Parts, args: SlotsArgs) -> Result<Exit> {
     let venue = venue.name();
     let none = format!("No slots found at {venue} on that day. Try another day.");
     ui.out.emit_list(&list, slots.is_empty(), &none)?;
-    understood::note_around(&api.facts, ui, &offer.around);
+    report_warnings::note_envelope(&api.facts, ui, &offer.envelope_fields);
     Ok(Exit::Done)
 }
 
@@ -202,7 +202,7 @@ async fn wait_for_slot(
     let mut last = Error::new(Code::Timeout, "the service did not respond in time");
     let mut is_noted = false;
     loop {
-        let look = search.around(&at.when, zone);
+        let look = search.envelope_fields(&at.when, zone);
         match timeout_at(deadline.max(Instant::now() + MOST_OFTEN), look).await {
             Ok(Ok(offer)) => {
                 let is_there =

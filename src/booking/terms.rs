@@ -16,36 +16,36 @@ use crate::terminal::output::Page;
 use crate::terminal::view::SlotDetails;
 
 /// The slot that a request asks for, with its terms, as this computer saw it.
-pub(crate) fn terms_asked_for(records: &Records, asked: &Value) -> Option<Value> {
-    let id = plain(asked.get("availability_id")?);
+pub(crate) fn terms_asked_for(records: &Records, requested: &Value) -> Option<Value> {
+    let id = plain(requested.get("availability_id")?);
     let seen = records.known_slot(&id)?;
-    let is_its = asked.get("venue_id").map(plain).as_ref() == Some(&seen.venue_id);
+    let is_its = requested.get("venue_id").map(plain).as_ref() == Some(&seen.venue_id);
     is_its.then(|| seen.slot.value.clone())
 }
 
 /// What the journal has of a booking.
-pub(crate) fn kept(records: &Records, booking: &Booking) -> Option<KeptBooking> {
+pub(crate) fn find_recorded(records: &Records, booking: &Booking) -> Option<KeptBooking> {
     let journal = records.has_journal().then(|| records.journal().ok());
-    journal??.kept(booking.id()).ok()?
+    journal??.load_booking(booking.id()).ok()?
 }
 
 /// The recorded request of a booking, with its accepted changes, or `null`.
 pub(crate) fn asked_for(records: &Records, booking: &Booking) -> Value {
-    let kept = kept(records, booking).and_then(|kept| kept.asked);
-    kept.unwrap_or_default()
+    let stored = find_recorded(records, booking).and_then(|stored| stored.requested);
+    stored.unwrap_or_default()
 }
 
 /// A booking with what was asked for in place of what the service does not show.
 pub(crate) fn filled_in(records: &Records, booking: &Booking) -> Booking {
-    let kept = kept(records, booking);
-    kept.map_or_else(|| booking.clone(), |kept| kept.fill_in(booking))
+    let stored = find_recorded(records, booking);
+    stored.map_or_else(|| booking.clone(), |stored| stored.fill_in(booking))
 }
 
 /// The slot recorded with a booking for its terms, unless the booking was moved since.
 pub(crate) fn kept_terms(records: &Records, booking: &Booking) -> Option<Value> {
-    let kept = kept(records, booking)?;
-    let booking = kept.fill_in(booking);
-    let terms = kept.terms?;
+    let stored = find_recorded(records, booking)?;
+    let booking = stored.fill_in(booking);
+    let terms = stored.terms?;
     let time = |of: &Value| DocumentTime::of(of, "datetime");
     let is_there = time(booking.value())? == time(&terms)?;
     is_there.then_some(terms)

@@ -58,11 +58,11 @@ impl Compared {
 /// Compares a booking with the request, on the venue's clock if a search has shown it.
 pub(crate) fn compared(
     records: &Records,
-    asked: &Value,
+    requested: &Value,
     booking: &Booking,
     is_first: bool,
 ) -> Vec<Compared> {
-    let wish = Wish::of(asked);
+    let wish = Wish::of(requested);
     let has_offset = booking.time.read().is_none_or(|time| time.instant.is_some());
     let zone = (!has_offset).then(|| zone_of(records, &wish, booking)).flatten();
     compare(&wish, booking, zone.as_ref(), is_first)
@@ -106,8 +106,8 @@ pub(super) fn setting(booking: &Booking, found: &Compared) -> &'static str {
 }
 
 /// The verdict on a booking that the journal says was asked for.
-pub(crate) fn of_known(records: &Records, asked: &Value, booking: &Booking) -> Verdict {
-    of_create(booking, &compared(records, asked, booking, false), true)
+pub(crate) fn of_known(records: &Records, requested: &Value, booking: &Booking) -> Verdict {
+    of_create(booking, &compared(records, requested, booking, false), true)
 }
 
 /// The error (16) for a booking that is not the one that was asked for.
@@ -145,7 +145,7 @@ impl Verdict {
 /// Whether a response is certainly a booking: it has an id, a status and the specified `object`, or
 /// a known status and something to compare with the request. An envelope may have an id, a status
 /// and a provider of its own.
-pub(crate) fn is_booking(records: &Records, asked: &Value, booking: &Booking) -> bool {
+pub(crate) fn is_booking(records: &Records, requested: &Value, booking: &Booking) -> bool {
     let object = booking.value().get("object");
     if object.is_some_and(|it| !it.is_null() && !plain(it).to_lowercase().contains("error")) {
         return true;
@@ -155,13 +155,13 @@ pub(crate) fn is_booking(records: &Records, asked: &Value, booking: &Booking) ->
             it.weight == Weight::Identity || matches!(&*it.field, "datetime" | "party_size");
         is_telling && it.agreement != Agreement::NotShown
     };
-    let found = compared(records, asked, booking, true);
+    let found = compared(records, requested, booking, true);
     !matches!(booking.status(), Status::Other(_)) && found.iter().any(is_compared)
 }
 
 /// The booking of a response, if it is certainly one.
-pub(crate) fn certain(records: &Records, asked: &Value, booking: Booking) -> Result<Booking> {
-    if is_booking(records, asked, &booking) {
+pub(crate) fn certain(records: &Records, requested: &Value, booking: Booking) -> Result<Booking> {
+    if is_booking(records, requested, &booking) {
         return Ok(booking);
     }
     let why = "the response has an id and a status, and shows nothing else of a booking";

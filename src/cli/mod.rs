@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_usage_error_names_each_missing_argument_and_whose_value_is_wrong() {
-        for (arguments, said) in [
+        for (arguments, wording) in [
             (&["webhook", "drill"][..], "missing argument: URL"),
             (
                 &["search", "--at", "fri 19:00"],
@@ -320,7 +320,7 @@ mod tests {
         ] {
             let line = [&["bookctl"], arguments].concat();
             let error = first_sentence(&Cli::try_parse_from(line).unwrap_err());
-            assert!(error.starts_with(said), "{error}");
+            assert!(error.starts_with(wording), "{error}");
         }
     }
 
@@ -333,8 +333,8 @@ mod tests {
         ] {
             let line = ["bookctl", "bookings", "--limit", limit];
             let error = Cli::try_parse_from(line).unwrap_err();
-            let said = first_sentence(&error);
-            assert!(said.ends_with(&format!(": {why}")), "{said}");
+            let wording = first_sentence(&error);
+            assert!(wording.ends_with(&format!(": {why}")), "{wording}");
         }
     }
 }

@@ -39,8 +39,8 @@ pub(crate) fn template(all: &clap::Command, columns: usize) -> String {
         }
         text.push('\n');
     };
-    let shown = all.get_subcommands().filter(|it| !it.is_hide_set());
-    let mut rows: Vec<_> = shown.map(|it| (it.get_name(), summary(it))).collect();
+    let displayed = all.get_subcommands().filter(|it| !it.is_hide_set());
+    let mut rows: Vec<_> = displayed.map(|it| (it.get_name(), summary(it))).collect();
     for pair in GROUPS.windows(2) {
         let next = rows.iter().position(|(name, _)| *name == pair[1].0);
         section(pair[0].1, rows.drain(..next.unwrap_or_default()).collect());

@@ -74,8 +74,7 @@ fn with_more_words(command: &clap::Command, path: &str, word: &str) -> Option<St
 
 /// The commands below this one: `pass init, copy or status`.
 pub(super) fn commands(command: &clap::Command) -> String {
-    let shown = command.get_subcommands().filter(|it| !it.is_hide_set());
-    let names = shown.map(clap::Command::get_name);
-    let names: Vec<_> = names.filter(|it| *it != "help").collect();
+    let displayed = command.get_subcommands().filter(|it| !it.is_hide_set());
+    let names: Vec<_> = displayed.map(clap::Command::get_name).filter(|it| *it != "help").collect();
     format!("pass {}", either(&names).unwrap_or_default())
 }

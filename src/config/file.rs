@@ -155,8 +155,7 @@ impl Profile {
             let rows = rows.iter();
             rows.map(move |(key, value)| (format!("{table}.{key}"), value))
         });
-        let own = [("auth_query", &self.auth_query), ("auth_user", &self.auth_user)];
-        let own = own.into_iter();
+        let own = [("auth_query", &self.auth_query), ("auth_user", &self.auth_user)].into_iter();
         let own = own.filter_map(|(key, value)| Some((key.to_owned(), value.as_ref()?)));
         for (key, value) in in_tables.chain(own) {
             let set = adapter.set(&key, value.get_ref());
@@ -203,8 +202,8 @@ mod tests {
             let error = read(&file).unwrap_err();
             let key = line.split(' ').next().unwrap();
             assert_eq!(error.exit, crate::outcome::Exit::Config);
-            let said = format!("line 4: profile x: {table}.{key} ");
-            assert!(error.message.contains(&said), "{}", error.message);
+            let wording = format!("line 4: profile x: {table}.{key} ");
+            assert!(error.message.contains(&wording), "{}", error.message);
             assert!(error.message.contains(why), "{}", error.message);
         }
     }

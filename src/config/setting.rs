@@ -84,10 +84,9 @@ fn set_address(draft: &mut ConfigEdit, profile: &str, text: &str) -> Result<()> 
 /// The absolute path of the file, because commands run in any folder. It must be a regular file
 /// that can be opened.
 fn whole_path(file: &Path, name: &str) -> Result<String> {
-    let shown = format!("{name} {}", file.display());
-    let refused = |error| Error::caused(Code::Config, shown.clone(), error);
+    let displayed = format!("{name} {}", file.display());
+    let refused = |error| Error::caused(Code::Config, displayed.clone(), error);
     regular_file::open(file).map_err(refused)?;
-    let path = dunce::canonicalize(file).map_err(refused)?;
-    let path = path.into_os_string().into_string();
-    path.map_err(|_| Error::config(format!("{shown}: its path is not UTF-8")))
+    let path = dunce::canonicalize(file).map_err(refused)?.into_os_string().into_string();
+    path.map_err(|_| Error::config(format!("{displayed}: its path is not UTF-8")))
 }

@@ -140,8 +140,8 @@ impl Target {
     /// The fingerprint of the API key, where it is configured. Another organization's books a
     /// second time under the same idempotency key.
     pub(crate) fn account(&self) -> Option<String> {
-        let stored = || self.service()?.key_fingerprint.clone();
-        self.key.as_ref().map(Secret::fingerprint).or_else(stored)
+        let recorded = || self.service()?.key_fingerprint.clone();
+        self.key.as_ref().map(Secret::fingerprint).or_else(recorded)
     }
 
     /// The name that a person knows it by, if any.
@@ -208,8 +208,7 @@ pub(crate) fn resolve(
     let own = profile.as_ref().and_then(|(_, it)| it.retention);
     let retention = own.or(file.retention).unwrap_or_default();
     let journal = journal(environment, profile.as_ref())?;
-    let env_url = env_url.map(|url| BaseUrl::parse(&url, "BOOKCTL_BASE_URL"));
-    let env_url = env_url.transpose()?;
+    let env_url = env_url.map(|url| BaseUrl::parse(&url, "BOOKCTL_BASE_URL")).transpose()?;
     let base_url = match (&env_url, &profile) {
         (Some(url), _) if url_is_overridden => Some(url.clone()),
         (_, Some((name, profile))) => Some(profile.address(name)?),

@@ -14,7 +14,7 @@ use crate::terminal::output::visible;
 use crate::terminal::prompt::write;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Letter {
+pub(super) enum CardAction {
     Answer,
     Modify,
     Cancel,
@@ -24,10 +24,10 @@ pub(super) enum Letter {
     CopyId,
 }
 
-use Letter::{Answer, BookAgain, Cancel, CopyId, Modify, Refresh, Resolve};
+use CardAction::{Answer, BookAgain, Cancel, CopyId, Modify, Refresh, Resolve};
 
 /// The letters in the order of the footer, each with its word and what `?` says of it.
-pub(super) const LETTERS: [(Letter, &str, &str, &str); 7] = [
+pub(super) const LETTERS: [(CardAction, &str, &str, &str); 7] = [
     (Answer, "a", "answer", "Answer what it waits for"),
     (Modify, "m", "modify", "Change time, party or seating"),
     (Cancel, "x", "cancel", "Cancel the booking"),
@@ -37,16 +37,16 @@ pub(super) const LETTERS: [(Letter, &str, &str, &str); 7] = [
     (CopyId, "c", "copy ID", "Copy the ID to the clipboard"),
 ];
 
-impl Letter {
+impl CardAction {
     /// Whether it does something for this row. Of a service that is only read, nothing is changed.
     pub(super) fn is_for(self, entry: &Entry, api: &Api) -> bool {
         if api.facts.is_read_only() && !matches!(self, Refresh | CopyId) {
             return false;
         }
-        let Entry::Booking(kept) = entry else {
+        let Entry::Booking(stored) = entry else {
             return matches!(self, Resolve | CopyId);
         };
-        let status = kept.booking.status();
+        let status = stored.booking.status();
         match self {
             Answer => status == Status::RequiresAction,
             Modify => status == Status::Confirmed,
@@ -65,8 +65,8 @@ impl Letter {
         let Some((letter, ..)) = meant.find(|it| it.0.is_for(entry, api)) else {
             let why = match entry {
                 _ if api.facts.is_read_only() => "this profile only reads".to_owned(),
-                Entry::Booking(kept) if kept.booking.waits_until().is_some() => {
-                    let ends = ends_by_itself(&kept.booking).unwrap_or_default();
+                Entry::Booking(stored) if stored.booking.waits_until().is_some() => {
+                    let ends = ends_by_itself(&stored.booking).unwrap_or_default();
                     format!("it waits for an answer. {ends}")
                 }
                 _ => format!("its status is {}", entry.state()),
@@ -82,7 +82,7 @@ impl Letter {
 }
 
 /// Runs the command with its own questions. Its first line is the command itself.
-pub(super) async fn run(parts: &Parts, letter: Letter, entry: &Entry) -> Result<Exit> {
+pub(super) async fn run(parts: &Parts, letter: CardAction, entry: &Entry) -> Result<Exit> {
     let Parts { ui, .. } = parts;
     let id = entry.id();
     let begin = |verb: &str| ui.out.note(&shell::command(verb, id, ""));

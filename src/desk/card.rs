@@ -24,21 +24,21 @@ pub(super) fn page(
     now: Timestamp,
     is_open: bool,
 ) -> Result<Page> {
-    let kept = match entry {
+    let stored = match entry {
         Entry::Request(attempt, venue) => return Ok(request_page(attempt, venue)),
-        Entry::Booking(kept) => kept,
+        Entry::Booking(stored) => stored,
     };
-    let mut view = finish::booking_view(facts, records, ui, &kept.booking);
+    let mut view = finish::booking_view(facts, records, ui, &stored.booking);
     view.now = now;
     let mut page = Page::default();
-    let seen = kept.age().as_secs();
+    let seen = stored.age().as_secs();
     if seen >= 60 {
         page.labelled(Tone::Warn, "as seen", format!("{} ago", in_units(seen / 60 * 60)));
     }
     view.draw(&mut page);
     let mut page = page.without_commands();
     if is_open {
-        let rows = history::timeline(facts, records, kept.booking.id(), Some(&kept.booking))?;
+        let rows = history::timeline(facts, records, stored.booking.id(), Some(&stored.booking))?;
         page.line("");
         add_timeline(&mut page, &rows);
     }
@@ -47,15 +47,15 @@ pub(super) fn page(
 
 /// A request whose result is not known.
 fn request_page(attempt: &Attempt, venue: &str) -> Page {
-    let asked = |pointer| attempt.asked().pointer(pointer);
+    let requested = |pointer| attempt.canonical().pointer(pointer);
     let mut page = Page::default();
     page.heading(Tone::Warn, Word::UNRESOLVED.human, &attempt.idempotency_key);
     page.sentence("The result of this request is not known. The booking may exist: find out before you book again.");
-    page.field_if("guest", asked("/customer/name").map(plain));
-    page.field_if("phone", asked("/customer/phone").map(plain));
-    page.field_if("party", asked("/party_size").map(plain));
+    page.field_if("guest", requested("/customer/name").map(plain));
+    page.field_if("phone", requested("/customer/phone").map(plain));
+    page.field_if("party", requested("/party_size").map(plain));
     page.field("venue", venue);
-    page.field_if("when", asked("/datetime").map(time_text));
+    page.field_if("when", requested("/datetime").map(time_text));
     page.field("started", to_the_second(&attempt.created_at));
     page
 }

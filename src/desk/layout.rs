@@ -145,29 +145,28 @@ impl Desk<'_> {
         // In the middle, so that rows on both sides are visible.
         let top = at.unwrap_or_default().saturating_sub(part.rows / 2);
         let top = top.min(list.lines.len().saturating_sub(part.rows));
-        let shown = list.lines.iter().skip(top).take(part.rows);
-        let shown = shown.map(|line| match line.place {
+        let displayed = list.lines.iter().skip(top).take(part.rows).map(|line| match line.place {
             None => style.tint(line.tone, &line.text),
             Some(place) if place == list.selected => {
                 format!("❯ {}", style.paint(Tone::Strong, &line.text))
             }
             Some(_) => format!("  {}", style.tint(line.tone, &line.text)),
         });
-        shown.collect()
+        displayed.collect()
     }
 
     /// The lines of the card that have room. Scrolling ends with the last one.
     fn card_lines(&mut self, rows: usize) -> Vec<String> {
         let most = self.card.len().saturating_sub(rows);
         self.top = self.top.min(most);
-        let shown = self.card.iter().skip(self.top).take(rows);
-        let mut shown: Vec<String> = shown.cloned().collect();
-        if let Some(last) = shown.last_mut().filter(|_| self.top < most) {
+        let mut displayed: Vec<String> =
+            self.card.iter().skip(self.top).take(rows).cloned().collect();
+        if let Some(last) = displayed.last_mut().filter(|_| self.top < most) {
             let more = plural(most - self.top + 1, "more line", "more lines");
             let key = if self.is_open { "PgDn" } else { "Enter" };
             *last = self.style.paint(Tone::Dim, &format!("… {more}, {key}"));
         }
-        shown
+        displayed
     }
 
     /// What was just done, or else the keys of this place.

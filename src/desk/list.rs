@@ -33,7 +33,7 @@ pub(super) enum Entry {
 impl Entry {
     pub(super) fn id(&self) -> &str {
         match self {
-            Entry::Booking(kept) => kept.booking.id(),
+            Entry::Booking(stored) => stored.booking.id(),
             Entry::Request(attempt, _) => &attempt.idempotency_key,
         }
     }
@@ -44,7 +44,7 @@ impl Entry {
 
     pub(super) fn state(&self) -> String {
         match self {
-            Entry::Booking(kept) => kept.booking.status().word().to_owned(),
+            Entry::Booking(stored) => stored.booking.status().word().to_owned(),
             Entry::Request(..) => Word::UNRESOLVED.human.to_owned(),
         }
     }
@@ -52,23 +52,23 @@ impl Entry {
     /// When it stops to wait for an answer, if it does.
     pub(super) fn deadline(&self) -> Option<Timestamp> {
         match self {
-            Entry::Booking(kept) => kept.booking.waits_until(),
+            Entry::Booking(stored) => stored.booking.waits_until(),
             Entry::Request(..) => None,
         }
     }
 
     fn row(&self, now: Timestamp) -> BookingRow {
         match self {
-            Entry::Booking(kept) => {
-                let mut row = BookingRow::kept(kept, now);
+            Entry::Booking(stored) => {
+                let mut row = BookingRow::from_recorded(stored, now);
                 // Its group says that it waits.
-                if let Some(left) = time_left(&kept.booking, now) {
+                if let Some(left) = time_left(&stored.booking, now) {
                     row.status = TableCell::from(left);
                 }
                 row
             }
             Entry::Request(attempt, venue) => {
-                BookingRow { venue: venue.clone(), ..BookingRow::requested(attempt) }
+                BookingRow { venue: venue.clone(), ..BookingRow::from_request(attempt) }
             }
         }
     }
@@ -77,7 +77,7 @@ impl Entry {
     fn tone(&self) -> Option<Tone> {
         match self {
             Entry::Request(..) => Some(Tone::Warn),
-            Entry::Booking(kept) => match kept.booking.status() {
+            Entry::Booking(stored) => match stored.booking.status() {
                 Status::Confirmed => None,
                 status => Some(tone_of(&status)),
             },
@@ -164,8 +164,7 @@ impl List {
     ) -> Result<()> {
         (self.is_stale, self.laid_out) = (false, None);
         let is_another = std::mem::take(&mut self.is_another);
-        let selected = self.entry().filter(|_| !is_another);
-        let selected = selected.map(|entry| entry.id().to_owned());
+        let selected = self.entry().filter(|_| !is_another).map(|entry| entry.id().to_owned());
         pick::take_in_received(facts, records, ui)?;
         let (journal, zone) = (records.journal()?, system_zone());
         let text = Some(text.trim()).filter(|text| !text.is_empty());
@@ -178,8 +177,8 @@ impl List {
         if let Some(text) = text.filter(|_| rows.is_empty()) {
             for word in pick::similar_words(facts, records, ui, text)? {
                 let sought = SearchCriteria { guest: Some(word), ..SearchCriteria::default() };
-                let kept = journal.find(&sought, Some(MOST))?.kept.into_iter();
-                rows.extend(kept.map(|kept| (Group::Similar, Entry::Booking(kept.into()))));
+                let stored = journal.find(&sought, Some(MOST))?.stored.into_iter();
+                rows.extend(stored.map(|stored| (Group::Similar, Entry::Booking(stored.into()))));
             }
         }
         rows.sort_by_cached_key(|(group, entry)| (*group, by_visit(*group, entry, &zone)));
@@ -196,13 +195,13 @@ impl List {
     /// visit in a while.
     pub(super) fn may_have_changed(&self) -> impl Iterator<Item = Row<'_>> {
         self.rows.iter().filter_map(|(group, entry)| {
-            let Entry::Booking(kept) = entry else { return None };
-            let due = match kept.booking.status() {
+            let Entry::Booking(stored) = entry else { return None };
+            let due = match stored.booking.status() {
                 Status::Confirmed if *group == Group::Earlier => return None,
                 Status::Confirmed => RATE_LIMIT_WINDOW,
                 status => status.has_not_ended().then_some(OFTEN)?,
             };
-            Some(Row { id: kept.booking.id(), age: kept.age(), due })
+            Some(Row { id: stored.booking.id(), age: stored.age(), due })
         })
     }
 
@@ -265,13 +264,12 @@ fn find_rows(
     let waiting = journal.find(&waiting, Some(MOST))?;
     let found = journal.find(&sought, Some(MOST))?;
     let mut seen = HashSet::new();
-    let kept = waiting.kept.into_iter().chain(found.kept);
-    let kept = kept.filter(|kept| seen.insert(kept.booking.id().to_owned()));
-    let row = |kept| (group_of(&kept, now, zone), Entry::Booking(kept.into()));
-    let mut rows: Vec<_> = kept.map(row).collect();
+    let stored = waiting.stored.into_iter().chain(found.stored);
+    let stored = stored.filter(|stored| seen.insert(stored.booking.id().to_owned()));
+    let row = |stored| (group_of(&stored, now, zone), Entry::Booking(stored.into()));
+    let mut rows: Vec<_> = stored.map(row).collect();
     for attempt in journal.open_attempts_here()? {
-        let id = attempt.asked().get("venue_id").map(plain);
-        let id = id.unwrap_or_default();
+        let id = attempt.canonical().get("venue_id").map(plain).unwrap_or_default();
         let known = records.known_venue(&id);
         let venue = known.map_or(id, |venue| venue.name().to_owned());
         if text.is_none_or(|text| is_match(&attempt, &venue, text)) {
@@ -291,8 +289,8 @@ fn needs_call(booking: &Booking) -> bool {
 }
 
 /// A booking whose time to answer is over waits no longer, whatever its last status says.
-fn group_of(kept: &KeptBooking, now: Timestamp, zone: &TimeZone) -> Group {
-    let booking = &kept.booking;
+fn group_of(stored: &KeptBooking, now: Timestamp, zone: &TimeZone) -> Group {
+    let booking = &stored.booking;
     if needs_call(booking) {
         return Group::CallVenue;
     }
@@ -311,10 +309,10 @@ fn group_of(kept: &KeptBooking, now: Timestamp, zone: &TimeZone) -> Group {
 
 /// Seconds: the first deadline and the next visit come first, of earlier ones the last.
 fn by_visit(group: Group, entry: &Entry, zone: &TimeZone) -> i64 {
-    let Entry::Booking(kept) = entry else {
+    let Entry::Booking(stored) = entry else {
         return 0;
     };
-    let visit = || DocumentTime::of(kept.booking.value(), "datetime")?.instant_in(Some(zone));
+    let visit = || DocumentTime::of(stored.booking.value(), "datetime")?.instant_in(Some(zone));
     let at = match group {
         Group::Waiting => entry.deadline(),
         _ => visit(),
@@ -325,11 +323,10 @@ fn by_visit(group: Group, entry: &Entry, zone: &TimeZone) -> i64 {
 
 /// Whether guest, phone, email, venue or key of a request have every word of a text.
 fn is_match(attempt: &Attempt, venue: &str, text: &str) -> bool {
-    let customer = |field| attempt.asked().pointer(field).map(plain).unwrap_or_default();
+    let customer = |field| attempt.canonical().pointer(field).map(plain).unwrap_or_default();
     let [name, phone, email] =
         ["/customer/name", "/customer/phone", "/customer/email"].map(customer);
-    let texts = [&name, &*name.replace(' ', ""), &email, venue, &attempt.idempotency_key];
-    let texts = texts.map(fold);
+    let texts = [&name, &*name.replace(' ', ""), &email, venue, &attempt.idempotency_key].map(fold);
     let number = digits(text);
     let is_number = number.len() > 2 && number.len() + 4 > text.chars().count();
     is_number && digits(&phone).contains(number.trim_start_matches('0'))

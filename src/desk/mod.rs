@@ -24,7 +24,7 @@ use crate::platform::system::tty;
 use crate::service::documents::booking::Booking;
 use crate::terminal::output::StreamStyle;
 use crate::terminal::prompt::{FullScreen, Line, Size, wait_for_enter};
-use action::Letter;
+use action::CardAction;
 use list::{Entry, List};
 use reads::Reads;
 
@@ -51,7 +51,7 @@ enum Step {
     Stay,
     Leave,
     Suspend,
-    Act(Letter),
+    Act(CardAction),
 }
 
 type Reading<'a> = Pin<Box<dyn Future<Output = Result<Booking>> + 'a>>;
@@ -114,9 +114,9 @@ pub(crate) async fn run(parts: &Parts, _: Args) -> Result<Exit> {
     parts.records.expect_known_clock()?;
     desk.read()?;
     loop {
-        ui.out.hold(true);
-        let step = desk.until_a_step(&mut signals).await;
-        ui.out.hold(false);
+        ui.out.capture(true);
+        let step = desk.next_step(&mut signals).await;
+        ui.out.capture(false);
         match step? {
             Step::Act(letter) => desk.act(letter, &mut signals).await?,
             _ => return Ok(Exit::Done),
@@ -130,7 +130,7 @@ fn of_terminal(error: std::io::Error) -> Error {
 
 impl Desk<'_> {
     /// Draws and takes keys until something is to be done outside of the screen.
-    async fn until_a_step(&mut self, signals: &mut EndSignals) -> Result<Step> {
+    async fn next_step(&mut self, signals: &mut EndSignals) -> Result<Step> {
         let mut screen = FullScreen::open().map_err(of_terminal)?;
         let mut continued = Continued::listen().map_err(of_terminal)?;
         let mut read_at = Instant::now();
@@ -196,8 +196,8 @@ impl Desk<'_> {
             (self.is_open, self.top) = (false, 0);
             self.message = Some(format!("Closed: {id} is no longer listed."));
         }
-        if let Some(said) = self.parts.ui.out.held() {
-            self.message = Some(said);
+        if let Some(wording) = self.parts.ui.out.held() {
+            self.message = Some(wording);
         }
         self.card_for = None;
         Ok(())
@@ -221,7 +221,7 @@ impl Desk<'_> {
         let named = id.clone();
         let read = async move {
             let booking = wait::read_now(api, ui, &named).await?;
-            wait::like(records, &asked_for(records, &booking), booking)
+            wait::verify_same(records, &asked_for(records, &booking), booking)
         };
         self.reading = Some((id, Box::pin(read)));
     }
@@ -233,9 +233,9 @@ impl Desk<'_> {
         // What was noted meanwhile is on the card.
         drop(ui.out.held());
         self.reads.limit = api.client().ok().and_then(|it| it.rate_limit.get()).flatten();
-        let stored = read.map(|booking| finish::store(records, &booking));
+        let recorded = read.map(|booking| finish::store(records, &booking));
         self.list.is_stale = true;
-        self.trouble = match stored {
+        self.trouble = match recorded {
             Ok(_) => None,
             Err(error) => {
                 let is_key = matches!(error.exit, Exit::Unauthorized | Exit::NotAllowed);
@@ -297,8 +297,8 @@ impl Desk<'_> {
         let Some(entry) = self.list.entry() else {
             return;
         };
-        if let Entry::Booking(kept) = entry {
-            let id = kept.booking.id();
+        if let Entry::Booking(stored) = entry {
+            let id = stored.booking.id();
             self.parts.records.remember_last(RecentList::LastBooking, id);
             self.reads.is_hurried = true;
         }
@@ -310,13 +310,13 @@ impl Desk<'_> {
         let Some(entry) = self.list.entry() else {
             return Step::Stay;
         };
-        match (Letter::of(letter, entry, &self.parts.api), entry) {
+        match (CardAction::of(letter, entry, &self.parts.api), entry) {
             (Err(why), _) => self.message = Some(why),
-            (Ok(Letter::Refresh), Entry::Booking(kept)) => {
-                self.message = Some(format!("Reading {} …", kept.booking.id()));
+            (Ok(CardAction::Refresh), Entry::Booking(stored)) => {
+                self.message = Some(format!("Reading {} …", stored.booking.id()));
                 self.reads.is_hurried = true;
             }
-            (Ok(Letter::CopyId), entry) => {
+            (Ok(CardAction::CopyId), entry) => {
                 self.message = Some(action::copy(entry.id()));
             }
             (Ok(letter), _) => return Step::Act(letter),
@@ -325,7 +325,7 @@ impl Desk<'_> {
     }
 
     /// Runs a command below the shell's own lines, and waits until its output was read.
-    async fn act(&mut self, letter: Letter, signals: &mut EndSignals) -> Result<()> {
+    async fn act(&mut self, letter: CardAction, signals: &mut EndSignals) -> Result<()> {
         let Some(entry) = self.list.entry() else {
             return Ok(());
         };

@@ -107,8 +107,8 @@ mod tests {
                 let rows = ids.iter().map(|id| row(id));
                 if reads.next(has_card.then_some("open"), rows, now).is_some() {
                     (count, left) = (count + 1, left - 1);
-                    let shown = |limit| RateLimit { limit, remaining: left, resets_in: IDLE };
-                    reads.limit = limit.map(shown);
+                    let displayed = |limit| RateLimit { limit, remaining: left, resets_in: IDLE };
+                    reads.limit = limit.map(displayed);
                 }
             }
         }

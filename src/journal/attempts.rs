@@ -17,7 +17,7 @@ use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, SqlRow, Value, va
 
 fn attempt(row: &SqlRow) -> SqlResult<Attempt> {
     let json = |text: String| serde_json::from_str(&text).map_err(|_| SqlFailure::Unreadable);
-    let asked: Option<String> = row.get("asked")?;
+    let requested: Option<String> = row.get("asked")?;
     Ok(Attempt {
         idempotency_key: row.get("idempotency_key")?,
         origin: row.get("origin")?,
@@ -26,7 +26,7 @@ fn attempt(row: &SqlRow) -> SqlResult<Attempt> {
         request: RecordedRequest {
             body: json(row.get("request")?)?,
             hash: row.get("request_hash")?,
-            asked: asked.map(json).transpose()?,
+            requested: requested.map(json).transpose()?,
             asked_hash: row.get("asked_hash")?,
         },
         forgotten_at: row.get("forgotten_at")?,
@@ -58,7 +58,7 @@ fn run(row: &SqlRow) -> SqlResult<Run> {
 }
 
 /// The attempts that meet a condition, oldest first, each with its runs.
-pub(super) fn several(
+pub(super) fn load_where(
     statements: &dyn SqlExecutor,
     condition: &str,
     values: &[Value<'_>],
@@ -77,7 +77,7 @@ fn select(
         "SELECT * FROM runs WHERE idempotency_key IN (SELECT idempotency_key FROM attempts {condition})
          ORDER BY idempotency_key, number"
     );
-    let found = statements.together(&[(&attempts, values), (&runs, values)])?;
+    let found = statements.query_batch(&[(&attempts, values), (&runs, values)])?;
     let [attempts, runs] = found.as_slice() else {
         return Err(SqlFailure::Unreadable);
     };
@@ -98,7 +98,10 @@ fn select(
 const WITH_KEY: &str = "WHERE idempotency_key = ?1";
 
 /// The attempt under a key, for a transaction that changes it: others wait for its end.
-pub(super) fn hold(statements: &dyn SqlExecutor, key: &str) -> SqlResult<Option<Attempt>> {
+pub(super) fn load_for_update(
+    statements: &dyn SqlExecutor,
+    key: &str,
+) -> SqlResult<Option<Attempt>> {
     Ok(select(statements, WITH_KEY, values![key], " FOR UPDATE")?.pop())
 }
 
@@ -106,13 +109,13 @@ pub(super) fn hold(statements: &dyn SqlExecutor, key: &str) -> SqlResult<Option<
 pub(super) const OPEN: &str = "WHERE state = 'unresolved' AND origin = ?1";
 
 impl Attempt {
-    pub(crate) fn asked(&self) -> &Json {
-        self.request.asked()
+    pub(crate) fn canonical(&self) -> &Json {
+        self.request.canonical()
     }
 
     /// Whether this is the same request as the attempt's, which is then sent again unchanged.
-    pub(crate) fn repeats(&self, asked: &Json) -> bool {
-        self.request.is_intact() && self.request.asks_for(asked)
+    pub(crate) fn repeats(&self, requested: &Json) -> bool {
+        self.request.is_intact() && self.request.asks_for(requested)
     }
 }
 
@@ -124,36 +127,36 @@ impl Journal {
 
     /// The open attempts at all services, oldest first.
     pub(crate) fn open_attempts(&self) -> Result<Vec<Attempt>> {
-        self.read(|statements, _| several(statements, "WHERE state = 'unresolved'", &[]))
+        self.read(|statements, _| load_where(statements, "WHERE state = 'unresolved'", &[]))
     }
 
     pub(crate) fn attempts(&self) -> Result<Vec<Attempt>> {
-        self.read(|statements, _| several(statements, "", &[]))
+        self.read(|statements, _| load_where(statements, "", &[]))
     }
 
     /// The attempts at this service that made the booking, or ended with it, oldest first.
     pub(crate) fn attempts_of(&self, booking_id: &str) -> Result<Vec<Attempt>> {
         self.read(|statements, scope| {
             let row = values![&scope.origin, booking_id];
-            several(statements, "WHERE origin = ?1 AND booking_id = ?2", row)
+            load_where(statements, "WHERE origin = ?1 AND booking_id = ?2", row)
         })
     }
 
     pub(crate) fn attempt(&self, key: &str) -> Result<Option<Attempt>> {
-        self.read(|statements, _| Ok(several(statements, WITH_KEY, values![key])?.pop()))
+        self.read(|statements, _| Ok(load_where(statements, WITH_KEY, values![key])?.pop()))
     }
 
     /// The open attempts at this service, whichever API key made them, and also those that another
     /// process is sending now.
     pub(crate) fn open_attempts_here(&self) -> Result<Vec<Attempt>> {
-        self.read(|statements, scope| several(statements, OPEN, values![&scope.origin]))
+        self.read(|statements, scope| load_where(statements, OPEN, values![&scope.origin]))
     }
 
     /// Adds the runs that are missing to prove the state of each attempt's row: they cannot be read
     /// in a damaged journal.
-    pub(super) fn prove_again(&self) -> Result<()> {
+    pub(super) fn rebuild_runs(&self) -> Result<()> {
         self.write(|statements, _| {
-            for before in several(statements, "", &[])? {
+            for before in load_where(statements, "", &[])? {
                 let mut attempt = before.clone();
                 if attempt.recover(Uuid::now_v7().to_string()) {
                     save(statements, Some(&before), Some(&attempt))?;
@@ -174,7 +177,7 @@ pub(super) fn save(
         for table in ["attempts", "runs"] {
             let delete = format!("DELETE FROM {table} WHERE idempotency_key = ?1");
             if let Some(before) = before {
-                statements.later(&delete, values![&before.idempotency_key])?;
+                statements.execute_deferred(&delete, values![&before.idempotency_key])?;
             }
         }
         return Ok(());
@@ -210,7 +213,7 @@ fn write_attempt(statements: &dyn SqlExecutor, is_known: bool, attempt: &Attempt
         attempt.state.as_str(),
         request.body.to_string(),
         &request.hash,
-        request.asked.as_ref().map(ToString::to_string),
+        request.requested.as_ref().map(ToString::to_string),
         &request.asked_hash,
         &attempt.booking_id,
         attempt.http_status,
@@ -258,8 +261,8 @@ fn write_run(
 
 /// The error (7) for an abandoned attempt: only naming its key sends it again.
 pub(crate) fn abandoned(attempt: &Attempt) -> Error {
-    let asked = attempt.asked();
-    let text = |pointer: &str| Some(plain(asked.pointer(pointer)?));
+    let requested = attempt.canonical();
+    let text = |pointer: &str| Some(plain(requested.pointer(pointer)?));
     let flag = |(name, pointer): (&str, &str)| Some(shell::flag(name, &text(pointer)?));
     let flags = [
         ("--at", "/datetime"),

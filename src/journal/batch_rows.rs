@@ -86,34 +86,35 @@ impl Journal {
         let now = Timestamp::now().to_string();
         self.write(|statements, scope| {
             for key in over {
-                statements.later(REMOVE, values![&scope.origin, batch, key])?;
+                statements.execute_deferred(REMOVE, values![&scope.origin, batch, key])?;
             }
             for key in row_keys {
-                statements.later(&row, values![&scope.origin, batch, *key, &now])?;
+                statements.execute_deferred(&row, values![&scope.origin, batch, *key, &now])?;
             }
-            statements.later(&whole, values![&scope.origin, batch, WHOLE, &now]).map(drop)
+            statements
+                .execute_deferred(&whole, values![&scope.origin, batch, WHOLE, &now])
+                .map(drop)
         })
     }
 
     /// Stores the result of a row, unless nothing is to be kept of guests or this one was deleted.
     pub(crate) fn end_row(&self, batch: &str, row_key: &str, line: &RowLine) -> Result<()> {
-        let stored = |it: &Document| redact_document(it.text(), it.value()).into_owned();
+        let recorded = |it: &Document| redact_document(it.text(), it.value()).into_owned();
         let (booking, error) = (line.booking.as_ref(), line.error.as_ref());
         let id = booking.and_then(|it| it.str("id")).map(str::to_owned);
         let now = Timestamp::now().to_string();
         let exit = u32::from(line.exit.code());
         let end = "UPDATE batch_rows SET idempotency_key = ?4, exit_code = ?5, booking_id = ?6, booking = ?7,
             error = ?8, seen_at = ?9 WHERE origin = ?1 AND batch = ?2 AND row_key = ?3";
-        let (booking, error) = (booking.map(stored), error.map(stored));
+        let (booking, error) = (booking.map(recorded), error.map(recorded));
         self.write(|statements, scope| {
             let (origin, key) = (&scope.origin, &line.idempotency_key);
-            let made = id.as_deref();
-            let made = made.map_or(Ok(false), |id| is_forgotten(statements, origin, id));
+            let made = id.as_deref().map_or(Ok(false), |id| is_forgotten(statements, origin, id));
             if made? || !scope.keeps_guests() {
                 return Ok(());
             }
             let row = values![origin, batch, row_key, key, exit, &id, &booking, &error, &now];
-            statements.later(end, row).map(drop)
+            statements.execute_deferred(end, row).map(drop)
         })
     }
 
@@ -121,7 +122,7 @@ impl Journal {
         let end = "UPDATE batch_rows SET exit_code = ?4 WHERE origin = ?1 AND batch = ?2 AND row_key = ?3";
         let code = u32::from(exit.code());
         self.write(|statements, scope| {
-            statements.later(end, values![&scope.origin, batch, WHOLE, code]).map(drop)
+            statements.execute_deferred(end, values![&scope.origin, batch, WHOLE, code]).map(drop)
         })
     }
 }
@@ -149,5 +150,5 @@ pub(super) fn copy_row(statements: &dyn SqlExecutor, scope: &Scope, row: &SqlRow
     let (batch, row_key) = (text("batch")?, text("row_key")?);
     let seen_at = text("seen_at")?;
     let row = values![&origin, batch, row_key, key, code, id, booking, error, seen_at];
-    statements.later(COPY, row).map(drop)
+    statements.execute_deferred(COPY, row).map(drop)
 }

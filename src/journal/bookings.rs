@@ -28,7 +28,7 @@ pub(crate) struct KeptBooking {
     /// The terms of the slot that was booked. The service may not repeat them.
     pub(crate) terms: Option<Json>,
     /// What its request and accepted changes asked for, in the contract's shape.
-    pub(crate) asked: Option<Json>,
+    pub(crate) requested: Option<Json>,
     /// The key of the request that it answered, if that is unresolved: the booking is marked.
     pub(crate) unresolved_key: Option<String>,
 }
@@ -40,37 +40,38 @@ pub(super) const WITH_ASKED: &str = "bookings.*,
      WHERE attempts.idempotency_key = bookings.idempotency_key AND state <> 'resolved') AS unresolved_key";
 
 /// What was asked for, with what accepted changes asked for.
-fn changed(mut asked: Option<Json>, changes: Option<&Json>) -> Option<Json> {
+fn changed(mut requested: Option<Json>, changes: Option<&Json>) -> Option<Json> {
     for (field, value) in changes.and_then(Json::as_object).into_iter().flatten() {
-        asked.get_or_insert_with(|| json!({}))[field] = value.clone();
+        requested.get_or_insert_with(|| json!({}))[field] = value.clone();
     }
-    asked
+    requested
 }
 
 impl KeptBooking {
     /// A booking with what was asked for in place of what the service does not show.
     pub(crate) fn fill_in(&self, booking: &Booking) -> Booking {
-        let (mut value, mut requested) = (booking.value().clone(), Vec::new());
+        let (mut value, mut from_request) = (booking.value().clone(), Vec::new());
         for field in ["venue_id", "datetime", "party_size", "customer"] {
             let is_shown = match field {
                 "venue_id" => booking.venue_id().is_some(),
                 "customer" => booking.guest().is_some(),
                 _ => value.get(field).is_some_and(|it| !it.is_null()),
             };
-            if let Some(asked) = self.asked.as_ref().and_then(|it| it.get(field))
+            if let Some(requested) = self.requested.as_ref().and_then(|it| it.get(field))
                 && !is_shown
             {
-                value[field] = asked.clone();
+                value[field] = requested.clone();
                 // The venue is shown where its name is.
                 if field != "venue_id" || booking.venue_name().is_none() {
-                    requested.push(field);
+                    from_request.push(field);
                 }
             }
         }
-        let (document, around) = (booking.document.clone(), booking.around.clone());
-        let filled = Booking::translated(document, value, around);
+        let (document, envelope_fields) =
+            (booking.document.clone(), booking.envelope_fields.clone());
+        let filled = Booking::translated(document, value, envelope_fields);
         let mut filled = filled.unwrap_or_else(|| booking.clone());
-        filled.requested = requested.into();
+        filled.from_request = from_request.into();
         filled
     }
 
@@ -105,7 +106,7 @@ impl KeptBooking {
             visit: row.get::<Option<String>>("visit").ok().flatten().and_then(|it| it.parse().ok()),
             seen_at,
             terms: json("terms"),
-            asked: changed(json("asked"), json("changes").as_ref()),
+            requested: changed(json("asked"), json("changes").as_ref()),
             unresolved_key: row.get("unresolved_key").ok().flatten(),
         }))
     }
@@ -121,21 +122,21 @@ pub(crate) struct StatusObservation {
 }
 
 /// The booking as recorded, for a transaction that changes it: others wait for its end.
-pub(super) struct Held {
+pub(super) struct RecordedBooking {
     pub(super) is_forgotten: bool,
     pub(super) seen_at: String,
     is_made: bool,
     has_time: bool,
-    asked: Option<Json>,
+    requested: Option<Json>,
     /// What accepted changes asked for.
     changes: Option<Json>,
 }
 
-pub(super) fn hold(
+pub(super) fn load_for_update(
     statements: &dyn SqlExecutor,
     origin: &str,
     id: &str,
-) -> SqlResult<Option<Held>> {
+) -> SqlResult<Option<RecordedBooking>> {
     let query =
         format!("SELECT {WITH_ASKED} FROM bookings WHERE origin = ?1 AND id = ?2 FOR UPDATE");
     let Some(row) = statements.first(&query, values![origin, id])? else {
@@ -145,12 +146,12 @@ pub(super) fn hold(
     let read = |text: String| serde_json::from_str::<Json>(&text).ok();
     let json = |column| text(column).map(|it| it.and_then(read));
     let (document, changes) = (json("document")?.unwrap_or_default(), json("changes")?);
-    Ok(Some(Held {
+    Ok(Some(RecordedBooking {
         is_forgotten: text("forgotten_at")?.is_some(),
         seen_at: row.get("seen_at")?,
         is_made: text("idempotency_key")?.is_some(),
         has_time: document.get("datetime").is_some_and(|time| !time.is_null()),
-        asked: changed(json("asked")?, changes.as_ref()),
+        requested: changed(json("asked")?, changes.as_ref()),
         changes,
     }))
 }
@@ -173,7 +174,7 @@ pub(super) struct SeenBooking<'a> {
     /// If it is not known yet.
     pub(super) created_at: &'a str,
     pub(super) key: Option<&'a str>,
-    pub(super) asked: Option<&'a Json>,
+    pub(super) requested: Option<&'a Json>,
     pub(super) terms: Option<&'a Json>,
     pub(super) changes: Option<&'a Json>,
     /// Whether its guest was deleted: it stays reduced to its id and status.
@@ -184,18 +185,18 @@ pub(super) struct SeenBooking<'a> {
 pub(super) fn store(
     statements: &dyn SqlExecutor,
     scope: &Scope,
-    held: Option<&Held>,
+    held: Option<&RecordedBooking>,
     booking: &Booking,
     seen: &SeenBooking<'_>,
 ) -> SqlResult<()> {
-    let asked = seen.asked.or(held.and_then(|held| held.asked.as_ref()));
+    let requested = seen.requested.or(held.and_then(|held| held.requested.as_ref()));
     let changes = seen.changes.or(held.and_then(|held| held.changes.as_ref()));
     let is_forgotten = seen.is_forgotten || held.is_some_and(|held| held.is_forgotten);
     let (document, terms, searched) = if is_forgotten {
         (Cow::Borrowed(""), None, Searched::default())
     } else {
         let terms = seen.terms.map(stored_terms);
-        (stored(booking), terms, Searched::of(booking, asked, scope))
+        (redacted_document(booking), terms, Searched::of(booking, requested, scope))
     };
     const CHANGED: &str = "ON CONFLICT (origin, id) DO UPDATE SET status = excluded.status, document = excluded.document,
          seen_at = excluded.seen_at, visit = excluded.visit, guest = excluded.guest, email = excluded.email,
@@ -226,13 +227,13 @@ pub(super) fn store(
         seen.key,
         seen.created_at,
     ];
-    statements.later(
+    statements.execute_deferred(
         "INSERT INTO sightings (origin, booking_id, number, status, facts, seen_at)
          SELECT ?1, ?2, 1 + coalesce((SELECT max(number) FROM sightings WHERE origin = ?1 AND booking_id = ?2), 0), ?3, ?4, ?5
          WHERE NOT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2 AND status = ?3 AND document = ?6)",
         values![seen.origin, booking.id(), status.as_str(), facts(&document), seen.seen_at, &document],
     )?;
-    statements.later(&write, row).map(drop)
+    statements.execute_deferred(&write, row).map(drop)
 }
 
 /// What a booking's story needs of its stored document. It says nothing of the guest.
@@ -252,7 +253,7 @@ fn facts(document: &str) -> String {
 }
 
 /// The document of a booking as stored, without secrets that a service may repeat.
-fn stored(booking: &Booking) -> Cow<'_, str> {
+fn redacted_document(booking: &Booking) -> Cow<'_, str> {
     let document = booking.own_document();
     redact_document(document.text(), document.value())
 }
@@ -269,13 +270,13 @@ pub(super) fn keep(
     booking: &Booking,
     terms: Option<&Json>,
 ) -> SqlResult<()> {
-    let held = hold(statements, &attempt.origin, booking.id())?;
+    let held = load_for_update(statements, &attempt.origin, booking.id())?;
     let seen = SeenBooking {
         origin: &attempt.origin,
         seen_at: &booking.left_at.unwrap_or_else(Timestamp::now).to_string(),
         created_at: &attempt.created_at,
         key: Some(&attempt.idempotency_key),
-        asked: Some(attempt.asked()),
+        requested: Some(attempt.canonical()),
         terms,
         ..SeenBooking::default()
     };
@@ -286,7 +287,7 @@ pub(super) fn keep(
 fn keep_seen(
     statements: &dyn SqlExecutor,
     scope: &Scope,
-    held: Option<&Held>,
+    held: Option<&RecordedBooking>,
     booking: &Booking,
     at: Timestamp,
     terms: Option<&Json>,
@@ -320,19 +321,19 @@ impl Journal {
     ) -> Result<()> {
         let now = Timestamp::now();
         let left_at = booking.left_at.unwrap_or(now);
-        let kept = self.seen_at(booking.id())?;
+        let stored = self.seen_at(booking.id())?;
         // A record from later than now is of a computer whose clock is wrong.
-        if accepted.is_empty() && kept.is_some_and(|kept| left_at <= kept && kept <= now) {
+        if accepted.is_empty() && stored.is_some_and(|stored| left_at <= stored && stored <= now) {
             return Ok(());
         }
         let purged = self.write(|statements, scope| {
-            let mut held = hold(statements, &scope.origin, booking.id())?;
+            let mut held = load_for_update(statements, &scope.origin, booking.id())?;
             let is_kept = held.is_some()
                 || scope.keeps_guests() && !is_forgotten(statements, &scope.origin, booking.id())?;
             if let Some(held) = held.as_mut().filter(|_| !accepted.is_empty()) {
                 let accepted = Some(Json::from(accepted.clone()));
                 held.changes = changed(held.changes.take(), accepted.as_ref());
-                held.asked = changed(held.asked.take(), accepted.as_ref());
+                held.requested = changed(held.requested.take(), accepted.as_ref());
             }
             if is_kept {
                 keep_seen(statements, scope, held.as_ref(), booking, left_at, terms)?;
@@ -349,7 +350,7 @@ impl Journal {
         self.write(|statements, scope| {
             let received = received.iter().filter(|_| scope.keeps_guests());
             for (at, booking) in received {
-                let held = hold(statements, &scope.origin, booking.id())?;
+                let held = load_for_update(statements, &scope.origin, booking.id())?;
                 let made = "SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2";
                 let row = values![&scope.origin, booking.id()];
                 let is_known_better = match &held {
@@ -374,7 +375,7 @@ impl Journal {
     }
 
     /// A booking as it was last seen, unless its document cannot be read.
-    pub(crate) fn kept(&self, id: &str) -> Result<Option<KeptBooking>> {
+    pub(crate) fn load_booking(&self, id: &str) -> Result<Option<KeptBooking>> {
         let query = format!("SELECT {WITH_ASKED} FROM bookings WHERE origin = ?1 AND id = ?2");
         self.read(|statements, scope| {
             let row = statements.first(&query, values![&scope.origin, id])?;
@@ -394,7 +395,7 @@ impl Journal {
 
     /// A booking in its final state, or `None` if it may still change or is not known.
     pub(crate) fn ended(&self, id: &str) -> Result<Option<Booking>> {
-        let booking = self.kept(id)?.map(|kept| kept.booking);
+        let booking = self.load_booking(id)?.map(|stored| stored.booking);
         Ok(booking.filter(|it| it.status() == Status::Confirmed || !it.status().has_not_ended()))
     }
 

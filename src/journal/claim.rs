@@ -51,7 +51,7 @@ impl Journal {
                 }
                 claim = "UPDATE claims SET claimed_by = ?2, until = ?3 WHERE idempotency_key = ?1";
             }
-            statements.later(claim, values![key, claimer, now.saturating_add(lease)])?;
+            statements.execute_deferred(claim, values![key, claimer, now.saturating_add(lease)])?;
             Ok(Claim::Ours)
         })
     }

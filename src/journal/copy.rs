@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::attempts::{hold, save};
+use super::attempts::{load_for_update, save};
 use super::batch_rows::copy_row;
 use super::bookings::{self, KeptBooking, SeenBooking};
 use super::protocol::Attempt;
@@ -56,7 +56,7 @@ fn copy_attempt(statements: &dyn SqlExecutor, scope: &Scope, attempt: &Attempt) 
     for run in &mut attempt.runs {
         run.maker.get_or_insert_with(|| scope.maker.clone());
     }
-    let there = hold(statements, &attempt.idempotency_key)?;
+    let there = load_for_update(statements, &attempt.idempotency_key)?;
     let Some(now) = protocol::copy(there.clone(), attempt) else {
         return Ok(false);
     };
@@ -67,14 +67,14 @@ fn copy_attempt(statements: &dyn SqlExecutor, scope: &Scope, attempt: &Attempt) 
 /// Copies a booking that is newer than what is known there. A guest that was deleted in either of
 /// them does not come back.
 fn copy_booking(statements: &dyn SqlExecutor, scope: &Scope, row: &SqlRow) -> SqlResult<()> {
-    let Some(kept) = KeptBooking::read(row)? else {
+    let Some(stored) = KeptBooking::read(row)? else {
         return Ok(());
     };
-    let (booking, seen_at) = (&kept.booking, &kept.seen_at);
+    let (booking, seen_at) = (&stored.booking, &stored.seen_at);
     let (id, origin) = (booking.id(), row.get::<String>("origin")?);
     let text = |column| row.get::<Option<String>>(column);
     let forgotten_at = text("forgotten_at")?;
-    let held = bookings::hold(statements, &origin, id)?;
+    let held = bookings::load_for_update(statements, &origin, id)?;
     let is_outdated = match &held {
         Some(held) => held.is_forgotten || forgotten_at.is_some() || held.seen_at >= *seen_at,
         None => forgotten_at.is_none() && bookings::is_forgotten(statements, &origin, id)?,
@@ -89,15 +89,15 @@ fn copy_booking(statements: &dyn SqlExecutor, scope: &Scope, row: &SqlRow) -> Sq
         seen_at,
         created_at: &row.get::<String>("created_at")?,
         key: key.as_deref(),
-        asked: None,
-        terms: kept.terms.as_ref(),
+        requested: None,
+        terms: stored.terms.as_ref(),
         changes: changes.as_ref(),
         is_forgotten: forgotten_at.is_some(),
     };
     bookings::store(statements, scope, held.as_ref(), booking, &seen)?;
     let mark = "UPDATE bookings SET forgotten_at = ?3 WHERE origin = ?1 AND id = ?2";
     let row = values![&origin, id, &forgotten_at];
-    statements.later(mark, row).map(drop)
+    statements.execute_deferred(mark, row).map(drop)
 }
 
 #[cfg(test)]

@@ -46,31 +46,31 @@ const UNTIL: &str = "origin = ?1 AND created_at <= ?2";
 /// commit. Leaves to another process what that is deleting.
 pub(super) fn purge(statements: &dyn SqlExecutor, scope: &Scope) -> SqlResult<usize> {
     let now = Timestamp::now().to_string();
-    let ended = scope.retention_ended().to_string();
+    let ended = scope.retention_cutoff().to_string();
     let row = values![&scope.origin, &ended, &now, AT_ONCE];
-    let attempts = statements.later(&strip_attempts("FOR UPDATE SKIP LOCKED"), row)?;
+    let attempts = statements.execute_deferred(&strip_attempts("FOR UPDATE SKIP LOCKED"), row)?;
     let oldest = format!(
         "SELECT id FROM bookings WHERE {UNTIL} AND forgotten_at IS NULL ORDER BY created_at LIMIT ?4 FOR UPDATE SKIP LOCKED"
     );
     let facts = format!(
         "UPDATE sightings SET facts = '{{}}' WHERE origin = ?1 AND ?3 <> '' AND booking_id IN ({oldest})"
     );
-    statements.later(&facts, row)?;
+    statements.execute_deferred(&facts, row)?;
     let writes = |which: &str| {
         format!(
             "UPDATE writes SET facts = '{{}}' WHERE origin = ?1 AND facts <> '{{}}' AND {which}"
         )
     };
     let of_oldest = writes(&format!("?3 <> '' AND booking_id IN ({oldest})"));
-    statements.later(&of_oldest, row)?;
-    statements.later(&writes("sent_at <= ?2"), values![&scope.origin, &ended])?;
+    statements.execute_deferred(&of_oldest, row)?;
+    statements.execute_deferred(&writes("sent_at <= ?2"), values![&scope.origin, &ended])?;
     let bookings = format!(
         "UPDATE bookings SET forgotten_at = ?3, document = '', terms = NULL, changes = NULL, visit = NULL, guest = NULL,
                 email = NULL, phone = NULL, venue = NULL, folded_id = NULL
          WHERE origin = ?1 AND id IN ({oldest})"
     );
     let results = strip_results(statements, "seen_at <= ?2", values![&scope.origin, &ended])?;
-    Ok(attempts + results + statements.later(&bookings, row)?)
+    Ok(attempts + results + statements.execute_deferred(&bookings, row)?)
 }
 
 fn strip_attempts(lock: &str) -> String {
@@ -90,7 +90,7 @@ fn strip_results(
         "UPDATE batch_rows SET exit_code = NULL, booking_id = NULL, booking = NULL, error = NULL
          WHERE origin = ?1 AND exit_code IS NOT NULL AND {condition}"
     );
-    statements.later(&strip, values)
+    statements.execute_deferred(&strip, values)
 }
 
 impl Journal {

@@ -15,11 +15,11 @@ pub(crate) enum KeyOrigin {
     /// This attempt made it, so only this attempt's runs have sent it.
     Generated {
         /// Whether a person wants the booking beside one that an open attempt may have made.
-        may_be_second: bool,
+        allow_duplicate: bool,
     },
     /// It counts for this request alone, and others may have sent it: the key of a batch's row, or
     /// one that is resumed.
-    SameRequestOnly { may_be_second: bool },
+    Derived { allow_duplicate: bool },
     /// The caller gave it: others may have sent it, for anything.
     Caller,
 }
@@ -27,10 +27,10 @@ pub(crate) enum KeyOrigin {
 impl KeyOrigin {
     /// Whether the booking may be made although an open attempt under another key is for the same.
     /// A new key from the caller says so, and a resumed attempt is one of the open ones itself.
-    pub(crate) fn may_be_second(self) -> bool {
-        use KeyOrigin::{Caller, Generated, SameRequestOnly};
+    pub(crate) fn allow_duplicate(self) -> bool {
+        use KeyOrigin::{Caller, Derived, Generated};
         match self {
-            Generated { may_be_second } | SameRequestOnly { may_be_second } => may_be_second,
+            Generated { allow_duplicate } | Derived { allow_duplicate } => allow_duplicate,
             Caller => true,
         }
     }
@@ -68,17 +68,17 @@ pub(crate) fn existed_before(is_older: bool, in_doubt: bool, earlier: Earlier) -
 /// Judges a booking that answered a booking request. What an earlier run was answered with is the
 /// requested one. One that is older than the attempt counts only if others may have sent the key.
 pub(crate) fn judge(
-    shown: ShownBooking,
+    displayed: ShownBooking,
     key: KeyOrigin,
     in_doubt: bool,
     earlier: Earlier,
 ) -> TryResult {
-    let is_foreign = existed_before(shown.is_older, in_doubt, earlier);
-    match (shown.agrees, is_foreign, key) {
-        _ if shown.is_known => TryResult::Booked,
+    let is_foreign = existed_before(displayed.is_older, in_doubt, earlier);
+    match (displayed.agrees, is_foreign, key) {
+        _ if displayed.is_known => TryResult::Booked,
         (true, true, KeyOrigin::Generated { .. }) => TryResult::NoProof,
         (true, ..) => TryResult::Booked,
-        (false, true, KeyOrigin::Caller) if shown.is_200 => TryResult::AnotherBooking,
+        (false, true, KeyOrigin::Caller) if displayed.is_200 => TryResult::AnotherBooking,
         (false, ..) => TryResult::NoProof,
     }
 }
@@ -143,8 +143,8 @@ mod tests {
         use Earlier::{MayHaveBooked, Nothing};
         use KeyOrigin::Caller;
         use TryResult::{AnotherBooking, Booked, NoProof};
-        const GENERATED: KeyOrigin = KeyOrigin::Generated { may_be_second: false };
-        const ROW: KeyOrigin = KeyOrigin::SameRequestOnly { may_be_second: false };
+        const GENERATED: KeyOrigin = KeyOrigin::Generated { allow_duplicate: false };
+        const ROW: KeyOrigin = KeyOrigin::Derived { allow_duplicate: false };
         for (agrees, is_older, is_200, key, in_doubt, earlier, verdict) in [
             (true, false, false, GENERATED, false, Nothing, Booked),
             (true, true, true, GENERATED, false, Nothing, NoProof),
@@ -161,12 +161,12 @@ mod tests {
             (false, true, true, GENERATED, false, Nothing, NoProof),
             (false, true, true, ROW, false, Nothing, NoProof),
         ] {
-            let mut shown = ShownBooking { agrees, is_known: false, is_older, is_200 };
-            let judged = judge(shown, key, in_doubt, earlier);
-            assert_eq!(judged, verdict, "{shown:?} {key:?} {in_doubt} {earlier:?}");
+            let mut displayed = ShownBooking { agrees, is_known: false, is_older, is_200 };
+            let judged = judge(displayed, key, in_doubt, earlier);
+            assert_eq!(judged, verdict, "{displayed:?} {key:?} {in_doubt} {earlier:?}");
             // What was booked before may have been modified since.
-            shown.is_known = true;
-            assert_eq!(judge(shown, key, false, MADE), Booked);
+            displayed.is_known = true;
+            assert_eq!(judge(displayed, key, false, MADE), Booked);
         }
     }
 }

@@ -24,10 +24,10 @@ const LENGTH: SignedDuration = SignedDuration::from_mins(5);
 /// way than a window takes.
 const LEARNING: i64 = 5_000;
 /// What is left of a window of which nothing is known. Its end is that of the learning, by the
-/// journal's clock, or `UNTOLD`.
+/// journal's clock, or `NO_LIMIT_HEADER`.
 const UNKNOWN: u32 = u32::MAX;
 /// The end of a window of which the service tells nothing.
-const UNTOLD: i64 = 0;
+const NO_LIMIT_HEADER: i64 = 0;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RateLimitWindow {
@@ -73,7 +73,7 @@ impl RateLimitWindow {
     }
 
     /// The window after one more request is sent now; `None` if it is exhausted.
-    fn taken(mut self, now: Timestamp) -> Option<RateLimitWindow> {
+    fn after_request(mut self, now: Timestamp) -> Option<RateLimitWindow> {
         if !self.lasts(now) {
             // The next window. Its length is assumed to be the maximum until an answer reports it.
             // A limit of 0 is not believed, or nothing would ever be sent again.
@@ -90,7 +90,7 @@ impl RateLimitWindow {
 pub(super) enum Admission {
     Sent,
     /// It is the first. Others wait for its answer, which shows the window.
-    SentFirst,
+    Probing,
     /// Another machine has sent the first request, and has no response yet.
     Awaited,
     /// The service would refuse it until this window resets.
@@ -107,7 +107,7 @@ pub(super) fn store_observed(
     let Some(seen) = seen else {
         let delete = "DELETE FROM limits WHERE origin = ?1 AND bucket = ?2 AND allowed > 0";
         let row = values![&scope.origin, name];
-        return statements.later(delete, row).map(drop);
+        return statements.execute_deferred(delete, row).map(drop);
     };
     let slack = SLACK.as_millis();
     let if_stored = format!(
@@ -203,7 +203,7 @@ pub(super) fn count(
         Some(known) if !known.is_unknown() => {
             Ok(take(statements, scope, known, clock)?.map_or(Admission::Sent, Admission::Exhausted))
         }
-        begun => learn(statements, scope, name, begun),
+        begun => probe_window(statements, scope, name, begun),
     }
 }
 
@@ -214,7 +214,7 @@ fn take(
     known: RateLimitWindow,
     clock: ServiceClock<'_>,
 ) -> SqlResult<Option<RateLimitWindow>> {
-    let Some(taken) = known.clone().taken(clock(Some(&known))) else {
+    let Some(taken) = known.clone().after_request(clock(Some(&known))) else {
         return Ok(Some(known));
     };
     store(statements, scope, &taken, REPLACE)?;
@@ -222,14 +222,14 @@ fn take(
 }
 
 /// Lets one machine after the other send the first request, until an answer shows the window.
-fn learn(
+fn probe_window(
     statements: &dyn SqlExecutor,
     scope: &Scope,
     name: &str,
     begun: Option<RateLimitWindow>,
 ) -> SqlResult<Admission> {
     let until = begun.map(|begun| begun.resets_at.as_millisecond());
-    if until == Some(UNTOLD) {
+    if until == Some(NO_LIMIT_HEADER) {
         return Ok(Admission::Sent);
     }
     let now = statements.clock()?;
@@ -247,7 +247,7 @@ fn learn(
     // Of two machines that both begin to learn it, one has a conflict, and looks again.
     let if_stored = if until.is_some() { REPLACE } else { "" };
     store(statements, scope, &learning, if_stored)?;
-    Ok(Admission::SentFirst)
+    Ok(Admission::Probing)
 }
 
 /// Ends the learning of a window. The next machine learns it, unless the service has answered
@@ -258,11 +258,11 @@ pub(super) fn end_learning(
     name: &str,
     was_answered: bool,
 ) -> SqlResult<()> {
-    let ended = format!("UPDATE limits SET resets_at = {UNTOLD}");
+    let ended = format!("UPDATE limits SET resets_at = {NO_LIMIT_HEADER}");
     let end = if was_answered { &ended } else { "DELETE FROM limits" };
     let learned = "WHERE origin = ?1 AND bucket = ?2 AND allowed = 0 AND remaining";
     let row = values![&scope.origin, name];
-    statements.later(&format!("{end} {learned} = {UNKNOWN}"), row).map(drop)
+    statements.execute_deferred(&format!("{end} {learned} = {UNKNOWN}"), row).map(drop)
 }
 
 pub(super) const FOR_UPDATE: &str = " FOR UPDATE";
@@ -302,7 +302,7 @@ fn store(
         i64::try_from(window.skew.as_millis()).unwrap_or_default(),
         window.seen_at.as_millisecond(),
     ];
-    statements.later(&store, row).map(drop)
+    statements.execute_deferred(&store, row).map(drop)
 }
 
 fn moment(millis: i64) -> Timestamp {

@@ -21,39 +21,39 @@ pub(crate) struct LiveBooking {
     pub(crate) booking: Booking,
     pub(crate) idempotency_key: Option<String>,
     /// The request that made it: a service may show less of the guest.
-    asked: Json,
+    requested: Json,
 }
 
 impl From<Booking> for LiveBooking {
     fn from(booking: Booking) -> Self {
-        LiveBooking { booking, idempotency_key: None, asked: Json::Null }
+        LiveBooking { booking, idempotency_key: None, requested: Json::Null }
     }
 }
 
 impl LiveBooking {
     /// A field as the booking shows it, else as it was asked for.
     pub(crate) fn field(&self, pointer: &str) -> Option<&Json> {
-        let shown = self.booking.value().pointer(pointer);
-        shown.filter(|it| !it.is_null()).or_else(|| self.asked.pointer(pointer))
+        let displayed = self.booking.value().pointer(pointer);
+        displayed.filter(|it| !it.is_null()).or_else(|| self.requested.pointer(pointer))
     }
 
     pub(crate) fn venue(&self) -> String {
-        let asked = || self.asked.get("venue_id").map(plain);
-        self.booking.venue_id().or_else(asked).unwrap_or_default()
+        let requested = || self.requested.get("venue_id").map(plain);
+        self.booking.venue_id().or_else(requested).unwrap_or_default()
     }
 
     /// Its time, which a service may show as a text of its own.
     pub(crate) fn time(&self) -> Option<DocumentTime> {
         let of = |it: &Json| DocumentTime::of(it, "datetime");
-        of(self.booking.value()).or_else(|| of(&self.asked))
+        of(self.booking.value()).or_else(|| of(&self.requested))
     }
 
     /// Whether it is for the guest of a request, by what the booking shows, perhaps masked, or by
     /// what was asked for.
-    pub(crate) fn is_for_guest_of(&self, asked: &Json) -> bool {
-        let sought = guest_marks(asked);
+    pub(crate) fn is_for_guest_of(&self, requested: &Json) -> bool {
+        let sought = guest_marks(requested);
         let mut own = guest_marks(self.booking.value());
-        own.extend(guest_marks(&self.asked));
+        own.extend(guest_marks(&self.requested));
         own.iter().any(|mark| sought.contains(mark))
     }
 }
@@ -68,13 +68,13 @@ impl Journal {
             let row = values![&scope.origin, among, &pattern];
             let mut live = Vec::new();
             for row in statements.query(LIVE_AT, row)? {
-                let Some(kept) = KeptBooking::read(&row)? else {
+                let Some(stored) = KeptBooking::read(&row)? else {
                     continue;
                 };
                 let found = LiveBooking {
-                    booking: kept.booking,
+                    booking: stored.booking,
                     idempotency_key: row.get("idempotency_key")?,
-                    asked: kept.asked.unwrap_or_default(),
+                    requested: stored.requested.unwrap_or_default(),
                 };
                 if found.booking.may_stand() && venues.contains(&found.venue()) {
                     live.push(found);

@@ -74,7 +74,7 @@ pub(crate) fn begin<'a, I: Clone + PartialEq + 'a, R: ComparableRequest + 'a>(
         let earlier = Earlier::left_by(&attempt.runs[..at]);
         return begun(attempt, earlier, false);
     }
-    if let Some(other) = others.into_iter().find(|it| blocks(it, &first)) {
+    if let Some(other) = others.into_iter().find(|it| conflicts_with(it, &first)) {
         return Err(Forbidden::OpenUnder(other.idempotency_key.clone()));
     }
     let Some(mut attempt) = known else {
@@ -94,20 +94,20 @@ pub(crate) fn begin<'a, I: Clone + PartialEq + 'a, R: ComparableRequest + 'a>(
         attempt.add(run);
     }
     attempt.derive();
-    attempt.make_whole(first.request);
+    attempt.restore_request(first.request);
     begun(attempt, earlier, true)
 }
 
 /// Whether an open attempt may have made, or may yet make, the booking that is asked for under
 /// another key. Whether it is still being sent, and with which API key, makes no difference.
-pub(crate) fn blocks<I: PartialEq, R: ComparableRequest>(
+pub(crate) fn conflicts_with<I: PartialEq, R: ComparableRequest>(
     open: &Attempt<I, R>,
     wanted: &Attempt<I, R>,
 ) -> bool {
     open.state == State::Unresolved
         && open.origin == wanted.origin
         && open.idempotency_key != wanted.idempotency_key
-        && open.request.is_same_wish(&wanted.request)
+        && open.request.is_same_booking(&wanted.request)
 }
 
 #[derive(Clone, Debug)]
@@ -158,10 +158,10 @@ pub(crate) fn end<I: Clone + PartialEq, R>(
         return (None, outcome, State::Unresolved);
     };
     attempt.derive();
-    attempt.make_whole(sent);
+    attempt.restore_request(sent);
     let state = attempt.state;
-    let kept = Some(attempt).filter(|it| !it.was_never_sent());
-    (kept, outcome, state)
+    let stored = Some(attempt).filter(|it| !it.was_never_sent());
+    (stored, outcome, state)
 }
 
 /// The merge of an attempt that is copied from another journal into the same key's attempt `there`;
@@ -192,7 +192,7 @@ pub(crate) fn copy<I: Clone + PartialEq, R: ComparableRequest>(
     }
     there.derive();
     if copied.forgotten_at.is_none() {
-        there.make_whole(copied.request);
+        there.restore_request(copied.request);
     }
     Some(there)
 }
@@ -263,7 +263,7 @@ impl<I: Clone, R> Attempt<I, R> {
     }
 
     /// Gives an open attempt its whole request back, not a closed one with a deleted guest.
-    fn make_whole(&mut self, request: R) {
+    fn restore_request(&mut self, request: R) {
         if self.state == State::Unresolved && self.forgotten_at.take().is_some() {
             self.request = request;
         }

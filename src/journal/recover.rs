@@ -51,24 +51,24 @@ pub(crate) fn recover(path: &Path) -> Result<Option<(PathBuf, TakenOver)>> {
     }
     let new = beside(path, ".new");
     // An attempt that began before the new journal is in its place would be lost.
-    let old = hold(path)?;
+    let old = lock_against_writers(path)?;
     let taken = take_over(path, old.as_ref(), &new)?;
     private_file::sync(&new).map_err(cannot)?;
     // Where an open file cannot be renamed, it is closed before, and others could write now. They
     // prevent the renaming, or are noticed after it.
     let counted = (!RENAMES_OPEN_FILES).then(|| sqlite::change_counter(path));
     let _held = old.filter(|_| RENAMES_OPEN_FILES);
-    let kept = set_aside(path).map_err(cannot)?;
-    if counted.is_some_and(|counted| sqlite::change_counter(&kept) != counted) {
-        private_file::rename(&kept, path).map_err(cannot)?;
+    let stored = set_aside(path).map_err(cannot)?;
+    if counted.is_some_and(|counted| sqlite::change_counter(&stored) != counted) {
+        private_file::rename(&stored, path).map_err(cannot)?;
         return Err(cannot(io::Error::other("it was written just now")));
     }
     private_file::rename(&new, path).map_err(cannot)?;
-    Ok(Some((kept, taken)))
+    Ok(Some((stored, taken)))
 }
 
 /// Keeps others from writing until the connection is dropped; `None` for a read-only journal.
-fn hold(path: &Path) -> Result<Option<Connection>> {
+fn lock_against_writers(path: &Path) -> Result<Option<Connection>> {
     if !path.is_file() {
         return Ok(None);
     }
@@ -114,7 +114,7 @@ fn take_over(path: &Path, old: Option<&Connection>, new: &Path) -> Result<TakenO
         Ok(rows.iter().filter_map(|row| row.at(0).ok()).collect())
     };
     taken.lost = texts(LOST)?;
-    journal.prove_again()?;
+    journal.rebuild_runs()?;
     taken.lost_bookings = texts(LOST_BOOKINGS)?;
     Ok(taken)
 }
@@ -176,19 +176,19 @@ fn copy_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Resu
 fn set_aside(path: &Path) -> io::Result<PathBuf> {
     // By the microsecond: whoever recovers holds the lock.
     let now = Timestamp::now().strftime("%Y%m%dT%H%M%S%.6fZ");
-    let kept = beside(path, &format!(".broken-{now}"));
-    if !RENAMES_OPEN_FILES || !path.is_file() || fs::hard_link(path, &kept).is_err() {
-        private_file::rename(path, &kept)?;
+    let stored = beside(path, &format!(".broken-{now}"));
+    if !RENAMES_OPEN_FILES || !path.is_file() || fs::hard_link(path, &stored).is_err() {
+        private_file::rename(path, &stored)?;
     }
     // SQLite would apply the old rollback file or log to the new journal, also after a power cut.
     for suffix in COMPANIONS {
         let companion = beside(path, suffix);
         if companion.exists() {
-            private_file::rename(&companion, &beside(&kept, suffix))?;
+            private_file::rename(&companion, &beside(&stored, suffix))?;
         }
     }
-    private_file::keep_names(&kept)?;
-    Ok(kept)
+    private_file::keep_names(&stored)?;
+    Ok(stored)
 }
 
 /// Whether the journal can be opened, and every page is intact. Fails if that cannot be determined.
@@ -265,8 +265,7 @@ mod tests {
         assert_eq!(recover(&path).unwrap(), None);
         open(&path, "o");
         assert_eq!(recover(&path).unwrap(), None);
-        let names = fs::read_dir(folder.path()).unwrap();
-        let mut names = names.map(|file| file.unwrap().file_name());
+        let mut names = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name());
         assert!(!names.any(|name| name.to_string_lossy().contains("broken")));
     }
 
@@ -397,8 +396,8 @@ mod tests {
         fs::write(&named, "no database ".repeat(500)).unwrap();
         std::os::unix::fs::symlink(&named, &path).unwrap();
         assert!(recover(&path).unwrap().is_some());
-        let kept = fs::read_to_string(&named).unwrap();
-        assert!(kept.starts_with("no database"));
+        let stored = fs::read_to_string(&named).unwrap();
+        assert!(stored.starts_with("no database"));
         assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1);
         assert!(fs::symlink_metadata(&path).unwrap().is_file());
     }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::attempts::{OPEN, abandoned, another_account, hold, save, several};
+use super::attempts::{OPEN, abandoned, another_account, load_for_update, load_where, save};
 use super::judgement::TryResult;
 use super::limits::{self, Admission, RateLimitWindow, ServiceClock};
 use super::protocol::{Attempt, End, Forbidden, begin, end};
@@ -62,7 +62,7 @@ pub(crate) struct RunEnd<'a> {
     pub(crate) terms: Option<&'a Value>,
     pub(crate) request: &'a Value,
     /// What was asked for in the contract's shape, where the request has another one.
-    pub(crate) asked: Option<&'a Value>,
+    pub(crate) requested: Option<&'a Value>,
 }
 
 /// What is known of an attempt when one of its runs has ended.
@@ -79,10 +79,10 @@ pub(crate) struct Intent<'a> {
     pub(crate) request: &'a Value,
     /// What is asked for in the contract's shape, where `request` has another one. If the attempt
     /// asked for the same before, its own request counts.
-    pub(crate) asked: Option<&'a Value>,
+    pub(crate) requested: Option<&'a Value>,
     /// Whether the booking may be made although an open attempt under another key is for the same:
     /// the caller chose a new key, or a person wants to.
-    pub(crate) may_be_second: bool,
+    pub(crate) allow_duplicate: bool,
     /// Whether the attempt is sent even if a person has abandoned it: the caller names its key.
     pub(crate) reopens: bool,
     /// The name of the rate limit that the request counts towards, and the service's clock.
@@ -134,7 +134,7 @@ impl Journal {
             booking: Some(booking),
             terms: None,
             request: &attempt.request.body,
-            asked: attempt.request.asked.as_ref(),
+            requested: attempt.request.requested.as_ref(),
         };
         self.record_end(&id, &end).map(Some)
     }
@@ -142,7 +142,7 @@ impl Journal {
     /// Gives up the runs whose outcome is unknown. The attempt stays in the journal.
     pub(crate) fn abandon(&self, key: &str) -> Result<State> {
         let (state, purged) = self.write(|statements, scope| {
-            let before = hold(statements, key)?;
+            let before = load_for_update(statements, key)?;
             let mut attempt = before.clone();
             attempt.as_mut().map(Attempt::abandon).unwrap_or_default();
             save(statements, before.as_ref(), attempt.as_ref())?;
@@ -163,7 +163,7 @@ impl Intent<'_> {
         is_shared: bool,
         token: &str,
     ) -> SqlResult<BeginOutcome> {
-        let known = hold(statements, self.key)?;
+        let known = load_for_update(statements, self.key)?;
         if let Some(known) = known.as_ref().filter(|it| it.state == State::Abandoned)
             && !self.reopens
         {
@@ -173,10 +173,10 @@ impl Intent<'_> {
             Some((limit, _)) => limits::find(statements, scope, limit, limits::FOR_UPDATE)?,
             None => None,
         };
-        let others = if self.may_be_second {
+        let others = if self.allow_duplicate {
             Vec::new()
         } else {
-            several(statements, OPEN, values![&scope.origin])?
+            load_where(statements, OPEN, values![&scope.origin])?
         };
         let first = self.first(scope, token);
         let begun = begin(known.clone(), first, scope.takes_any_account.get(), &others);
@@ -192,7 +192,7 @@ impl Intent<'_> {
         if let Some((limit, clock)) = self.counted_in.filter(|_| begun.is_new) {
             match limits::count(statements, scope, is_shared, limit, window, clock)? {
                 Admission::Sent => {}
-                Admission::SentFirst => awaited_limit = Some(limit.to_owned()),
+                Admission::Probing => awaited_limit = Some(limit.to_owned()),
                 Admission::Awaited => return Ok(BeginOutcome::RateLimitAwaited),
                 Admission::Exhausted(window) => return Ok(BeginOutcome::RateLimited(window)),
             }
@@ -212,7 +212,7 @@ impl Intent<'_> {
             process: Some(std::process::id()),
             ..Run::begun(token.to_owned(), account, Timestamp::now().to_string())
         };
-        let request = RecordedRequest::new(self.request, self.asked);
+        let request = RecordedRequest::new(self.request, self.requested);
         Attempt {
             profile: scope.profile.clone(),
             ..Attempt::first(self.key.to_owned(), scope.origin.clone(), request, run)
@@ -229,14 +229,14 @@ fn write_end(
     statements: &dyn SqlExecutor,
     scope: &Scope,
     run: &RunId,
-    told: &RunEnd<'_>,
+    reported: &RunEnd<'_>,
 ) -> SqlResult<(Ended, usize)> {
     if let Some(limit) = &run.awaited_limit {
-        limits::end_learning(statements, scope, limit, told.http_status.is_some())?;
+        limits::end_learning(statements, scope, limit, reported.http_status.is_some())?;
     }
-    let before = hold(statements, &run.key)?;
-    let is_proof = told.last == TryResult::Booked;
-    let id = told.booking.map(Booking::id).filter(|_| is_proof);
+    let before = load_for_update(statements, &run.key)?;
+    let is_proof = reported.last == TryResult::Booked;
+    let id = reported.booking.map(Booking::id).filter(|_| is_proof);
     let other_attempt: Option<String> = match id {
         Some(id) => {
             let row = statements.first(OTHER_ATTEMPT, values![&scope.origin, id, &run.key])?;
@@ -246,22 +246,22 @@ fn write_end(
     };
     let told_end = End {
         token: run.token.clone(),
-        last: told.last,
-        in_doubt: told.in_doubt,
+        last: reported.last,
+        in_doubt: reported.in_doubt,
         booking_id: id.map(str::to_owned),
         is_of_another_key: other_attempt.is_some(),
-        http_status: told.http_status,
-        error_code: told.error_code.map(str::to_owned),
-        request_id: told.request_id.clone(),
+        http_status: reported.http_status,
+        error_code: reported.error_code.map(str::to_owned),
+        request_id: reported.request_id.clone(),
         ended_at: Timestamp::now().to_string(),
     };
-    let sent = RecordedRequest::new(told.request, told.asked);
+    let sent = RecordedRequest::new(reported.request, reported.requested);
     let (attempt, outcome, state) = end(before.clone(), told_end, sent);
     save(statements, before.as_ref(), attempt.as_ref())?;
-    if let (Some(booking), Some(attempt)) = (told.booking, &attempt)
+    if let (Some(booking), Some(attempt)) = (reported.booking, &attempt)
         && (outcome == Outcome::Booked || !is_proof)
     {
-        bookings::keep(statements, scope, attempt, booking, told.terms)?;
+        bookings::keep(statements, scope, attempt, booking, reported.terms)?;
     }
     let ended = Ended { outcome, state, other_attempt };
     Ok((ended, guests::purge(statements, scope)?))

@@ -33,7 +33,7 @@ pub(crate) struct Scope {
 impl Scope {
     /// The latest start of a request whose guest is now due for deletion. What is deleted does not
     /// come back: of two clocks that contradict each other, the earlier one counts.
-    pub(super) fn retention_ended(&self) -> Timestamp {
+    pub(super) fn retention_cutoff(&self) -> Timestamp {
         let now = Timestamp::now();
         let earlier = now.saturating_add(self.skew.get().min(SignedDuration::ZERO));
         self.retention.get().ended(earlier.unwrap_or(now))

@@ -36,7 +36,7 @@ pub(crate) struct SearchCriteria {
 
 #[derive(Debug)]
 pub(crate) struct FoundBookings {
-    pub(crate) kept: Vec<KeptBooking>,
+    pub(crate) stored: Vec<KeptBooking>,
     pub(crate) more: bool,
 }
 
@@ -152,9 +152,9 @@ impl Journal {
         self.read(|statements, scope| {
             let query = Query::of(sought, &scope.origin);
             let rows = statements.query(&query.text(limit.saturating_add(1)), &query.values)?;
-            let kept = rows.iter().take(limit).map(KeptBooking::read);
+            let stored = rows.iter().take(limit).map(KeptBooking::read);
             Ok(FoundBookings {
-                kept: kept.filter_map(SqlResult::transpose).collect::<SqlResult<_>>()?,
+                stored: stored.filter_map(SqlResult::transpose).collect::<SqlResult<_>>()?,
                 more: rows.len() > limit,
             })
         })

@@ -26,18 +26,20 @@ pub(super) struct Searched {
 impl Searched {
     /// A guest is found by what the service shows, perhaps masked, and by what was asked for. A
     /// service may repeat a key in any of them.
-    pub(super) fn of(booking: &Booking, asked: Option<&Json>, scope: &Scope) -> Self {
+    pub(super) fn of(booking: &Booking, requested: Option<&Json>, scope: &Scope) -> Self {
         let guest = |field: &str| {
             let of = |document: &Json| Some(plain(document.get("customer")?.get(field)?));
-            let shown = of(booking.value()).unwrap_or_default();
-            match asked.and_then(of) {
-                Some(asked) if fold(&asked) != fold(&shown) => format!("{shown} {asked}"),
-                _ => shown,
+            let displayed = of(booking.value()).unwrap_or_default();
+            match requested.and_then(of) {
+                Some(requested) if fold(&requested) != fold(&displayed) => {
+                    format!("{displayed} {requested}")
+                }
+                _ => displayed,
             }
         };
         let time = |of: &Json| DocumentTime::of(of, "datetime");
-        let time = time(booking.value()).or_else(|| time(asked?));
-        let venue_asked = || asked?.get("venue_id").map(plain);
+        let time = time(booking.value()).or_else(|| time(requested?));
+        let venue_asked = || requested?.get("venue_id").map(plain);
         let venue_id = booking.venue_id().or_else(venue_asked).unwrap_or_default();
         let look_up = scope.venue.as_ref();
         let venue = look_up.and_then(|look_up| look_up(&venue_id));

@@ -238,11 +238,11 @@ pub(super) fn into_error(path: &Path, failure: &SqlFailure) -> Error {
             "its attempts are lost: look for its bookings at the service, then start a new journal with `bookctl journal \
              recover`; it keeps the old file"
         }
-        SqlFailure::Moved => {
+        SqlFailure::Replaced => {
             "run the command again; `bookctl attempts list` shows what the journal in its place knows"
         }
         SqlFailure::Full => "free some space, then try again",
-        SqlFailure::Held => "check which other bookctl is running, then try again",
+        SqlFailure::Locked => "check which other bookctl is running, then try again",
         _ => "check the file and its folder",
     };
     Error::journal(what).hint(hint)

@@ -41,8 +41,7 @@ impl Journal {
                 true => statements.first(schema, &[])?,
                 false => None,
             };
-            let row = statements.first(COUNT, &[])?;
-            let row = row.ok_or(SqlFailure::Unreadable)?;
+            let row = statements.first(COUNT, &[])?.ok_or(SqlFailure::Unreadable)?;
             Ok(Summary {
                 version: VERSION,
                 schema: schema.map(|row| row.at(0)).transpose()?,

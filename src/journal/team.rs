@@ -118,7 +118,7 @@ pub(super) fn error(database: &Database, failure: &SqlFailure) -> Error {
         SqlFailure::Unconnected(_)
         | SqlFailure::Lost(_)
         | SqlFailure::NotReady(_)
-        | SqlFailure::Late => {
+        | SqlFailure::TimedOut => {
             "bookctl does not book without a journal: check the server and the network, then try again"
         }
         SqlFailure::NotAllowed(_) => {

@@ -51,7 +51,7 @@ impl ComparableRequest for Request {
         true
     }
 
-    fn is_same_wish(&self, _: &Self) -> bool {
+    fn is_same_booking(&self, _: &Self) -> bool {
         true
     }
 }
@@ -162,7 +162,7 @@ impl Team {
                 Phase::Sent
             }
             Phase::Told(last) => {
-                let told = End {
+                let reported = End {
                     token: runner,
                     last,
                     in_doubt: false,
@@ -173,22 +173,22 @@ impl Team {
                     request_id: None,
                     ended_at: 0,
                 };
-                let (attempt, outcome, state) = end(journal.attempt.take(), told, Request);
+                let (attempt, outcome, state) = end(journal.attempt.take(), reported, Request);
                 journal.attempt = attempt;
                 journal.claim = journal.claim.filter(|(by, _)| *by != runner);
-                let said = match conclusion(outcome, Some(state)) {
+                let wording = match conclusion(outcome, Some(state)) {
                     Conclusion::Booked => Some(true),
                     Conclusion::NothingBooked => Some(false),
                     Conclusion::AnotherBooking | Conclusion::Unknown => None,
                 };
                 let others = world.runners.contains(&Phase::Sent);
                 let may_be_booked = world.is_booked || world.late > 0 || others;
-                let is_lie = match said {
+                let is_lie = match wording {
                     Some(true) => !world.is_booked,
                     Some(false) => may_be_booked,
                     None => false,
                 };
-                return Some((journal, Phase::Done(said), is_lie));
+                return Some((journal, Phase::Done(wording), is_lie));
             }
             Phase::Sent | Phase::Done(_) | Phase::Dead => return None,
         };

@@ -33,8 +33,7 @@ pub(crate) fn plan(journal: &Journal, query: &str) -> String {
     let values = vec![Value::Number(Some(0)); parameters.max().unwrap_or(0)];
     let (connection, _) = journal.file().unwrap();
     let steps = connection.query(&format!("EXPLAIN QUERY PLAN {query}"), &values);
-    let steps = steps.unwrap().into_iter();
-    let steps: Vec<String> = steps.map(|step| step.at(3).unwrap()).collect();
+    let steps: Vec<String> = steps.unwrap().into_iter().map(|step| step.at(3).unwrap()).collect();
     steps.join("\n")
 }
 
@@ -49,8 +48,8 @@ impl Journal {
         self.record_begin(&Intent {
             key,
             request,
-            asked: None,
-            may_be_second: true,
+            requested: None,
+            allow_duplicate: true,
             reopens: true,
             counted_in: None,
         })
@@ -73,7 +72,7 @@ impl Journal {
         request: &Json,
     ) -> Result<State> {
         let end = RunEnd {
-            asked: None,
+            requested: None,
             last,
             in_doubt: false,
             http_status,
@@ -115,6 +114,6 @@ impl Journal {
     ) -> Result<Vec<KeptBooking>> {
         let sought =
             SearchCriteria { status: status.map(str::to_owned), ..SearchCriteria::default() };
-        Ok(self.find(&sought, limit)?.kept)
+        Ok(self.find(&sought, limit)?.stored)
     }
 }

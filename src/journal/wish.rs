@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use crate::platform::crypto::sha256;
 use crate::service::documents::request::canonical;
-use crate::service::documents::wish::is_same_wish;
+use crate::service::documents::wish::is_same_booking;
 
 pub(crate) trait ComparableRequest {
     /// Whether another request may be sent under the key of this one: it is the same, even if its
@@ -13,7 +13,7 @@ pub(crate) trait ComparableRequest {
     fn is_same_request(&self, other: &Self) -> bool;
 
     /// Whether two requests are for the same booking: venue, time, party and name.
-    fn is_same_wish(&self, other: &Self) -> bool;
+    fn is_same_booking(&self, other: &Self) -> bool;
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -22,8 +22,8 @@ pub(crate) struct RecordedRequest {
     #[serde(rename = "request")]
     pub(crate) body: Json,
     /// What was asked for in the contract's shape, where the body has another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) asked: Option<Json>,
+    #[serde(rename = "asked", skip_serializing_if = "Option::is_none")]
+    pub(crate) requested: Option<Json>,
     #[serde(skip)]
     pub(super) hash: String,
     #[serde(skip)]
@@ -31,17 +31,17 @@ pub(crate) struct RecordedRequest {
 }
 
 impl RecordedRequest {
-    pub(crate) fn new(body: &Json, asked: Option<&Json>) -> Self {
+    pub(crate) fn new(body: &Json, requested: Option<&Json>) -> Self {
         RecordedRequest {
             body: body.clone(),
-            asked: asked.cloned(),
+            requested: requested.cloned(),
             hash: request_hash(body),
-            asked_hash: asked.map(request_hash),
+            asked_hash: requested.map(request_hash),
         }
     }
 
-    pub(crate) fn asked(&self) -> &Json {
-        self.asked.as_ref().unwrap_or(&self.body)
+    pub(crate) fn canonical(&self) -> &Json {
+        self.requested.as_ref().unwrap_or(&self.body)
     }
 
     /// Whether this is the request that was sent: it was not changed, and has its guest.
@@ -50,18 +50,18 @@ impl RecordedRequest {
     }
 
     /// Whether this asks for exactly that, in the specification's shape.
-    pub(crate) fn asks_for(&self, asked: &Json) -> bool {
-        *self.asked_hash.as_ref().unwrap_or(&self.hash) == request_hash(asked)
+    pub(crate) fn asks_for(&self, requested: &Json) -> bool {
+        *self.asked_hash.as_ref().unwrap_or(&self.hash) == request_hash(requested)
     }
 }
 
 impl ComparableRequest for RecordedRequest {
     fn is_same_request(&self, other: &Self) -> bool {
-        self.hash == other.hash || self.is_intact() && self.asks_for(other.asked())
+        self.hash == other.hash || self.is_intact() && self.asks_for(other.canonical())
     }
 
-    fn is_same_wish(&self, other: &Self) -> bool {
-        is_same_wish(self.asked(), other.asked())
+    fn is_same_booking(&self, other: &Self) -> bool {
+        is_same_booking(self.canonical(), other.canonical())
     }
 }
 
@@ -83,9 +83,9 @@ mod tests {
             RecordedRequest::new(&body, None)
         };
         let wish = of("Ada Lovelace", 2, "2026-12-01T19:30:00Z");
-        assert!(wish.is_same_wish(&of("  ADA   Lovélace ", 2, "2026-12-01T20:30:00+01:00")));
-        assert!(!wish.is_same_wish(&of("Eve Lovelace", 2, "2026-12-01T19:30:00Z")));
-        assert!(!wish.is_same_wish(&of("Ada Lovelace", 3, "2026-12-01T19:30:00Z")));
-        assert!(!wish.is_same_wish(&of("Ada Lovelace", 2, "2026-12-01T19:30:01Z")));
+        assert!(wish.is_same_booking(&of("  ADA   Lovélace ", 2, "2026-12-01T20:30:00+01:00")));
+        assert!(!wish.is_same_booking(&of("Eve Lovelace", 2, "2026-12-01T19:30:00Z")));
+        assert!(!wish.is_same_booking(&of("Ada Lovelace", 3, "2026-12-01T19:30:00Z")));
+        assert!(!wish.is_same_booking(&of("Ada Lovelace", 2, "2026-12-01T19:30:01Z")));
     }
 }

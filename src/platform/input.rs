@@ -114,8 +114,8 @@ mod tests {
             (b"\xff\xfeA\0B", "in the middle"),
             (b"\xff\xfe\x00\xd8", "UTF-16"),
         ] {
-            let told = decoded(bytes.to_vec()).unwrap_err().to_string();
-            assert!(told.contains(sentence), "{told}");
+            let reported = decoded(bytes.to_vec()).unwrap_err().to_string();
+            assert!(reported.contains(sentence), "{reported}");
         }
     }
 }

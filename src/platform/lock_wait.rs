@@ -42,7 +42,7 @@ impl LockWaitSettings {
 pub(crate) struct LockWait {
     /// How long it may take; `None` if only a signal ends it.
     pub(super) limit: Option<Duration>,
-    said: String,
+    wording: String,
     begun: Instant,
     tries: u32,
     notified: bool,
@@ -54,10 +54,10 @@ impl LockWait {
         Self::saying(format!("waiting for another process to release {what}"))
     }
 
-    pub(crate) fn saying(said: String) -> Self {
+    pub(crate) fn saying(wording: String) -> Self {
         LockWait {
             limit: Some(LockWaitSettings::limit()),
-            said,
+            wording,
             begun: Instant::now(),
             tries: 0,
             notified: false,
@@ -87,7 +87,7 @@ impl LockWait {
             self.notified = true;
             let limit = self.limit.map(|limit| format!(" (up to {} s)", limit.as_secs_f32()));
             if let Some(notify) = SETTINGS.get().and_then(|settings| settings.notify) {
-                notify(&format!("{}{}", self.said, limit.unwrap_or_default()));
+                notify(&format!("{}{}", self.wording, limit.unwrap_or_default()));
             }
         }
         self.tries += 1;

@@ -19,7 +19,7 @@ pub(crate) type SqlResult<T> = Result<T, SqlFailure>;
 /// Runs statements within a transaction, or each by itself.
 pub(crate) trait SqlExecutor {
     /// The rows of several statements, sent together. Each sees the effects of those before it.
-    fn together(&self, statements: &[(&str, &[Value<'_>])]) -> SqlResult<Vec<Vec<SqlRow>>>;
+    fn query_batch(&self, statements: &[(&str, &[Value<'_>])]) -> SqlResult<Vec<Vec<SqlRow>>>;
 
     /// Runs a statement, and returns the number of rows that it changed.
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<usize>;
@@ -29,7 +29,7 @@ pub(crate) trait SqlExecutor {
 
     /// Runs a statement whose result nobody waits for: it may be sent only with the next one, or
     /// with the commit. Returns the number of rows that it changed, or 0 if that is not known yet.
-    fn later(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<usize> {
+    fn execute_deferred(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<usize> {
         self.execute(sql, values)
     }
 
@@ -43,7 +43,7 @@ pub(crate) trait SqlExecutor {
     }
 
     fn query(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<Vec<SqlRow>> {
-        let rows = self.together(&[(sql, values)])?.pop();
+        let rows = self.query_batch(&[(sql, values)])?.pop();
         Ok(rows.unwrap_or_default())
     }
 

@@ -37,7 +37,7 @@ pub(crate) fn by_flags(error: Error) -> Error {
     let Some(fields) = body.and_then(|it| it.value().get("fields")?.as_object()) else {
         return error;
     };
-    let said = fields.iter().map(|(field, why)| {
+    let wording = fields.iter().map(|(field, why)| {
         let flag = match field.as_str() {
             "delay_ms" => "delay".to_owned(),
             "set" => "to".to_owned(),
@@ -45,7 +45,7 @@ pub(crate) fn by_flags(error: Error) -> Error {
         };
         format!("--{flag} {}", plain(why))
     });
-    Error::usage(said.collect::<Vec<_>>().join("; "))
+    Error::usage(wording.collect::<Vec<_>>().join("; "))
 }
 
 pub(crate) const KEEPS_REQUESTS: &str =

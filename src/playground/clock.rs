@@ -65,8 +65,8 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         Value::Null
     };
     let call = if body.is_null() { Call::get(path) } else { Call::post(path, body) };
-    let shown = answer::show(api, ui, call, answer::fields).await;
-    shown.map_err(|error| match error.http_status {
+    let displayed = answer::show(api, ui, call, answer::fields).await;
+    displayed.map_err(|error| match error.http_status {
         Some(409) => error.hint("make a booking first, or use --advance"),
         _ => answer::by_flags(error),
     })

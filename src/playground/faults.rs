@@ -146,8 +146,8 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         FaultsAction::List => Call::get(path),
         FaultsAction::Add(fault) => {
             let add = Call::post(PATH, json!(fault));
-            let shown = answer::show(api, ui, add, answer::fields).await;
-            return shown.map_err(answer::by_flags);
+            let displayed = answer::show(api, ui, add, answer::fields).await;
+            return displayed.map_err(answer::by_flags);
         }
         FaultsAction::Remove { fault } => Call::delete(format!("{PATH}/{}", Call::segment(&fault))),
         FaultsAction::Clear => Call::delete(path),

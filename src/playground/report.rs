@@ -74,8 +74,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let Parts { api, ui, .. } = parts;
     server(&api.facts, KEEPS_REQUESTS)?;
     let call = Call::get(of_organization(PATH, args.organization.as_deref()));
-    let answer = api.control(call).await;
-    let answer = answer.map_err(|error| match error.http_status {
+    let answer = api.control(call).await.map_err(|error| match error.http_status {
         Some(409) => {
             error.hint("start the sandbox server without --no-report and --no-request-log")
         }
@@ -175,7 +174,7 @@ fn page(report: &Document) -> Page {
         let what = format!("{} ({})", it.title, it.section);
         page.labelled(Tone::Bad, "finding:", what);
         page.sentence(it.why.as_str());
-        for request in it.shown() {
+        for request in it.evidence() {
             page.line(format!("  {request}"));
         }
     }

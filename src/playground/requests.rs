@@ -120,8 +120,7 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
 }
 
 async fn list(api: &Api, call: Call) -> Result<AnswerList> {
-    let list = AnswerList::read(api, call, "requests", COLUMNS).await;
-    let list = list.map_err(answer::by_flags)?;
+    let list = AnswerList::read(api, call, "requests", COLUMNS).await.map_err(answer::by_flags)?;
     if list.document.value()["kept"] == false {
         return Err(Error::config(
             "this sandbox keeps no requests, because it was started with --no-request-log",
@@ -185,7 +184,7 @@ const COLUMNS: &[AnswerColumn] = &[
         let took = format!("{:.1} ms", it["duration_ms"].as_f64().unwrap_or_default());
         TableCell::from(plain(&it["duration_ms"])).in_short(Some(took))
     }),
-    ("reason", |it| said(it).into()),
+    ("reason", |it| describe(it).into()),
 ];
 /// The widths of the columns of `--follow`, so that a line fits into 80 columns.
 const WIDTHS: [usize; 6] = [8, 3, 6, 38, 6, 0];
@@ -198,16 +197,16 @@ fn line(request: &Document) -> Page {
 }
 
 /// Why a request was refused or what it met, and what the service ignored.
-fn said(request: &Value) -> String {
-    let mut said = Vec::new();
+fn describe(request: &Value) -> String {
+    let mut wording = Vec::new();
     if let Some(fault) = request["fault"].as_str() {
-        said.push(format!("fault {fault}:"));
+        wording.push(format!("fault {fault}:"));
     }
-    said.extend(request["reason"].as_str().map(str::to_owned));
+    wording.extend(request["reason"].as_str().map(str::to_owned));
     let notes = request["notes"].as_array().into_iter().flatten();
     let notes: Vec<_> = notes.map(|it| format!("note: {}", plain(it))).collect();
-    said.extend((!notes.is_empty()).then(|| notes.join("; ")));
-    said.join(" ")
+    wording.extend((!notes.is_empty()).then(|| notes.join("; ")));
+    wording.join(" ")
 }
 
 /// The time of day of an RFC 3339 time, in this computer's zone.
@@ -242,17 +241,16 @@ fn tone(request: &Value) -> Tone {
 fn page(request: &Document) -> Page {
     let value = request.value();
     let (method, path) = (plain(&value["method"]), plain(&value["path"]));
-    let query = value["query"].as_str();
-    let query = query.map_or(String::new(), |it| format!("?{it}"));
+    let query = value["query"].as_str().map_or(String::new(), |it| format!("?{it}"));
     let mut page = Page::default();
     let call = format!("{method} {path}{query}");
     page.heading(tone(value), status(value), call);
-    page.line(said(value));
-    let shown = [
+    page.line(describe(value));
+    let displayed = [
         "status", "method", "path", "query", "reason", "notes", "fault", "curl", "request",
         "response",
     ];
-    add_fields(&mut page, value, &shown);
+    add_fields(&mut page, value, &displayed);
     for part in ["request", "response"] {
         page.line("");
         add_message(&mut page, part, &value[part]);

@@ -192,8 +192,8 @@ impl Log {
         Output::log(self.style, &time, &line);
         let below = " ".repeat(time.len());
         let notes = exchange.notes.iter().map(|note| format!("note: {note}"));
-        for said in exchange.reason.iter().cloned().chain(notes) {
-            Output::log(self.style, &below, &said);
+        for wording in exchange.reason.iter().cloned().chain(notes) {
+            Output::log(self.style, &below, &wording);
         }
         if self.bodies {
             self.show_body("  >", &exchange.request.body);

@@ -29,8 +29,8 @@ impl SecretsFile {
         refuse_if_others_can_read(&self.0)?;
         let text = private_file::read(&self.0).map_err(|error| self.not_read(error))?;
         let text = Zeroizing::new(text.unwrap_or_default());
-        let mut kept = self.parse(&text)?;
-        let entry = kept.get_mut(&account.to_string());
+        let mut stored = self.parse(&text)?;
+        let entry = stored.get_mut(&account.to_string());
         let text = entry.and_then(|entry| entry.remove(&item));
         let Some(text) = text else { return Ok(None) };
         if item == Item::JournalPassword {
@@ -47,8 +47,8 @@ impl SecretsFile {
         if self.0.is_symlink() {
             refuse_if_others_can_read(&self.0)?;
         }
-        self.update(|kept| {
-            let entry = kept.entry(account.to_string()).or_default();
+        self.update(|stored| {
+            let entry = stored.entry(account.to_string()).or_default();
             entry.insert(item, Zeroizing::new(secret.expose().to_owned()));
             true
         })
@@ -60,10 +60,10 @@ impl SecretsFile {
             return Ok(false);
         }
         let mut found = false;
-        self.update(|kept| {
-            let entry = kept.get_mut(&account.to_string());
+        self.update(|stored| {
+            let entry = stored.get_mut(&account.to_string());
             found = entry.is_some_and(|entry| entry.remove(&item).is_some());
-            kept.retain(|_, entry| !entry.is_empty());
+            stored.retain(|_, entry| !entry.is_empty());
             found
         })?;
         Ok(found)
@@ -72,8 +72,8 @@ impl SecretsFile {
     fn update(&self, change: impl FnOnce(&mut Kept) -> bool) -> Result<()> {
         private_file::update(&self.0, |text| {
             let text = Zeroizing::new(text);
-            let mut kept = self.parse(&text)?;
-            let written = change(&mut kept).then(|| toml::to_string(&kept).ok());
+            let mut stored = self.parse(&text)?;
+            let written = change(&mut stored).then(|| toml::to_string(&stored).ok());
             Ok(written.flatten())
         })
         .map_err(|error| self.not_read(error))

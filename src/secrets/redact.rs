@@ -137,8 +137,7 @@ fn places_of(text: &str, secrets: &[&Zeroizing<String>]) -> Vec<Range<usize>> {
 /// Where a secret stands as it is: a short one only as a word of its own.
 fn plain<'a>(text: &'a str, secret: &'a str) -> impl Iterator<Item = Range<usize>> {
     let joins = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let places = text.match_indices(secret);
-    let places = places.map(|(start, secret)| start..start + secret.len());
+    let places = text.match_indices(secret).map(|(start, secret)| start..start + secret.len());
     places.filter(move |place| {
         let (before, after) = (&text[..place.start], &text[place.end..]);
         let is_part = joins(before.chars().next_back()) || joins(after.chars().next());
@@ -156,14 +155,14 @@ mod tests {
 
     #[test]
     fn a_short_secret_is_masked_as_a_word_and_a_long_one_everywhere() {
-        for (text, secret, shown) in [
+        for (text, secret, displayed) in [
             ("code 918273 is wrong (918273)", "918273", "code *** is wrong (***)"),
             ("bk_a918273 and 9182730", "918273", "bk_a918273 and 9182730"),
             ("xsk_live_0123456789x", "sk_live_0123456789", "x***x"),
             ("é918273é", "918273", "é918273é"),
             ("", "918273", ""),
         ] {
-            assert_eq!(masked_of(text, secret), shown);
+            assert_eq!(masked_of(text, secret), displayed);
         }
     }
 
@@ -197,9 +196,9 @@ mod tests {
             secret.replace('/', "\\/"),
         ] {
             for text in [spelled.clone(), format!("it is a {spelled} é")] {
-                let shown = masked_of(&text, secret);
-                assert!(shown.contains(MASK), "{text}: {shown}");
-                assert!(shown.len() < text.len() - secret.len() / 2, "{text}: {shown}");
+                let displayed = masked_of(&text, secret);
+                assert!(displayed.contains(MASK), "{text}: {displayed}");
+                assert!(displayed.len() < text.len() - secret.len() / 2, "{text}: {displayed}");
             }
         }
         let other =
@@ -224,8 +223,8 @@ mod tests {
         let answer =
             json!({"status": "unremarkable", "number": "4242-7351-9", "approval_id": "apr_73519"});
         register_secrets_in(&answer);
-        let said = "4242-7351-9 unremarkable apr_73519";
-        assert_eq!(redact(said), "*** unremarkable apr_73519");
+        let wording = "4242-7351-9 unremarkable apr_73519";
+        assert_eq!(redact(wording), "*** unremarkable apr_73519");
         register_if_key("whsec_seen0815");
         register_if_key("whsec_x");
         assert_eq!(redact("whsec_seen0815, whsec_x"), "***, whsec_x");

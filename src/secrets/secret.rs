@@ -36,12 +36,12 @@ impl Secret {
         } else if beginning.eq_ignore_ascii_case("bearer ") {
             "begins with `Bearer`, which bookctl adds itself; leave it out".to_owned()
         } else if let Some(other) = text.chars().find(|c| !c.is_ascii_graphic()) {
-            let shown = if other == ' ' {
+            let displayed = if other == ' ' {
                 "a space".to_owned()
             } else {
                 format!("U+{:04X}", u32::from(other))
             };
-            format!("has a character that no secret has: {shown}")
+            format!("has a character that no secret has: {displayed}")
         } else {
             return Ok(Secret::new(text.to_owned()));
         })
@@ -60,8 +60,8 @@ impl Secret {
     /// The prefix and the last characters: at most four, and at most half of the secret part.
     pub(crate) fn masked(&self) -> String {
         let (_, prefix, rest) = self.split();
-        let shown = (rest.chars().count() / 2).min(4);
-        let tail: Vec<char> = rest.chars().rev().take(shown).collect();
+        let displayed = (rest.chars().count() / 2).min(4);
+        let tail: Vec<char> = rest.chars().rev().take(displayed).collect();
         format!("{prefix}…{}", tail.iter().rev().collect::<String>())
     }
 

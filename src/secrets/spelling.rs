@@ -56,8 +56,7 @@ fn meant(written: &str) -> Option<(char, usize)> {
         _ => return None,
     };
     let rest = &written.as_bytes()[start..];
-    let digits = rest.iter().take(most);
-    let digits = digits.take_while(|it| char::from(**it).is_digit(radix));
+    let digits = rest.iter().take(most).take_while(|it| char::from(**it).is_digit(radix));
     let stop = start + digits.count();
     if end.is_none() && stop - start < most {
         return None;

@@ -68,7 +68,7 @@ impl Vault {
         secret: &Secret,
         storage: Storage,
     ) -> Result<()> {
-        let kept = match storage {
+        let stored = match storage {
             Storage::Keyring => {
                 self.keyring.set(account, item, secret.clone()).await?;
                 self.keyring.get(account, item).await?
@@ -78,7 +78,7 @@ impl Vault {
                 self.file.get(account, item)?
             }
         };
-        if kept.as_ref() != Some(secret) {
+        if stored.as_ref() != Some(secret) {
             return Err(unusable("the secret that was stored did not come back"));
         }
         match storage {

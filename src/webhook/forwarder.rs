@@ -104,7 +104,7 @@ impl Forwarder {
     ) -> Result<Duration> {
         let now = Timestamp::now();
         // Among so many are as many as have room that are not in flight.
-        for (number, next) in self.store.turns(now, 2 * MAX_IN_FLIGHT as u32).await? {
+        for (number, next) in self.store.next_events(now, 2 * MAX_IN_FLIGHT as u32).await? {
             if in_flight.len() == MAX_IN_FLIGHT {
                 break;
             }

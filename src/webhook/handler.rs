@@ -131,8 +131,7 @@ impl Handler {
                 map.append(name, value);
             }
         }
-        let request = self.http.post(self.url.clone()).headers(map);
-        let request = request.body(body.to_vec());
+        let request = self.http.post(self.url.clone()).headers(map).body(body.to_vec());
         let verdict = exchange(request, MAX_RESPONSE, self.deadline).await;
         if let Some(trace) = self.trace {
             trace_delivery(trace, self.url.as_str(), headers, body);
@@ -163,8 +162,8 @@ pub(super) fn trace_delivery(trace: Trace, url: &str, headers: &[HeaderLine], bo
 }
 
 fn trace_body(trace: Trace, sign: char, body: &str) {
-    let (shown, rest) = beginning(body);
-    for line in shown.lines() {
+    let (displayed, rest) = beginning(body);
+    for line in displayed.lines() {
         trace(&format!("{sign} {line}"));
     }
     if rest > 0 {
@@ -182,11 +181,11 @@ pub(crate) fn beginning(text: &str) -> (&str, usize) {
     (text[..end].trim_end(), text.len() - end)
 }
 
-async fn exchange(request: RequestBuilder, kept: usize, deadline: Duration) -> HandlerVerdict {
+async fn exchange(request: RequestBuilder, stored: usize, deadline: Duration) -> HandlerVerdict {
     let started = Instant::now();
     let outcome = match request.timeout(deadline).send().await {
         Ok(mut response) => {
-            let (body, truncated) = http_client::beginning(&mut response, kept, deadline).await;
+            let (body, truncated) = http_client::beginning(&mut response, stored, deadline).await;
             Ok(HandlerResponse {
                 status: response.status().as_u16(),
                 headers: header_fields(response.headers()),

@@ -143,8 +143,7 @@ pub(crate) fn verify(
     let signs = |secret: &Secret| header.is_signed_with(secret.expose().as_bytes(), body);
     // Collected so that every secret is tried, whichever matches.
     let matched: Vec<bool> = secrets.iter().map(signs).collect();
-    let secret = matched.iter().position(|it| *it);
-    let secret = secret.ok_or(Unverified::Mismatch)?;
+    let secret = matched.iter().position(|it| *it).ok_or(Unverified::Mismatch)?;
     let time = header.time();
     let apart = now.abs_diff(time);
     match tolerance {

@@ -26,7 +26,7 @@ impl Api {
             return Ok(allowed);
         };
         loop {
-            let clock = |window: Option<&RateLimitWindow>| self.believed_clock(window);
+            let clock = |window: Option<&RateLimitWindow>| self.estimated_service_time(window);
             let exhausted =
                 self.records.journal().and_then(|journal| journal.count_request(name, &clock));
             let Ok(Some(window)) = exhausted else {
@@ -40,7 +40,7 @@ impl Api {
     }
 
     /// The service's clock, as well as it is known before its first answer.
-    pub(crate) fn believed_clock(&self, window: Option<&RateLimitWindow>) -> Timestamp {
+    pub(crate) fn estimated_service_time(&self, window: Option<&RateLimitWindow>) -> Timestamp {
         if self.facts.target.service().is_none() {
             return self.facts.service_now();
         }
@@ -96,8 +96,8 @@ impl Api {
             return Ok(None);
         }
         // A sandbox's clock may have been moved since, so it is read before anybody waits by it.
-        let is_sandbox = sees_its_clock(self.client()?).await;
-        let now = self.believed_clock(Some(window));
+        let is_sandbox = refresh_clock(self.client()?).await;
+        let now = self.estimated_service_time(Some(window));
         if !window.is_exhausted(now) {
             return Ok(Some(allowed));
         }
@@ -185,7 +185,7 @@ impl Api {
         let waits =
             |left: Duration| format!("rate limited; continuing in {}", in_units(left.as_secs()));
         // A batch says when it ends, which is more than when this wait does.
-        let shown = |left: Duration| match in_batch {
+        let displayed = |left: Duration| match in_batch {
             true => "waiting for the rate limit".to_owned(),
             false if self.ui.prompter.interactive() => waits(left) + "; Esc gives up",
             false => waits(left),
@@ -193,16 +193,16 @@ impl Api {
         if !self.ui.prompter.interactive() || !self.ui.out.redraws() {
             self.ui.out.note(&waits(pause));
         }
-        let progress = self.ui.out.progress(&shown(pause));
+        let progress = self.ui.out.progress(&displayed(pause));
         let began = Instant::now();
         let client = self.client()?;
         let before = client.connection.skew.get().unwrap_or_default();
         // A short wait needs no look at a sandbox's clock.
-        let mut is_watched = pause > 2 * TICK && sees_its_clock(client).await;
+        let mut is_watched = pause > 2 * TICK && refresh_clock(client).await;
         let mut passed = Duration::ZERO;
         let mut escape = std::pin::pin!(self.ui.prompter.escape());
         while passed < pause {
-            progress.say(&shown(whole_seconds(pause - passed)));
+            progress.say(&displayed(whole_seconds(pause - passed)));
             tokio::select! {
                 () = tokio::time::sleep(TICK.min(pause - passed)) => {}
                 left = &mut escape => {
@@ -210,7 +210,7 @@ impl Api {
                     return Err(Error::new(Code::Declined, "Nothing more was done."));
                 }
             }
-            is_watched = is_watched && sees_its_clock(client).await;
+            is_watched = is_watched && refresh_clock(client).await;
             // How far a sandbox's clock was moved meanwhile, beyond the time that passed here.
             let moved = client.connection.skew.get().unwrap_or_default() - before;
             passed = began.elapsed() + Duration::try_from(moved).unwrap_or_default();
@@ -225,7 +225,7 @@ fn shared_limit(call: &Call) -> Option<&'static str> {
 }
 
 /// Whether the service is here and has a sandbox's clock, with which the client's is updated.
-async fn sees_its_clock(client: &Client) -> bool {
+async fn refresh_clock(client: &Client) -> bool {
     client.connection.loopback && client.send(&Call::get("/sandbox/clock")).await.is_ok()
 }
 

@@ -166,8 +166,8 @@ async fn abandon(facts: &Facts, records: &Records, ui: &Ui, key: &str, yes: bool
 /// A row for each; `@N` names those of a list.
 fn page(attempts: &[Attempt], is_list: bool) -> Page {
     let rows = attempts.iter().enumerate().map(|(row, attempt)| {
-        let asked = |pointer| attempt.asked().pointer(pointer);
-        let text = |pointer| TableCell::from(asked(pointer).map(plain).unwrap_or_default());
+        let requested = |pointer| attempt.canonical().pointer(pointer);
+        let text = |pointer| TableCell::from(requested(pointer).map(plain).unwrap_or_default());
         let row = is_list.then(|| format!("@{}", row + 1));
         let tone = match attempt.state {
             State::Unresolved => Tone::Warn,
@@ -181,7 +181,7 @@ fn page(attempts: &[Attempt], is_list: bool) -> Page {
             TableCell::from(whole_seconds(&attempt.created_at))
                 .in_short(Some(to_the_second(&attempt.created_at))),
             text("/venue_id"),
-            asked("/datetime").map_or_else(|| "".into(), |it| time_cell(it, None)),
+            requested("/datetime").map_or_else(|| "".into(), |it| time_cell(it, None)),
             text("/customer/name"),
             TableCell::from(attempt.booking_id.clone().unwrap_or_default()),
         ]

@@ -25,7 +25,7 @@ use crate::terminal::prompt::{Prompter, Question};
 const LEASE: Duration = Duration::from_secs(60);
 
 /// How often a machine looks what came of an attempt that another one resumes.
-const LOOK_AGAIN: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 pub(crate) struct EarlierAttempts {
     /// Those that are still open, of every API key.
@@ -49,11 +49,11 @@ pub(crate) async fn warn_of_open_attempts(
     let (sending, attempts): (Vec<_>, Vec<_>) =
         attempts.into_iter().partition(|attempt| is_being_sent(api, records, attempt));
     let is_asked = |attempt: &Attempt| can_ask && journal.owns(attempt);
-    let (asked, mut open): (Vec<_>, Vec<_>) = attempts.into_iter().partition(is_asked);
+    let (requested, mut open): (Vec<_>, Vec<_>) = attempts.into_iter().partition(is_asked);
     warn_of(ui, &open);
     open.extend(sending);
     let mut booked = Vec::new();
-    for attempt in asked {
+    for attempt in requested {
         warn_of(ui, std::slice::from_ref(&attempt));
         if !wants_to_find_out(&ui.prompter, "Check it first?", true).await? {
             open.push(attempt);
@@ -63,8 +63,8 @@ pub(crate) async fn warn_of_open_attempts(
             Err(error) if error.code == Code::Declined => open.push(attempt),
             resumed => {
                 let booking = resumed?;
-                let shown = finish::booking_view(&api.facts, records, ui, &booking);
-                ui.out.show(&shown.page());
+                let displayed = finish::booking_view(&api.facts, records, ui, &booking);
+                ui.out.show(&displayed.page());
                 booked.push(booking);
             }
         }
@@ -97,11 +97,11 @@ fn warn_of(ui: &Ui, attempts: &[Attempt]) {
     let Some(newest) = attempts.last() else {
         return;
     };
-    let asked = newest.asked();
+    let requested = newest.canonical();
     let parts = [
-        asked.get("venue_id").map(plain),
-        asked.get("datetime").map(time_text),
-        asked.pointer("/customer/name").filter(|_| ui.prompter.interactive()).map(plain),
+        requested.get("venue_id").map(plain),
+        requested.get("datetime").map(time_text),
+        requested.pointer("/customer/name").filter(|_| ui.prompter.interactive()).map(plain),
     ];
     let described = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let resume = resume_command(&newest.idempotency_key);
@@ -140,7 +140,7 @@ pub(crate) async fn resolve_by_read(
         Err(error) if wait::is_not_found(&error) => return Ok(None),
         read => read?,
     };
-    let verdict = verdict::of_known(records, attempt.asked(), &booking);
+    let verdict = verdict::of_known(records, attempt.canonical(), &booking);
     if let Some(error) = verdict::refusal(&api.facts, &booking, &verdict) {
         if !verdict.is_another {
             journal.update(&booking)?;
@@ -172,16 +172,16 @@ pub(crate) async fn resume(api: &Api, records: &Records, ui: &Ui, key: &str) -> 
         return Ok(booking);
     }
     api.facts.before_change()?;
-    let asked = attempt.asked();
+    let requested = attempt.canonical();
     let is_own = |live: &LiveBooking| attempt.booking_id.as_deref() == Some(live.booking.id());
-    let booked = duplicates::Booked::at_venues_of(records, [asked])?;
-    if let Some(other) = booked.for_guest_of(records, ui, asked, is_own) {
+    let booked = duplicates::Booked::at_venues_of(records, [requested])?;
+    if let Some(other) = booked.for_guest_of(records, ui, requested, is_own) {
         let confirmed = duplicates::ask_about(ui, &other, "Send the request again?", false).await;
         let give_up = || format!("to abandon the request: {}", abandon_command(key));
         confirmed.map_err(|error| error.hint(give_up()))?;
     }
-    let may_be_second = true;
-    let origin = KeyOrigin::SameRequestOnly { may_be_second };
+    let allow_duplicate = true;
+    let origin = KeyOrigin::Derived { allow_duplicate };
     let request = create::attempt_request(&attempt);
     let created = create::create_and_tell(api, records, ui, key, origin, request).await;
     if is_shared {
@@ -257,7 +257,7 @@ async fn claimed(
             ui.out.note(&what);
             ui.out.progress(&what)
         });
-        pace::pause(LOOK_AGAIN).await;
+        pace::pause(POLL_INTERVAL).await;
     }
     Ok(attempt)
 }

@@ -242,11 +242,11 @@ async fn read(from: Source) -> Result<String> {
 async fn show_requests(api: &Api, records: &Records, ui: &Ui, rows: &[KeyedRow]) -> Result<Exit> {
     api.wait_for_rate_limits();
     for keyed in rows {
-        let asked = with_slot(api, records, ui, &keyed.row).await.map_err(|mut error| {
+        let requested = with_slot(api, records, ui, &keyed.row).await.map_err(|mut error| {
             error.message = format!("row {}: {}", keyed.row.number, error.message);
             error
         })?;
-        let request = BookingRequest::new(api.facts.adapter(), asked, &serde_json::Map::new())?;
+        let request = BookingRequest::new(api.facts.adapter(), requested, &serde_json::Map::new())?;
         let request = request_view(&api.facts, create_call(request.body, &keyed.key(0)));
         let number = keyed.row.number;
         let mut line = json!({ "row": number });

@@ -46,12 +46,12 @@ impl Replaced {
                 (last, retry) = (Some(attempt), retry + 1);
             }
             let is_to_come = |attempt: &Attempt| {
-                let time = DocumentTime::of(attempt.asked(), "datetime");
+                let time = DocumentTime::of(attempt.canonical(), "datetime");
                 let is_open = matches!(attempt.state, State::Unresolved | State::Resolved);
                 is_open && time.and_then(|it| it.instant).is_none_or(|it| it > now)
             };
             let last = last.filter(is_to_come);
-            match last.and_then(|it| Some((seat(records, it.asked())?, it))) {
+            match last.and_then(|it| Some((seat(records, it.canonical())?, it))) {
                 Some(attempt) => replaced.attempts.push(attempt),
                 None => replaced.over.push(first.clone()),
             }
@@ -67,7 +67,7 @@ impl Replaced {
         }
         let seat = seat(records, &row.body);
         let attempts = self.attempts.iter().filter(|(before, attempt)| {
-            Some(before) == seat.as_ref() && is_same_guest(attempt.asked(), &row.body)
+            Some(before) == seat.as_ref() && is_same_guest(attempt.canonical(), &row.body)
         });
         attempts.map(|it| &it.1).collect()
     }
@@ -132,13 +132,14 @@ impl Replaced {
         }
         for (_, attempt) in &self.attempts {
             let Some(id) = &attempt.booking_id else { continue };
-            let kept = records.journal()?.kept(id)?;
+            let stored = records.journal()?.load_booking(id)?;
             if corrected.contains(attempt.idempotency_key.as_str())
-                || !kept.is_some_and(|it| it.booking.may_stand())
+                || !stored.is_some_and(|it| it.booking.may_stand())
             {
                 continue;
             }
-            let (venue, time) = (venue_of(attempt.asked()), attempt.asked().get("datetime"));
+            let (venue, time) =
+                (venue_of(attempt.canonical()), attempt.canonical().get("datetime"));
             let time = time.map(time_text).unwrap_or_default();
             let cancel = shell::command("cancel", id, "");
             ui.out.warn(&format!(
@@ -152,19 +153,19 @@ impl Replaced {
 /// Venue, day and guest.
 type Seat = (String, Option<Date>, String);
 
-fn seat(records: &Records, asked: &Value) -> Option<Seat> {
-    let venue = venue_of(asked);
-    let (_, day) = day_at(records, &venue, asked)?;
+fn seat(records: &Records, requested: &Value) -> Option<Seat> {
+    let venue = venue_of(requested);
+    let (_, day) = day_at(records, &venue, requested)?;
     // Without its guest, as after it was deleted, a request is nobody's.
-    let name = asked.pointer("/customer/name").map(plain)?;
+    let name = requested.pointer("/customer/name").map(plain)?;
     Some((venue, day, folded_name(&name)))
 }
 
 /// Whether two requests with one name are for one guest: its phone or email is the same.
 fn is_same_guest(before: &Value, now: &Value) -> bool {
     let differs = |field: &str| {
-        let mark = |asked: &Value| {
-            let value = asked.pointer("/customer")?.get(field)?;
+        let mark = |requested: &Value| {
+            let value = requested.pointer("/customer")?.get(field)?;
             guest_marks(&json!({"customer": { field: value }})).pop()
         };
         mark(before).zip(mark(now)).is_some_and(|(before, now)| before != now)
@@ -180,8 +181,8 @@ fn changes(
     booking: &Booking,
     row: &BatchRow,
 ) -> Option<Vec<String>> {
-    let asked = |field: &str| row.body.get(field).map(plain);
-    let is_fixed = |field: &&str| asked(field) == attempt.asked().get(*field).map(plain);
+    let requested = |field: &str| row.body.get(field).map(plain);
+    let is_fixed = |field: &&str| requested(field) == attempt.canonical().get(*field).map(plain);
     if !["end_user", "payment_collection"].iter().all(is_fixed) {
         return None;
     }

@@ -11,7 +11,7 @@ use super::rows::BatchRow;
 use crate::app::{Api, Records, Ui};
 use crate::booking::book::create::attempt_request;
 use crate::booking::book::duplicates::venue_of;
-use crate::booking::book::offer::{known_zone, offered, resolve, slot_time, unknown_zone};
+use crate::booking::book::offer::{fetch_slots, known_zone, resolve, slot_time, unknown_zone};
 use crate::booking::find::locate::LocatedVenue;
 use crate::journal::{Attempt, State};
 use crate::json::plain;
@@ -30,7 +30,7 @@ pub(super) async fn set_moments(
     rows: &mut [BatchRow],
     zone: Option<&TimeZone>,
 ) -> Result<()> {
-    let mut shown: HashMap<(String, Date), TimeZone> = HashMap::new();
+    let mut displayed: HashMap<(String, Date), TimeZone> = HashMap::new();
     for row in rows {
         row.zone = zone.cloned();
         let time = row.body.get("datetime");
@@ -55,19 +55,20 @@ pub(super) async fn set_moments(
             }
             continue;
         };
-        let known = match known.or_else(|| shown.get(&(venue.id.clone(), wall.date())).cloned()) {
+        let known = match known.or_else(|| displayed.get(&(venue.id.clone(), wall.date())).cloned())
+        {
             Some(zone) => zone,
             None => {
                 let party = row.body.get("party_size").and_then(Value::as_u64).unwrap_or(1);
                 let provider = row.body.get("provider").and_then(Value::as_str);
                 let party = u32::try_from(party).unwrap_or(u32::MAX);
-                let offer = offered(api, ui, &venue, &when, None, party, provider).await;
+                let offer = fetch_slots(api, ui, &venue, &when, None, party, provider).await;
                 let offer = offer.map_err(of_row)?;
                 if offer.is_assumed {
                     return Err(of_row(unknown_zone()));
                 }
                 let zone = TimeZone::fixed(offer.wanted.zoned.offset());
-                shown.entry((venue.id.clone(), wall.date())).or_insert(zone).clone()
+                displayed.entry((venue.id.clone(), wall.date())).or_insert(zone).clone()
             }
         };
         let moment = resolve(&when, api.facts.now()?, &known).map_err(of_row)?;
@@ -86,36 +87,36 @@ pub(crate) async fn row_request(
     before: Option<&Attempt>,
 ) -> Result<BookingRequest> {
     let row = &keyed.row.body;
-    let asked = match before {
+    let requested = match before {
         Some(attempt) if attempt.state == State::Unresolved && attempt.request.is_intact() => {
             return Ok(attempt_request(attempt).of_row());
         }
-        Some(attempt) => as_found(row, attempt.asked()),
+        Some(attempt) => as_found(row, attempt.canonical()),
         None => with_slot(api, records, ui, &keyed.row).await?,
     };
-    Ok(BookingRequest::new(api.facts.adapter(), asked, &Map::new())?.of_row())
+    Ok(BookingRequest::new(api.facts.adapter(), requested, &Map::new())?.of_row())
 }
 
 /// Whether an attempt under this key of a row asks for the row. A key that the row does not name is
 /// made of its visit.
 pub(crate) fn is_of_row(attempt: &Attempt, keyed: &KeyedRow, key: &str) -> bool {
-    let (asked, row) = (attempt.asked(), &keyed.row.body);
+    let (requested, row) = (attempt.canonical(), &keyed.row.body);
     let venue = |of: &Value| of.get("venue_id").map(plain);
     let time = |of: &Value| DocumentTime::of(of, "datetime");
     keyed.row.idempotency_key.as_deref() != Some(key)
         || attempt.request.asks_for(row)
-        || is_same_time(time(asked), time(row))
-            && venue(asked) == venue(row)
+        || is_same_time(time(requested), time(row))
+            && venue(requested) == venue(row)
             && asks_same(attempt, &keyed.row)
 }
 
 /// Whether the request of an attempt is the one that a row makes, beside what was found for it.
 pub(crate) fn asks_same(attempt: &Attempt, row: &BatchRow) -> bool {
-    attempt.request.asks_for(&as_found(&row.body, attempt.asked()).into())
+    attempt.request.asks_for(&as_found(&row.body, attempt.canonical()).into())
 }
 
 /// A row with what was found for it when it was sent before.
-fn as_found(row: &Value, asked: &Value) -> Map<String, Value> {
+fn as_found(row: &Value, requested: &Value) -> Map<String, Value> {
     let mut found = row.as_object().cloned().unwrap_or_default();
     // The venue and the time are written as the service wrote them. A slot of the row's own stays.
     let fields = match found.contains_key("availability_id") {
@@ -123,11 +124,11 @@ fn as_found(row: &Value, asked: &Value) -> Map<String, Value> {
         false => &["venue_id", "datetime", "availability_id"],
     };
     for field in fields.iter().copied() {
-        if let Some(value) = asked.get(field) {
+        if let Some(value) = requested.get(field) {
             found.insert(field.into(), value.clone());
         }
     }
-    if let Some(provider) = asked.get("provider") {
+    if let Some(provider) = requested.get("provider") {
         found.entry("provider").or_insert_with(|| provider.clone());
     }
     found
@@ -139,7 +140,7 @@ pub(super) async fn with_slot(
     ui: &Ui,
     BatchRow { body: row, zone, .. }: &BatchRow,
 ) -> Result<Map<String, Value>> {
-    let mut asked = row.as_object().cloned().unwrap_or_default();
+    let mut requested = row.as_object().cloned().unwrap_or_default();
     if let Some(id) = row.get("availability_id") {
         let seen = records.known_slot(&plain(id));
         let own = seen.map(|seen| slot_time(&seen.slot, DocumentTime::of(row, "datetime")));
@@ -149,9 +150,9 @@ pub(super) async fn with_slot(
             )
         })?;
         if let Some(time) = own.flatten() {
-            asked.insert("datetime".into(), time);
+            requested.insert("datetime".into(), time);
         }
-        return Ok(asked);
+        return Ok(requested);
     }
     let text = |field: &str| row.get(field).map(plain).unwrap_or_default();
     let venue = LocatedVenue::of_id(records, text("venue_id"));
@@ -168,7 +169,7 @@ pub(super) async fn with_slot(
         Exit::Usage => error.hint(way),
         _ => error,
     };
-    let offer = offered(api, ui, &venue, &when, zone.as_ref(), party, provider);
+    let offer = fetch_slots(api, ui, &venue, &when, zone.as_ref(), party, provider);
     let offer = offer.await.map_err(of_row)?;
     // With its terms, which the booking itself may not repeat.
     offer.remember(records);
@@ -176,12 +177,12 @@ pub(super) async fn with_slot(
         .at_wanted()
         .ok_or_else(|| of_row(offer.no_slot("set the row's availability_id to")))?;
     if venue.remembered.is_some() {
-        asked.insert("venue_id".into(), venue.id_value());
+        requested.insert("venue_id".into(), venue.id_value());
     }
-    asked.insert("availability_id".into(), slot.id_value());
-    asked.insert("datetime".into(), slot.datetime_value());
+    requested.insert("availability_id".into(), slot.id_value());
+    requested.insert("datetime".into(), slot.datetime_value());
     if let (Some(offered), None) = (&offer.provider, provider) {
-        asked.insert("provider".into(), offered.as_str().into());
+        requested.insert("provider".into(), offered.as_str().into());
     }
-    Ok(asked)
+    Ok(requested)
 }

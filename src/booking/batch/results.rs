@@ -60,12 +60,11 @@ pub(super) fn own_attempt(
 /// are known.
 pub(super) fn refusal(attempt: &Attempt) -> Option<Error> {
     let run = attempt.runs.last()?;
-    let status = run.http_status;
-    let status = status.filter(|_| attempt.state == State::Refused)?;
-    let said = run.error_code.as_deref();
-    let code = ErrorCode::of_refusal(said, status);
+    let status = run.http_status.filter(|_| attempt.state == State::Refused)?;
+    let wording = run.error_code.as_deref();
+    let code = ErrorCode::of_refusal(wording, status);
     let message = format!("the service rejected it with HTTP {status}");
-    let mut error = Error::of(code, exit_for_refusal(said, status), message);
+    let mut error = Error::of(code, exit_for_refusal(wording, status), message);
     error.http_status = Some(status);
     Some(error)
 }
@@ -113,13 +112,13 @@ fn booked_by(facts: &Facts, records: &Records, attempt: &Attempt) -> Result<Resu
         State::Unresolved => journal.marked(key)?,
         State::Refused | State::Abandoned => None,
     };
-    let kept = id.as_deref().map(|id| journal.kept(id)).transpose()?.flatten();
-    let why = match (attempt.state, kept) {
-        (state, Some(kept)) => {
+    let stored = id.as_deref().map(|id| journal.load_booking(id)).transpose()?.flatten();
+    let why = match (attempt.state, stored) {
+        (state, Some(stored)) => {
             let verdict =
-                verdict::of_known(records, &kept.asked.unwrap_or_default(), &kept.booking);
-            match verdict::refusal(facts, &kept.booking, &verdict) {
-                None if state == State::Resolved => return Ok(Ok(kept.booking)),
+                verdict::of_known(records, &stored.requested.unwrap_or_default(), &stored.booking);
+            match verdict::refusal(facts, &stored.booking, &verdict) {
+                None if state == State::Resolved => return Ok(Ok(stored.booking)),
                 refusal => refusal,
             }
         }

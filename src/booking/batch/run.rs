@@ -33,7 +33,7 @@ use crate::terminal::output::{Progress, visible};
 const UNKNOWN_IN_A_ROW: u32 = 3;
 
 /// How often is looked whether another machine has done its row.
-const LOOK_AGAIN: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 pub(crate) struct BatchRun<'a> {
     pub(crate) api: &'a Api,
@@ -176,8 +176,7 @@ impl BatchRun<'_> {
         let mut earlier = duplicates::EarlierRows::default();
         let same = rows.iter().filter_map(|keyed| {
             let row = &keyed.row.body;
-            let in_batch = earlier.add(records, keyed.row.number, row);
-            let in_batch = in_batch.filter(|_| !self.equal_rows);
+            let in_batch = earlier.add(records, keyed.row.number, row).filter(|_| !self.equal_rows);
             let other = booked.for_guest_of(records, ui, row, is_own).or(in_batch)?;
             let is_booked = !self.retry_failed && has_booking(keyed);
             if is_booked || self.replaced.is_corrected(records, &keyed.row) {
@@ -246,7 +245,7 @@ impl BatchRun<'_> {
             if others >= left.len() {
                 progress
                     .say(&format!("other computers book the last rows; waiting up to {seconds} s"));
-                pace::pause(LOOK_AGAIN).await;
+                pace::pause(POLL_INTERVAL).await;
                 others = 0;
             }
         }
@@ -353,7 +352,7 @@ impl BatchRun<'_> {
 
     /// Warns that a row was sent with another email or phone: that makes no other visit of it.
     fn warn_of_another_contact(&self, attempt: &Attempt, keyed: &KeyedRow) {
-        let (before, now) = (guest_marks(attempt.asked()), guest_marks(&keyed.row.body));
+        let (before, now) = (guest_marks(attempt.canonical()), guest_marks(&keyed.row.body));
         let is_new = now.iter().any(|mark| !before.contains(mark));
         if attempt.request.is_intact() && is_new {
             self.ui.out.warn(&format!(
@@ -382,12 +381,13 @@ impl BatchRun<'_> {
     /// Whether a row that was sent just now was answered with a booking that is not understood.
     fn is_misread(&self, key: &str) -> Result<bool> {
         let journal = self.records.journal()?;
-        let Some(kept) = journal.marked(key)?.map(|id| journal.kept(&id)).transpose()?.flatten()
+        let Some(stored) =
+            journal.marked(key)?.map(|id| journal.load_booking(&id)).transpose()?.flatten()
         else {
             return Ok(false);
         };
-        let asked = kept.asked.unwrap_or_default();
-        Ok(verdict::of_known(self.records, &asked, &kept.booking).setting.is_some())
+        let requested = stored.requested.unwrap_or_default();
+        Ok(verdict::of_known(self.records, &requested, &stored.booking).setting.is_some())
     }
 
     async fn send(
@@ -397,17 +397,17 @@ impl BatchRun<'_> {
         before: Option<&Attempt>,
     ) -> Result<CreatedBooking> {
         let request = row_request(self.api, self.records, self.ui, keyed, before).await?;
-        let slot = request.asked.get("availability_id").map(plain);
+        let slot = request.requested.get("availability_id").map(plain);
         let seen = slot.and_then(|id| self.records.known_slot(&id));
         let costs = |it: RecentSlot| review::costs(&self.api.facts, &it.slot, it.party_size);
         if let Some(costs) = seen.and_then(costs) {
             let warning = format!("row {}: {costs}", keyed.row.number);
             self.ui.out.warn(&visible(&warning));
         }
-        let may_be_second = self.equal_rows;
+        let allow_duplicate = self.equal_rows;
         let origin = match keyed.row.idempotency_key.as_deref() == Some(key) {
             true => KeyOrigin::Caller,
-            false => KeyOrigin::SameRequestOnly { may_be_second },
+            false => KeyOrigin::Derived { allow_duplicate },
         };
         let created = create_booking(self.api, self.records, self.ui, key, origin, request).await;
         let is_unknown = matches!(&created, Err(error) if error.exit == Exit::OutcomeUnknown);

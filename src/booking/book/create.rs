@@ -7,9 +7,9 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::doubt::{another_booking, asked_before, doubtful};
+use super::doubt::{another_booking, asked_before, into_outcome_unknown};
 use crate::app::in_flight::{InFlight, abandon_command, show_command};
-use crate::app::understood::booking_of;
+use crate::app::report_warnings::booking_of;
 use crate::app::{Api, Effect, Records, Ui};
 use crate::booking::change::send::no_booking;
 use crate::booking::terms::terms_asked_for;
@@ -29,7 +29,7 @@ use crate::service::documents::certainty::Certainty;
 use crate::service::time::document_time::DocumentTime;
 
 /// How often is looked whether another machine has its first answer.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 pub(crate) struct CreatedBooking {
     pub(crate) booking: Booking,
@@ -39,7 +39,7 @@ pub(crate) struct CreatedBooking {
 
 /// The request of an attempt, as it was sent.
 pub(crate) fn attempt_request(attempt: &Attempt) -> BookingRequest {
-    BookingRequest::sent_before(attempt.request.body.clone(), attempt.asked().clone())
+    BookingRequest::sent_before(attempt.request.body.clone(), attempt.canonical().clone())
 }
 
 /// Like [`create_booking`]; also tells a person if the booking existed before.
@@ -76,17 +76,17 @@ pub(crate) async fn create_booking(
     request: BookingRequest,
 ) -> Result<CreatedBooking> {
     api.client()?;
-    let mut sender = Sending {
+    let mut sender = BookingSender {
         api,
         records,
         ui,
         key,
         origin,
-        asked: request.asked.clone(),
+        requested: request.requested.clone(),
         reopens: origin == KeyOrigin::Caller && !request.is_row,
         call: request.call(key),
         known_booking: None,
-        left_open: false,
+        is_unresolved: false,
         began: Instant::now(),
     };
     let mut max_wait = api.max_wait();
@@ -98,7 +98,7 @@ pub(crate) async fn create_booking(
         let effect = Effect::Create {
             key,
             sender: sender.key_sender(earlier),
-            appears_in: &|body| sender.is_shown_in(body),
+            appears_in: &|body| sender.appears_in_refusal(body),
         };
         let left_at = Timestamp::now();
         let (sent, in_doubt) = api.send(&sender.call, &effect).await?;
@@ -115,7 +115,7 @@ pub(crate) async fn create_booking(
             TryResult::NoProof
         };
         let (conclusion, _) = sender.end_run(&run, last, (failure.status(), failure.code()), None);
-        sender.left_open = conclusion == Conclusion::Unknown;
+        sender.is_unresolved = conclusion == Conclusion::Unknown;
         if conclusion == Conclusion::NothingBooked {
             api.in_flight.take();
         }
@@ -144,7 +144,7 @@ struct Run {
     left_at: Timestamp,
 }
 
-struct Sending<'a> {
+struct BookingSender<'a> {
     api: &'a Api,
     records: &'a Records,
     ui: &'a Ui,
@@ -152,23 +152,23 @@ struct Sending<'a> {
     origin: KeyOrigin,
     call: Call,
     /// What was asked for, in the contract's shape.
-    asked: Value,
+    requested: Value,
     /// The id of the booking that an earlier run of this attempt made.
     known_booking: Option<String>,
     /// Whether a person named the key just now, who may send again what was abandoned.
     reopens: bool,
     /// Whether the last run left the attempt open: one of its runs may have booked.
-    left_open: bool,
+    is_unresolved: bool,
     began: Instant,
 }
 
-impl Sending<'_> {
+impl BookingSender<'_> {
     /// Who may have sent the key before, as far as that is not certainly nobody.
     fn key_sender(&self, earlier: Earlier) -> KeySender {
         match self.origin {
             _ if earlier != Earlier::Nothing => KeySender::Others,
             KeyOrigin::Generated { .. } => KeySender::Own,
-            KeyOrigin::SameRequestOnly { .. } => KeySender::Row,
+            KeyOrigin::Derived { .. } => KeySender::Row,
             KeyOrigin::Caller => KeySender::Others,
         }
     }
@@ -178,8 +178,8 @@ impl Sending<'_> {
     }
 
     /// What was asked for, where what is sent has another shape.
-    fn asked_otherwise(&self) -> Option<&Value> {
-        (&self.asked != self.body()).then_some(&self.asked)
+    fn canonical_if_different(&self) -> Option<&Value> {
+        (&self.requested != self.body()).then_some(&self.requested)
     }
 
     /// When this command began, by the service's clock.
@@ -219,13 +219,13 @@ impl Sending<'_> {
         let mut limit = self.call.rate_limit_name();
         let mut progress = None;
         loop {
-            let clock = |window: Option<&RateLimitWindow>| self.api.believed_clock(window);
+            let clock = |window: Option<&RateLimitWindow>| self.api.estimated_service_time(window);
             let counted_in = limit.map(|limit| (limit, &clock as ServiceClock<'_>));
             let begun = self.records.journal()?.record_begin(&Intent {
                 key: self.key,
                 request: self.body(),
-                asked: self.asked_otherwise(),
-                may_be_second: self.origin.may_be_second(),
+                requested: self.canonical_if_different(),
+                allow_duplicate: self.origin.allow_duplicate(),
                 reopens: self.reopens,
                 counted_in,
             })?;
@@ -246,7 +246,7 @@ impl Sending<'_> {
                 BeginOutcome::Refused(refused) => return Err(*refused),
                 BeginOutcome::OpenUnder(key) => {
                     let anew = match self.origin {
-                        KeyOrigin::SameRequestOnly { .. } => "give the row an idempotency_key",
+                        KeyOrigin::Derived { .. } => "give the row an idempotency_key",
                         _ => "pass a new --idempotency-key",
                     };
                     return Err(asked_before(&key, anew));
@@ -254,7 +254,7 @@ impl Sending<'_> {
                 BeginOutcome::RateLimitAwaited => {
                     let what = "waiting for another computer's first response";
                     progress.get_or_insert_with(|| self.ui.out.progress(what));
-                    pace::pause(LOOK_AGAIN).await;
+                    pace::pause(POLL_INTERVAL).await;
                 }
             }
         }
@@ -262,19 +262,19 @@ impl Sending<'_> {
 
     /// Sends what was sent before, byte for byte, also under another adapter.
     fn continues(&mut self, known: Attempt) {
-        if known.repeats(&self.asked) {
+        if known.repeats(&self.requested) {
             let before = attempt_request(&known);
-            self.asked = before.asked.clone();
+            self.requested = before.requested.clone();
             self.call = before.call(self.key);
         }
         self.known_booking = known.booking_id;
     }
 
     /// Whether a refusal has the booking outside its list of unfinished ones (spec, Errors).
-    fn is_shown_in(&self, refusal: &Document) -> bool {
+    fn appears_in_refusal(&self, refusal: &Document) -> bool {
         let is_it = |booking: &Booking| {
-            let may_be = is_booking(self.records, &self.asked, booking) || booking.may_stand();
-            may_be && of_known(self.records, &self.asked, booking).refusal.is_none()
+            let may_be = is_booking(self.records, &self.requested, booking) || booking.may_stand();
+            may_be && of_known(self.records, &self.requested, booking).refusal.is_none()
         };
         let bookings = self.api.facts.adapter().bookings_within(refusal);
         bookings.iter().any(is_it)
@@ -296,7 +296,7 @@ impl Sending<'_> {
         (http_status, error_code): (Option<u16>, Option<&str>),
         booking: Option<&Booking>,
     ) -> (Conclusion, Option<String>) {
-        let terms = booking.and_then(|_| terms_asked_for(self.records, &self.asked));
+        let terms = booking.and_then(|_| terms_asked_for(self.records, &self.requested));
         let end = RunEnd {
             last,
             in_doubt: run.in_doubt,
@@ -306,7 +306,7 @@ impl Sending<'_> {
             booking,
             terms: terms.as_ref(),
             request: self.body(),
-            asked: self.asked_otherwise(),
+            requested: self.canonical_if_different(),
         };
         let journal = self.records.journal();
         match journal.and_then(|it| it.record_end(&run.id, &end)) {
@@ -330,34 +330,37 @@ impl Sending<'_> {
     fn judge_response(&self, run: &Run, answer: Answer) -> Result<CreatedBooking> {
         let status = answer.status;
         let read = booking_of(&self.api.facts, self.ui, answer.document, run.left_at);
-        let booking = match read.and_then(|booking| certain(self.records, &self.asked, booking)) {
+        let booking = match read.and_then(|booking| certain(self.records, &self.requested, booking))
+        {
             Ok(booking) => booking,
             Err(why) => {
                 self.end_run(run, TryResult::NoProof, (Some(status), None), None);
-                return Err(doubtful(self.key, no_booking(status, why).into_error(&self.call)));
+                return Err(into_outcome_unknown(
+                    self.key,
+                    no_booking(status, why).into_error(&self.call),
+                ));
             }
         };
         let id = booking.id();
-        let known = self.known_booking.as_deref();
-        let known = known.filter(|_| run.earlier == Earlier::Booked);
+        let known = self.known_booking.as_deref().filter(|_| run.earlier == Earlier::Booked);
         // Only what an earlier try may have made can have been modified.
         let may_be_modified = run.in_doubt
             || run.earlier != Earlier::Nothing
             || !matches!(self.origin, KeyOrigin::Generated { .. });
         let is_first = run.earlier == Earlier::Nothing;
-        let found = compared(self.records, &self.asked, &booking, is_first);
+        let found = compared(self.records, &self.requested, &booking, is_first);
         let verdict = of_create(&booking, &found, may_be_modified && !self.is_younger(&booking));
-        let shown = ShownBooking {
+        let displayed = ShownBooking {
             agrees: verdict.refusal.is_none(),
             is_known: known == Some(id) && !verdict.is_another,
             is_older: self.is_older(&booking, status),
             // Only another venue or guest shows that somebody else used the key.
             is_200: status == 200 && verdict.is_another,
         };
-        let last = judge(shown, self.origin, run.in_doubt, run.earlier);
+        let last = judge(displayed, self.origin, run.in_doubt, run.earlier);
         let is_marked = verdict.refusal.is_some() && !verdict.is_another;
-        let kept = (last == TryResult::Booked || is_marked).then_some(&booking);
-        let (conclusion, other_key) = self.end_run(run, last, (Some(status), None), kept);
+        let stored = (last == TryResult::Booked || is_marked).then_some(&booking);
+        let (conclusion, other_key) = self.end_run(run, last, (Some(status), None), stored);
         let difference = verdict.refusal;
         let mut error = match conclusion {
             Conclusion::Booked => {
@@ -378,7 +381,7 @@ impl Sending<'_> {
                     }
                     self.ui.out.warn(&what);
                 }
-                let is_older = shown.is_older || shown.is_known;
+                let is_older = displayed.is_older || displayed.is_known;
                 return Ok(CreatedBooking {
                     existed_before: existed_before(is_older, run.in_doubt, run.earlier),
                     booking,
@@ -398,7 +401,7 @@ impl Sending<'_> {
                 let what = format!("{what} {id} ({}), {why}", booking.status());
                 let error = Error::new(Code::OutcomeUnknown, what);
                 let set = verdict.setting.map(|it| self.api.facts.adapter().set_command(it));
-                doubtful(
+                into_outcome_unknown(
                     self.key,
                     error.hint(match set {
                         Some(set) => format!("after you set how the service writes it: {set}"),
@@ -431,8 +434,8 @@ impl Sending<'_> {
             Some((State::Resolved, Some(id))) => {
                 error.hint(format!("this key made {id}: {}", show_command(&id)))
             }
-            Some((State::Unresolved, _)) => doubtful(self.key, error),
-            _ if self.left_open => doubtful(self.key, error),
+            Some((State::Unresolved, _)) => into_outcome_unknown(self.key, error),
+            _ if self.is_unresolved => into_outcome_unknown(self.key, error),
             _ => error,
         }
     }

@@ -4,7 +4,7 @@ use crate::app::in_flight::{abandon_command, resume_command, show_command};
 use crate::outcome::{Code, Error, Exit};
 
 /// Turns an error into one for a booking that may exist, with the command that finds out.
-pub(super) fn doubtful(key: &str, mut error: Error) -> Error {
+pub(super) fn into_outcome_unknown(key: &str, mut error: Error) -> Error {
     // An interrupt already says what is in flight.
     if error.code == Code::Interrupted {
         return error;

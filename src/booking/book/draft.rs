@@ -4,7 +4,7 @@ use clap::builder::NonEmptyStringValueParser;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::offer::{Offer, known_zone, offered};
+use super::offer::{Offer, fetch_slots, known_zone};
 use crate::app::{Api, Records, Ui};
 use crate::booking::find::locate::LocatedVenue;
 use crate::booking::find::pick::booking_or_pick;
@@ -100,7 +100,7 @@ impl BookingDraft {
     }
 
     /// Fills what is missing from an earlier booking: venue, guest, party and seating.
-    pub(crate) async fn fill_like(
+    pub(crate) async fn prefill_from(
         &mut self,
         api: &Api,
         records: &Records,
@@ -118,9 +118,9 @@ impl BookingDraft {
         let options = &mut self.options;
         let takes_venue = self.venue.is_none() && !searches;
         if let Some(venue) = like.venue_id().filter(|_| takes_venue) {
-            let shown = like.venue_name();
+            let displayed = like.venue_name();
             let venue = LocatedVenue::of_id(records, venue);
-            self.venue = Some(LocatedVenue { shown, ..venue });
+            self.venue = Some(LocatedVenue { displayed, ..venue });
             options.provider = options.provider.take().or_else(|| text("/provider"));
         }
         if options.name.is_none() {
@@ -133,8 +133,8 @@ impl BookingDraft {
         self.seating = text("/seating_preference");
         // What was asked for counts too: a service may not show it.
         let chosen = |field: &str| {
-            let asked = asked_for(records, &like);
-            text(&format!("/{field}")).or_else(|| asked.get(field).map(plain))
+            let requested = asked_for(records, &like);
+            text(&format!("/{field}")).or_else(|| requested.get(field).map(plain))
         };
         if chosen("payment_collection").is_some_and(|it| it == VENDOR_PAYMENT) {
             options.payment.get_or_insert_with(|| "vendor".to_owned());
@@ -174,34 +174,34 @@ impl BookingDraft {
         let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;
         let (zone, provider) = (self.known_zone(), self.options.provider.as_deref());
         let party = self.options.party.unwrap_or(1);
-        offered(api, ui, venue, when, zone.as_ref(), party, provider).await
+        fetch_slots(api, ui, venue, when, zone.as_ref(), party, provider).await
     }
 
     /// What it lacks: each argument, and its description.
-    pub(crate) fn lacking(&self) -> Vec<(&'static str, &'static str)> {
+    pub(crate) fn missing_fields(&self) -> Vec<(&'static str, &'static str)> {
         let (options, has_time) = (&self.options, self.slot.is_some() || self.at.is_some());
-        let mut lacking = vec![
+        let mut missing_fields = vec![
             ("VENUE", "the venue", self.venue.is_some()),
             ("--at WHEN", "the time", has_time),
             ("--party N", "the party size", options.party.is_some()),
             ("--name NAME", "the guest's name", options.name.is_some()),
         ];
-        lacking.retain(|(.., is_known)| !is_known);
-        lacking.into_iter().map(|it| (it.0, it.1)).collect()
+        missing_fields.retain(|(.., is_known)| !is_known);
+        missing_fields.into_iter().map(|it| (it.0, it.1)).collect()
     }
 
     /// Refuses (2) a draft that lacks something where nobody can be asked.
     pub(crate) fn refuse_missing(&self) -> Result<()> {
-        let lacking = self.lacking();
-        let (arguments, what): (Vec<&str>, Vec<&str>) = lacking.iter().copied().unzip();
-        if lacking.is_empty() {
+        let missing_fields = self.missing_fields();
+        let (arguments, what): (Vec<&str>, Vec<&str>) = missing_fields.iter().copied().unzip();
+        if missing_fields.is_empty() {
             return Ok(());
         }
         let are = if what.len() == 1 { "is" } else { "are" };
         let message = format!("{} {are} missing, and prompts are disabled", listed(&what));
         let arguments = listed(&arguments);
         let hint = format!("pass {arguments}; see `bookctl book --help` for examples");
-        let problems = lacking.iter().map(|(argument, what)| {
+        let problems = missing_fields.iter().map(|(argument, what)| {
             let field = argument.split(' ').next();
             json!({"field": field, "message": format!("{what} is missing")})
         });

@@ -20,7 +20,7 @@ use crate::service::client::BookingRequest;
 use crate::service::documents::booking::Booking;
 use crate::service::documents::guest::guest_marks;
 use crate::service::documents::text_fold::fold;
-use crate::service::documents::wish::is_same_wish;
+use crate::service::documents::wish::is_same_booking;
 use crate::service::time::document_time::{DocumentTime, is_same_time, time_text};
 
 const NOTHING_SENT: &str = "Nothing was sent.";
@@ -35,14 +35,14 @@ pub(crate) fn repeated(
     let Some(attempt) = records.journal()?.attempt(key)? else {
         return Ok(None);
     };
-    let mut before = attempt.asked().clone();
+    let mut before = attempt.canonical().clone();
     // What is missing is asked for, or reported, where the booking is made.
     let Some(request) = at_time_of(facts, draft, &before) else {
         return Ok(None);
     };
     // What a slot adds to a request.
     for field in ["availability_id", "provider"] {
-        if request.asked.get(field).is_none()
+        if request.requested.get(field).is_none()
             && let Some(before) = before.as_object_mut()
         {
             before.remove(field);
@@ -50,7 +50,7 @@ pub(crate) fn repeated(
     }
     // Where nothing was booked, the command begins anew.
     let may_have_booked = attempt.state != State::Refused;
-    let is_same = may_have_booked && attempt.request.is_intact() && before == request.asked;
+    let is_same = may_have_booked && attempt.request.is_intact() && before == request.requested;
     Ok(is_same.then(|| attempt_request(&attempt)))
 }
 
@@ -81,8 +81,8 @@ pub(crate) async fn wants_second_beside_open(
     open: &[Attempt],
 ) -> Result<bool> {
     let is_same = |attempt: &&Attempt| {
-        let request = at_time_of(facts, draft, attempt.asked());
-        request.is_some_and(|request| is_same_wish(&request.asked, attempt.asked()))
+        let request = at_time_of(facts, draft, attempt.canonical());
+        request.is_some_and(|request| is_same_booking(&request.requested, attempt.canonical()))
     };
     let Some(attempt) = open.iter().find(is_same) else {
         return Ok(false);
@@ -93,8 +93,8 @@ pub(crate) async fn wants_second_beside_open(
     }
     let question = "That request may have booked this already. Book it a second time?";
     let confirmation = Confirmation::new("booking the same again", question, NOTHING_SENT);
-    let asked = confirmation.ask(&ui.prompter).await;
-    asked.map_err(|error| error.hint(format!("check it: {}", resume_command(key))))?;
+    let requested = confirmation.ask(&ui.prompter).await;
+    requested.map_err(|error| error.hint(format!("check it: {}", resume_command(key))))?;
     Ok(true)
 }
 
@@ -110,9 +110,9 @@ impl Booked {
         records: &Records,
         requests: impl IntoIterator<Item = &'a Value>,
     ) -> Result<Self> {
-        let asked: Vec<String> = requests.into_iter().map(venue_of).collect();
-        let among = LOOKED_THROUGH + u32::try_from(asked.len()).unwrap_or(u32::MAX / 2);
-        let venues = asked.into_iter().collect();
+        let requested: Vec<String> = requests.into_iter().map(venue_of).collect();
+        let among = LOOKED_THROUGH + u32::try_from(requested.len()).unwrap_or(u32::MAX / 2);
+        let venues = requested.into_iter().collect();
         let live = records.journal()?.live_at(&venues, among)?;
         Ok(Booked(live.into_iter().filter_map(with_its_time).collect()))
     }
@@ -122,20 +122,20 @@ impl Booked {
         &self,
         records: &Records,
         ui: &Ui,
-        asked: &Value,
+        requested: &Value,
         is_own: impl Fn(&LiveBooking) -> bool,
     ) -> Option<String> {
-        let venue = venue_of(asked);
-        let (zone, day) = day_at(records, &venue, asked)?;
+        let venue = venue_of(requested);
+        let (zone, day) = day_at(records, &venue, requested)?;
         let mut booked = self.0.iter();
         let (.., other) = booked.find(|(at, then, live)| {
             *at == venue
                 && then.day_in(zone.as_ref()) == day
-                && live.is_for_guest_of(asked)
+                && live.is_for_guest_of(requested)
                 && !is_own(live)
         })?;
         let text = |pointer: &str| other.field(pointer).map(plain).unwrap_or_default();
-        let own = asked.pointer("/customer/name").map(plain).unwrap_or_default();
+        let own = requested.pointer("/customer/name").map(plain).unwrap_or_default();
         let name = text("/customer/name");
         let is_same_name = fold(&own).split_whitespace().eq(fold(&name).split_whitespace());
         let what = match other.booking.status().has_not_ended() {
@@ -163,9 +163,9 @@ impl Booked {
 pub(crate) fn day_at(
     records: &Records,
     venue: &str,
-    asked: &Value,
+    requested: &Value,
 ) -> Option<(Option<TimeZone>, Option<Date>)> {
-    let time = DocumentTime::of(asked, "datetime")?;
+    let time = DocumentTime::of(requested, "datetime")?;
     let zone = records.known_venue(venue).and_then(|it| it.timezone());
     let zone = zone.or_else(|| Some(TimeZone::fixed(time.offset()?)));
     let day = time.day_in(zone.as_ref());
@@ -195,8 +195,8 @@ fn with_its_time(live: LiveBooking) -> Option<(String, DocumentTime, LiveBooking
     Some((live.venue(), live.time()?, live))
 }
 
-pub(crate) fn venue_of(asked: &Value) -> String {
-    asked.get("venue_id").map(plain).unwrap_or_default()
+pub(crate) fn venue_of(requested: &Value) -> String {
+    requested.get("venue_id").map(plain).unwrap_or_default()
 }
 
 /// Warns if the guest of a request has a booking at its venue on its day, and asks whether to book
@@ -204,17 +204,16 @@ pub(crate) fn venue_of(asked: &Value) -> String {
 pub(crate) async fn ask_about_same_guest(
     records: &Records,
     ui: &Ui,
-    asked: &Value,
+    requested: &Value,
     resumed: &[Booking],
     is_confirmed: bool,
 ) -> Result<()> {
-    let mut booked = Booked::at_venues_of(records, [asked])?;
+    let mut booked = Booked::at_venues_of(records, [requested])?;
     // Who said yes beforehand did not know of what was found out just now.
     let is_confirmed = is_confirmed && resumed.is_empty();
-    let resumed = resumed.iter().filter(|it| it.may_stand());
-    let resumed = resumed.map(|booking| booking.clone().into());
+    let resumed = resumed.iter().filter(|it| it.may_stand()).map(|booking| booking.clone().into());
     booked.0.extend(resumed.filter_map(with_its_time));
-    match booked.for_guest_of(records, ui, asked, |_| false) {
+    match booked.for_guest_of(records, ui, requested, |_| false) {
         Some(other) => ask_about(ui, &other, "Book another one?", is_confirmed).await,
         None => Ok(()),
     }

@@ -157,7 +157,7 @@ async fn draft(api: &Api, records: &Records, ui: &Ui, args: Args) -> Result<Book
         }
     }
     if let Some(like) = &args.like {
-        draft.fill_like(api, records, ui, like).await?;
+        draft.prefill_from(api, records, ui, like).await?;
     }
     Ok(draft)
 }
@@ -197,9 +197,9 @@ impl BookCommand<'_> {
             let origin = if self.key_is_given {
                 KeyOrigin::Caller
             } else {
-                let may_be_second =
+                let allow_duplicate =
                     duplicates::wants_second_beside_open(&api.facts, ui, &self.draft, open).await?;
-                KeyOrigin::Generated { may_be_second }
+                KeyOrigin::Generated { allow_duplicate }
             };
             let (datetime, is_another_time) = self.find_time().await?;
             let draft = &self.draft;
@@ -207,7 +207,7 @@ impl BookCommand<'_> {
             duplicates::ask_about_same_guest(
                 records,
                 ui,
-                &request.asked,
+                &request.requested,
                 resumed,
                 draft.is_confirmed,
             )
@@ -246,7 +246,7 @@ impl BookCommand<'_> {
         if !self.ui.prompter.interactive() {
             return self.draft.refuse_missing();
         }
-        let is_complete = self.draft.lacking().is_empty();
+        let is_complete = self.draft.missing_fields().is_empty();
         if !is_complete || !self.is_guided && self.draft.has_a_choice_of_providers() {
             walk::guide(self.api, self.records, self.ui, &mut self.draft, None).await?;
             (self.is_guided, self.is_reviewed) = (true, true);
@@ -347,8 +347,8 @@ fn time_beside(facts: &Facts, draft: &BookingDraft, slot: &Slot) -> Result<Value
     // The slot is on the venue's clock, and may show its offset.
     let zone = draft.known_zone().or(slot.offset().map(TimeZone::fixed));
     let sent = Value::from(offer::wire_time(facts, when, zone)?);
-    let asked = DocumentTime::read(&sent);
-    let own = offer::slot_time(slot, asked).map_err(|error| {
+    let requested = DocumentTime::read(&sent);
+    let own = offer::slot_time(slot, requested).map_err(|error| {
         error.hint("leave out --at to book that slot, or --slot to book at that time")
     })?;
     Ok(own.unwrap_or(sent))

@@ -75,7 +75,7 @@ pub(crate) struct Offer {
     pub(crate) document: Document,
     pub(crate) slots: Vec<Slot>,
     /// What stands around the slots in the answer, as paths and texts.
-    pub(crate) around: Vec<(String, String)>,
+    pub(crate) envelope_fields: Vec<(String, String)>,
     /// The provider of the slots, as the answer names it.
     pub(crate) provider: Option<String>,
     pub(crate) wanted: Moment,
@@ -201,7 +201,7 @@ impl Offer {
 /// If the venue's zone is unknown, its slots show the offset. The time is then read again on the
 /// venue's clock, and another day is asked for if that changes the date. If no slot has an offset,
 /// the time stays on this computer's clock.
-pub(crate) async fn offered(
+pub(crate) async fn fetch_slots(
     api: &Api,
     ui: &Ui,
     venue: &LocatedVenue,
@@ -220,7 +220,7 @@ pub(crate) async fn offered(
         // To find one slot, more of them are read than a person wants to see.
         limit: 10 * DEFAULT_LIMIT,
     };
-    search.around(when, zone).await
+    search.envelope_fields(when, zone).await
 }
 
 pub(crate) struct SlotSearch<'a> {
@@ -236,7 +236,11 @@ pub(crate) struct SlotSearch<'a> {
 
 impl SlotSearch<'_> {
     /// The same as [`offered`], for a list of any length.
-    pub(crate) async fn around(&self, when: &When, zone: Option<&TimeZone>) -> Result<Offer> {
+    pub(crate) async fn envelope_fields(
+        &self,
+        when: &When,
+        zone: Option<&TimeZone>,
+    ) -> Result<Offer> {
         let now = self.api.facts.now()?;
         let clock = match (when.exact(), zone) {
             (Some(_), _) => TimeZone::UTC,
@@ -292,8 +296,7 @@ impl SlotSearch<'_> {
         };
         let first = query.call(api.facts.adapter())?;
         let how = "find venues with `bookctl search`, then use the venue's id or @1";
-        let pages = listing.read(api, ui, first).await;
-        let pages = pages.map_err(|error| match error.exit {
+        let pages = listing.read(api, ui, first).await.map_err(|error| match error.exit {
             Exit::NotFound => error.hint(how),
             _ => error,
         })?;
@@ -303,7 +306,7 @@ impl SlotSearch<'_> {
             party_size: self.party_size,
             document: pages.document,
             slots: pages.items,
-            around: pages.around,
+            envelope_fields: pages.envelope_fields,
             provider: named.or(query.provider),
             wanted,
             is_assumed: false,

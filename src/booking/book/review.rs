@@ -61,7 +61,7 @@ pub(crate) async fn pick_slot(
     ui: &Ui,
     offer: &Offer,
     rows: &[usize],
-    former: Option<&str>,
+    previous_answer: Option<&str>,
     goes_back: bool,
 ) -> Result<usize, PromptError> {
     let every: Vec<usize> = (0..offer.slots.len()).collect();
@@ -80,7 +80,7 @@ pub(crate) async fn pick_slot(
     let day = day.map(|local| local.strftime("%a %-d %b").to_string());
     let text = format!("Which slot on {}?", day.unwrap_or_default());
     let question = Question::new(text, "--slot", "the slot").of("slots").back(goes_back);
-    let is_former = |row: &usize| former == Some(offer.slots[*row].id());
+    let is_former = |row: &usize| previous_answer == Some(offer.slots[*row].id());
     let selected = rows.iter().position(is_former).unwrap_or_else(|| {
         let place = |near| rows.iter().position(|row| *row == near);
         offer.nearest().into_iter().find_map(place).unwrap_or(0)
@@ -159,8 +159,7 @@ fn summary(facts: &Facts, draft: &BookingDraft, datetime: Option<&Value>) -> Pag
     let venue = draft.venue.as_ref().map(LocatedVenue::name);
     page.heading(Tone::Strong, "booking", venue.unwrap_or_default());
     page.field_if("where", draft.remembered().and_then(venue_place));
-    let time = datetime.cloned();
-    let time = time.or(draft.slot.as_ref().map(Slot::datetime_value));
+    let time = datetime.cloned().or(draft.slot.as_ref().map(Slot::datetime_value));
     let when = time.map(|when| match DocumentTime::read(&when) {
         Some(time) => with_own_time(&time, &system_zone()),
         None => plain(&when),
@@ -215,10 +214,8 @@ pub(crate) fn costs(facts: &Facts, slot: &Slot, party: u32) -> Option<String> {
 /// What the booking may cost beside its price, that it can never be changed, and what is not
 /// understood, in one line.
 fn stakes(slot: &Slot, details: SlotDetails, limits: Option<String>) -> Option<String> {
-    let card = details.card;
-    let card = card.filter(|_| SlotDetails::may_need_a_card(slot));
-    let fee = details.cancellation;
-    let fee = fee.filter(|_| SlotDetails::may_have_a_fee(slot));
+    let card = details.card.filter(|_| SlotDetails::may_need_a_card(slot));
+    let fee = details.cancellation.filter(|_| SlotDetails::may_have_a_fee(slot));
     joined([
         card.map(|it| format!("card: {}", it.text)),
         fee.map(|it| format!("cancellation: {}", it.text)),

@@ -79,7 +79,7 @@ pub(crate) async fn guide(
             return Err(error);
         }
     }
-    let mut walk = Walk {
+    let mut walk = Wizard {
         api,
         records,
         ui,
@@ -89,7 +89,7 @@ pub(crate) async fn guide(
         at: draft.at.clone(),
         draft,
         is_sandbox: api.is_sandbox().await,
-        asked: Vec::new(),
+        requested: Vec::new(),
         again: None,
         time: None,
         chooses_slot: matches!(refused, Some(Refused::Slot)),
@@ -107,14 +107,14 @@ pub(crate) async fn guide(
         };
         match walk.ask(step).await {
             Err(PromptError::Back) => {
-                next = walk.asked.pop().ok_or_else(declined)? as usize;
-                ui.prompter.take_back();
+                next = walk.requested.pop().ok_or_else(declined)? as usize;
+                ui.prompter.announce_back();
             }
             was_asked => {
                 let was_asked = was_asked?;
                 // An answer that was wrong is asked for first, and what it was wrong for after it.
                 if again.is_none() && walk.again.is_none() {
-                    walk.asked.extend(was_asked.then_some(step));
+                    walk.requested.extend(was_asked.then_some(step));
                     next += 1;
                 }
             }
@@ -122,7 +122,7 @@ pub(crate) async fn guide(
     }
 }
 
-struct Walk<'a> {
+struct Wizard<'a> {
     api: &'a Api,
     records: &'a Records,
     ui: &'a Ui,
@@ -135,7 +135,7 @@ struct Walk<'a> {
     needs_both: bool,
     is_sandbox: bool,
     /// The questions that were asked, to go back to.
-    asked: Vec<WalkStep>,
+    requested: Vec<WalkStep>,
     /// The question whose answer turned out to be wrong.
     again: Option<WalkStep>,
     at: Option<When>,
@@ -146,7 +146,7 @@ struct Walk<'a> {
     chooses_slot: bool,
 }
 
-impl Walk<'_> {
+impl Wizard<'_> {
     /// Asks one question, unless its answer is known. Returns whether it was asked.
     async fn ask(&mut self, step: WalkStep) -> Result<bool, PromptError> {
         let (flags, options) = (&self.flags, &self.flags.options);
@@ -178,18 +178,18 @@ impl Walk<'_> {
             Slot => return self.slot().await,
             Name => self.name().await?,
             Email => {
-                let former = self.draft.options.email.clone();
-                let email = self.contact("email", "--email", former, contact::email);
+                let previous_answer = self.draft.options.email.clone();
+                let email = self.contact("email", "--email", previous_answer, contact::email);
                 self.draft.options.email = email.await?;
             }
             Phone => {
-                let former = self.draft.options.phone.clone();
-                let phone = self.contact("phone", "--phone", former, contact::phone);
+                let previous_answer = self.draft.options.phone.clone();
+                let phone = self.contact("phone", "--phone", previous_answer, contact::phone);
                 self.draft.options.phone = phone.await?;
             }
             Confirm => {
                 let default = !has_consequences(self.api, self.draft).await;
-                let goes_back = !self.asked.is_empty();
+                let goes_back = !self.requested.is_empty();
                 if !is_confirmed(&self.api.facts, self.ui, self.draft, None, default, goes_back)
                     .await?
                 {
@@ -201,12 +201,12 @@ impl Walk<'_> {
     }
 
     fn question(&self, text: &str, flag: &'static str, what: &'static str) -> Question {
-        Question::new(text, flag, what).back(!self.asked.is_empty())
+        Question::new(text, flag, what).back(!self.requested.is_empty())
     }
 
     async fn vertical(&mut self) -> Result<(), PromptError> {
         let question = self.question("What would you like to book?", "VENUE", "the venue");
-        let question = question.former(self.draft.vertical.clone());
+        let question = question.previous_answer(self.draft.vertical.clone());
         let row = self.ui.prompter.choose(&question, &VERTICALS).await?;
         self.draft.vertical = Some(VERTICALS[row].to_owned());
         Ok(())
@@ -216,11 +216,12 @@ impl Walk<'_> {
     async fn place(&mut self) -> Result<(), PromptError> {
         let prompter = &self.ui.prompter;
         let check = |text: &str| not_empty(text, "enter a place");
-        let former = match &self.draft.place {
-            Some(SearchLocation::Near(former)) => Some(former.clone()),
+        let previous_answer = match &self.draft.place {
+            Some(SearchLocation::Near(previous_answer)) => Some(previous_answer.clone()),
             _ => None,
         };
-        let question = |text| self.question(text, "VENUE", "the venue").former(former);
+        let question =
+            |text| self.question(text, "VENUE", "the venue").previous_answer(previous_answer);
         let place = if self.is_sandbox {
             let question = question("Where?").of("places of the sandbox");
             let places = SANDBOX_PLACES.map(str::to_owned);
@@ -235,7 +236,7 @@ impl Walk<'_> {
 
     async fn time(&mut self) -> Result<(), PromptError> {
         let question = self.question("When? (e.g. tomorrow 19:30)", "--at", "the time");
-        let question = question.former(self.time.clone());
+        let question = question.previous_answer(self.time.clone());
         let check = |text: &str| When::parse(text).map(drop);
         let text = self.ui.prompter.text(&question, None, &check).await?;
         self.at = When::parse(&text).ok();
@@ -244,10 +245,10 @@ impl Walk<'_> {
     }
 
     async fn party(&mut self) -> Result<(), PromptError> {
-        let former = self.draft.options.party.map(|party| party.to_string());
-        let default = former.is_none().then_some("2");
+        let previous_answer = self.draft.options.party.map(|party| party.to_string());
+        let default = previous_answer.is_none().then_some("2");
         let question = self.question("How many people?", "--party", "the party size");
-        let question = question.former(former);
+        let question = question.previous_answer(previous_answer);
         let check = |text: &str| contact::party(text).map(drop);
         let text = self.ui.prompter.text(&question, default, &check);
         self.draft.options.party = contact::party(&text.await?).ok();
@@ -273,10 +274,9 @@ impl Walk<'_> {
             return Ok(());
         }
         let lines: Vec<String> = venues.iter().map(venue_line).collect();
-        let former = self.draft.venue.as_ref().map(|venue| venue.id.as_str());
-        let row = venues.iter().position(|venue| former == Some(venue.id()));
-        let question = self.question("Which venue?", "VENUE", "the venue");
-        let question = question.of("venues");
+        let previous_answer = self.draft.venue.as_ref().map(|venue| venue.id.as_str());
+        let row = venues.iter().position(|venue| previous_answer == Some(venue.id()));
+        let question = self.question("Which venue?", "VENUE", "the venue").of("venues");
         let prompter = &self.ui.prompter;
         let picked = prompter.pick(&question, &lines, row.unwrap_or(0));
         let venue = &venues[picked.await?];
@@ -284,7 +284,7 @@ impl Walk<'_> {
         self.draft.venue = Some(LocatedVenue {
             id: venue.id().to_owned(),
             remembered: Some(venue.clone()),
-            shown: None,
+            displayed: None,
         });
         Ok(())
     }
@@ -327,7 +327,7 @@ impl Walk<'_> {
     async fn provider(&mut self) -> Result<(), PromptError> {
         let providers = self.draft.providers();
         let question = self.question("Which provider?", "--provider", "the provider");
-        let question = question.former(self.draft.options.provider.clone());
+        let question = question.previous_answer(self.draft.options.provider.clone());
         let row = self.ui.prompter.choose(&question, &providers).await?;
         self.draft.options.provider = Some(providers[row].to_owned());
         Ok(())
@@ -364,8 +364,9 @@ impl Walk<'_> {
         let row = if let [only] = rows.as_slice() {
             *only
         } else {
-            let former = self.draft.slot.as_ref().map(|slot| slot.id());
-            pick_slot(&api.facts, ui, &offer, &rows, former, !self.asked.is_empty()).await?
+            let previous_answer = self.draft.slot.as_ref().map(|slot| slot.id());
+            pick_slot(&api.facts, ui, &offer, &rows, previous_answer, !self.requested.is_empty())
+                .await?
         };
         offer.remember(records);
         self.draft.choose(&offer, row);
@@ -378,7 +379,7 @@ impl Walk<'_> {
         let needs_both = self.needs_both || provider == Some(provider_a);
         let text = "Guest's name (first and last)";
         let question = self.question(text, "--name", "the guest's name");
-        let question = question.former(self.draft.options.name.clone());
+        let question = question.previous_answer(self.draft.options.name.clone());
         let check = |text: &str| {
             not_empty(text, "enter the guest's name")?;
             let has_both = text.split_whitespace().nth(1).is_some();
@@ -394,11 +395,11 @@ impl Walk<'_> {
         &self,
         what: &str,
         flag: &'static str,
-        former: Option<String>,
+        previous_answer: Option<String>,
         parse: fn(&str) -> Result<String, String>,
     ) -> Result<Option<String>, PromptError> {
         let question = self.question(&format!("Guest's {what} (optional)"), flag, "an answer");
-        let question = question.former(former);
+        let question = question.previous_answer(previous_answer);
         let check = |text: &str| match text {
             "" => Ok(()),
             text => parse(text).map(drop),

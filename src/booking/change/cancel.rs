@@ -80,13 +80,13 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         _ => {}
     }
     let reason = args.reason.map(|it| ("reason".to_owned(), it.into()));
-    let asked = reason.into_iter().collect();
+    let requested = reason.into_iter().collect();
     let exit = finish_changed(
         &api.facts,
         records,
         ui,
         booking.clone(),
-        Change::new(WriteKind::Cancel, &asked),
+        Change::new(WriteKind::Cancel, &requested),
     )
     .await?;
     Ok(match booking.status() {
@@ -133,15 +133,15 @@ async fn confirm(
         }
         _ => {}
     }
-    let shown = finish::booking_view(&api.facts, records, ui, &booking);
-    if let Some(limits) = shown.restrictions() {
+    let displayed = finish::booking_view(&api.facts, records, ui, &booking);
+    if let Some(limits) = displayed.restrictions() {
         ui.out.warn(&format!(
             "{limits}; the venue expects the guest until it cancels the booking itself"
         ));
         confirmation.question = "Send the cancellation anyway?".to_owned();
     }
-    let mut page = shown.page().without_commands();
-    let cost = terms::cost_now(&api.facts, records, &booking, shown.booking.head_count());
+    let mut page = displayed.page().without_commands();
+    let cost = terms::cost_now(&api.facts, records, &booking, displayed.booking.head_count());
     page.without("cancellation").field("cancellation", cost);
     terms::confirm(api, records, ui, page, &booking, &confirmation).await
 }

@@ -124,14 +124,14 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     if args.dry_run {
         return finish::preview(&api.facts, ui, call);
     }
-    let mut asked = changes.body();
-    asked.extend(fields);
-    let change = Change { before: before.as_ref(), ..Change::new(WriteKind::Modify, &asked) };
+    let mut requested = changes.body();
+    requested.extend(fields);
+    let change = Change { before: before.as_ref(), ..Change::new(WriteKind::Modify, &requested) };
     // A clock and an offset that may be another one's tell nothing.
     let is_certain = |it: &Booking| {
         let has_offset = |time: Option<&DocumentTime>| time.is_none_or(|it| it.instant.is_some());
-        let asked_time = asked.get("datetime").and_then(DocumentTime::read);
-        asked.values().all(|value| !value.is_object())
+        let asked_time = requested.get("datetime").and_then(DocumentTime::read);
+        requested.values().all(|value| !value.is_object())
             && asked_time
                 .is_none_or(|it_asks| has_offset(it.time.read()) == has_offset(Some(&it_asks)))
     };
@@ -141,7 +141,7 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
         ui.out.note(note);
         return finish::finish(&api.facts, records, ui, before);
     }
-    let time = asked.get("datetime").and_then(DocumentTime::read);
+    let time = requested.get("datetime").and_then(DocumentTime::read);
     if let (Some(known), Some(time), None) = (&known, &time, &slot) {
         slot = slot_at(api, records, ui, known, time, party).await;
     }
@@ -154,7 +154,7 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     };
     let terms = terms.unwrap_or_else(|| "the new time's terms are not known".to_owned());
     match &known {
-        Some(known) if asks => confirm(api, records, ui, known, &asked, terms).await?,
+        Some(known) if asks => confirm(api, records, ui, known, &requested, terms).await?,
         _ if time.is_some() => {
             let costs = slot.as_ref().map(|slot| costs(&api.facts, slot, party));
             if let Some(costs) = costs.unwrap_or(Some(terms)) {
@@ -165,12 +165,12 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     }
     let change = Change { slot: slot.as_ref(), ..change };
     let done = |booking: &Booking| change.is_shown(&api.facts, records, booking);
-    let written = Written::new(records, ui, id, WriteKind::Modify, json!({ "changes": asked }));
+    let written = Written::new(records, ui, id, WriteKind::Modify, json!({ "changes": requested }));
     let changed = send::change(api, ui, id, call, "change", &written, done).await;
     let booking = changed.map_err(|error| {
         let venue = known.as_ref().and_then(Booking::venue_id);
         if error.code == Code::NoAvailability
-            && let (Some(venue), Some(at)) = (venue, asked.get("datetime"))
+            && let (Some(venue), Some(at)) = (venue, requested.get("datetime"))
         {
             let free = shell::command("slots", &venue, &shell::flag("--at", &plain(at)));
             return error.hint(format!("to see free times: {free}"));
@@ -194,7 +194,7 @@ async fn slot_at(
     let venue = LocatedVenue::of_id(records, booking.venue_id()?);
     let (when, provider) = (When::of_document(time)?, booking.str("provider"));
     let zone = offer::known_zone(venue.remembered.as_ref(), None);
-    let offer = offer::offered(api, ui, &venue, &when, zone.as_ref(), party, provider).await;
+    let offer = offer::fetch_slots(api, ui, &venue, &when, zone.as_ref(), party, provider).await;
     offer.ok()?.at_wanted().cloned()
 }
 
@@ -251,7 +251,7 @@ async fn confirm(
     records: &Records,
     ui: &Ui,
     before: &Booking,
-    asked: &Map<String, Value>,
+    requested: &Map<String, Value>,
     terms: String,
 ) -> Result<()> {
     let mut page = Page::default();
@@ -260,7 +260,7 @@ async fn confirm(
     let about = [before.guest(), when, venue, Some(before.id().to_owned())];
     page.heading(Tone::Strong, "change", joined(about).unwrap_or_default());
     page.field_if("note", finish::booking_view(&api.facts, records, ui, before).restrictions());
-    for (name, new) in asked {
+    for (name, new) in requested {
         let old = before.value().get(name);
         let from_to = |text: fn(&Value) -> String| {
             let old = old.map(text).filter(|old| !old.is_empty());
@@ -285,7 +285,7 @@ async fn confirm(
     let confirmation = Confirmation::new("changing a booking", question, "Nothing was changed.");
     let cost = terms::cost_now(&api.facts, records, before, before.head_count());
     page.field("cancellation", format!("as booked: {cost}"));
-    if asked.contains_key("datetime") || asked.contains_key("party_size") {
+    if requested.contains_key("datetime") || requested.contains_key("party_size") {
         page.field("", format!("→ as changed: {terms}"));
     }
     terms::confirm(api, records, ui, page, before, &confirmation).await
@@ -329,7 +329,7 @@ async fn new_time(
     }
     let venue = venue.ok_or_else(unknown)?;
     let provider = booking.str("provider");
-    let offer = offer::offered(api, ui, &venue, when, None, party, provider).await?;
+    let offer = offer::fetch_slots(api, ui, &venue, when, None, party, provider).await?;
     if let Some(slot) = offer.at_wanted() {
         *found = Some(slot.clone());
         return Ok(slot.datetime_value());

@@ -4,10 +4,10 @@
 
 use super::written::Written;
 use crate::app::in_flight::{InFlight, show_command};
-use crate::app::understood::booking_of;
+use crate::app::report_warnings::booking_of;
 use crate::app::{Api, Effect, Records, Ui, Verdict};
 use crate::booking::finish::record;
-use crate::booking::watch::wait::{another, read_booking};
+use crate::booking::watch::wait::{read_booking, wrong_booking_error};
 use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Call, Failure};
 use crate::service::documents::booking::{Booking, Status};
@@ -49,12 +49,12 @@ pub(crate) async fn change(
         Verdict::Unknown(lost) => lost,
         verdict => return verdict.into_result(&call),
     };
-    let said = lost.to_string();
+    let wording = lost.to_string();
     let error = lost.into_error(&call);
     let error = error.hint_before(format!("check before trying again: {}", show_command(id)));
     match read_booking(api, ui, id).await {
         Ok(booking) if done(&booking) => {
-            let note = format!("{said}; the booking shows the change");
+            let note = format!("{wording}; the booking shows the change");
             ui.out.note(&note);
             written.end("done", None);
             Ok(booking)
@@ -82,7 +82,7 @@ pub(crate) async fn send_about(
                     api.in_flight.replace(InFlight::known(&booking));
                     Verdict::Done(booking)
                 }
-                Ok(other) => Verdict::Unknown(no_booking(status, another(&other, id))),
+                Ok(other) => Verdict::Unknown(no_booking(status, wrong_booking_error(&other, id))),
                 Err(why) => Verdict::Unknown(no_booking(status, why)),
             }
         }

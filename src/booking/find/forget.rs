@@ -81,9 +81,9 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         ));
     }
     if ui.out.is_terminal() && count > 0 {
-        let kept =
+        let stored =
             "The service keeps its own copy. Other places with guests' data: bookctl help privacy";
-        ui.out.note(kept);
+        ui.out.note(stored);
     }
     Ok(Exit::Done)
 }
@@ -104,8 +104,8 @@ fn check_made(records: &Records, id: &str) -> Result<()> {
     if records.journal()?.made(id)? {
         return Ok(());
     }
-    let shown = visible(id);
-    let what = format!("this computer knows no booking {shown} of this service");
+    let displayed = visible(id);
+    let what = format!("this computer knows no booking {displayed} of this service");
     let lists = "to delete a guest by name: bookctl bookings forget --guest TEXT";
     Err(Error::not_found(what).hint(lists))
 }
@@ -120,7 +120,7 @@ async fn forget_guest(
 ) -> Result<Forgotten> {
     let words = fold(&guest);
     let keeps_guest = |attempt: &&Attempt| {
-        let name = attempt.asked().pointer("/customer/name");
+        let name = attempt.canonical().pointer("/customer/name");
         let name = fold(&name.map(plain).unwrap_or_default());
         words.split_whitespace().all(|word| name.contains(word))
     };
@@ -128,8 +128,8 @@ async fn forget_guest(
     let open = journal.open_attempts()?;
     let unresolved = u32::try_from(open.iter().filter(keeps_guest).count()).unwrap_or(u32::MAX);
     let sought = SearchCriteria { guest: Some(guest), ..SearchCriteria::default() };
-    let ids = journal.find(&sought, None)?.kept.into_iter();
-    let ids: Vec<String> = ids.map(|kept| kept.booking.id().to_owned()).collect();
+    let ids = journal.find(&sought, None)?.stored.into_iter();
+    let ids: Vec<String> = ids.map(|stored| stored.booking.id().to_owned()).collect();
     if ids.is_empty() && unresolved == 0 {
         pick::note_nothing_found(facts, records, ui, &sought)?;
     }
@@ -147,13 +147,13 @@ async fn forget_each(
 ) -> Result<Forgotten> {
     let journal = records.journal()?;
     if asks {
-        let kept = ids.iter().filter_map(|id| journal.kept(id).transpose());
-        let kept: Vec<KeptBooking> = kept.collect::<Result<_>>()?;
+        let stored = ids.iter().filter_map(|id| journal.load_booking(id).transpose());
+        let stored: Vec<KeptBooking> = stored.collect::<Result<_>>()?;
         let now = facts.service_now();
-        records.remember_rows(RecentList::Bookings, kept.iter().map(|it| it.booking.id()));
-        ui.out.show(&kept_page(&kept, now));
+        records.remember_rows(RecentList::Bookings, stored.iter().map(|it| it.booking.id()));
+        ui.out.show(&kept_page(&stored, now));
         let at = |booking: &Booking| DocumentTime::of(booking.value(), "datetime")?.instant;
-        let live = kept.iter().map(|kept| &kept.booking);
+        let live = stored.iter().map(|stored| &stored.booking);
         let live = live.filter(|booking| booking.status().has_not_ended());
         let coming = live.filter_map(at).filter(|at| *at > now).count();
         if coming > 0 {

@@ -16,13 +16,13 @@ pub(crate) struct LocatedVenue {
     pub(crate) id: String,
     pub(crate) remembered: Option<Venue>,
     /// Its name, as a booking shows it.
-    pub(crate) shown: Option<String>,
+    pub(crate) displayed: Option<String>,
 }
 
 impl LocatedVenue {
     /// If nothing is remembered, the id alone still names the venue.
     pub(crate) fn of_id(records: &Records, id: String) -> Self {
-        LocatedVenue { remembered: records.known_venue(&id), id, shown: None }
+        LocatedVenue { remembered: records.known_venue(&id), id, displayed: None }
     }
 
     /// The id as the service wrote it, a text or a number: so it is sent back.
@@ -35,8 +35,8 @@ impl LocatedVenue {
 
     /// The venue's name if it is known, else its id.
     pub(crate) fn name(&self) -> &str {
-        let shown = self.shown.as_deref().unwrap_or(&self.id);
-        self.remembered.as_ref().map_or(shown, Venue::name)
+        let displayed = self.displayed.as_deref().unwrap_or(&self.id);
+        self.remembered.as_ref().map_or(displayed, Venue::name)
     }
 }
 

@@ -152,29 +152,29 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         records.journal()?.find(&sought, limit.filter(|_| word.is_none() && relative.is_none()))?;
     if word.is_some() || relative.is_some() {
         let at = api.facts.service_now();
-        found.kept.retain(|kept| {
-            word.is_none_or(|word| is_listed_as(&kept.booking, word, at))
-                && relative.is_none_or(|days| is_within(kept, days, now))
+        found.stored.retain(|stored| {
+            word.is_none_or(|word| is_listed_as(&stored.booking, word, at))
+                && relative.is_none_or(|days| is_within(stored, days, now))
         });
         let most = limit.map_or(usize::MAX, |limit| limit as usize);
-        found.more = found.kept.len() > most;
-        found.kept.truncate(most);
+        found.more = found.stored.len() > most;
+        found.stored.truncate(most);
     }
     if let Some(today) = sought.coming {
-        found.kept.sort_by_key(|kept| pick::by_visit(kept, today));
+        found.stored.sort_by_key(|stored| pick::by_visit(stored, today));
     }
-    let ids = found.kept.iter().map(|kept| kept.booking.id());
+    let ids = found.stored.iter().map(|stored| stored.booking.id());
     records.remember_rows(RecentList::Bookings, ids);
-    let bookings = Document::array(found.kept.iter().map(|it| &it.booking.document));
+    let bookings = Document::array(found.stored.iter().map(|it| &it.booking.document));
     let more = Document::from(Value::from(found.more));
-    let marked: Vec<_> = found.kept.iter().filter_map(|it| mark(records, it)).collect();
+    let marked: Vec<_> = found.stored.iter().filter_map(|it| mark(records, it)).collect();
     let list_of_marked = Document::from(json!(marked));
     let mut members = vec![("bookings", &bookings), ("more", &more)];
     members.extend((!marked.is_empty()).then_some(("marked", &list_of_marked)));
     let document = Document::object(&members);
-    let list = DocumentView(document, |_| kept_page(&found.kept, api.facts.service_now()));
+    let list = DocumentView(document, |_| kept_page(&found.stored, api.facts.service_now()));
     ui.out.emit_long(&list)?;
-    if found.kept.is_empty() && ui.out.is_human() {
+    if found.stored.is_empty() && ui.out.is_human() {
         pick::note_nothing_found(&api.facts, records, ui, &sought)?;
     }
     for MarkedBooking { id, status, why, idempotency_key: key } in &marked {
@@ -201,20 +201,20 @@ struct MarkedBooking {
     idempotency_key: String,
 }
 
-fn mark(records: &Records, kept: &KeptBooking) -> Option<MarkedBooking> {
-    let key = kept.unresolved_key.clone()?;
-    let why = of_known(records, kept.asked.as_ref()?, &kept.booking).refusal;
+fn mark(records: &Records, stored: &KeptBooking) -> Option<MarkedBooking> {
+    let key = stored.unresolved_key.clone()?;
+    let why = of_known(records, stored.requested.as_ref()?, &stored.booking).refusal;
     Some(MarkedBooking {
-        id: kept.booking.id().to_owned(),
-        status: kept.booking.status().to_string(),
+        id: stored.booking.id().to_owned(),
+        status: stored.booking.status().to_string(),
         why: why.unwrap_or_else(|| "its request is not resolved".to_owned()),
         idempotency_key: key,
     })
 }
 
 /// Whether the visit is on one of these days, by the venue's clock.
-fn is_within(kept: &KeptBooking, days: &Days, now: Timestamp) -> bool {
-    let known = kept.fill_in(&kept.booking);
+fn is_within(stored: &KeptBooking, days: &Days, now: Timestamp) -> bool {
+    let known = stored.fill_in(&stored.booking);
     let Some(time) = known.time.read() else { return false };
     let zone = time.offset().map_or_else(system_zone, TimeZone::fixed);
     let day = time.day_in(Some(&zone));
@@ -238,8 +238,9 @@ async fn list_open(
     let ids = bookings.iter().map(Booking::id);
     records.remember_rows(RecentList::Bookings, ids);
     let known = |booking: Booking| {
-        let kept = terms::kept(records, &booking);
-        let known = kept.map_or_else(|| booking.clone(), |kept| kept.fill_in(&kept.booking));
+        let stored = terms::find_recorded(records, &booking);
+        let known =
+            stored.map_or_else(|| booking.clone(), |stored| stored.fill_in(&stored.booking));
         (booking, known)
     };
     let bookings: Vec<_> = bookings.into_iter().map(known).collect();
@@ -261,8 +262,7 @@ async fn open_bookings(api: &Api, ui: &Ui) -> Result<Vec<Booking>> {
         Ok(_) => None,
     };
     let adapter = api.facts.adapter();
-    let listed = body.as_ref();
-    let listed = listed.and_then(|body| adapter.bookings_in(body, "open_bookings"));
+    let listed = body.as_ref().and_then(|body| adapter.bookings_in(body, "open_bookings"));
     let unread = listed.as_ref().map_or(0, |open| open.unread);
     let cannot =
         format!("{unread} of the open bookings cannot be read: `id` or `status` is missing");

@@ -6,7 +6,7 @@ use jiff::civil::{Date, DateTime};
 
 use super::locate::{LocatedVenue, locate_attempt, locate_booking, locate_venue};
 use crate::app::{Api, Facts, Records, Ui};
-use crate::booking::watch::wait::{another, is_not_found, look_up, naming};
+use crate::booking::watch::wait::{is_not_found, look_up, naming, wrong_booking_error};
 use crate::journal::recent::RecentList;
 use crate::journal::{FoundBookings, KeptBooking, SearchCriteria};
 use crate::outcome::similar::{meant, similar};
@@ -57,7 +57,7 @@ impl NamedBooking {
     ) -> Result<Booking> {
         match self.answered(api, records, ui).await? {
             (booking, true) => Ok(booking),
-            (other, false) => Err(another(&other, &self.id)),
+            (other, false) => Err(wrong_booking_error(&other, &self.id)),
         }
     }
 }
@@ -101,7 +101,7 @@ pub(crate) async fn booking_or_pick(
         Some(Err(error)) if is_not_found(&error) => {
             let mut found = Vec::new();
             if can_choose {
-                found = kept(&api.facts, records, ui, Some(&id))?.kept;
+                found = stored(&api.facts, records, ui, Some(&id))?.stored;
             }
             if found.is_empty() {
                 return Err(not_found(records, ui, &id, error));
@@ -133,39 +133,39 @@ async fn pick_booking(
 ) -> Result<String> {
     let question = which_booking();
     ui.prompter.check(&question)?;
-    let mut found = kept(facts, records, ui, None)?;
+    let mut found = stored(facts, records, ui, None)?;
     if found.more {
         let what = format!("These are the newest {MOST} bookings.");
         let note = format!("{what} To search all: bookctl bookings TEXT");
         ui.out.note(&note);
     }
-    found.kept.retain(|kept| offered(&kept.booking.status()));
-    if found.kept.is_empty() && !offered(&Status::Confirmed) {
+    found.stored.retain(|stored| offered(&stored.booking.status()));
+    if found.stored.is_empty() && !offered(&Status::Confirmed) {
         return Err(Error::usage("no booking here is waiting for an answer"));
     }
-    choose(facts, records, ui, question, &found.kept).await
+    choose(facts, records, ui, question, &found.stored).await
 }
 
 /// The bookings of this computer, or those that a text finds, in the order of `bookings`.
-fn kept(facts: &Facts, records: &Records, ui: &Ui, text: Option<&str>) -> Result<FoundBookings> {
+fn stored(facts: &Facts, records: &Records, ui: &Ui, text: Option<&str>) -> Result<FoundBookings> {
     take_in_received(facts, records, ui)?;
     let today = system_zone().to_datetime(facts.service_now()).date();
     let text = text.map(str::to_owned);
     let sought = SearchCriteria { text, coming: Some(today), ..SearchCriteria::default() };
     let mut found = records.journal()?.find(&sought, Some(MOST))?;
-    found.kept.sort_by_key(|kept| by_visit(kept, today));
+    found.stored.sort_by_key(|stored| by_visit(stored, today));
     Ok(found)
 }
 
 /// By the time of the visit: the next first, and after those that are to come the last.
 pub(super) fn by_visit(
-    kept: &KeptBooking,
+    stored: &KeptBooking,
     today: Date,
 ) -> (bool, Option<DateTime>, Reverse<Option<DateTime>>) {
-    let known = kept.fill_in(&kept.booking);
-    let local = kept.visit.or(known.time.read().and_then(|it| it.local));
+    let known = stored.fill_in(&stored.booking);
+    let local = stored.visit.or(known.time.read().and_then(|it| it.local));
     let is_to_come =
-        local.is_some_and(|local| local.date() >= today) && kept.booking.status().has_not_ended();
+        local.is_some_and(|local| local.date() >= today) && stored.booking.status().has_not_ended();
     (!is_to_come, local.filter(|_| is_to_come), Reverse(local))
 }
 
@@ -175,10 +175,10 @@ async fn choose(
     records: &Records,
     ui: &Ui,
     question: Question,
-    kept: &[KeptBooking],
+    stored: &[KeptBooking],
 ) -> Result<String> {
     let now = facts.service_now();
-    let rows = kept.iter().map(|kept| BookingRow::kept(kept, now));
+    let rows = stored.iter().map(|stored| BookingRow::from_recorded(stored, now));
     let id = pick_row(facts, ui, question, rows.collect()).await?;
     records.remember_last(RecentList::LastBooking, &id);
     Ok(id)
@@ -220,7 +220,7 @@ pub(crate) async fn attempt_or_pick(
     let question = question.of("unresolved requests");
     ui.prompter.check(&question)?;
     let open = records.journal()?.open_attempts_here()?;
-    let newest_first = open.iter().rev().map(BookingRow::requested).collect();
+    let newest_first = open.iter().rev().map(BookingRow::from_request).collect();
     pick_row(facts, ui, question, newest_first).await
 }
 
@@ -249,7 +249,7 @@ pub(crate) async fn venue_or_pick(
 
 /// Whether the journal has a booking with this id. A read makes no journal.
 fn is_known(records: &Records, id: &str) -> bool {
-    let known = || records.journal()?.kept(id);
+    let known = || records.journal()?.load_booking(id);
     records.has_journal() && matches!(known(), Ok(Some(_)))
 }
 
@@ -362,9 +362,8 @@ pub(crate) fn similar_words(
     ui: &Ui,
     text: &str,
 ) -> Result<Vec<String>> {
-    let kept = kept(facts, records, ui, None)?.kept;
-    let guests = kept.iter().filter_map(|kept| kept.booking.guest());
-    let guests: Vec<String> = guests.collect();
+    let stored = stored(facts, records, ui, None)?.stored;
+    let guests: Vec<String> = stored.iter().filter_map(|stored| stored.booking.guest()).collect();
     let names = || guests.iter().flat_map(|guest| guest.split_whitespace());
     let words = text.split_whitespace();
     let meant = words.flat_map(|word| similar(word, names()));

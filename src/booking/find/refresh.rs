@@ -44,19 +44,19 @@ pub(super) async fn run(parts: &Parts) -> Result<Exit> {
     api.wait_for_rate_limits();
     let today = system_zone().to_datetime(api.facts.service_now()).date();
     let sought = SearchCriteria { coming: Some(today), ..SearchCriteria::default() };
-    let mut kept = records.journal()?.find(&sought, None)?.kept;
+    let mut stored = records.journal()?.find(&sought, None)?.stored;
     // The first of the order says whether the visit is to come. Of a marked booking that may not be
     // known.
-    kept.retain(|kept| !by_visit(kept, today).0 || kept.unresolved_key.is_some());
-    let progress = ui.out.progress_of(kept.len());
+    stored.retain(|stored| !by_visit(stored, today).0 || stored.unresolved_key.is_some());
+    let progress = ui.out.progress_of(stored.len());
     let mut all = Vec::new();
-    for kept in &kept {
-        let read = match read_booking(api, ui, kept.booking.id()).await {
+    for stored in &stored {
+        let read = match read_booking(api, ui, stored.booking.id()).await {
             Ok(booking) => Some(booking),
             Err(error) if is_not_found(&error) => None,
             Err(error) => return Err(error),
         };
-        all.extend(changed(records, kept, read.as_ref()));
+        all.extend(changed(records, stored, read.as_ref()));
         if let Some(booking) = read {
             store(records, &booking);
         }
@@ -64,9 +64,9 @@ pub(super) async fn run(parts: &Parts) -> Result<Exit> {
     }
     drop(progress);
     let all_as_booked = all.iter().all(|it| it.as_booked);
-    let refreshed = Refreshed { checked: kept.len(), changed: all };
+    let refreshed = Refreshed { checked: stored.len(), changed: all };
     ui.out.emit_long(&refreshed)?;
-    let (checked, changed) = (kept.len(), refreshed.changed.len());
+    let (checked, changed) = (stored.len(), refreshed.changed.len());
     let bookings = plural(checked, "coming booking", "coming bookings");
     ui.out.note(&format!("{bookings} read, {changed} changed."));
     Ok(if all_as_booked { Exit::Done } else { Exit::Failed })
@@ -74,19 +74,18 @@ pub(super) async fn run(parts: &Parts) -> Result<Exit> {
 
 /// How a booking differs from what was kept of it; `now` is `None` if the service does not know it
 /// any more.
-fn changed(records: &Records, kept: &KeptBooking, now: Option<&Booking>) -> Option<Changed> {
-    let before = kept.fill_in(&kept.booking);
+fn changed(records: &Records, stored: &KeptBooking, now: Option<&Booking>) -> Option<Changed> {
+    let before = stored.fill_in(&stored.booking);
     let status = now.map_or(Status::Other("not found".to_owned()), Booking::status);
-    let asked = kept.asked.as_ref().filter(|_| kept.unresolved_key.is_some());
-    let source = asked.unwrap_or(before.value());
+    let requested = stored.requested.as_ref().filter(|_| stored.unresolved_key.is_some());
+    let source = requested.unwrap_or(before.value());
     let booked = BOOKED.iter().filter_map(|it| Some((it.to_string(), source.get(it)?.clone())));
     let booked = Value::Object(booked.collect());
     let found = now.map(|now| compared(records, &booked, now, false)).unwrap_or_default();
     let mut changes = Map::new();
     for it in found {
         if let Agreement::Differs(text) | Agreement::NotUnderstood(text) = it.agreement {
-            let to = now.and_then(|now| now.value().get(&it.field).cloned());
-            let to = to.unwrap_or(text.into());
+            let to = now.and_then(|now| now.value().get(&it.field).cloned()).unwrap_or(text.into());
             changes.insert(it.field.clone(), json!({"from": booked[&it.field], "to": to}));
         }
     }

@@ -35,16 +35,17 @@ pub(crate) async fn send_answer(
     answer: &Continuation,
 ) -> Result<(Booking, Option<Error>)> {
     let call = call_of(api, ui, id, answer).await?;
-    let kept = records.has_journal().then(|| records.journal()?.kept(id)).transpose();
-    let kept = kept.ok().flatten().flatten();
-    let pause = kept.map_or(json!({}), |kept| pause_facts(&kept.booking));
+    let stored = records.has_journal().then(|| records.journal()?.load_booking(id)).transpose();
+    let stored = stored.ok().flatten().flatten();
+    let pause = stored.map_or(json!({}), |stored| pause_facts(&stored.booking));
     let written = Written::new(records, ui, id, answer.kind(), pause);
     let in_flight = InFlight::Answering(id.to_owned());
     let (failure, is_lost) = match send_about(api, ui, id, &call, &written, in_flight).await {
         Verdict::Done(booking) => {
             // The response may be older than the answer that it is to.
-            let asked = api.facts.dialect().pause(booking.next_action());
-            let is_waiting = booking.status() == Status::RequiresAction && asked == answer.pause();
+            let requested = api.facts.dialect().pause(booking.next_action());
+            let is_waiting =
+                booking.status() == Status::RequiresAction && requested == answer.pause();
             let booking = read_unless(api, ui, booking, !is_waiting).await?;
             api.in_flight.replace(InFlight::known(&booking));
             warn_if_still_asked(&api.facts, ui, answer, &booking);
@@ -55,7 +56,7 @@ pub(crate) async fn send_answer(
         Verdict::Unknown(failure) => (failure, true),
         verdict => return verdict.into_result(&call).map(|booking| (booking, None)),
     };
-    let said = failure.to_string();
+    let wording = failure.to_string();
     let mut error = failure.into_error(&call);
     if is_lost {
         error = error.hint_before(format!("check before you answer again: {}", show_command(id)));
@@ -71,7 +72,7 @@ pub(crate) async fn send_answer(
         // The booking no longer waits, so its status decides (spec, States and transitions).
         _ if is_lost || error.exit == Exit::Invalid => {
             let status = booking.status();
-            ui.out.note(&format!("{said}; the booking has status {status}"));
+            ui.out.note(&format!("{wording}; the booking has status {status}"));
             Ok((booking, None))
         }
         _ => Err(error),
@@ -92,13 +93,13 @@ pub(crate) fn answered_otherwise(
         Pause::Payment => Some("a payment response"),
         Pause::Other => None,
     };
-    let asked = kind(facts.dialect().pause(booking.next_action()))?;
+    let requested = kind(facts.dialect().pause(booking.next_action()))?;
     let given = kind(answer.pause())?;
-    if booking.status() != Status::RequiresAction || asked == given {
+    if booking.status() != Status::RequiresAction || requested == given {
         return None;
     }
     let id = booking.id();
-    let what = format!("booking {id} is waiting for {asked}, not for {given}");
+    let what = format!("booking {id} is waiting for {requested}, not for {given}");
     let answers = booking_view(facts, records, ui, booking).commands();
     let answer = answers.first().map(|answer| format!("to answer: {answer}"));
     Some(Error::new(Code::Http400, what).hint(answer.unwrap_or_default()))
@@ -118,8 +119,8 @@ fn warn_if_still_asked(facts: &Facts, ui: &Ui, answer: &Continuation, booking: &
         let what = "the payment was aborted, but the booking is confirmed; check what was charged";
         ui.out.warn(what);
     }
-    let asked = facts.dialect().pause(booking.next_action());
-    if booking.status() == Status::RequiresAction && asked == answer.pause() {
+    let requested = facts.dialect().pause(booking.next_action());
+    if booking.status() == Status::RequiresAction && requested == answer.pause() {
         let what = "the service accepted the answer, but the booking still waits for it";
         warn_of_field(facts, ui, what, answer.kind(), field);
     }

@@ -94,11 +94,11 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     }
     let is_on_screen = was_waiting && ui.out.is_terminal();
     let is_payment = matches!(given, Some(Continuation::PspResponse(_) | Continuation::PspAbort));
-    let asked = match given {
+    let requested = match given {
         Some(Continuation::Fields(fields)) => fields,
         _ => Map::new(),
     };
-    let change = Change { is_payment, is_on_screen, ..Change::new(WriteKind::Action, &asked) };
+    let change = Change { is_payment, is_on_screen, ..Change::new(WriteKind::Action, &requested) };
     finish_changed(&api.facts, records, ui, booking, change).await
 }
 

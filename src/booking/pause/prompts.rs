@@ -31,14 +31,14 @@ pub(crate) async fn answer_pauses(
     let is_sandbox = api.is_sandbox().await;
     let before = api.in_flight.replace(InFlight::known(&booking));
     let mut is_sent = !matches!(before, InFlight::Nothing);
-    let mut shown = false;
-    let mut former = HashMap::new();
+    let mut displayed = false;
+    let mut previous_answer = HashMap::new();
     while booking.status() == Status::RequiresAction {
-        if !shown {
+        if !displayed {
             // Its amount and reference are part of the story.
             finish::record(records, ui, &booking);
             show_pause(&api.facts, records, ui, &booking);
-            shown = true;
+            displayed = true;
         }
         let clock = api.facts.live_clock();
         let until = booking.waits_until();
@@ -51,13 +51,13 @@ pub(crate) async fn answer_pauses(
             is_sandbox,
             prompter: ui.prompter.until(deadline),
         };
-        let answer = match asking.ask(&mut former).await {
+        let answer = match asking.ask(&mut previous_answer).await {
             Ok(answer) => answer,
             Err(PromptError::TooLate) => {
                 ui.out.note("The time to answer is up.");
                 return wait::read_booking(api, ui, booking.id()).await;
             }
-            Err(PromptError::Back) => return Err(left_open(&booking, is_sent)),
+            Err(PromptError::Back) => return Err(is_unresolved(&booking, is_sent)),
             Err(error) => return Err(error.into()),
         };
         is_sent = true;
@@ -76,15 +76,15 @@ pub(crate) async fn answer_pauses(
             Err(error) => return Err(error),
         };
         // Another pause may follow, which has to be shown.
-        shown = false;
-        former.clear();
+        displayed = false;
+        previous_answer.clear();
     }
     Ok(booking)
 }
 
 /// Who leaves the question leaves the booking as it is. That is no error, and has the exit code of
 /// an interrupt once something was sent.
-fn left_open(booking: &Booking, is_sent: bool) -> Error {
+fn is_unresolved(booking: &Booking, is_sent: bool) -> Error {
     let what = format!("Booking {} is still waiting.", booking.id());
     let answer = shell::command("continue", booking.id(), "");
     let error = Error::new(Code::Declined, what).hint(format!("answer it: {answer}"));
@@ -128,13 +128,16 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// `former` has what was typed for an answer that was refused.
-    async fn ask(&self, former: &mut HashMap<String, String>) -> Result<Continuation, PromptError> {
+    /// `previous_answer` has what was typed for an answer that was refused.
+    async fn ask(
+        &self,
+        previous_answer: &mut HashMap<String, String>,
+    ) -> Result<Continuation, PromptError> {
         let action = self.booking.next_action();
         match self.api.facts.dialect().pause(action) {
             Pause::Otp => self.code().await,
-            Pause::Payment => self.payment(former).await,
-            Pause::Other => self.fields(action, former).await,
+            Pause::Payment => self.payment(previous_answer).await,
+            Pause::Other => self.fields(action, previous_answer).await,
         }
     }
 
@@ -168,7 +171,7 @@ impl Asking<'_> {
 
     async fn payment(
         &self,
-        former: &mut HashMap<String, String>,
+        previous_answer: &mut HashMap<String, String>,
     ) -> Result<Continuation, PromptError> {
         let out = &self.ui.out;
         let action = self.booking.next_action();
@@ -178,7 +181,7 @@ impl Asking<'_> {
         loop {
             let question = payment_question("Payment response");
             let row = self.prompter.choose(&question, ways).await?;
-            match self.answer_by(ways[row], id, former).await {
+            match self.answer_by(ways[row], id, previous_answer).await {
                 // Esc leads back to the ways.
                 Err(PromptError::Back) => {}
                 // A mistake can be mended.
@@ -198,7 +201,7 @@ impl Asking<'_> {
         &self,
         way: &str,
         id: Option<&Value>,
-        former: &mut HashMap<String, String>,
+        previous_answer: &mut HashMap<String, String>,
     ) -> Result<Continuation, PromptError> {
         let prompter = &self.prompter;
         let text = match way {
@@ -213,11 +216,11 @@ impl Asking<'_> {
                 let editor = environment.visual.as_ref().or(environment.editor.as_ref());
                 let editor = editor.and_then(|editor| editor.to_str());
                 let form = || format!("{:#}", json!({ "approval_id": id, "status": "" }));
-                let start = former.get(WRITTEN).cloned().unwrap_or_else(form);
+                let start = previous_answer.get(WRITTEN).cloned().unwrap_or_else(form);
                 let question = payment_question("The vendor's response");
                 let text = prompter.edit(&question, editor.unwrap_or(USUAL_EDITOR), &start)?;
                 let text = text.ok_or_else(|| Error::usage("the file was not changed"))?;
-                former.insert(WRITTEN.to_owned(), text.clone());
+                previous_answer.insert(WRITTEN.to_owned(), text.clone());
                 text
             }
             PASTE => {
@@ -239,11 +242,11 @@ impl Asking<'_> {
     async fn fields(
         &self,
         action: Option<&Value>,
-        former: &mut HashMap<String, String>,
+        previous_answer: &mut HashMap<String, String>,
     ) -> Result<Continuation, PromptError> {
-        let asked = asked_fields(action);
+        let requested = asked_fields(action);
         let mut fields = Vec::new();
-        for it in &asked {
+        for it in &requested {
             let name = &it.name;
             let words = match &it.label {
                 Some(label) => format!("{label} ({name})"),
@@ -254,13 +257,13 @@ impl Asking<'_> {
                 true => Err(format!("{} cannot be empty", name)),
                 false => Ok(()),
             };
-            let question = question.former(former.remove(name));
+            let question = question.previous_answer(previous_answer.remove(name));
             let value = self.prompter.text(&question, None, &check).await?;
-            former.insert(name.clone(), value.clone());
+            previous_answer.insert(name.clone(), value.clone());
             let answer = Field { key: name.clone(), value: value.into() };
             fields.push(if it.is_typed { answer.typed() } else { answer });
         }
-        if asked.is_empty() {
+        if requested.is_empty() {
             if let Some(action) = action {
                 let note = format!("The service is waiting for: {action}");
                 self.ui.out.note(&note);

@@ -129,10 +129,10 @@ impl Story {
 
     /// What was asked for, and each time that it was sent.
     fn attempt(&mut self, attempt: &Attempt) {
-        let (key, asked) = (attempt.idempotency_key.as_str(), attempt.asked());
+        let (key, requested) = (attempt.idempotency_key.as_str(), attempt.canonical());
         let source = if key.starts_with("batch-") { "batch" } else { "book" };
-        let (venue, party) = (plain(&asked["venue_id"]), plain(&asked["party_size"]));
-        let when = time_text(&asked["datetime"]);
+        let (venue, party) = (plain(&requested["venue_id"]), plain(&requested["party_size"]));
+        let when = time_text(&requested["datetime"]);
         let text = format!("requested with bookctl {source}: {venue} {when} for {party}");
         let details =
             json!({"idempotency_key": key, "from": source, "request": attempt.request.body});

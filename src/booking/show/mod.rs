@@ -106,17 +106,17 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
 
 /// What this computer knows of a booking if the service does not respond, with its exit code.
 fn known_here(records: &Records, ui: &Ui, id: &str, error: Error) -> Result<(Booking, Exit)> {
-    let mut kept = None;
+    let mut stored = None;
     if wait::passes(&error) && records.has_journal() {
-        kept = records.journal()?.kept(id)?;
+        stored = records.journal()?.load_booking(id)?;
     }
-    let Some(kept) = kept else {
+    let Some(stored) = stored else {
         return Err(error);
     };
-    let (why, seen) = (&error.message, to_the_second(&kept.seen_at));
+    let (why, seen) = (&error.message, to_the_second(&stored.seen_at));
     let warning = format!("{why}; this is what this computer saw on {seen}");
     ui.out.warn(&warning);
-    Ok((kept.booking, error.exit))
+    Ok((stored.booking, error.exit))
 }
 
 /// Reads a booking, and its exit code if its status counts. Then it must be the requested one; else
@@ -130,7 +130,7 @@ async fn read(
 ) -> Result<(Booking, Exit)> {
     let (booking, is_it) = named.answered(api, records, ui).await?;
     let exit = if !is_it {
-        let error = wait::another(&booking, &named.id);
+        let error = wait::wrong_booking_error(&booking, &named.id);
         if is_judged || !ui.out.is_human() {
             return Err(error);
         }
@@ -158,8 +158,8 @@ async fn show_timeline(api: &Api, records: &Records, ui: &Ui, args: &Args) -> Re
     let (booking, failed) = match named.booking(api, records, ui).await {
         Ok(booking) => (Some(booking), None),
         Err(error) if records.has_journal() => {
-            let kept = records.journal()?.kept(id)?;
-            (kept.map(|kept| kept.booking), Some(error))
+            let stored = records.journal()?.load_booking(id)?;
+            (stored.map(|stored| stored.booking), Some(error))
         }
         Err(error) => (None, Some(error)),
     };
@@ -179,8 +179,8 @@ async fn show_timeline(api: &Api, records: &Records, ui: &Ui, args: &Args) -> Re
     }
     let none = Document::from(Value::Null);
     let documents = Document::from(json!(rows));
-    let shown = booking.as_ref().map_or(&none, |it| &it.document);
-    let document = Document::object(&[("booking", shown), ("timeline", &documents)]);
+    let displayed = booking.as_ref().map_or(&none, |it| &it.document);
+    let document = Document::object(&[("booking", displayed), ("timeline", &documents)]);
     let page = |_: &Document| {
         let mut page = match &booking {
             Some(booking) => {

@@ -90,13 +90,13 @@ fn unfinished(
     until: &[String],
 ) -> Result<Vec<pick::NamedBooking>> {
     pick::take_in_received(facts, records, ui)?;
-    let found = records.journal()?.find(&SearchCriteria::default(), None)?.kept.into_iter();
-    let found = found.filter(|kept| match kept.booking.status() {
+    let found = records.journal()?.find(&SearchCriteria::default(), None)?.stored.into_iter();
+    let found = found.filter(|stored| match stored.booking.status() {
         Status::RequiresAction => true,
         status => !ends(&status, until),
     });
-    let id = |kept: KeptBooking| kept.booking.id().to_owned();
-    Ok(found.map(|kept| pick::NamedBooking { id: id(kept), read: None }).collect())
+    let id = |stored: KeptBooking| stored.booking.id().to_owned();
+    Ok(found.map(|stored| pick::NamedBooking { id: id(stored), read: None }).collect())
 }
 
 struct Watching<'a> {
@@ -123,7 +123,7 @@ impl Watching<'_> {
             api.in_flight.replace(InFlight::Watching(id.clone(), status.cloned(), command))
         };
         in_flight(None);
-        let mut shown: Option<String> = None;
+        let mut displayed: Option<String> = None;
         let longest = settings.timeout.unwrap_or(LONGEST);
         let beside = u32::try_from(self.beside).unwrap_or(u32::MAX);
         let watched =
@@ -131,14 +131,14 @@ impl Watching<'_> {
                 // Compares the whole booking: a new pause has the same status as the one before.
                 // What stands around it is new in each response.
                 let text = booking.own_document().text();
-                if shown.as_deref() != Some(text) {
+                if displayed.as_deref() != Some(text) {
                     let view = finish::booking_view(&api.facts, records, ui, booking);
                     match self.beside {
                         1 => ui.out.emit_line(&view)?,
                         _ => ui.out.emit_line(&BookingLine(view))?,
                     };
                     finish::remember_shown(records, ui, booking);
-                    shown = Some(text.to_owned());
+                    displayed = Some(text.to_owned());
                 }
                 let status = booking.status();
                 in_flight(Some(&status));
@@ -171,8 +171,7 @@ fn is_reached(status: &Status, until: &[String]) -> bool {
 }
 
 fn again(id: &str, until: &[String]) -> String {
-    let until = until.iter().map(|status| format!("--until {status}"));
-    let until: Vec<String> = until.collect();
+    let until: Vec<String> = until.iter().map(|status| format!("--until {status}")).collect();
     shell::command("watch", id, &until.join(" "))
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::app::in_flight::InFlight;
-use crate::app::understood::understood;
+use crate::app::report_warnings::report_warnings;
 use crate::app::{Api, Facts, Records, Ui};
 use crate::booking::verdict;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -48,7 +48,7 @@ fn in_answer(
     answer: Result<Answer>,
 ) -> Result<Booking> {
     let answer = answer.map_err(|error| naming(id, error))?;
-    let mut booking = understood(ui, facts.adapter().booking(answer.document, false))?;
+    let mut booking = report_warnings(ui, facts.adapter().booking(answer.document, false))?;
     booking.left_at = Some(left_at);
     Ok(booking)
 }
@@ -70,11 +70,11 @@ fn checked(booking: Booking, id: &str) -> Result<Booking> {
     if same_id(booking.id(), id) {
         return Ok(booking);
     }
-    Err(another(&booking, id))
+    Err(wrong_booking_error(&booking, id))
 }
 
 /// A booking under the same id with another venue or guest is another booking.
-pub(crate) fn like(records: &Records, before: &Value, booking: Booking) -> Result<Booking> {
+pub(crate) fn verify_same(records: &Records, before: &Value, booking: Booking) -> Result<Booking> {
     let verdict = verdict::of_known(records, before, &booking);
     let Some(difference) = verdict.refusal.filter(|_| verdict.is_another) else {
         return Ok(booking);
@@ -85,7 +85,7 @@ pub(crate) fn like(records: &Records, before: &Value, booking: Booking) -> Resul
 }
 
 /// The error (15) of an answer with another booking.
-pub(crate) fn another(booking: &Booking, id: &str) -> Error {
+pub(crate) fn wrong_booking_error(booking: &Booking, id: &str) -> Error {
     let returned = booking.id();
     let why = format!("the service returned booking {returned} instead of {id}");
     unexpected(booking, why)
@@ -128,32 +128,33 @@ pub(crate) async fn until(
             }
         };
         let left = deadline.saturating_duration_since(Instant::now());
-        let rest =
-            match read.and_then(|it| like(records, first.as_ref().unwrap_or(&Value::Null), it)) {
-                Ok(booking) => {
-                    first.get_or_insert_with(|| booking.value().clone());
-                    if is_done(&booking, left)? || left.is_zero() {
-                        return Ok(booking);
-                    }
-                    is_noted = false;
-                    seen = Some(booking);
-                    None
+        let rest = match read
+            .and_then(|it| verify_same(records, first.as_ref().unwrap_or(&Value::Null), it))
+        {
+            Ok(booking) => {
+                first.get_or_insert_with(|| booking.value().clone());
+                if is_done(&booking, left)? || left.is_zero() {
+                    return Ok(booking);
                 }
-                Err(error) if !passes(&error) => return Err(error),
-                // The time is over: what came of the reads before counts.
-                Err(error) if left.is_zero() => return seen.ok_or(failed.unwrap_or(error)),
-                Err(error) => {
-                    if !is_noted {
-                        let (why, left) = (&error.message, in_units(left.as_secs()));
-                        let note = format!("{why}; booking {id} is read again for up to {left}");
-                        ui.out.note(&note);
-                        is_noted = true;
-                    }
-                    let rest = error.retry_after;
-                    failed = Some(error);
-                    rest
+                is_noted = false;
+                seen = Some(booking);
+                None
+            }
+            Err(error) if !passes(&error) => return Err(error),
+            // The time is over: what came of the reads before counts.
+            Err(error) if left.is_zero() => return seen.ok_or(failed.unwrap_or(error)),
+            Err(error) => {
+                if !is_noted {
+                    let (why, left) = (&error.message, in_units(left.as_secs()));
+                    let note = format!("{why}; booking {id} is read again for up to {left}");
+                    ui.out.note(&note);
+                    is_noted = true;
                 }
-            };
+                let rest = error.retry_after;
+                failed = Some(error);
+                rest
+            }
+        };
         sleep(rest.unwrap_or_else(|| pace::scaled(pause)).min(left)).await;
         pause = (pause * 2).min(LONGEST_PAUSE * beside);
     }

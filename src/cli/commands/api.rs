@@ -154,8 +154,7 @@ async fn read_body(source: &str) -> Result<Document> {
 fn method(text: &str) -> Result<Method, String> {
     use Method as M;
     let known = [M::GET, M::POST, M::PUT, M::PATCH, M::DELETE];
-    let mut named = known.into_iter();
-    let named = named.find(|method| method.as_str().eq_ignore_ascii_case(text));
+    let named = known.into_iter().find(|method| method.as_str().eq_ignore_ascii_case(text));
     named.ok_or_else(|| "must be GET, POST, PUT, PATCH or DELETE".to_owned())
 }
 
@@ -167,7 +166,7 @@ struct ApiView {
 }
 
 impl ApiView {
-    fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    fn displayed<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.refused { redact(text) } else { text.into() }
     }
 }
@@ -191,7 +190,7 @@ impl View for ApiView {
     fn draw(&self, page: &mut Page) {
         if let Some(head) = &self.head {
             for line in head.to_string().lines() {
-                page.line(self.shown(line));
+                page.line(self.displayed(line));
             }
             page.line("");
         }
@@ -199,12 +198,12 @@ impl View for ApiView {
             match body.value() {
                 // No document: a text as it came.
                 Value::String(text) if self.refused => {
-                    for line in self.shown(text).lines() {
+                    for line in self.displayed(text).lines() {
                         page.line(line);
                     }
                 }
                 _ => {
-                    page.json(self.shown(body.text()));
+                    page.json(self.displayed(body.text()));
                 }
             }
         }

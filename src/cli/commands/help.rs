@@ -56,9 +56,8 @@ pub(crate) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
         found = found.find_subcommand(word).ok_or_else(|| unknown(word, found))?;
     }
     // Parsed as `--help`, to print the same text.
-    let asked = ["bookctl"].into_iter();
-    let asked = asked.chain(args.words.iter().map(String::as_str));
-    if let Err(help) = root.try_get_matches_from(asked.chain(["--help"])) {
+    let requested = ["bookctl"].into_iter().chain(args.words.iter().map(String::as_str));
+    if let Err(help) = root.try_get_matches_from(requested.chain(["--help"])) {
         out.emit_help(&help.render())?;
     }
     Ok(Exit::Done)
@@ -66,8 +65,7 @@ pub(crate) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
 
 /// The error for a word that is no topic and no command of `above`.
 fn unknown(word: &str, above: &clap::Command) -> Error {
-    let names = above.get_subcommands().map(clap::Command::get_name);
-    let mut names: Vec<&str> = names.collect();
+    let mut names: Vec<&str> = above.get_subcommands().map(clap::Command::get_name).collect();
     let bin = above.get_bin_name().unwrap_or("bookctl");
     let mut all = format!("list the commands with: {bin} --help");
     if above.get_name() == "bookctl" {
@@ -184,14 +182,13 @@ fn flag_rows() -> Vec<Vec<String>> {
     let mut flags = Flags::augment_args(flags);
     // Without it, clap cannot name a flag's value.
     flags.build();
-    let shown = flags.get_arguments().filter(|flag| !flag.is_hide_set());
-    let shown = shown.map(|flag| {
+    let displayed = flags.get_arguments().filter(|flag| !flag.is_hide_set()).map(|flag| {
         let short = flag.get_short().map(|it| format!("-{it} "));
         let help = flag.get_help().map(ToString::to_string);
         let name = short.unwrap_or_default() + &flag.to_string();
         [name, help.unwrap_or_default()]
     });
-    rows(shown)
+    rows(displayed)
 }
 
 /// The settings of a profile's adapter: names, expressions by kind, and how times are read.

@@ -9,7 +9,7 @@ use crate::cli::commands::Shell;
 pub(super) struct CommandLine {
     pub(super) words: Vec<OsString>,
     /// The number of bytes of the last word that the shell does not replace.
-    pub(super) kept: usize,
+    pub(super) stored: usize,
     /// Whether the last word has an open quote.
     pub(super) quoted: bool,
     /// Whether the shell only lists candidates, and inserts none.
@@ -34,9 +34,9 @@ impl CommandLine {
     fn of_bash(kind: &str, line: &str, piece: &str) -> Self {
         let (words, quoted) = split(line);
         let last = words.last().map(String::as_str).unwrap_or_default();
-        let kept = last.strip_suffix(piece).map_or(0, str::len);
+        let stored = last.strip_suffix(piece).map_or(0, str::len);
         CommandLine {
-            kept,
+            stored,
             quoted,
             // `?` lists after a second Tab; `!` lists now, without a longer common prefix.
             listing: kind == "63" || kind == "33",
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_line_of_bash_keeps_together_what_bash_takes_apart() {
-        for (text, piece, last, kept) in [
+        for (text, piece, last, stored) in [
             ("bookctl book --slot=@1", "@1", "--slot=@1", 7),
             ("bookctl show a:b", "b", "a:b", 2),
             ("bookctl show ", "", "", 0),
@@ -120,7 +120,7 @@ mod tests {
             (r"bookctl show a\ b", r"a\ b", "a b", 0),
         ] {
             let line = CommandLine::of_bash("9", text, piece);
-            assert_eq!((line.current(), line.kept), (last, kept), "{text}");
+            assert_eq!((line.current(), line.stored), (last, stored), "{text}");
             assert_eq!(words(&line)[0], "bookctl", "{text}");
         }
     }

@@ -64,7 +64,7 @@ fn reply(shell: Shell, line: &CommandLine, candidates: &[CompletionCandidate]) -
         let about = about.as_deref().map(visible);
         match shell {
             Shell::Bash => {
-                let value = value.get(line.kept..).unwrap_or(value);
+                let value = value.get(line.stored..).unwrap_or(value);
                 // The other shells, or their scripts, quote a candidate themselves.
                 if line.quoted {
                     reply.push_str(value);

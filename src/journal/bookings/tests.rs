@@ -35,11 +35,11 @@ fn a_settled_create_is_listed_as_the_service_sent_it_and_as_it_was_seen_last() {
     let mut older = booking("bk_1", "processing");
     older.left_at = Timestamp::now().checked_sub(SignedDuration::from_secs(60)).ok();
     journal.update(&older).unwrap();
-    assert_eq!(journal.kept("bk_1").unwrap().unwrap().booking.status(), Status::Confirmed);
+    assert_eq!(journal.load_booking("bk_1").unwrap().unwrap().booking.status(), Status::Confirmed);
     assert!(journal.ended("bk_1").unwrap().is_some());
     assert!(journal.ended("bk_9").unwrap().is_none());
-    let kept = journal.bookings(Some("confirmed"), None).unwrap();
-    let texts: Vec<&str> = kept.iter().map(|it| it.booking.document.text()).collect();
+    let stored = journal.bookings(Some("confirmed"), None).unwrap();
+    let texts: Vec<&str> = stored.iter().map(|it| it.booking.document.text()).collect();
     let sent = |id| format!(r#"{{"id":"{id}", "status":"confirmed", "price":1.50}}"#);
     assert_eq!(texts, [sent("bk_2"), sent("bk_1")]);
     assert_eq!(journal.bookings(None, Some(1)).unwrap().len(), 1);
@@ -56,7 +56,7 @@ fn a_booking_that_others_made_is_kept_when_it_is_read() {
     assert_eq!(journal.bookings(None, None).unwrap().len(), 2);
     journal.scope.retention.set(crate::service::time::retention::Retention::parse("0").unwrap());
     journal.update(&booking("bk_8", "confirmed")).unwrap();
-    assert!(journal.kept("bk_8").unwrap().is_none(), "nothing is to be kept");
+    assert!(journal.load_booking("bk_8").unwrap().is_none(), "nothing is to be kept");
 }
 
 #[test]
@@ -83,27 +83,27 @@ fn each_state_is_kept_once_without_the_guest_until_the_booking_is_forgotten() {
 fn a_booking_shows_what_was_asked_only_where_the_service_shows_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let journal = journal(&folder);
-    let asked =
+    let requested =
         json!({"venue_id": "v", "datetime": "soon", "party_size": 2, "customer": {"name": "Ada"}});
-    let run = journal.run("k", &asked);
+    let run = journal.run("k", &requested);
     let sparse = booking("bk_1", "confirmed");
     journal.end_booked(&run, &sparse, 201).unwrap();
-    let kept = journal.kept("bk_1").unwrap().unwrap();
-    assert!(kept.seen_at.parse::<Timestamp>().unwrap() <= Timestamp::now());
-    let filled = |shown: Json| {
-        let filled = kept.fill_in(&Booking::from_document(shown.into()).unwrap());
-        (filled.requested.to_vec(), filled.value().clone())
+    let stored = journal.load_booking("bk_1").unwrap().unwrap();
+    assert!(stored.seen_at.parse::<Timestamp>().unwrap() <= Timestamp::now());
+    let filled = |displayed: Json| {
+        let filled = stored.fill_in(&Booking::from_document(displayed.into()).unwrap());
+        (filled.from_request.to_vec(), filled.value().clone())
     };
-    let (requested, value) = filled(sparse.value().clone());
+    let (from_request, value) = filled(sparse.value().clone());
     let fields = ["venue_id", "datetime", "party_size", "customer"];
-    assert_eq!(requested, fields);
-    assert!(fields.iter().all(|field| value[field] == asked[field]));
+    assert_eq!(from_request, fields);
+    assert!(fields.iter().all(|field| value[field] == requested[field]));
     let mut named = json!({"id": "bk_1", "status": "confirmed", "venue_name": "V"});
     assert_eq!(filled(named.clone()).0, fields[1..]);
-    let shown =
+    let displayed =
         json!({"venue_id": "w", "datetime": "late", "party_size": 3, "customer": {"name": "Eve"}});
     for field in fields {
-        named[field] = shown[field].clone();
+        named[field] = displayed[field].clone();
     }
     assert_eq!(filled(named.clone()), (vec![], named));
 }
@@ -119,10 +119,10 @@ fn an_event_replaces_nothing_but_what_an_earlier_event_has_shown() {
     journal.update(&read).unwrap();
     for status in ["processing", "failed"] {
         let ids = ["bk_made", "bk_read", "bk_told"];
-        let told = ids.map(|id| (Timestamp::now(), booking(id, status)));
-        journal.take_in(&told).unwrap();
+        let reported = ids.map(|id| (Timestamp::now(), booking(id, status)));
+        journal.take_in(&reported).unwrap();
     }
-    let status = |id| journal.kept(id).unwrap().unwrap().booking.status().to_string();
+    let status = |id| journal.load_booking(id).unwrap().unwrap().booking.status().to_string();
     let found = ["bk_made", "bk_read", "bk_told"].map(status);
     assert_eq!(found, ["confirmed", "confirmed", "failed"]);
 }
@@ -153,7 +153,7 @@ fn what_an_accepted_change_asked_for_is_shown_in_place_of_what_was_asked_before(
     journal.end_booked(&run, &sparse, 201).unwrap();
     for change in [json!({"party_size": 3}), json!({})] {
         journal.change(&sparse, change.as_object().unwrap(), None).unwrap();
-        let filled = journal.kept("bk_1").unwrap().unwrap().fill_in(&sparse);
+        let filled = journal.load_booking("bk_1").unwrap().unwrap().fill_in(&sparse);
         assert_eq!(filled.value()["party_size"], 3);
         assert_eq!(filled.value()["customer"]["name"], "Ada");
     }

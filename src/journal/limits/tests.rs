@@ -22,10 +22,10 @@ fn seen(remaining: u32, resets_at: Timestamp) -> RateLimitWindow {
 }
 
 /// What is left of a window that is known, after an answer has shown another state of it.
-fn corrected(known: &RateLimitWindow, shown: RateLimitWindow) -> u32 {
+fn corrected(known: &RateLimitWindow, displayed: RateLimitWindow) -> u32 {
     let folder = tempfile::tempdir().unwrap();
     let journal = journal(&folder, "o");
-    for window in [known.clone(), shown] {
+    for window in [known.clone(), displayed] {
         journal.observe(RATE_LIMIT, Some(window));
         journal.write_observed().unwrap();
     }
@@ -36,11 +36,11 @@ fn corrected(known: &RateLimitWindow, shown: RateLimitWindow) -> u32 {
 fn neither_a_clock_that_was_set_back_nor_a_limit_of_none_exhausts_a_window_for_ever() {
     let none = seen(0, after(60));
     assert!(none.is_exhausted(after(-240)) && !none.is_exhausted(after(-3600)));
-    assert!(none.clone().taken(after(-3600)).is_some());
+    assert!(none.clone().after_request(after(-3600)).is_some());
     assert_eq!(none.left(after(-3600)), (10, Duration::ZERO));
     let holds_nothing = RateLimitWindow { allowed: 0, ..none };
-    assert_eq!(holds_nothing.clone().taken(after(59)), None);
-    assert!(holds_nothing.taken(after(60)).is_some());
+    assert_eq!(holds_nothing.clone().after_request(after(59)), None);
+    assert!(holds_nothing.after_request(after(60)).is_some());
 }
 
 const RATE_LIMIT: &str = "POST /v1/bookings";
@@ -66,10 +66,10 @@ fn a_window_gives_what_is_left_of_it_and_is_then_exhausted_until_it_resets() {
     let two = seen(2, after(60));
     assert_eq!(two.left(after(59)), (2, Duration::from_secs(1)));
     assert_eq!(two.left(after(60)), (10, Duration::ZERO));
-    let none = two.taken(NOW).unwrap().taken(NOW).unwrap();
+    let none = two.after_request(NOW).unwrap().after_request(NOW).unwrap();
     assert!(none.is_exhausted(after(59)) && !none.is_exhausted(after(60)));
-    assert_eq!(none.clone().taken(after(59)), None);
-    let next = none.taken(after(60)).unwrap();
+    assert_eq!(none.clone().after_request(after(59)), None);
+    let next = none.after_request(after(60)).unwrap();
     assert_eq!((next.remaining, next.resets_at), (9, after(360)));
     // Five minutes and the slack are the longest.
     assert!(seen(0, after(302)).is_exhausted(NOW) && !seen(0, after(303)).is_exhausted(NOW));
@@ -79,7 +79,7 @@ fn a_window_gives_what_is_left_of_it_and_is_then_exhausted_until_it_resets() {
 fn an_answer_never_gives_back_what_others_have_taken_meanwhile() {
     let known = seen(3, after(60));
     for (left, resets_at, remaining) in [(5, 61, 3), (1, 60, 1), (9, 62, 3), (9, 63, 9)] {
-        let shown = seen(left, after(resets_at));
-        assert_eq!(corrected(&known, shown), remaining, "{left} {resets_at}");
+        let displayed = seen(left, after(resets_at));
+        assert_eq!(corrected(&known, displayed), remaining, "{left} {resets_at}");
     }
 }

@@ -105,8 +105,8 @@ impl Protocol {
     }
 }
 
-const fn row(may_be_second: bool) -> KeyOrigin {
-    KeyOrigin::SameRequestOnly { may_be_second }
+const fn row(allow_duplicate: bool) -> KeyOrigin {
+    KeyOrigin::Derived { allow_duplicate }
 }
 
 /// More runs than a process begins.

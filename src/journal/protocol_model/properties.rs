@@ -23,9 +23,9 @@ pub(super) fn promises() -> Vec<Property<Protocol>> {
     vec![
         Property::always(ONE_BOOKING, |_, world: &World| {
             each_attempt(|machine, key| {
-                let asked = |it: &super::state::Booking| it.asked_by & 1 << machine != 0;
+                let requested = |it: &super::state::Booking| it.asked_by & 1 << machine != 0;
                 let bookings = world.service.iter().filter_map(|of| of[key].as_ref());
-                bookings.filter(|it| asked(it)).count() <= 1
+                bookings.filter(|it| requested(it)).count() <= 1
             })
         }),
         Property::always(ONE_WISH, |_, world: &World| !world.lies.second),

@@ -101,8 +101,8 @@ impl Way<'_> {
         // The key has another booking, made elsewhere. It stands; this attempt can be abandoned.
         let is_anothers = || {
             let there = world.service[program.account.organization()][key];
-            let asked = self.before.attempt(program.machine, key);
-            there.map(|it| it.request) != asked.map(|it| it.request)
+            let requested = self.before.attempt(program.machine, key);
+            there.map(|it| it.request) != requested.map(|it| it.request)
         };
         let is_true = !world.lies.success && !world.lies.nothing_booked;
         is_true

@@ -148,8 +148,8 @@ impl Rule {
     /// The booking of a 201 was not compared with the request (H1).
     pub(super) fn a_new_booking_is_not_compared() -> Self {
         Rule {
-            judge: |shown, key, in_doubt, earlier| match shown.is_200 {
-                true => judgement::judge(shown, key, in_doubt, earlier),
+            judge: |displayed, key, in_doubt, earlier| match displayed.is_200 {
+                true => judgement::judge(displayed, key, in_doubt, earlier),
                 false => TryResult::Booked,
             },
             ..Rule::default()
@@ -159,9 +159,9 @@ impl Rule {
     /// The booking of a 200 was not compared with the request (H2).
     pub(super) fn an_older_booking_is_not_compared() -> Self {
         Rule {
-            judge: |shown, key, in_doubt, earlier| match shown.is_200 {
+            judge: |displayed, key, in_doubt, earlier| match displayed.is_200 {
                 true => TryResult::Booked,
-                false => judgement::judge(shown, key, in_doubt, earlier),
+                false => judgement::judge(displayed, key, in_doubt, earlier),
             },
             ..Rule::default()
         }
@@ -215,8 +215,8 @@ impl Rule {
     /// An older booking belonged to the key, even if nobody else can have used it (A2).
     pub(super) fn a_generated_key_has_an_older_booking() -> Self {
         Rule {
-            judge: |shown, _, in_doubt, earlier| {
-                judgement::judge(shown, KeyOrigin::Caller, in_doubt, earlier)
+            judge: |displayed, _, in_doubt, earlier| {
+                judgement::judge(displayed, KeyOrigin::Caller, in_doubt, earlier)
             },
             ..Rule::default()
         }

@@ -53,7 +53,7 @@ impl ComparableRequest for Request {
         self == other
     }
 
-    fn is_same_wish(&self, other: &Self) -> bool {
+    fn is_same_booking(&self, other: &Self) -> bool {
         self == other
     }
 }

@@ -23,12 +23,12 @@ impl Protocol {
                 let message = self.message(&world, number);
                 let is_new = world.arrive(message).1;
                 let answer = self.booking(&world, number, message.key, !is_new);
-                self.told(&mut world, number, answer);
+                self.receive(&mut world, number, answer);
             }
             Action::RefusalShowsIt(number) => {
                 let message = self.message(&world, number);
                 world.arrive(message);
-                self.told(&mut world, number, Answer::Refusal { shows_it: true });
+                self.receive(&mut world, number, Answer::Refusal { shows_it: true });
             }
             Action::Instead(number, answer) => self.cut_off(&mut world, number, Some(answer)),
             Action::OfAnotherKey(number, key) => {
@@ -36,9 +36,9 @@ impl Protocol {
                 self.cut_off(&mut world, number, Some(answer));
             }
             Action::Refusal(number) => {
-                self.told(&mut world, number, Answer::Refusal { shows_it: false });
+                self.receive(&mut world, number, Answer::Refusal { shows_it: false });
             }
-            Action::Limit(number) => self.told(&mut world, number, Answer::Limit),
+            Action::Limit(number) => self.receive(&mut world, number, Answer::Limit),
             Action::NoConnection(number) => {
                 world.processes[number].phase = Phase::Told(Answer::NotSent);
             }
@@ -125,8 +125,8 @@ impl Protocol {
         let phase = match known {
             Some(known) if may_send(&known.runs) => match known.state {
                 State::Resolved => {
-                    let shown = known.booking_id;
-                    is_false = !shown.is_some_and(|it| self.is_true(world, number, it));
+                    let displayed = known.booking_id;
+                    is_false = !displayed.is_some_and(|it| self.is_true(world, number, it));
                     Phase::Done(Report::Success)
                 }
                 _ if known.forgotten_at.is_some() => Phase::Done(Report::NotAllowed),
@@ -157,7 +157,7 @@ impl Protocol {
         let journal = &world.journals[program.machine];
         let generation = journal.generation;
         let known = journal.attempts[key].clone();
-        let open: Vec<Attempt> = match origin.may_be_second() {
+        let open: Vec<Attempt> = match origin.allow_duplicate() {
             true => Vec::new(),
             false => journal.attempts.iter().flatten().cloned().collect(),
         };
@@ -190,7 +190,7 @@ impl Protocol {
             Earlier::MayHaveBooked => false,
             Earlier::Booked => !known_booking.is_some_and(|it| self.is_true(world, number, it)),
         };
-        world.lies.second |= !origin.may_be_second()
+        world.lies.second |= !origin.allow_duplicate()
             && (0..KEYS).any(|other| other != key && self.is_in_doubt(world, number, other));
         world.journals[program.machine].attempts[key] = Some(begun.attempt);
         let there = &world.service[program.account.organization()];
@@ -213,7 +213,7 @@ impl Protocol {
         Attempt::first(process.key as Text, ONLY, process.request, run)
     }
 
-    fn told(&self, world: &mut World, number: usize, answer: Answer) {
+    fn receive(&self, world: &mut World, number: usize, answer: Answer) {
         let is_doubtful = matches!(answer, Answer::None | Answer::Page | Answer::Refusal { .. })
             && self.failure(answer) == TryResult::NoProof;
         let process = &mut world.processes[number];
@@ -238,32 +238,32 @@ impl Protocol {
         let message = self.message(world, number);
         world.give_up(message);
         if let Some(answer) = answer {
-            self.told(world, number, answer);
+            self.receive(world, number, answer);
         }
     }
 
     /// What the last answer proves, and the booking that settles the attempt.
     fn judged(&self, process: &Process, answer: Answer) -> (TryResult, Option<Text>) {
         let reads = self.rule.reads;
-        let (id, shown) = match answer {
+        let (id, displayed) = match answer {
             Answer::Booking { id, request, is_200, is_older, says_modified } => {
-                let shown = ShownBooking {
+                let displayed = ShownBooking {
                     agrees: request == process.request
                         || says_modified && !reads.compares_what_was_modified,
                     is_known: process.known_booking == Some(id),
                     is_older,
                     is_200,
                 };
-                (id, shown)
+                (id, displayed)
             }
             Answer::Document if !reads.knows_a_booking => {
-                let shown =
+                let displayed =
                     ShownBooking { agrees: true, is_known: false, is_older: false, is_200: true };
-                (NO_BOOKING, shown)
+                (NO_BOOKING, displayed)
             }
             failure => return (self.failure(failure), None),
         };
-        let last = (self.rule.judge)(shown, process.origin, process.in_doubt, process.earlier);
+        let last = (self.rule.judge)(displayed, process.origin, process.in_doubt, process.earlier);
         (last, Some(id).filter(|_| last == TryResult::Booked))
     }
 
@@ -313,8 +313,8 @@ impl Protocol {
             Conclusion::Unknown => Report::Unknown,
         };
         let may_exist = self.may_exist(world, number, process.key);
-        let shown = booking_id.is_some_and(|it| self.is_true(world, number, it));
-        world.lies.success |= report == Report::Success && !shown;
+        let displayed = booking_id.is_some_and(|it| self.is_true(world, number, it));
+        world.lies.success |= report == Report::Success && !displayed;
         world.lies.nothing_booked |= report == Report::NothingBooked && may_exist;
         // Others may have used the caller's key. That "nothing new was booked" is the service's
         // word then, and the attempt stays open.
@@ -372,13 +372,13 @@ impl Protocol {
     /// Whether a booking is the one that the process asked for.
     fn is_true(&self, world: &World, number: usize, id: Text) -> bool {
         let process = &world.processes[number];
-        let asked = world
+        let requested = world
             .attempt(self.programs[number].machine, process.key)
             .map_or(process.request, |it| it.request);
         let mut there = world.service.iter().enumerate();
         there.any(|(organization, of)| {
             id == id_of(organization, process.key)
-                && of[process.key].is_some_and(|it| it.request == asked)
+                && of[process.key].is_some_and(|it| it.request == requested)
         })
     }
 

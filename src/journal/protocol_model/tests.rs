@@ -19,13 +19,12 @@ const BOOK: Program = with_key(0, Request::Ada, KeyOrigin::Caller);
 /// `book` without a key: each time it is run it makes one.
 const WISH: Program = with_key(0, Request::Ada, NEW_KEY);
 const WISH_AGAIN: Program = with_key(1, Request::Ada, NEW_KEY);
-const NEW_KEY: KeyOrigin = KeyOrigin::Generated { may_be_second: false };
+const NEW_KEY: KeyOrigin = KeyOrigin::Generated { allow_duplicate: false };
 const RESUME: Program = resume(0);
 const BATCH: Program = Program { task: Task::Batch, ..BOOK };
 
 /// A batch that has come to its last row.
-const LAST_ROW: Program =
-    with_key(1, Request::Ada, KeyOrigin::SameRequestOnly { may_be_second: false });
+const LAST_ROW: Program = with_key(1, Request::Ada, KeyOrigin::Derived { allow_duplicate: false });
 
 /// The answer to another request, which may be an older one.
 const STRANGERS_NEW: Answer = strangers(false, false);
@@ -82,8 +81,7 @@ fn say(text: &str) {
 fn holds(name: &str, model: Protocol) {
     let threads = bound(1, 2);
     let began = Instant::now();
-    let checker = model.checker().threads(threads);
-    let checker = checker.finish_when(HasDiscoveries::AnyFailures);
+    let checker = model.checker().threads(threads).finish_when(HasDiscoveries::AnyFailures);
     let checker = checker.spawn_bfs().join();
     say(&format!(
         "{name}: {} states, {} steps, depth {}, {:.1} s",

@@ -73,12 +73,12 @@ fn an_open_attempt_blocks_the_same_wish_under_another_key_in_the_transaction_tha
     let ada = wish("Ada Lovelace", "2026-12-01T19:30:00Z");
     let (one, two) = (journal(&folder), of_account(&folder, "two"));
     let first = one.run("first", &ada);
-    let begin = |key: &str, request: &Value, may_be_second| {
+    let begin = |key: &str, request: &Value, allow_duplicate| {
         let begun = two.record_begin(&Intent {
             key,
             request,
-            asked: None,
-            may_be_second,
+            requested: None,
+            allow_duplicate,
             reopens: false,
             counted_in: None,
         });

@@ -25,7 +25,7 @@ fn sought(text: &str, guest: &str, status: &str) -> SearchCriteria {
 }
 
 fn ids(journal: &Journal, sought: &SearchCriteria, limit: Option<u32>) -> String {
-    let found = journal.find(sought, limit).unwrap().kept.into_iter();
+    let found = journal.find(sought, limit).unwrap().stored.into_iter();
     let ids: Vec<String> = found.map(|it| it.booking.id().to_owned()).collect();
     ids.join(" ")
 }

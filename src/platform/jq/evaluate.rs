@@ -39,23 +39,22 @@ const ENV: &str = "def env: $ENV;";
 /// Compiles an expression with the definitions of jq and these, and the names of variables, such as
 /// `$ENV`. The error says why it does not compile.
 pub(super) fn compile(source: &str, variables: &Variables) -> Result<Compiled, String> {
-    let kept = |name: &str| !KEPT_AWAY.split(' ').any(|it| it == name);
+    let stored = |name: &str| !KEPT_AWAY.split(' ').any(|it| it == name);
     let parsed = |text| jaq_core::load::parse(text, |parser| parser.defs()).unwrap_or_default();
     let has_env = variables.iter().any(|(name, _)| name == "$ENV");
     let defs = jaq_core::defs()
         .chain(jaq_std::defs())
         .chain(jaq_json::defs())
         .chain(parsed(FORMATS))
-        .filter(|def| kept(def.name))
+        .filter(|def| stored(def.name))
         .chain(has_env.then(|| parsed(ENV)).into_iter().flatten());
     let funs = jaq_core::funs()
         .chain(jaq_std::funs())
         .chain(jaq_json::funs())
-        .filter(|(name, ..)| kept(name));
+        .filter(|(name, ..)| stored(name));
     let arena = Arena::default();
     let file = File { code: source, path: () };
-    let modules = Loader::new(defs).load(&arena, file);
-    let modules = modules.map_err(|_| NO_EXPRESSION.to_owned())?;
+    let modules = Loader::new(defs).load(&arena, file).map_err(|_| NO_EXPRESSION.to_owned())?;
     jaq_core::load::import(&modules, |_| Err(String::new()))
         .map_err(|_| format!("{NO_EXPRESSION}: it cannot import a file"))?;
     let names = variables.iter().map(|(name, _)| name.as_str());

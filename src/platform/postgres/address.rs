@@ -65,8 +65,7 @@ impl Address {
             }
         }
         let is_url = ["postgresql://", "postgres://"].iter().any(|it| base.starts_with(it));
-        let read = format!("{base}?{}", others.join("&")).parse::<Config>();
-        let read = read.ok().filter(|_| is_url);
+        let read = format!("{base}?{}", others.join("&")).parse::<Config>().ok().filter(|_| is_url);
         let read = read.ok_or_else(|| refuse("is not a postgresql:// URL"))?;
         if read.get_dbname().is_some_and(|name| name.contains('@')) {
             return Err(refuse(

@@ -91,11 +91,11 @@ impl Database {
         self.driver.spawn(connecting)
     }
 
-    pub(super) fn until_it_works<T>(
+    pub(super) fn with_retry<T>(
         &self,
         run: impl Fn(Rc<PostgresConnection>) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        let mut wait = self.patience(false);
+        let mut wait = self.retry_timer(false);
         loop {
             let outcome = self.connection().and_then(&run);
             let may_work_soon = match &outcome {
@@ -137,7 +137,7 @@ impl Database {
     }
 
     /// A wait that has just begun, which only a signal ends if it is `endless`.
-    fn patience(&self, endless: bool) -> LockWait {
+    fn retry_timer(&self, endless: bool) -> LockWait {
         let place = self.address.place();
         let mut wait = LockWait::saying(format!("waiting for the journal at {place}"));
         wait.limit = wait.limit.filter(|_| !endless);
@@ -159,10 +159,10 @@ impl Database {
                 Err(mpsc::RecvTimeoutError::Disconnected) => return Err(ended(())),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
-            let wait = wait.get_or_insert_with(|| self.patience(self.is_patient));
+            let wait = wait.get_or_insert_with(|| self.retry_timer(self.is_patient));
             if !wait.pause() {
                 task.abort();
-                return Err(SqlFailure::Late);
+                return Err(SqlFailure::TimedOut);
             }
         }
     }
@@ -240,30 +240,30 @@ impl From<tokio_postgres::Error> for SqlFailure {
     fn from(error: tokio_postgres::Error) -> Self {
         let Some(refused) = error.as_db_error() else {
             // Refusals of this side have no code: a missing password, no channel binding.
-            let said = error.to_string();
+            let wording = error.to_string();
             let is_refused = ["invalid configuration", "authentication"];
-            return if is_refused.iter().any(|words| said.starts_with(words)) {
+            return if is_refused.iter().any(|words| wording.starts_with(words)) {
                 SqlFailure::NotAllowed(reason(&error))
             } else {
                 SqlFailure::Lost(reason(&error))
             };
         };
-        let said: String = refused.message().chars().take(LONGEST_MESSAGE).collect();
+        let wording: String = refused.message().chars().take(LONGEST_MESSAGE).collect();
         // The codes of PostgreSQL's appendix A.
         match refused.code().code() {
             // The last: another transaction has added the same in between.
             "40001" | "40P01" | "23505" => SqlFailure::Conflict,
             "25006" => SqlFailure::Standby,
-            "55P03" => SqlFailure::Late,
+            "55P03" => SqlFailure::TimedOut,
             "42P01" => SqlFailure::NotPrepared,
             "42703" => SqlFailure::Older,
-            "40003" | "57P01" | "57P02" | "25P03" => SqlFailure::Lost(said),
-            "57P03" | "53300" => SqlFailure::NotReady(said),
-            code if code.starts_with("08") => SqlFailure::Lost(said),
+            "40003" | "57P01" | "57P02" | "25P03" => SqlFailure::Lost(wording),
+            "57P03" | "53300" => SqlFailure::NotReady(wording),
+            code if code.starts_with("08") => SqlFailure::Lost(wording),
             code if code == "42501" || code.starts_with("28") || code.starts_with("3D") => {
-                SqlFailure::NotAllowed(said)
+                SqlFailure::NotAllowed(wording)
             }
-            _ => SqlFailure::Other(said),
+            _ => SqlFailure::Other(wording),
         }
     }
 }

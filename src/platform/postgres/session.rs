@@ -40,7 +40,7 @@ impl Database {
         &self,
         work: &dyn Fn(&dyn SqlExecutor) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        self.until_it_works(|connection| {
+        self.with_retry(|connection| {
             let session = PostgresSession::new(self, connection, true);
             let outcome = work(&session);
             if outcome.is_ok() {
@@ -54,7 +54,7 @@ impl Database {
 
     /// Runs statements that change nothing, each by itself.
     pub(crate) fn read<T>(&self, work: &dyn Fn(&dyn SqlExecutor) -> SqlResult<T>) -> SqlResult<T> {
-        self.until_it_works(|connection| work(&PostgresSession::new(self, connection, false)))
+        self.with_retry(|connection| work(&PostgresSession::new(self, connection, false)))
     }
 }
 
@@ -185,9 +185,8 @@ async fn run(client: Arc<Client>, request: SessionRequest) -> SqlResult<Statemen
 }
 
 impl SqlExecutor for PostgresSession<'_> {
-    fn together(&self, statements: &[(&str, &[Value<'_>])]) -> SqlResult<Vec<Vec<SqlRow>>> {
-        let statements = statements.iter();
-        let statements = statements.map(|(sql, values)| statement(sql, values));
+    fn query_batch(&self, statements: &[(&str, &[Value<'_>])]) -> SqlResult<Vec<Vec<SqlRow>>> {
+        let statements = statements.iter().map(|(sql, values)| statement(sql, values));
         let replies = self.send(statements.collect())?;
         replies.iter().map(rows).collect()
     }
@@ -204,7 +203,7 @@ impl SqlExecutor for PostgresSession<'_> {
         row.ok_or(SqlFailure::Unreadable)?.get("now")
     }
 
-    fn later(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<usize> {
+    fn execute_deferred(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<usize> {
         if !self.is_transaction {
             return self.execute(sql, values);
         }
@@ -226,8 +225,7 @@ type Parameter = (Box<dyn ToSql + Send + Sync>, Type);
 /// PostgreSQL's parameters are `$1`.
 fn statement(sql: &str, values: &[Value<'_>]) -> SessionRequest {
     // Every second piece stands in quotation marks.
-    let pieces = sql.split('\'').enumerate();
-    let pieces = pieces.map(|(place, piece)| match place % 2 {
+    let pieces = sql.split('\'').enumerate().map(|(place, piece)| match place % 2 {
         0 => piece.replace('?', "$"),
         _ => piece.to_owned(),
     });

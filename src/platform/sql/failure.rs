@@ -28,10 +28,10 @@ pub(crate) enum SqlFailure {
     /// Its tables are of an older version, and have to be brought to this one first.
     Older,
     /// Another process held the lock for too long, or a signal ended the wait.
-    Held,
+    Locked,
     Full,
     /// The file has another name since it was opened.
-    Moved,
+    Replaced,
     /// A statement does not fit the tables, which are not those of its version.
     Tables(String),
     Unconnected(String),
@@ -45,7 +45,7 @@ pub(crate) enum SqlFailure {
     /// Another transaction was in the way. Nothing was done.
     Conflict,
     /// No answer came in time, or another transaction held a row for too long.
-    Late,
+    TimedOut,
     NotPrepared,
     /// Its tables would be made in a second schema.
     Second {
@@ -89,16 +89,16 @@ impl fmt::Display for SqlFailure {
                 )
             }
             SqlFailure::Older => f.write_str("was made by an older version of bookctl"),
-            SqlFailure::Held => write!(f, "is in use by another process (waited {waited} s)"),
+            SqlFailure::Locked => write!(f, "is in use by another process (waited {waited} s)"),
             SqlFailure::Full => f.write_str("cannot be written: the disk is full"),
-            SqlFailure::Moved => f.write_str("was moved or replaced while this command used it"),
+            SqlFailure::Replaced => f.write_str("was moved or replaced while this command used it"),
             SqlFailure::Unconnected(why) => write!(f, "cannot be reached: {why}"),
             SqlFailure::Lost(why) => write!(f, "ended the connection: {why}"),
             SqlFailure::NotReady(why) => write!(f, "is not ready: {why}"),
             SqlFailure::NotAllowed(why) => write!(f, "refused: {why}"),
             SqlFailure::Standby => f.write_str("rejects changes: it is a standby, or read-only"),
             SqlFailure::Conflict => f.write_str("was changed by others again and again"),
-            SqlFailure::Late => write!(f, "did not respond in time (waited {waited} s)"),
+            SqlFailure::TimedOut => write!(f, "did not respond in time (waited {waited} s)"),
             SqlFailure::Second { there, here } => write!(
                 f,
                 "is in schema {there} already, and new tables would hide it from schema {here}"
@@ -118,12 +118,12 @@ impl From<rusqlite::Error> for SqlFailure {
         let is_moved = extended == Some(rusqlite::ffi::SQLITE_READONLY_DBMOVED);
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => SqlFailure::Damaged,
-            Some(ErrorCode::ReadOnly) if is_moved => SqlFailure::Moved,
+            Some(ErrorCode::ReadOnly) if is_moved => SqlFailure::Replaced,
             Some(ErrorCode::ReadOnly) => SqlFailure::ReadOnly,
             Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
                 SqlFailure::Unreachable(error.to_string())
             }
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => SqlFailure::Held,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => SqlFailure::Locked,
             Some(ErrorCode::DiskFull) => SqlFailure::Full,
             Some(ErrorCode::Unknown) => SqlFailure::Tables(error.to_string()),
             _ => SqlFailure::Other(error.to_string()),
@@ -134,7 +134,7 @@ impl From<rusqlite::Error> for SqlFailure {
 impl From<io::Error> for SqlFailure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::TimedOut => SqlFailure::Held,
+            io::ErrorKind::TimedOut => SqlFailure::Locked,
             io::ErrorKind::StorageFull => SqlFailure::Full,
             io::ErrorKind::ReadOnlyFilesystem => SqlFailure::ReadOnly,
             _ => SqlFailure::Unreachable(reason(&error)),

@@ -74,7 +74,7 @@ pub(crate) fn open(path: &Path, kind: &Kind) -> Result<Connection, SqlFailure> {
     if is_readonly && kind.journal.has_log() {
         return Err(SqlFailure::ReadOnly);
     }
-    // A checkpoint at every exit would cost each command two syncs. See `fold_in`.
+    // A checkpoint at every exit would cost each command two syncs. See `checkpoint`.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // Check before changing anything, so that a file of another kind stays as it is.
     make::check_schema(&mut connection, kind)?;
@@ -139,7 +139,7 @@ pub(crate) fn log_size(path: &Path) -> u64 {
 /// Moves the content of the write-ahead log into the database, and empties the log. If another
 /// process uses the file right now, that process or the next one does it. From then on the
 /// connection does not wait for locks.
-pub(crate) fn fold_in(connection: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(Duration::ZERO)?;
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
 }

@@ -23,12 +23,11 @@ fn text(sql: &str) -> String {
 }
 
 impl SqlExecutor for Connection {
-    fn together(&self, statements: &[(&str, &[Value<'_>])]) -> SqlResult<Vec<Vec<SqlRow>>> {
+    fn query_batch(&self, statements: &[(&str, &[Value<'_>])]) -> SqlResult<Vec<Vec<SqlRow>>> {
         let mut found = Vec::new();
         for (sql, values) in statements {
             let mut statement = self.prepare_cached(&text(sql))?;
-            let columns = statement.column_names().map(str::to_owned);
-            let columns: Arc<[String]> = columns.collect();
+            let columns: Arc<[String]> = statement.column_names().map(str::to_owned).collect();
             let rows = statement.query_map(params_from_iter(*values), |row| {
                 let cells = (0..columns.len()).map(|column| row.get::<_, Cell>(column));
                 Ok(SqlRow {

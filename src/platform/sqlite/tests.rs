@@ -39,7 +39,7 @@ fn write(connection: &Connection) {
 /// A damaged journal is replaced under its lock.
 #[test]
 fn only_a_durable_file_keeps_its_lock_and_its_rollback_file() {
-    for (mode, kept) in [
+    for (mode, stored) in [
         (JournalMode::Durable, &["a.db-journal", "a.db.lock"][..]),
         (JournalMode::Unsynced, &[]),
         (LOGGED, &[]),
@@ -48,7 +48,7 @@ fn only_a_durable_file_keeps_its_lock_and_its_rollback_file() {
         drop(open(&path, &kind(mode)).unwrap());
         let mut found = beside_it(&path);
         found.retain(|it| !it.ends_with("-wal") && !it.ends_with("-shm"));
-        assert_eq!(found, kept);
+        assert_eq!(found, stored);
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) async fn reader_gone() {
     let is_pipe =
         |file: &File| !stdout.is_terminal() && !file.metadata().is_ok_and(|it| it.is_file());
     if let Some(mut pipe) = pipe.ok().filter(is_pipe) {
-        let (gone, told) = oneshot::channel::<()>();
+        let (gone, reported) = oneshot::channel::<()>();
         // Its own thread, because a write waits where another one does.
         let ask = move || {
             while !gone.is_closed() {
@@ -36,7 +36,7 @@ pub(crate) async fn reader_gone() {
                 std::thread::sleep(ASKED_EVERY);
             }
         };
-        if std::thread::Builder::new().spawn(ask).is_ok() && told.await.is_ok() {
+        if std::thread::Builder::new().spawn(ask).is_ok() && reported.await.is_ok() {
             return;
         }
     }

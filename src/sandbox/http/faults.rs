@@ -82,14 +82,14 @@ pub(super) async fn meet(mut fault: Fault, answer: impl Future<Output = Response
 fn replacement(fault: &mut Fault) -> Response {
     let status = fault.status.unwrap_or_default();
     let usual = || {
-        let said =
+        let wording =
             format!("a fault responds with {status}; `bookctl sandbox faults clear` removes it");
         match status {
             429 => {
-                json!({"error": "rate_limited", "message": said, "limit": 10, "retry_after_seconds": 30})
+                json!({"error": "rate_limited", "message": wording, "limit": 10, "retry_after_seconds": 30})
             }
-            500 => json!({"error": "internal error", "detail": said}),
-            _ => json!({ "error": said }),
+            500 => json!({"error": "internal error", "detail": wording}),
+            _ => json!({ "error": wording }),
         }
     };
     let body = fault.body.take().unwrap_or_else(usual);

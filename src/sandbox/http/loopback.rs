@@ -115,8 +115,8 @@ mod tests {
             ("[::1]", false),
             ("", false),
         ] {
-            let asked = ask(false, "GET /v1/", &[("host", host)]);
-            assert_eq!(asked.is_ok(), is_own, "{host}");
+            let requested = ask(false, "GET /v1/", &[("host", host)]);
+            assert_eq!(requested.is_ok(), is_own, "{host}");
         }
         let two = [OWN, ("host", "evil.example:4010")];
         for (call, headers) in [
@@ -124,8 +124,8 @@ mod tests {
             ("GET /v1/", &two),
             ("GET http://evil.example:4010/v1/", &[OWN]),
         ] {
-            let asked = ask(false, call, headers);
-            let refused = asked.unwrap_err().answer();
+            let requested = ask(false, call, headers);
+            let refused = requested.unwrap_err().answer();
             assert!(refused.1.to_string().contains("--host"), "{call}");
         }
         assert_eq!(ask(false, "GET http://127.0.0.1:4010/v1/", &[OWN]), Ok(()));
@@ -139,8 +139,8 @@ mod tests {
             ("x';id", "--host NAME`"),
         ] {
             let refused = ask(false, "GET /v1/", &[("host", host)]).unwrap_err();
-            let said = refused.answer().1["error"].to_string();
-            assert!(said.contains(flag), "{said}");
+            let wording = refused.answer().1["error"].to_string();
+            assert!(wording.contains(flag), "{wording}");
         }
     }
 
@@ -164,8 +164,8 @@ mod tests {
             (&[site("")], false),
         ] {
             let headers = [&[OWN], headers].concat();
-            let asked = ask(false, "POST /sandbox/reset", &headers);
-            assert_eq!(asked.is_ok(), is_allowed, "{headers:?}");
+            let requested = ask(false, "POST /sandbox/reset", &headers);
+            assert_eq!(requested.is_ok(), is_allowed, "{headers:?}");
         }
         assert_eq!(ask(false, "GET /sandbox/clock", &[OWN, evil]), Ok(()));
     }
@@ -181,13 +181,13 @@ mod tests {
             ("fe80::7:4010", false),
             ("sandbox.test:4010", false),
         ] {
-            let asked = ask(true, "GET /v1/", &[("host", host)]);
-            assert_eq!(asked.is_ok(), is_own, "{host}");
+            let requested = ask(true, "GET /v1/", &[("host", host)]);
+            assert_eq!(requested.is_ok(), is_own, "{host}");
             for (origin, is_allowed) in [(host, is_own), ("evil.example:4010", false)] {
                 let origin = format!("http://{origin}");
                 let headers = [("host", host), ("origin", origin.as_str())];
-                let asked = ask(true, "POST /sandbox/reset", &headers);
-                assert_eq!(asked.is_ok(), is_allowed, "{host} {origin}");
+                let requested = ask(true, "POST /sandbox/reset", &headers);
+                assert_eq!(requested.is_ok(), is_allowed, "{host} {origin}");
             }
         }
     }

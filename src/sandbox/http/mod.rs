@@ -85,7 +85,7 @@ pub(crate) async fn serve(
         () = delivery_worker::run(&service.store, service.options.delivery_interval) => {}
         () = grace_period => {}
     }
-    service.store.fold_in(1);
+    service.store.checkpoint(1);
     Ok(())
 }
 

@@ -28,20 +28,20 @@ pub(super) async fn read(body: Body, is_kept: bool) -> Result<(Bytes, usize), Ap
     let broke_off = || ApiError::wrong_type("body", "broke off");
     let mut chunks = body.into_data_stream();
     let reading = async {
-        let (mut kept, mut length) = (Bytes::new(), 0);
+        let (mut stored, mut length) = (Bytes::new(), 0);
         while let Some(chunk) = chunks.next().await {
             let chunk = chunk.map_err(|_| broke_off())?;
             length += chunk.len();
             if length > MOST_READ {
                 return Err(ApiError::BODY_TOO_LARGE);
             }
-            kept = match kept.is_empty() {
+            stored = match stored.is_empty() {
                 _ if !is_kept || length > BODY_LIMIT => Bytes::new(),
                 true if length == chunk.len() => chunk,
-                _ => Bytes::from([kept, chunk].concat()),
+                _ => Bytes::from([stored, chunk].concat()),
             };
         }
-        Ok((kept, length))
+        Ok((stored, length))
     };
     timeout(REQUEST_TIMEOUT, reading).await.map_err(|_| broke_off())?
 }

@@ -55,8 +55,7 @@ pub(super) fn known_venue(
     id: &str,
 ) -> Result<Cow<'static, SeedVenue>, ApiError> {
     let organization = &context.organization.id;
-    let venue = context.tx.venue(organization, id)?;
-    let venue = venue.ok_or(ApiError::VENUE_NOT_FOUND)?;
+    let venue = context.tx.venue(organization, id)?.ok_or(ApiError::VENUE_NOT_FOUND)?;
     if context.tx.knows_venue(organization, &venue)? {
         Ok(venue)
     } else {

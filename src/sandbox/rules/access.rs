@@ -182,8 +182,7 @@ pub(crate) fn check_plan(
 
 /// A key with its middle left out: `sk_live_…dbox`.
 pub(crate) fn masked(key: &str) -> String {
-    let kind = key.match_indices('_').nth(1);
-    let kind = kind.filter(|_| key.starts_with("sk_"));
+    let kind = key.match_indices('_').nth(1).filter(|_| key.starts_with("sk_"));
     let (kind, rest) = key.split_at(kind.map_or(0, |(at, _)| at + 1));
     // A short key would be shown whole.
     let end = rest.char_indices().nth_back(3).filter(|(at, _)| *at > 0);

@@ -104,8 +104,8 @@ impl ApiError {
 
     /// "validation failed": each field with what is wrong with it.
     pub(crate) fn all_invalid(errors: Vec<(String, String)>) -> Self {
-        let said: Vec<String> = errors.iter().map(|(field, why)| format!("{field} {why}")).collect();
-        let reason = format!("{} (Body shapes: validation failed).", said.join("; "));
+        let wording: Vec<String> = errors.iter().map(|(field, why)| format!("{field} {why}")).collect();
+        let reason = format!("{} (Body shapes: validation failed).", wording.join("; "));
         let fields: Map<String, Value> = errors.into_iter().map(|(field, why)| (field, json!(why))).collect();
         Self::Told(400, "validation_failed", json!({"error": "validation failed", "fields": fields}), reason)
     }
@@ -141,8 +141,8 @@ impl ApiError {
     }
 
     pub(crate) fn not_confirmed(status: &str) -> Self {
-        let said = format!("booking has status {status}; only a confirmed booking can be changed or cancelled");
-        Self::Told(409, "not_confirmed", json!({"error": format!("the {said}")}), format!("The {said} (States and transitions)."))
+        let wording = format!("booking has status {status}; only a confirmed booking can be changed or cancelled");
+        Self::Told(409, "not_confirmed", json!({"error": format!("the {wording}")}), format!("The {wording} (States and transitions)."))
     }
 
     pub(crate) fn invalid_otp(attempts_left: u8) -> Self {
@@ -165,13 +165,13 @@ impl ApiError {
             Some((name, digits)) if !digits.ends_with(']') => name,
             _ => host,
         });
-        let said = format!(
+        let wording = format!(
             "Host header{} must be localhost, 127.0.0.1 or [::1], or a name that `bookctl sandbox serve --host {}` allows, with the port {port}",
             named.map_or(String::new(), |it| format!(" is {it:?}, and")),
             name.filter(|it| !it.is_empty()).unwrap_or("NAME"),
         );
-        let reason = format!("The {said}; this protects the sandbox, and is not a rule of the service.");
-        Self::Told(403, "", json!({"error": format!("the {said}")}), reason)
+        let reason = format!("The {wording}; this protects the sandbox, and is not a rule of the service.");
+        Self::Told(403, "", json!({"error": format!("the {wording}")}), reason)
     }
 
     /// The HTTP status and the body.

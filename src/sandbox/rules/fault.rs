@@ -197,7 +197,7 @@ impl Fault {
 
     pub(crate) fn meets_request(&self, method: &str, path: &str) -> bool {
         let is_endpoint =
-            |(wanted, pattern): (&str, &str)| wanted == method && covers(pattern, path);
+            |(wanted, pattern): (&str, &str)| wanted == method && matches_path(pattern, path);
         self.on == ANY_REQUEST || self.on.split_once(' ').is_some_and(is_endpoint)
     }
 
@@ -219,7 +219,7 @@ impl Fault {
     }
 
     /// Whether it happens at the request of this number that it could happen to.
-    pub(crate) fn strikes(&self, number: u32) -> bool {
+    pub(crate) fn applies_to(&self, number: u32) -> bool {
         if number + 1 < self.from.unwrap_or(1) {
             return false;
         }
@@ -263,7 +263,7 @@ fn is_header((name, value): (&String, &String)) -> bool {
 }
 
 /// Whether a path matches a pattern in which `{…}` stands for any one segment.
-pub(crate) fn covers(pattern: &str, path: &str) -> bool {
+pub(crate) fn matches_path(pattern: &str, path: &str) -> bool {
     let mut parts = path.split('/');
     pattern.split('/').all(|expected| {
         let is_any = expected.starts_with('{') && expected.ends_with('}');
@@ -279,7 +279,9 @@ mod tests {
     fn read(body: &Value) -> Result<Fault, ApiError> {
         Fault::read(
             body.as_object().unwrap(),
-            |method, path| method == "POST" && covers("/v1/bookings/{booking_id}/continue", path),
+            |method, path| {
+                method == "POST" && matches_path("/v1/bookings/{booking_id}/continue", path)
+            },
             7,
         )
     }
@@ -287,11 +289,11 @@ mod tests {
     #[test]
     fn a_pattern_covers_the_paths_of_its_shape() {
         let pattern = "/v1/bookings/{id}";
-        assert!(covers(pattern, "/v1/bookings/bk_1"));
-        assert!(covers(pattern, "/v1/bookings/{booking_id}"));
+        assert!(matches_path(pattern, "/v1/bookings/bk_1"));
+        assert!(matches_path(pattern, "/v1/bookings/{booking_id}"));
         for path in ["/v1/bookings", "/v1/bookings/", "/v1/bookings/bk_1/continue", "/v1/venues/x"]
         {
-            assert!(!covers(pattern, path), "{path}");
+            assert!(!matches_path(pattern, path), "{path}");
         }
     }
 
@@ -353,13 +355,13 @@ mod tests {
 
     #[test]
     fn a_rate_strikes_about_as_often_as_it_says_and_the_same_each_time() {
-        let strikes = |seed| -> Vec<bool> {
+        let applies_to = |seed| -> Vec<bool> {
             let fault = read(&json!({"preset": "flaky", "seed": seed})).unwrap();
-            (0..1_000).map(|number| fault.strikes(number)).collect()
+            (0..1_000).map(|number| fault.applies_to(number)).collect()
         };
-        let count = strikes(4).into_iter().filter(|it| *it).count();
+        let count = applies_to(4).into_iter().filter(|it| *it).count();
         assert!((150..250).contains(&count), "{count}");
-        assert_eq!(strikes(4), strikes(4));
-        assert_ne!(strikes(4), strikes(5));
+        assert_eq!(applies_to(4), applies_to(4));
+        assert_ne!(applies_to(4), applies_to(5));
     }
 }

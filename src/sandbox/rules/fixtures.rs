@@ -334,8 +334,7 @@ mod tests {
             ("-2d 08:00", "2026-06-29T08:00:00+01:00"),
             ("+0d 19:30", "2026-07-01T19:30:00+01:00"),
         ] {
-            let at = FixtureTime::try_from(text.to_owned()).unwrap();
-            let at = at.resolve(&zone, now).unwrap();
+            let at = FixtureTime::try_from(text.to_owned()).unwrap().resolve(&zone, now).unwrap();
             let at = at.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
             assert_eq!(at, expected, "{text}");
         }

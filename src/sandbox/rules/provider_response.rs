@@ -129,8 +129,7 @@ pub(crate) fn answer_outcome(venue: Option<&SeedVenue>) -> AnswerOutcome {
 /// amount that its card terms hold, else a small deposit.
 fn price(venue: &SeedVenue, slot: Option<&OfferedSlot>, party_size: u8) -> (i64, String) {
     const DEPOSIT: i64 = 1_000;
-    let priced = slot.and_then(|it| it.price);
-    let priced = priced.map(|it| (it.amount, it.currency));
+    let priced = slot.and_then(|it| it.price).map(|it| (it.amount, it.currency));
     let held = slot
         .and_then(|it| it.card_terms.as_ref())
         .and_then(|terms| terms.hold_amount.zip(terms.currency));

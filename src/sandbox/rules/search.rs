@@ -134,9 +134,9 @@ impl VenueSearch {
             SearchArea::Place(SeedPlace::PartialOutage) => *provider == Provider::C,
             _ => false,
         };
-        let asked = self.named.as_deref().unwrap_or(&Provider::ALL);
-        let usable = asked.iter().copied();
-        let usable = usable.filter(|it| organization.search_providers.contains(it));
+        let requested = self.named.as_deref().unwrap_or(&Provider::ALL);
+        let usable =
+            requested.iter().copied().filter(|it| organization.search_providers.contains(it));
         let (failed, answering): (Vec<_>, Vec<_>) = usable.partition(fails);
         match (answering.as_slice(), failed.as_slice()) {
             ([], []) if self.named.is_some() => Err(ApiError::UNKNOWN_SEARCH_PROVIDER),

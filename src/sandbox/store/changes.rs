@@ -56,7 +56,7 @@ pub(crate) struct Tip {
 }
 
 pub(crate) struct ChangeFeed {
-    kept: Mutex<VecDeque<ChangedRow>>,
+    stored: Mutex<VecDeque<ChangedRow>>,
     tip: watch::Sender<Tip>,
     /// The file's version as last seen; 0 before the first time.
     version: AtomicI64,
@@ -66,17 +66,17 @@ impl ChangeFeed {
     /// None yet. Places begin with the time, so that those of an earlier process lie before them.
     pub(super) fn new() -> Self {
         let tip = Tip { last: Timestamp::now().as_millisecond() << 21, is_stopped: false };
-        Self { kept: Mutex::default(), tip: watch::Sender::new(tip), version: AtomicI64::new(0) }
+        Self { stored: Mutex::default(), tip: watch::Sender::new(tip), version: AtomicI64::new(0) }
     }
 
     pub(crate) fn add(&self, topic: ChangeTopic, number: i64) {
         let number = if topic.is_whole() { 0 } else { number };
         let change = ChangedRow { topic, number };
-        let mut kept = self.kept();
-        if kept.len() == MOST {
-            kept.pop_front();
+        let mut stored = self.lock_rows();
+        if stored.len() == MOST {
+            stored.pop_front();
         }
-        kept.push_back(change);
+        stored.push_back(change);
         self.tip.send_modify(|tip| tip.last += 1);
     }
 
@@ -99,22 +99,22 @@ impl ChangeFeed {
     /// The changes after a place, each row once, and the place of the last. `None` if some of them
     /// are no longer kept.
     pub(crate) fn since(&self, place: i64) -> (Option<Vec<ChangedRow>>, i64) {
-        let kept = self.kept();
+        let stored = self.lock_rows();
         let last = self.tip.borrow().last;
         let missed = last.checked_sub(place).map(usize::try_from);
         let missed = missed.and_then(Result::ok).unwrap_or(usize::MAX);
-        let Some(first) = kept.len().checked_sub(missed) else {
+        let Some(first) = stored.len().checked_sub(missed) else {
             return (None, last);
         };
         let mut seen = HashSet::new();
-        let newest_first = kept.range(first..).rev().copied();
+        let newest_first = stored.range(first..).rev().copied();
         let mut changes: Vec<ChangedRow> = newest_first.filter(|it| seen.insert(*it)).collect();
         changes.reverse();
         (Some(changes), last)
     }
 
-    fn kept(&self) -> MutexGuard<'_, VecDeque<ChangedRow>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_rows(&self) -> MutexGuard<'_, VecDeque<ChangedRow>> {
+        self.stored.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -46,7 +46,7 @@ impl Tx<'_> {
             let drawn: u32 = self
                 .sql("UPDATE faults SET drawn = drawn + 1 WHERE number = ? RETURNING drawn - 1")?
                 .query_row([number], |row| row.get(0))?;
-            if !fault.strikes(drawn) {
+            if !fault.applies_to(drawn) {
                 continue;
             }
             let met = fault.clone();

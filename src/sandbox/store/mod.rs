@@ -144,10 +144,10 @@ impl Store {
     }
 
     /// Checkpoints the log if it has so many bytes. If that fails, the next process does it.
-    pub(crate) fn fold_in(&self, size: u64) {
+    pub(crate) fn checkpoint(&self, size: u64) {
         let file = self.file.as_deref();
         if file.is_some_and(|it| sqlite::log_size(it) >= size) {
-            let _ = sqlite::fold_in(&self.lock().connection);
+            let _ = sqlite::checkpoint(&self.lock().connection);
         }
     }
 
@@ -162,7 +162,7 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        self.fold_in(LARGE_LOG);
+        self.checkpoint(LARGE_LOG);
     }
 }
 

@@ -25,7 +25,7 @@ impl OpenError {
     pub(crate) fn hint(&self) -> String {
         let path = self.path.display();
         match self.failure {
-            SqlFailure::Held => "wait for the other bookctl to finish, then try again".to_owned(),
+            SqlFailure::Locked => "wait for the other bookctl to finish, then try again".to_owned(),
             SqlFailure::Unreachable(_) | SqlFailure::ReadOnly => {
                 "make it writable, or set BOOKCTL_HOME to another folder".to_owned()
             }
@@ -159,7 +159,7 @@ mod tests {
         let change = "CREATE TABLE large AS SELECT zeroblob(300000)";
         connection.execute_batch(change).unwrap();
         assert!(sqlite::log_size(&path) > 300_000);
-        sqlite::fold_in(&connection).unwrap();
+        sqlite::checkpoint(&connection).unwrap();
         assert_eq!(sqlite::log_size(&path), 0);
     }
 

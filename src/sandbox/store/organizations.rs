@@ -58,10 +58,10 @@ impl Tx<'_> {
     /// Gives the organizations of before a reset that are still there the URLs that outlast it. So
     /// an event of the new state is sent where one of the old state was.
     pub(super) fn keep_urls(&self, before: &[Organization]) -> Result<()> {
-        for kept in before.iter().filter(|it| it.webhook_url_stays) {
-            if let Some(mut present) = self.organization(&kept.id)? {
-                present.webhook_url.clone_from(&kept.webhook_url);
-                present.webhook_url_before.clone_from(&kept.webhook_url_before);
+        for stored in before.iter().filter(|it| it.webhook_url_stays) {
+            if let Some(mut present) = self.organization(&stored.id)? {
+                present.webhook_url.clone_from(&stored.webhook_url);
+                present.webhook_url_before.clone_from(&stored.webhook_url_before);
                 present.webhook_url_stays = true;
                 self.save_organization(&present)?;
             }

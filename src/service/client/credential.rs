@@ -81,8 +81,7 @@ pub(crate) fn shown_headers(
     if has_key {
         headers.extend(adapter.transport.headers.clone());
     }
-    let names = headers.iter().map(|it| &it.0);
-    let mut names = names.chain(call.headers.iter().map(|it| &it.0));
+    let mut names = headers.iter().map(|it| &it.0).chain(call.headers.iter().map(|it| &it.0));
     let has_type = names.any(|name| name.eq_ignore_ascii_case("content-type"));
     if call.body.is_some() && !has_type {
         headers.push(("Content-Type".to_owned(), "application/json".to_owned()));

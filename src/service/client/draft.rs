@@ -117,9 +117,9 @@ impl Draft {
 
     /// Leaves what was not asked for to itself, where a request has several fields, but for the
     /// names that the profile gave it.
-    pub(crate) fn asked_for(mut self, asked: &Map<String, Value>) -> Self {
+    pub(crate) fn asked_for(mut self, requested: &Map<String, Value>) -> Self {
         if self.own.len() > 1 {
-            self.own.retain(|own| asked.contains_key(own.name) || own.path != own.name);
+            self.own.retain(|own| requested.contains_key(own.name) || own.path != own.name);
         }
         self
     }
@@ -137,7 +137,7 @@ impl Draft {
                 continue;
             }
             let known = self.named.iter().position(|field| field.path == it.name);
-            let holds = self.said(it, known.map(|at| &self.named[at]));
+            let holds = self.find_value(it, known.map(|at| &self.named[at]));
             let is_another = self.kind == WriteKind::Modify && of_name(&it.name).is_some()
                 || KINDS.contains(&&*last_of(&it.name));
             let mut field = NamedField {
@@ -161,11 +161,11 @@ impl Draft {
     }
 
     /// What the refusal of a field says that it holds, or where it is new, its name.
-    fn said(&self, it: &Named, known: Option<&NamedField>) -> Option<Holds> {
+    fn find_value(&self, it: &Named, known: Option<&NamedField>) -> Option<Holds> {
         let (why, by_name) = (it.why.to_lowercase(), of_name(&it.name));
         let says = |words: &str| words.split('|').any(|word| why.contains(word));
         let is_day = ["date", "day"].contains(&&*last_of(&it.name));
-        let said = match (FORMS.iter().find(|(words, _)| says(words)), known) {
+        let wording = match (FORMS.iter().find(|(words, _)| says(words)), known) {
             (Some((_, form)), _) => Some((TIME.0, *form)),
             (None, _) if says("number|integer") => Some(match by_name {
                 Some(TIME) => (TIME.0, SECONDS),
@@ -174,9 +174,9 @@ impl Draft {
             (None, None) => by_name,
             (None, Some(known)) => (is_day && known.holds == Some(TIME)).then_some((TIME.0, DAY)),
         };
-        said.filter(|said| {
-            let is_own = self.own.iter().any(|own| own.name == said.0);
-            is_own || *said == PROVIDER && self.is_search()
+        wording.filter(|wording| {
+            let is_own = self.own.iter().any(|own| own.name == wording.0);
+            is_own || *wording == PROVIDER && self.is_search()
         })
     }
 
@@ -253,8 +253,7 @@ impl Draft {
     /// know them or another field holds the same, and the named ones. With holes, those that only a
     /// person knows are among them, without a value.
     fn sent(&self, with_holes: bool) -> Vec<(&str, Option<Holds>)> {
-        let named = self.named.iter();
-        let named = named.map(|it| (it.path.as_str(), self.held(it, with_holes)));
+        let named = self.named.iter().map(|it| (it.path.as_str(), self.held(it, with_holes)));
         let named: Vec<_> = named.filter(|it| with_holes || it.1.is_some()).collect();
         let is_moved = |own: &OwnField| {
             let mut held = named.iter().filter_map(|it| it.1);

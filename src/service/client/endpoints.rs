@@ -111,7 +111,7 @@ pub(crate) struct Customer {
 
 #[derive(Clone, Debug)]
 pub(crate) struct BookingRequest {
-    pub(crate) asked: Value,
+    pub(crate) requested: Value,
     pub(crate) body: Value,
     /// `None` where it was sent before.
     draft: Option<Draft>,
@@ -123,21 +123,21 @@ impl BookingRequest {
     /// A request in our shape, as the service wants it, with unnamed fields.
     pub(crate) fn new(
         adapter: &Adapter,
-        asked: Map<String, Value>,
+        requested: Map<String, Value>,
         fields: &Map<String, Value>,
     ) -> Result<Self> {
-        let body = written(adapter, WriteKind::Create, asked.clone())?;
+        let body = written(adapter, WriteKind::Create, requested.clone())?;
         Ok(BookingRequest {
             draft: Some(Draft::new(adapter, WriteKind::Create)),
-            asked: with_fields(Value::Object(asked), fields)?,
+            requested: with_fields(Value::Object(requested), fields)?,
             body: with_fields(body, fields)?,
             is_row: false,
         })
     }
 
     /// A request that is sent again unchanged, whatever the profile is now.
-    pub(crate) fn sent_before(body: Value, asked: Value) -> Self {
-        BookingRequest { asked, body, draft: None, is_row: false }
+    pub(crate) fn sent_before(body: Value, requested: Value) -> Self {
+        BookingRequest { requested, body, draft: None, is_row: false }
     }
 
     /// The request of a batch's row, whose fields have no flags.

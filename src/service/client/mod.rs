@@ -11,7 +11,7 @@ pub(crate) mod named_fields;
 pub(crate) mod rate_limit;
 pub(crate) mod refusal;
 pub(crate) mod retry;
-pub(crate) mod way_on;
+pub(crate) mod suggest_fix;
 pub(crate) mod wire_trace;
 
 pub(crate) use answer::{Answer, Head};

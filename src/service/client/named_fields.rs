@@ -42,7 +42,7 @@ impl Named {
             Some(after) => after,
             None => {
                 let (name, why) = text.split_once(' ').unwrap_or((text, ""));
-                let is_said = SAID.split('|').any(|said| why.starts_with(said));
+                let is_said = SAID.split('|').any(|wording| why.starts_with(wording));
                 (is_said || why.is_empty()).then_some((why, name))?
             }
         };
@@ -65,9 +65,9 @@ pub(crate) fn named(body: &Value) -> Vec<Named> {
         let parts = parts.filter(|part| part.trim().contains(' '));
         found.extend(parts.filter_map(Named::of_sentence));
     }
-    let said = scalars(body);
+    let wording = scalars(body);
     for named in &mut found {
-        let words = said.iter().flat_map(|(_, text)| text.split(|c: char| !is_of_path(c)));
+        let words = wording.iter().flat_map(|(_, text)| text.split(|c: char| !is_of_path(c)));
         if let Some(longer) =
             words.filter(|path| holds(path, &named.name)).max_by_key(|it| it.len())
         {
@@ -93,8 +93,8 @@ fn holds(path: &str, name: &str) -> bool {
 }
 
 /// The texts of a refusal under these names, then those of the object in its `error`.
-pub(crate) fn texts<'a>(said: &'a Value, fields: &'a [&str]) -> impl Iterator<Item = &'a str> {
-    let documents = [Some(said), said.get("error")].into_iter().flatten();
+pub(crate) fn texts<'a>(wording: &'a Value, fields: &'a [&str]) -> impl Iterator<Item = &'a str> {
+    let documents = [Some(wording), wording.get("error")].into_iter().flatten();
     documents.flat_map(|it| fields.iter().filter_map(|field| it.get(*field)?.as_str()))
 }
 

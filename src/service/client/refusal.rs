@@ -12,7 +12,7 @@ use crate::outcome::code;
 use crate::secrets::redact;
 use crate::service::mapping::read::objects_within;
 use crate::service::mapping::resource::flattened;
-use crate::service::mapping::{Shape, around};
+use crate::service::mapping::{Shape, envelope_fields};
 
 /// Statuses of something in between, of a request that is given up, and of one that is to be
 /// repeated: the service may have carried the request out.
@@ -82,7 +82,7 @@ impl Refusal {
     }
 
     /// What the refusal says, in the contract's shape.
-    pub(crate) fn said(&self) -> &Document {
+    pub(crate) fn document(&self) -> &Document {
         self.translated.as_ref().unwrap_or(&self.body)
     }
 
@@ -97,12 +97,12 @@ impl Refusal {
         match self.status {
             500.. => code.is_some_and(code::says_nothing_was_done),
             status if PROVES_NOTHING.contains(&status) => false,
-            _ => match self.said().value().get("error") {
+            _ => match self.document().value().get("error") {
                 Some(Value::String(_)) => true,
                 Some(Value::Object(error)) => {
-                    let said = ["code", "message", "error_code"].map(|field| error.get(field));
-                    let mut said = said.into_iter().flatten();
-                    said.any(|it| it.is_string() || it.is_number())
+                    let wording = ["code", "message", "error_code"].map(|field| error.get(field));
+                    let mut wording = wording.into_iter().flatten();
+                    wording.any(|it| it.is_string() || it.is_number())
                 }
                 _ => false,
             },
@@ -121,7 +121,7 @@ impl Refusal {
     pub(crate) fn judge_conflict(&mut self, sender: KeySender) {
         const ABOUT_THE_KEY: [&str; 6] =
             ["idempot", "duplicate", "concurren", "lock", "progress", "pending"];
-        let texts = texts(self.said().value(), &["error", "message", "detail"]).map(in_words);
+        let texts = texts(self.document().value(), &["error", "message", "detail"]).map(in_words);
         let texts: Vec<String> = texts.chain(self.code.as_deref().map(in_words)).collect();
         let has =
             |words: &[&str], text: &String| words.iter().any(|it| text.contains(&format!(" {it}")));
@@ -147,8 +147,8 @@ impl Refusal {
     pub(crate) fn sentence(&self) -> String {
         let known = self.code.as_deref().and_then(code::entry);
         let is_code = |text: &&str| Some(*text) == self.code.as_deref();
-        let inner = self.said().value().pointer("/error/detail");
-        let texts = texts(self.said().value(), &["message", "error"]);
+        let inner = self.document().value().pointer("/error/detail");
+        let texts = texts(self.document().value(), &["message", "error"]);
         let mut texts = texts.chain(inner.and_then(Value::as_str));
         let rejected = || format!("the service rejected the request with {}", self.status);
         let mut sentence = match (texts.find(|text| !is_code(text)), known, &self.code) {
@@ -170,7 +170,7 @@ impl Refusal {
 
     /// The documented fields of the body that add to the message (spec, Errors, Body shapes).
     fn particulars(&self) -> Vec<(&str, String)> {
-        let body = self.said().value();
+        let body = self.document().value();
         let mut particulars = Vec::new();
         for (field, label) in [
             ("missing", "missing"),
@@ -195,19 +195,19 @@ impl Refusal {
         particulars
     }
 
-    /// The values of the body that `said` does not contain, as lines. A booking in the body is left
+    /// The values of the body that `wording` does not contain, as lines. A booking in the body is left
     /// out: it is not about the refusal, and has a guest.
-    pub(crate) fn unsaid(&self, said: &str) -> Vec<String> {
+    pub(crate) fn extra_fields(&self, wording: &str) -> Vec<String> {
         let body = flattened(&self.body);
         let mut beside = Vec::new();
         objects_within(&body, &|it| Shape::Booking.fits(it), &mut beside);
         let status = self.status.to_string();
         let is_new = |text: &str| {
-            Some(text) != self.code.as_deref() && text != status && !contains_words(said, text)
+            Some(text) != self.code.as_deref() && text != status && !contains_words(wording, text)
         };
-        let mut unsaid = around(&body, &beside);
-        unsaid.retain(|(path, text)| !path.starts_with("open_bookings") && is_new(text));
-        let lines = unsaid.into_iter().take(UNSAID_SHOWN);
+        let mut extra_fields = envelope_fields(&body, &beside);
+        extra_fields.retain(|(path, text)| !path.starts_with("open_bookings") && is_new(text));
+        let lines = extra_fields.into_iter().take(UNSAID_SHOWN);
         let lines = lines.map(|(path, text)| redact(&format!("{path}: {text}")).into_owned());
         lines.collect()
     }
@@ -226,11 +226,11 @@ pub(crate) fn no_document(status: u16, kind: &str) -> String {
 }
 
 /// The code of a refusal, which older ones have in `error` (spec, Errors).
-fn code_in(said: &Document) -> Option<String> {
-    let inner = |field: &str| said.value().get("error")?.get(field)?.as_str();
+fn code_in(wording: &Document) -> Option<String> {
+    let inner = |field: &str| wording.value().get("error")?.get(field)?.as_str();
     let is_known = |error: &&str| code::entry(error).is_some();
-    let code = said.str("error_code").or_else(|| inner("error_code"));
-    let known = || said.str("error").filter(is_known);
+    let code = wording.str("error_code").or_else(|| inner("error_code"));
+    let known = || wording.str("error").filter(is_known);
     let code = code.or_else(|| inner("code")).or_else(known);
     code.map(str::to_owned)
 }
@@ -250,11 +250,12 @@ fn in_words(text: &str) -> String {
     words
 }
 
-/// Whether `said` contains a text, not as a part of longer words.
-fn contains_words(said: &str, text: &str) -> bool {
+/// Whether `wording` contains a text, not as a part of longer words.
+fn contains_words(wording: &str, text: &str) -> bool {
     let text = text.trim_end_matches('.');
     let joins = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    said.match_indices(text).any(|(at, found)| {
-        !joins(said[..at].chars().next_back()) && !joins(said[at + found.len()..].chars().next())
+    wording.match_indices(text).any(|(at, found)| {
+        !joins(wording[..at].chars().next_back())
+            && !joins(wording[at + found.len()..].chars().next())
     })
 }

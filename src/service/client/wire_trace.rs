@@ -81,9 +81,9 @@ pub(crate) fn redacted(body: &Document, dialect: &Dialect) -> Document {
 
 fn masked(body: &Value, dialect: &Dialect) -> Value {
     let mask = |(key, value): (&String, &Value)| {
-        let shown =
+        let displayed =
             if is_secret(key, dialect) { Value::from("***") } else { masked(value, dialect) };
-        (key.clone(), shown)
+        (key.clone(), displayed)
     };
     match body {
         Value::Object(object) => Value::Object(object.iter().map(mask).collect()),

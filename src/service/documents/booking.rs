@@ -85,14 +85,14 @@ pub(crate) struct Booking {
     /// The booking in the contract's shape, where the answer has another one.
     pub(crate) translated: Option<Document>,
     /// What stands around the booking in the answer, as paths and texts.
-    pub(crate) around: Vec<(String, String)>,
+    pub(crate) envelope_fields: Vec<(String, String)>,
     /// When the visit is.
     pub(crate) time: FieldValue<DocumentTime>,
     pub(crate) party: FieldValue<u32>,
     /// When the answered request left; `None` from the journal or an event.
     pub(crate) left_at: Option<Timestamp>,
     /// The fields that the response does not show, and that were only asked for.
-    pub(crate) requested: Box<[&'static str]>,
+    pub(crate) from_request: Box<[&'static str]>,
 }
 
 impl Booking {
@@ -104,7 +104,7 @@ impl Booking {
     fn read(
         document: Document,
         translated: Option<Document>,
-        around: Vec<(String, String)>,
+        envelope_fields: Vec<(String, String)>,
     ) -> Option<Self> {
         let value = translated.as_ref().unwrap_or(&document).value();
         Some(Booking {
@@ -113,9 +113,9 @@ impl Booking {
             party: FieldValue::of(value.get("party_size"), count),
             document,
             translated,
-            around,
+            envelope_fields,
             left_at: None,
-            requested: Box::default(),
+            from_request: Box::default(),
         })
     }
 
@@ -123,14 +123,14 @@ impl Booking {
     pub(crate) fn translated(
         document: Document,
         value: Value,
-        around: Vec<(String, String)>,
+        envelope_fields: Vec<(String, String)>,
     ) -> Option<Self> {
-        Booking::read(document, Some(value.into()), around)
+        Booking::read(document, Some(value.into()), envelope_fields)
     }
 
     /// What stands before a field that was only asked for.
     pub(crate) fn mark(&self, field: &str) -> &'static str {
-        if self.requested.contains(&field) { "asked for " } else { "" }
+        if self.from_request.contains(&field) { "asked for " } else { "" }
     }
 
     /// The booking in the contract's shape: as it came, where the service speaks it.

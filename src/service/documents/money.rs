@@ -128,8 +128,7 @@ pub(crate) fn in_main_units(value: &mut Value, is_own: bool) {
         let elements = value.as_array_mut().into_iter().flatten();
         return elements.for_each(|it| in_main_units(it, is_own));
     };
-    let currency = object.get("currency").and_then(Value::as_str);
-    let currency = currency.map(str::to_owned);
+    let currency = object.get("currency").and_then(Value::as_str).map(str::to_owned);
     for name in AMOUNTS {
         let stated = format!("{name}_minor");
         let minor = object.get(&stated).or(object.get(name).filter(|_| is_own));

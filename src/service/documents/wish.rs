@@ -55,9 +55,9 @@ pub(crate) struct Compared {
 }
 
 impl Wish {
-    pub(crate) fn of(asked: &Value) -> Self {
+    pub(crate) fn of(requested: &Value) -> Self {
         let mut wish = Wish::default();
-        wish.collect("", asked);
+        wish.collect("", requested);
         wish
     }
 
@@ -128,10 +128,10 @@ pub(crate) fn compare(
 }
 
 /// Whether two requests ask for one booking: the same venue, time, party and name.
-pub(crate) fn is_same_wish(one: &Value, other: &Value) -> bool {
-    let time = |asked| DocumentTime::of(asked, "datetime");
-    let text = |asked: &Value, field: &str| asked.pointer(field).map(plain);
-    let name = |asked: &Value| text(asked, "/customer/name").map(|name| folded_name(&name));
+pub(crate) fn is_same_booking(one: &Value, other: &Value) -> bool {
+    let time = |requested| DocumentTime::of(requested, "datetime");
+    let text = |requested: &Value, field: &str| requested.pointer(field).map(plain);
+    let name = |requested: &Value| text(requested, "/customer/name").map(|name| folded_name(&name));
     is_same_time(time(one), time(other))
         && ["/venue_id", "/party_size"].iter().all(|field| text(one, field) == text(other, field))
         && name(one) == name(other)
@@ -269,16 +269,16 @@ mod tests {
     use serde_json::json;
 
     /// How a booking agrees in a field with a request for Ada, two at 19:30 in Oslo.
-    fn agreement_of(field: &str, shown: &Value, zone: Option<&str>) -> (Agreement, Weight) {
-        let asked = json!({
+    fn agreement_of(field: &str, displayed: &Value, zone: Option<&str>) -> (Agreement, Weight) {
+        let requested = json!({
             "venue_id": "17", "datetime": "2026-12-01T19:30:00+01:00", "party_size": 2, "provider": "acme",
             "customer": {"name": "Ada Lovelace", "email": "ADA@x.example", "phone": "+44 20 7946 0018"},
         });
-        let mut shown = shown.clone();
-        (shown["id"], shown["status"]) = ("bk_1".into(), "confirmed".into());
-        let booking = Booking::from_document(shown.into()).unwrap();
+        let mut displayed = displayed.clone();
+        (displayed["id"], displayed["status"]) = ("bk_1".into(), "confirmed".into());
+        let booking = Booking::from_document(displayed.into()).unwrap();
         let zone = zone.map(|zone| TimeZone::get(zone).unwrap());
-        let found = compare(&Wish::of(&asked), &booking, zone.as_ref(), true);
+        let found = compare(&Wish::of(&requested), &booking, zone.as_ref(), true);
         let found = found.into_iter().find(|it| it.field == field).unwrap();
         (found.agreement, found.weight)
     }
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn each_field_is_compared_in_any_notation() {
         let (name, email, phone) = ("customer.name", "customer.email", "customer.phone");
-        for (field, shown, word) in [
+        for (field, displayed, word) in [
             ("venue_id", json!({"venue_id": 17}), "same"),
             ("venue_id", json!({"venue_id": "https://a.example/v1/venues/17"}), "same"),
             ("venue_id", json!({"venue": {"venue_id": "18"}}), "differs"),
@@ -313,13 +313,13 @@ mod tests {
             ("provider", json!({"provider": "acme (London)"}), "not shown"),
             ("provider", json!({"provider": "other"}), "differs"),
         ] {
-            let found = match agreement_of(field, &shown, None).0 {
+            let found = match agreement_of(field, &displayed, None).0 {
                 Agreement::Same => "same",
                 Agreement::Differs(_) => "differs",
                 Agreement::NotShown => "not shown",
                 Agreement::NotUnderstood(_) => "not understood",
             };
-            assert_eq!(found, word, "{field} {shown}");
+            assert_eq!(found, word, "{field} {displayed}");
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) struct ListAt {
     pub(crate) has_objects: bool,
 }
 
-pub(crate) const BESIDE: &str = "_links aggregations categories debug errors facets filters images links messages \
+pub(crate) const NON_DATA_KEYS: &str = "_links aggregations categories debug errors facets filters images links messages \
     notices photos providers providers_failed tags warnings";
 
 fn below(place: &str, key: &str) -> String {
@@ -53,7 +53,7 @@ pub(crate) fn lists(document: &Value) -> Vec<ListAt> {
                     place: if place.is_empty() { "[]".to_owned() } else { place },
                 });
             } else if let Value::Object(object) = value {
-                let members = object.iter().filter(|(key, _)| !is_one_of(BESIDE, key));
+                let members = object.iter().filter(|(key, _)| !is_one_of(NON_DATA_KEYS, key));
                 level.extend(members.map(|(key, value)| (below(&place, key), value)));
             }
         }
@@ -88,8 +88,7 @@ pub(crate) fn shallowest(document: &Value, shape: Shape) -> Search<'_> {
                         values,
                     });
                 }
-                let objects = place.values.iter().filter_map(|it| it.as_object());
-                let objects = objects.collect();
+                let objects = place.values.iter().filter_map(|it| it.as_object()).collect();
                 places.push((place, objects));
             }
             level = inner;

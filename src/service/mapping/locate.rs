@@ -54,8 +54,7 @@ pub(crate) fn elements<'a>(
     let lists = lists(value);
     if let Some(place) = empty {
         let others = lists.iter().filter(|list| list.has_objects);
-        let others = others.map(|it| (it.place.clone(), it.elements));
-        let others: Vec<_> = others.collect();
+        let others: Vec<_> = others.map(|it| (it.place.clone(), it.elements)).collect();
         return match others[..] {
             [] => Ok(unread(place, 0)),
             _ => Err(elsewhere(nouns, place, &others)),

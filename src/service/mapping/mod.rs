@@ -1,7 +1,7 @@
 //! How a service's documents become ours: open names of the specification, other shapes.
 
-pub(crate) mod around;
 pub(crate) mod dialect;
+pub(crate) mod envelope_fields;
 pub(crate) mod find;
 pub(crate) mod kind;
 pub(crate) mod locate;
@@ -18,8 +18,8 @@ pub(crate) mod synonyms;
 pub(crate) mod transport;
 pub(crate) mod write;
 
-pub(crate) use around::{around, scalars};
 pub(crate) use dialect::{Dialect, Pause, signing_service};
+pub(crate) use envelope_fields::{envelope_fields, scalars};
 pub(crate) use find::{Search, shallowest};
 pub(crate) use kind::{ReadKind, WriteKind};
 pub(crate) use names::{is_one_of, member, same_words};

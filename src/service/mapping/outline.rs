@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::find::BESIDE;
+use super::find::NON_DATA_KEYS;
 use super::kind::ReadKind;
 use super::names::{is_one_of, key_of, member};
 use super::shape::Shape;
@@ -89,7 +89,7 @@ impl<'a> Outline<'a> {
         let fits = |object: &Map<String, Value>| kind.shape().is_some_and(|it| it.fits(object));
         let is_beside = |path: &str| {
             let key = path.trim_end_matches("[]").rsplit('.').next();
-            key.is_some_and(|key| is_one_of(BESIDE, key))
+            key.is_some_and(|key| is_one_of(NON_DATA_KEYS, key))
         };
         let is_scalar = |it: &&Value| !it.is_object() && !it.is_array();
         let scalars = |object: &Map<String, Value>| object.values().filter(is_scalar).count();
@@ -114,8 +114,7 @@ impl<'a> Outline<'a> {
             Some(key) => format!("{name}: {}", jq_key(key)),
             None => format!("{name}: .{HOLE}"),
         };
-        let fields = kind.wanted().map(field);
-        let fields = fields.collect::<Vec<_>>().join(", ");
+        let fields = kind.wanted().map(field).collect::<Vec<_>>().join(", ");
         match (place, kind.is_list()) {
             ("", true) => format!("{{{}: [.{HOLE}[] | {{{fields}}}]}}", kind.as_str()),
             (place, true) => format!("{{{}: [{place} | {{{fields}}}]}}", kind.as_str()),
@@ -203,10 +202,10 @@ mod tests {
             {"ref": null, "zone": "Europe/Paris", "at": "2026-12-01T19:30", "on": "", "till": "19:30", "n": 1_795_721_400},
         ], "display-name": "4.50", "tags": []}});
         let paths = Outline::of(&document).paths;
-        let shown = paths.iter().map(|(path, kinds)| format!("{path} {}", kinds.join(" or ")));
-        let shown: Vec<String> = shown.collect();
+        let displayed = paths.iter().map(|(path, kinds)| format!("{path} {}", kinds.join(" or ")));
+        let displayed: Vec<String> = displayed.collect();
         assert_eq!(
-            shown,
+            displayed,
             [
                 ".data.results[].ref text or null",
                 ".data.results[].zone time zone",

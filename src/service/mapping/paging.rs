@@ -110,8 +110,7 @@ fn request_field(name: &str) -> String {
     let lower = name.to_lowercase();
     let is_in_capitals = !name.chars().any(char::is_lowercase);
     let name = if is_in_capitals { &lower } else { name };
-    let word = prefixes.iter().find_map(|it| name.strip_prefix(it));
-    let word = word.unwrap_or(name);
+    let word = prefixes.iter().find_map(|it| name.strip_prefix(it)).unwrap_or(name);
     let mut letters = word.chars();
     match letters.next() {
         None => "cursor".to_owned(),
@@ -164,7 +163,7 @@ mod tests {
     use serde_json::json;
 
     /// `cursor = "abc"` for a field, `at ADDRESS`, `unknown`, or nothing.
-    fn said(document: &Value, link: Option<&str>) -> String {
+    fn next_page_of(document: &Value, link: Option<&str>) -> String {
         match next_page(document, link) {
             Some(NextPage::At(address)) => format!("at {address}"),
             Some(NextPage::Field { name, value }) => format!("{name} = {value}"),
@@ -196,7 +195,7 @@ mod tests {
                {"venues": [{"next_cursor": "abc"}]}           |
                []                                             |"#,
         ) {
-            assert_eq!(said(&document.parse().unwrap(), None), next, "{document}");
+            assert_eq!(next_page_of(&document.parse().unwrap(), None), next, "{document}");
         }
     }
 
@@ -210,7 +209,7 @@ mod tests {
             ("", "<"),
             ("", ""),
         ] {
-            assert_eq!(said(&json!([]), Some(header)), next, "{header}");
+            assert_eq!(next_page_of(&json!([]), Some(header)), next, "{header}");
         }
     }
 }

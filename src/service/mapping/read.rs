@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::around::around;
+use super::envelope_fields::envelope_fields;
 use super::kind::ReadKind;
 use super::locate::{counted, elements, one};
 use super::misread::{misread, of_expression};
@@ -29,7 +29,7 @@ pub(crate) struct Reading<T> {
 pub(crate) struct List<T> {
     pub(crate) items: Vec<T>,
     /// What stands around the list, as paths and texts.
-    pub(crate) around: Vec<(String, String)>,
+    pub(crate) envelope_fields: Vec<(String, String)>,
     /// Where the list stands in the document: `data.results[]`; empty if uncertain.
     pub(crate) place: String,
 }
@@ -76,7 +76,7 @@ impl Adapter {
         let item = if read == *document.value() {
             Booking::from_document(document.clone())
         } else {
-            Booking::translated(document.clone(), read, around(&value, &[found]))
+            Booking::translated(document.clone(), read, envelope_fields(&value, &[found]))
         };
         item.map(|item| Reading { item, warnings })
             .ok_or_else(|| unread("it has no `id` and `status`".to_owned()))
@@ -111,9 +111,8 @@ impl Adapter {
         let shape = if is_card { Shape::Card } else { Shape::Session };
         let (value, is_translated) = self.source(kind, document)?;
         if !is_translated {
-            let found = one(&value, shape);
-            let found = found.map_err(|why| unreadable(kind, &why, document))?;
-            return Ok((with_contract_names(found, shape), around(&value, &[found])));
+            let found = one(&value, shape).map_err(|why| unreadable(kind, &why, document))?;
+            return Ok((with_contract_names(found, shape), envelope_fields(&value, &[found])));
         }
         match value.as_object().filter(|it| shape.is_usable(it)) {
             Some(object) => Ok((with_contract_names(object, shape), Vec::new())),
@@ -181,14 +180,14 @@ impl Adapter {
                 shape.mark()
             ));
         }
-        let around = around(&value, &found.objects);
+        let envelope_fields = envelope_fields(&value, &found.objects);
         let place = if is_translated {
             elements(document.value(), shape, own_field)
                 .map_or_else(|_| String::new(), |found| found.place)
         } else {
             place
         };
-        let item = List { items, around, place };
+        let item = List { items, envelope_fields, place };
         Ok(Reading { item, warnings })
     }
 
@@ -287,8 +286,8 @@ mod tests {
         let read = booking(json!({"data": inner, "meta": {"request_id": "r1"}})).unwrap();
         assert_eq!(read.id(), "7");
         assert_eq!(read.value()["party_size"], 2);
-        let around = ("meta.request_id".to_owned(), "r1".to_owned());
-        assert_eq!(read.around, [around]);
+        let envelope_fields = ("meta.request_id".to_owned(), "r1".to_owned());
+        assert_eq!(read.envelope_fields, [envelope_fields]);
         let resource =
             json!({"data": {"type": "b", "id": "9", "attributes": {"object": "b", "status": "x"}}});
         assert_eq!(booking(resource).unwrap().id(), "9");
@@ -312,7 +311,7 @@ mod tests {
     fn a_booking_in_the_contracts_shape_is_kept_as_it_came() {
         let read = booking(json!({"id": "bk_1", "status": "confirmed", "more": {"b": 1}})).unwrap();
         assert_eq!(read.own_document().text(), read.document.text());
-        assert!(read.around.is_empty());
+        assert!(read.envelope_fields.is_empty());
     }
 
     #[test]
@@ -359,7 +358,7 @@ mod tests {
             venues(json!({"results": [{"venue_id": 1}, {"name": "x"}], "total": 2})).unwrap();
         assert_eq!(read.item.items.len(), 1);
         assert_eq!(read.warnings, ["1 of 2 venues cannot be read: `venue_id` is missing"]);
-        assert_eq!(read.item.around.len(), 2, "{:?}", read.item.around);
+        assert_eq!(read.item.envelope_fields.len(), 2, "{:?}", read.item.envelope_fields);
         for [document, why] in rows(
             r#"
                {"venues": []}                                                  |
@@ -381,8 +380,8 @@ mod tests {
             match venues(document.parse().unwrap()) {
                 Ok(read) => assert!(read.item.items.is_empty() && why.is_empty(), "{document}"),
                 Err(misread) => {
-                    let said = !why.is_empty() && misread.message.contains(why);
-                    assert!(said, "{document}: {}", misread.message);
+                    let wording = !why.is_empty() && misread.message.contains(why);
+                    assert!(wording, "{document}: {}", misread.message);
                 }
             }
         }

@@ -8,7 +8,7 @@ use crate::json::Document;
 
 const INNER: &str = "attributes";
 const LINKS: &str = "relationships";
-const BESIDE: &str = "included";
+const NON_DATA_KEYS: &str = "included";
 
 /// The document with the members of each `attributes` in the object around it, and what its
 /// relationships name in `included` beside them.
@@ -18,16 +18,16 @@ pub(crate) fn flattened(document: &Document) -> Cow<'_, Value> {
         return Cow::Borrowed(document.value());
     }
     let value = document.value();
-    let beside = value.get(BESIDE).and_then(Value::as_array);
+    let beside = value.get(NON_DATA_KEYS).and_then(Value::as_array);
     let mut included = Included { objects: beside.map_or(&[], Vec::as_slice), used: Vec::new() };
     let mut flat = flat(value, &mut included);
     if !included.used.is_empty()
-        && let Some(Value::Array(rest)) = flat.get_mut(BESIDE)
+        && let Some(Value::Array(rest)) = flat.get_mut(NON_DATA_KEYS)
     {
         let mut places = 0..;
         rest.retain(|_| places.next().is_none_or(|it| !included.used.contains(&it)));
         if rest.is_empty() {
-            flat.as_object_mut().map(|object| object.remove(BESIDE));
+            flat.as_object_mut().map(|object| object.remove(NON_DATA_KEYS));
         }
     }
     if flat == *value {
@@ -89,7 +89,7 @@ fn flat(value: &Value, included: &mut Included<'_>) -> Value {
                         }
                     }
                     // What is only named there is not named in the document.
-                    Value::Array(_) if key == BESIDE => {
+                    Value::Array(_) if key == NON_DATA_KEYS => {
                         merged.insert(key.clone(), flat(value, &mut Included::default()));
                     }
                     _ => {

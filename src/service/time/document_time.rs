@@ -200,13 +200,13 @@ mod tests {
 
     #[test]
     fn a_time_is_shown_as_one_and_anything_else_as_it_came() {
-        for (value, shown) in [
+        for (value, displayed) in [
             (json!(1_796_149_800), "Tue 1 Dec 2026, 18:30 (UTC)"),
             (json!("2026-12-01T19:30"), "Tue 1 Dec 2026, 19:30"),
             (json!("after lunch"), "after lunch"),
             (json!(20), "20"),
         ] {
-            assert_eq!(time_text(&value), shown);
+            assert_eq!(time_text(&value), displayed);
         }
     }
 

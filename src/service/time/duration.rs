@@ -65,14 +65,14 @@ pub(crate) fn length(span: &Span) -> Option<SignedDuration> {
 
 /// A length of time for people, to the second: `2 d 3 h`, `21 min 5 s`.
 pub(crate) fn in_units(seconds: u64) -> String {
-    let (mut shown, mut rest) = (Vec::new(), seconds);
+    let (mut displayed, mut rest) = (Vec::new(), seconds);
     for (unit, length) in [("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)] {
         if rest >= length || seconds == 0 && length == 1 {
-            shown.push(format!("{} {unit}", rest / length));
+            displayed.push(format!("{} {unit}", rest / length));
         }
         rest %= length;
     }
-    shown.join(" ")
+    displayed.join(" ")
 }
 
 #[cfg(test)]
@@ -124,14 +124,14 @@ mod tests {
 
     #[test]
     fn a_length_is_shown_in_the_units_that_it_has() {
-        for (seconds, shown) in [
+        for (seconds, displayed) in [
             (0, "0 s"),
             (30, "30 s"),
             (1260, "21 min"),
             (1265, "21 min 5 s"),
             (183_605, "2 d 3 h 5 s"),
         ] {
-            assert_eq!(in_units(seconds), shown);
+            assert_eq!(in_units(seconds), displayed);
         }
     }
 

@@ -24,8 +24,8 @@ impl Retention {
             // Includes what a clock that was set back has dated in the future.
             return Timestamp::MAX;
         }
-        let kept = SignedDuration::try_from(self.0).unwrap_or(SignedDuration::MAX);
-        now.saturating_sub(kept).unwrap_or(Timestamp::MIN)
+        let stored = SignedDuration::try_from(self.0).unwrap_or(SignedDuration::MAX);
+        now.saturating_sub(stored).unwrap_or(Timestamp::MIN)
     }
 }
 
@@ -66,10 +66,10 @@ mod tests {
 
     #[test]
     fn a_retention_is_shown_as_it_can_be_written_again() {
-        for [text, shown] in rows("90d | 90d\n2w | 14d\n1d 12h | 36h\n1500ms | 1500ms\n0 | 0") {
+        for [text, displayed] in rows("90d | 90d\n2w | 14d\n1d 12h | 36h\n1500ms | 1500ms\n0 | 0") {
             let retention = Retention::parse(text).unwrap();
-            assert_eq!(retention.to_string(), shown);
-            assert_eq!(Retention::parse(shown).unwrap(), retention);
+            assert_eq!(retention.to_string(), displayed);
+            assert_eq!(Retention::parse(displayed).unwrap(), retention);
         }
     }
 

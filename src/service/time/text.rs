@@ -115,14 +115,14 @@ mod tests {
     #[test]
     fn datetime_has_its_own_offset_and_in_a_list_the_wall_clock() {
         let now: Timestamp = "2026-12-01T12:00:00Z".parse().unwrap();
-        for [datetime, shown, short] in rows(
+        for [datetime, displayed, short] in rows(
             "2026-12-01T19:30:00+01:00 | Tue 1 Dec 2026, 19:30 (+01:00)    | Tue 1 Dec 19:30
              2026-12-01T19:30:15-03:30 | Tue 1 Dec 2026, 19:30:15 (-03:30) | Tue 1 Dec 19:30
              2026-12-01T19:30:00.000Z  | Tue 1 Dec 2026, 19:30 (UTC)       | Tue 1 Dec 19:30
              2026-12-01T19:30:00       | Tue 1 Dec 2026, 19:30             | Tue 1 Dec 19:30
              sometime                  | sometime                          | ",
         ) {
-            assert_eq!(human(datetime), shown);
+            assert_eq!(human(datetime), displayed);
             let time = DocumentTime::parse(datetime);
             assert_eq!(time.map(|it| listed(&it, now)).unwrap_or_default(), short);
         }
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn how_far_a_time_is_from_now_is_said_in_the_unit_that_people_would_choose() {
         let now: Timestamp = "2026-12-01T12:00:00Z".parse().unwrap();
-        for [at, said] in rows(
+        for [at, wording] in rows(
             "2026-12-01T12:00:00Z | just now
              2026-12-01T11:59:01Z | just now
              2026-12-01T11:58:58Z | 1 minute ago
@@ -148,18 +148,18 @@ mod tests {
              2026-12-01T17:05:00Z | in 5 hours
              2026-12-05T12:00:00Z | in 4 days",
         ) {
-            assert_eq!(relative(at.parse().unwrap(), now), said, "{at}");
+            assert_eq!(relative(at.parse().unwrap(), now), wording, "{at}");
         }
     }
 
     #[test]
     fn a_time_on_the_minute_has_its_seconds_like_any_other() {
-        for (at, shown) in [
+        for (at, displayed) in [
             ("2026-12-01T16:30:00.25Z", "Tue 1 Dec 2026, 16:30:00 (UTC)"),
             ("2026-12-01T16:30:48Z", "Tue 1 Dec 2026, 16:30:48 (UTC)"),
             ("sometime", "sometime"),
         ] {
-            assert_eq!(to_the_second(at), shown);
+            assert_eq!(to_the_second(at), displayed);
         }
     }
 
@@ -168,27 +168,27 @@ mod tests {
         let new_york = TimeZone::get("America/New_York").unwrap();
         let tokyo = TimeZone::get("Asia/Tokyo").unwrap();
         let venue = DocumentTime::parse("2026-11-27T19:30:00+00:00").unwrap();
-        let shown = "Fri 27 Nov 2026, 19:30 (+00:00)";
+        let displayed = "Fri 27 Nov 2026, 19:30 (+00:00)";
         for (own, added) in [
             (&TimeZone::UTC, ""),
             (&new_york, " · 14:30 your time"),
             (&tokyo, " · Sat 28 Nov, 04:30 your time"),
         ] {
-            assert_eq!(with_own_time(&venue, own), format!("{shown}{added}"));
+            assert_eq!(with_own_time(&venue, own), format!("{displayed}{added}"));
         }
     }
 
     #[test]
     fn a_moment_is_dated_and_one_later_today_is_not() {
         let now: Timestamp = "2026-12-01T16:30:02Z".parse().unwrap();
-        for [own, at, said] in rows(
+        for [own, at, wording] in rows(
             "UTC              | 2026-12-01T16:50:00Z | in 20 minutes (16:50 UTC)
              America/New_York | 2026-12-01T16:50:00Z | in 20 minutes (16:50 UTC, 11:50 your time)
              UTC              | 2026-12-01T16:20:00Z | 10 minutes ago (Tue 1 Dec 2026, 16:20 UTC)
              UTC              | 2026-12-03T16:40:00Z | in 2 days (Thu 3 Dec 2026, 16:40 UTC)",
         ) {
             let own = TimeZone::get(own).unwrap();
-            assert_eq!(dated(at.parse().unwrap(), now, &own), said);
+            assert_eq!(dated(at.parse().unwrap(), now, &own), wording);
         }
     }
 }

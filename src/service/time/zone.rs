@@ -21,8 +21,7 @@ pub(crate) fn system_zone() -> TimeZone {
     static SYSTEM: OnceLock<TimeZone> = OnceLock::new();
     let found = || {
         let is_set = |name| std::env::var_os(name).is_some();
-        let link = (!is_set("TZ")).then(|| std::fs::read_link("/etc/localtime"))?;
-        let link = link.ok()?;
+        let link = (!is_set("TZ")).then(|| std::fs::read_link("/etc/localtime"))?.ok()?;
         let (_, name) = link.to_str()?.split_once("zoneinfo/")?;
         of_file(name)
     };

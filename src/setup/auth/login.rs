@@ -207,12 +207,12 @@ async fn choose_service(
     let named = setup.settings.named_profile();
     if let Some(name) = &named {
         if let Some(profile) = file.profiles.get(name) {
-            let kept = profile.address(name)?;
-            if args.base_url.is_some() && url.as_ref() != Some(&kept) {
-                return Err(Error::config(other_address(name, &kept))
+            let stored = profile.address(name)?;
+            if args.base_url.is_some() && url.as_ref() != Some(&stored) {
+                return Err(Error::config(other_address(name, &stored))
                     .hint("leave out --base-url, or choose another profile name"));
             }
-            return Ok((name.clone(), kept));
+            return Ok((name.clone(), stored));
         }
         profile_name(name)
             .map_err(|why| Error::usage(format!("--profile {}: {why}", name.escape_debug())))?;
@@ -246,7 +246,7 @@ async fn ask_name(setup: &Startup, file: &ConfigFile, url: &BaseUrl) -> Result<S
     let check = |text: &str| {
         profile_name(text)?;
         match file.profiles.get(text).map(|profile| profile.address(text)) {
-            Some(Ok(kept)) if kept != *url => Err(other_address(text, &kept)),
+            Some(Ok(stored)) if stored != *url => Err(other_address(text, &stored)),
             _ => Ok(()),
         }
     };
@@ -254,8 +254,8 @@ async fn ask_name(setup: &Startup, file: &ConfigFile, url: &BaseUrl) -> Result<S
     Ok(setup.ui.prompter.text(&question, suggested, &check).await?)
 }
 
-fn other_address(name: &str, kept: &BaseUrl) -> String {
-    format!("profile {name} already exists, for {}", kept.join(""))
+fn other_address(name: &str, stored: &BaseUrl) -> String {
+    format!("profile {name} already exists, for {}", stored.join(""))
 }
 
 /// The service of a profile, with its settings and these. A new profile has the defaults.

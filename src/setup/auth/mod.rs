@@ -72,11 +72,11 @@ async fn status(setup: &Startup) -> Result<Exit> {
     let vault = Vault::new(setup.settings.paths.secrets.clone());
     let file = ConfigFile::read(&setup.settings.paths.config_file)?;
     let current = current(setup, &vault).await?;
-    let shown = current.profile.clone();
+    let displayed = current.profile.clone();
     let mut profiles = vec![current];
     if setup.settings.named_profile().is_none() {
         for (name, profile) in &file.profiles {
-            if shown.as_ref() != Some(name) {
+            if displayed.as_ref() != Some(name) {
                 let account = Account::new(name, profile.address(name)?.origin());
                 let noted = profile.key_origin.as_deref();
                 profiles.push(ProfileSecrets::of_account(&vault, &account, noted).await);
@@ -90,7 +90,7 @@ async fn status(setup: &Startup) -> Result<Exit> {
         {
             let account = SharedJournal::account(name, &journal_address(url, name)?);
             row.journal_password = Some(if profile.journal_password_stored {
-                stored(&vault, &account, Item::JournalPassword).await
+                locate_secret(&vault, &account, Item::JournalPassword).await
             } else {
                 NONE
             });
@@ -138,9 +138,8 @@ async fn current(setup: &Startup, vault: &Vault) -> Result<ProfileSecrets> {
 }
 
 /// Where a secret is stored. A keyring that does not answer has none.
-async fn stored(vault: &Vault, account: &Account, item: Item) -> &'static str {
-    let found = vault.find(account, item).await;
-    let found = found.ok().flatten();
+async fn locate_secret(vault: &Vault, account: &Account, item: Item) -> &'static str {
+    let found = vault.find(account, item).await.ok().flatten();
     found.map_or(NONE, |found| found.storage.as_str())
 }
 
@@ -193,7 +192,7 @@ impl ProfileSecrets {
             Ok(None) => {}
             Err(error) => row.detail = Some(error.message.clone()),
         }
-        row.webhook_secret = stored(vault, account, Item::WebhookSecret).await;
+        row.webhook_secret = locate_secret(vault, account, Item::WebhookSecret).await;
         row
     }
 }
@@ -207,16 +206,16 @@ impl Draw for SecretsList {
     fn draw(&self, page: &mut Page) {
         let rows = self.profiles.iter().map(|row| {
             let tone = if row.source == NONE { Tone::Dim } else { Tone::Good };
-            let mut stored = Vec::new();
+            let mut recorded = Vec::new();
             for (what, source) in [
                 ("webhook secret", row.webhook_secret),
                 ("journal password", row.journal_password.unwrap_or(NONE)),
             ] {
                 if source != NONE {
-                    stored.push(format!("{what}: {source}"));
+                    recorded.push(format!("{what}: {source}"));
                 }
             }
-            let detail = row.detail.clone().unwrap_or_else(|| stored.join(", "));
+            let detail = row.detail.clone().unwrap_or_else(|| recorded.join(", "));
             vec![
                 TableCell::from(row.profile.as_deref().unwrap_or("-")),
                 row.origin.as_deref().unwrap_or("-").into(),

@@ -161,8 +161,8 @@ fn tls(target: &Target) -> Check {
 
 /// Compares the service's clock with ours. A sandbox's clock may be set to any time.
 fn clock(client: &Client, index: Option<&Answer>) -> Check {
-    let told = index.and_then(|index| index.document.str("server_time")?.parse().ok());
-    let theirs: Timestamp = told.unwrap_or_else(|| client.service_now());
+    let reported = index.and_then(|index| index.document.str("server_time")?.parse().ok());
+    let theirs: Timestamp = reported.unwrap_or_else(|| client.service_now());
     let ahead = theirs.duration_since(Timestamp::now());
     let length = in_units(ahead.as_secs().unsigned_abs());
     let detail = match ahead.as_secs() {

@@ -20,7 +20,7 @@ const PARAMETERS: [&str; 3] = ["api_key", "key", "access_token"];
 pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
     let own = reads.parts.api.facts.adapter().clone();
     let error = match reads.send(&LearnCall::Index).await? {
-        Reply::Came(document) => return Ok(document),
+        Reply::Sample(document) => return Ok(document),
         Reply::Nothing(error) => error,
     };
     // Another way does not help a service that misses another header.
@@ -45,7 +45,7 @@ pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
     for (settings, adapter) in ways {
         reads.parts.api.use_adapter(adapter);
         match reads.send(&LearnCall::Index).await? {
-            Reply::Came(document) => {
+            Reply::Sample(document) => {
                 reads.report.settings.extend(settings);
                 return Ok(document);
             }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 pub(crate) use reads::MOST_CALLS;
 use report::Refused;
-pub(crate) use report::{Came, LearnReport};
+pub(crate) use report::{LearnReport, Sample};
 
 use crate::app::Parts;
 use crate::json::Document;
@@ -36,7 +36,7 @@ pub(crate) struct LearnOptions {
 pub(crate) async fn look(
     parts: &mut Parts,
     options: &LearnOptions,
-    recorded: Vec<Came>,
+    recorded: Vec<Sample>,
 ) -> Result<LearnReport> {
     let report = LearnReport {
         profile: parts.api.facts.adapter().profile.clone(),
@@ -45,11 +45,11 @@ pub(crate) async fn look(
     };
     let mut reads = Reads { parts, options, report, left: BTreeMap::new() };
     let index = key::index(&mut reads).await?;
-    let mut came = vec![Came::new(ReadKind::Index, index)];
+    let mut came = vec![Sample::new(ReadKind::Index, index)];
     if let Some(venues) = searches::venues(&mut reads).await? {
         let slots = searches::slots(&mut reads, &venues).await?;
-        came.push(Came::new(ReadKind::Venues, venues));
-        came.extend(slots.map(|it| Came::new(ReadKind::Slots, it)));
+        came.push(Sample::new(ReadKind::Venues, venues));
+        came.extend(slots.map(|it| Sample::new(ReadKind::Slots, it)));
     }
     let journal = reads.parts.records.journal();
     let ids = journal.and_then(|it| it.booking_ids(BOOKINGS));
@@ -58,7 +58,7 @@ pub(crate) async fn look(
     others.extend(bookings.map(|id| (ReadKind::Booking, LearnCall::Booking(id))));
     for (kind, read) in others {
         match reads.send(&read).await? {
-            Reply::Came(value) => came.push(Came::new(kind, value)),
+            Reply::Sample(value) => came.push(Sample::new(kind, value)),
             Reply::Nothing(error) => {
                 let note = format!("not looked at: {}: {}", kind.as_str(), error.message);
                 reads.report.notes.push(note);
@@ -77,7 +77,7 @@ pub(crate) async fn look(
 }
 
 /// The setting that the form of a document shows, and the profile does not say yet.
-fn of_form(adapter: &Adapter, came: &Came) -> Option<Setting> {
+fn of_form(adapter: &Adapter, came: &Sample) -> Option<Setting> {
     let mut names = came.headers.iter().map(|(name, _)| name);
     if let Some(service) = names.find_map(|name| signing_service(name)) {
         let is_known = service.eq_ignore_ascii_case(&adapter.dialect.service_name);
@@ -93,7 +93,7 @@ fn of_form(adapter: &Adapter, came: &Came) -> Option<Setting> {
 }
 
 /// What bookctl reads of a document today, in the contract's names; or why it is not read.
-fn items(adapter: &Adapter, came: &Came) -> Result<Vec<Value>> {
+fn items(adapter: &Adapter, came: &Sample) -> Result<Vec<Value>> {
     let unread = |why: &str| Error::new(Code::UnexpectedAnswer, why);
     let document = Document::from(came.value.clone());
     let one = match came.kind {
@@ -104,13 +104,12 @@ fn items(adapter: &Adapter, came: &Came) -> Result<Vec<Value>> {
         ReadKind::Booking => adapter.booking(document, false)?.item.value().clone(),
         ReadKind::Session | ReadKind::Card => adapter.object(came.kind, &document)?.0,
         ReadKind::Error => {
-            let said = adapter.refusal(&document);
-            let said = said.unwrap_or_else(|| came.value.clone());
-            let error = &said["error"];
+            let wording = adapter.refusal(&document).unwrap_or_else(|| came.value.clone());
+            let error = &wording["error"];
             if !error.is_string() && !error.is_object() {
                 return Err(unread("nothing in it is named `error`"));
             }
-            said
+            wording
         }
         ReadKind::Event => {
             let header = |wanted: &str| {

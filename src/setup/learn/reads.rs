@@ -37,7 +37,7 @@ impl LearnCall {
 
 /// A document, or why there is none.
 pub(crate) enum Reply {
-    Came(Value),
+    Sample(Value),
     Nothing(Error),
 }
 
@@ -82,7 +82,7 @@ impl Reads<'_> {
         }
         self.parts.api.record_rate_limit(&call);
         match answer {
-            Ok(answer) => Ok(Reply::Came(answer.document.value().clone())),
+            Ok(answer) => Ok(Reply::Sample(answer.document.value().clone())),
             Err(failure @ Failure::Refused(_)) => Ok(Reply::Nothing(failure.into_error(&call))),
             Err(failure) => Err(failure.into_error(&call)),
         }

@@ -9,16 +9,16 @@ use crate::platform::shell;
 use crate::service::mapping::{Adapter, Outline, ReadKind, Setting, missing, set_command};
 use crate::terminal::output::{Draw, Page, Tone};
 
-pub(crate) struct Came {
+pub(crate) struct Sample {
     pub(crate) kind: ReadKind,
     pub(crate) value: Value,
     /// Those of a recorded delivery.
     pub(crate) headers: Vec<(String, String)>,
 }
 
-impl Came {
+impl Sample {
     pub(crate) fn new(kind: ReadKind, value: Value) -> Self {
-        Came { kind, value, headers: Vec::new() }
+        Sample { kind, value, headers: Vec::new() }
     }
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct LearnReport {
 
 impl LearnReport {
     /// Takes in a document. Of several of a kind, one that is not read counts.
-    pub(crate) fn show(&mut self, adapter: &Adapter, came: &Came, items: Result<Vec<Value>>) {
+    pub(crate) fn show(&mut self, adapter: &Adapter, came: &Sample, items: Result<Vec<Value>>) {
         let (kind, outline) = (came.kind.as_str(), Outline::of(&came.value));
         let mut why = items.as_ref().err().map(|error| error.message.clone());
         let objects = items.unwrap_or_default();
@@ -78,12 +78,12 @@ impl LearnReport {
         let setting = has_holes.then(|| format!("read.{kind}={}", outline.skeleton(came.kind)));
         let paths = outline.paths.into_iter();
         let paths = paths.map(|(path, kinds)| (path, kinds.join(" or ").into()));
-        let shown =
+        let displayed =
             Shown { kind, read: why.is_none(), why, missing, paths: paths.collect(), setting };
         match self.documents.iter_mut().find(|it| it.kind == kind) {
-            Some(known) if known.read && !shown.read => *known = shown,
+            Some(known) if known.read && !displayed.read => *known = displayed,
             Some(_) => {}
-            None => self.documents.push(shown),
+            None => self.documents.push(displayed),
         }
     }
 
@@ -103,20 +103,20 @@ impl LearnReport {
         }
     }
 
-    fn document(&self, page: &mut Page, shown: &Shown) {
-        let Shown { kind, paths, .. } = shown;
-        match &shown.why {
+    fn document(&self, page: &mut Page, displayed: &Shown) {
+        let Shown { kind, paths, .. } = displayed;
+        match &displayed.why {
             None => page.labelled(Tone::Good, "read", *kind),
             Some(why) => page.labelled(Tone::Warn, "not read", format!("{kind}: {why}")),
         };
-        if !shown.missing.is_empty() {
-            page.line(format!("    not found: {}", shown.missing.join(", ")));
+        if !displayed.missing.is_empty() {
+            page.line(format!("    not found: {}", displayed.missing.join(", ")));
         }
         let width = paths.keys().map(String::len).max().unwrap_or(0).min(48);
-        for (path, kinds) in paths.iter().filter(|_| !self.is_check || !shown.read) {
+        for (path, kinds) in paths.iter().filter(|_| !self.is_check || !displayed.read) {
             page.line(format!("    {path:width$}  {}", plain(kinds)));
         }
-        self.command(page, shown.setting.as_ref());
+        self.command(page, displayed.setting.as_ref());
     }
 }
 
@@ -132,8 +132,8 @@ impl Draw for LearnReport {
             None => page.heading(Tone::Good, "read", name),
         };
         page.field("sent", format!("{} reads, nothing else", self.calls));
-        for shown in &self.documents {
-            self.document(page, shown);
+        for displayed in &self.documents {
+            self.document(page, displayed);
         }
         for Refused { why, setting } in &self.refused {
             page.labelled(Tone::Warn, "refused", why);

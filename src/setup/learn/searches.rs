@@ -50,8 +50,7 @@ impl LearnReport {
         if let Some(names) = &names {
             why.push_str(&format!("; only you know the value of {names}"));
         }
-        let setting = names.and_then(|_| draft.settings(true).pop());
-        let setting = setting.map(|it| it.to_string());
+        let setting = names.and_then(|_| draft.settings(true).pop()).map(|it| it.to_string());
         self.refused.push(Refused { why, setting });
     }
 }
@@ -76,7 +75,7 @@ pub(crate) async fn venues(reads: &mut Reads<'_>) -> Result<Option<Value>> {
     };
     for place in near.map_or(PLACES.to_vec(), |near| vec![near]) {
         match ask(reads, &mut draft, |_| query(place, None)).await? {
-            Reply::Came(document) => {
+            Reply::Sample(document) => {
                 let list = own.venues(&document.clone().into());
                 let is_empty = list.is_ok_and(|list| list.item.items.is_empty());
                 let next = next_page(&document, None);
@@ -140,7 +139,7 @@ pub(crate) async fn slots(reads: &mut Reads<'_>, found: &Value) -> Result<Option
     };
     let mut draft = Draft::new(&own, WriteKind::Slots);
     let document = match ask(reads, &mut draft, query(1)).await? {
-        Reply::Came(document) => document,
+        Reply::Sample(document) => document,
         Reply::Nothing(error) => {
             reads.report.refuse(&draft, &error);
             return Ok(None);
@@ -150,7 +149,7 @@ pub(crate) async fn slots(reads: &mut Reads<'_>, found: &Value) -> Result<Option
     // What was filled in is certain where it makes a difference: another day has other slots.
     let is_tested = settings.is_empty() || {
         let other = ask(reads, &mut draft, query(2)).await?;
-        matches!(other, Reply::Came(other) if other != document)
+        matches!(other, Reply::Sample(other) if other != document)
     };
     if is_tested && draft.is_certain() {
         reads.report.settings.extend(settings);

@@ -10,7 +10,7 @@ use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::{private_file, shell};
 use crate::service::documents::plural;
 use crate::service::mapping::{ReadKind, set_command};
-use crate::setup::learn::{Came, LearnOptions, LearnReport, MOST_CALLS, look};
+use crate::setup::learn::{LearnOptions, LearnReport, MOST_CALLS, Sample, look};
 use crate::terminal::output::View;
 
 /// Show what a service sends, and save what is certain
@@ -61,7 +61,7 @@ fn example(text: &str) -> Result<(ReadKind, String), String> {
 
 pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
     known(&setup, &args.name)?;
-    let recorded = recorded(&args).await?;
+    let recorded = read_samples(&args).await?;
     setup.settings.options.profile = Some(args.name.clone());
     let config_file = setup.settings.paths.config_file.clone();
     let mut parts = Parts::new(setup, ServiceNeed::Profile, false)?;
@@ -89,8 +89,7 @@ pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
 }
 
 fn write_command(name: &str, report: &mut LearnReport, out: &Path) -> Result<()> {
-    let settings = report.settings.iter();
-    let settings = settings.map(|it| shell::word(&it.to_string()));
+    let settings = report.settings.iter().map(|it| shell::word(&it.to_string()));
     let settings = settings.collect::<Vec<_>>().join(" ");
     std::fs::write(out, set_command(Some(name), &settings) + "\n")
         .map_err(|error| Error::io(format!("cannot write {}", out.display()), error))?;
@@ -133,14 +132,14 @@ async fn write(ui: &Ui, args: &Args, report: &mut LearnReport, config_file: &Pat
     Ok(())
 }
 
-async fn recorded(args: &Args) -> Result<Vec<Came>> {
+async fn read_samples(args: &Args) -> Result<Vec<Sample>> {
     let json = |file: &str, text: &str| {
         let unusable = |error| format!("{file} cannot be used: it is not JSON: {error}");
         parsed(text).map_err(|error| Error::usage(unusable(error)))
     };
     let mut recorded = Vec::new();
     for (kind, file) in &args.example {
-        recorded.push(Came::new(*kind, json(file, &read_file(file).await?)?));
+        recorded.push(Sample::new(*kind, json(file, &read_file(file).await?)?));
     }
     for file in &args.delivery {
         let text = read_file(file).await?.replace("\r\n", "\n");
@@ -148,7 +147,7 @@ async fn recorded(args: &Args) -> Result<Vec<Came>> {
         let is_body = text.trim_start().starts_with('{');
         let parts = text.split_once("\n\n").filter(|_| !is_body);
         let (head, body) = parts.unwrap_or(("", &text));
-        let mut delivery = Came::new(ReadKind::Event, json(file, body)?);
+        let mut delivery = Sample::new(ReadKind::Event, json(file, body)?);
         let headers = head.lines().filter_map(|line| line.split_once(':'));
         let headers = headers.map(|(name, value)| (name.trim().into(), value.trim().into()));
         delivery.headers.extend(headers);

@@ -45,7 +45,7 @@ pub(crate) enum Command {
 }
 
 pub(crate) async fn run(setup: Startup, command: Command) -> Result<Exit> {
-    let shown = match command {
+    let displayed = match command {
         Command::List => {
             return setup.ui.emit(&ProfileList::of(&setup)?);
         }
@@ -58,7 +58,7 @@ pub(crate) async fn run(setup: Startup, command: Command) -> Result<Exit> {
         Command::Remove(args) => return change::remove(&setup, args).await,
     };
     let file = ConfigFile::read(&setup.settings.paths.config_file)?;
-    let name = shown.or_else(|| current(&setup, &file));
+    let name = displayed.or_else(|| current(&setup, &file));
     let name = name.as_deref().unwrap_or(SANDBOX_PROFILE);
     setup.ui.emit(&ProfileView::of(&setup, &file, name)?)
 }

@@ -54,12 +54,12 @@ impl Filter {
                 .exiting(Exit::Unclassified)
                 .hint("the command was carried out; only the filter failed")
         })?;
-        Ok(outputs.lines().map(shown).collect())
+        Ok(outputs.lines().map(output_line).collect())
     }
 }
 
 /// An output for a person or a pipe, with its line feed.
-fn shown(output: &str) -> String {
+fn output_line(output: &str) -> String {
     let text = match serde_json::from_str::<Cow<'_, str>>(output) {
         Ok(string) => visible_rows(&string).into_owned(),
         Err(_) => json::compact(output),
@@ -89,8 +89,8 @@ mod tests {
 
     #[test]
     fn strings_come_out_as_they_are_with_their_control_characters_visible() {
-        assert_eq!(shown(r#""bk_1""#), "bk_1\n");
-        assert_eq!(shown(r#""\u001b[31m""#), "\\u{1b}[31m\n");
-        assert_eq!(shown(r#"{"b":1,"a":2}"#), "{\"b\":1,\"a\":2}\n");
+        assert_eq!(output_line(r#""bk_1""#), "bk_1\n");
+        assert_eq!(output_line(r#""\u001b[31m""#), "\\u{1b}[31m\n");
+        assert_eq!(output_line(r#"{"b":1,"a":2}"#), "{\"b\":1,\"a\":2}\n");
     }
 }

@@ -5,7 +5,7 @@
 
 use std::str::Chars;
 
-use super::visible::Eye;
+use super::visible::InvisibleFilter;
 use crate::platform::hidden::is_hidden;
 
 /// The deepest indented level: else the output would grow with the square of the depth.
@@ -66,10 +66,10 @@ fn lay_out(raw: &str, is_pretty: bool) -> String {
 }
 
 fn rest_of_string(chars: &mut Chars<'_>, out: &mut String) {
-    let mut eye = Eye::default();
+    let mut eye = InvisibleFilter::default();
     while let Some(c) = chars.next() {
         let next = chars.as_str().chars().next();
-        if eye.misses(c, next) {
+        if eye.hides(c, next) {
             escape(out, c);
             continue;
         }
@@ -82,7 +82,7 @@ fn rest_of_string(chars: &mut Chars<'_>, out: &mut String) {
                     escaped => out.extend(escaped),
                 }
                 // An escape is no letter that a joiner could join.
-                eye = Eye::default();
+                eye = InvisibleFilter::default();
             }
             _ => {}
         }

@@ -263,7 +263,7 @@ impl Output {
     }
 
     /// Holds back what is written to stderr, or stops to: a whole screen is drawn there.
-    pub(crate) fn hold(&self, is_held: bool) {
+    pub(crate) fn capture(&self, is_held: bool) {
         self.held.replace(is_held.then(String::new));
     }
 

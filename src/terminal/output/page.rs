@@ -128,13 +128,13 @@ impl Page {
         for block in &self.blocks {
             text += &match block {
                 Block::Heading(_, state, about) => {
-                    format!("### {} · {}\n\n", plain(&state.shown()), plain(about))
+                    format!("### {} · {}\n\n", plain(&state.visible_text()), plain(about))
                 }
                 Block::Field(label, value) => format!("- {label}: {}\n", plain(value)),
                 Block::Line(text) | Block::Sentence(text) => plain(text) + "\n",
                 Block::Table { rows, .. } => {
                     let cells = |row: &Vec<Cell>| {
-                        row.iter().map(|it| plain(&it.shown()) + " ").collect::<String>()
+                        row.iter().map(|it| plain(&it.visible_text()) + " ").collect::<String>()
                     };
                     rows.iter().map(|row| format!("- {}\n", cells(row))).collect()
                 }
@@ -206,7 +206,7 @@ impl Sheet<'_> {
         let style = self.style;
         match block {
             Block::Heading(tone, state, about) => {
-                let (state, about) = (state.shown(), visible(about));
+                let (state, about) = (state.visible_text(), visible(about));
                 let painted = style.paint(*tone, &state);
                 if state.width() + 2 + about.width() <= style.width {
                     self.line(&format!("{painted}  {}", style.paint(Tone::Strong, &about)));
@@ -282,29 +282,29 @@ impl Sheet<'_> {
 
     /// Writes one line. The last cell is wrapped in its column, or below if that is narrow.
     fn columns(&mut self, cells: &[(Cell, usize)]) {
-        let is_shown = |(cell, _): &(Cell, usize)| !cell.shown().is_empty();
-        let shown = cells.iter().rposition(is_shown).map_or(0, |at| at + 1);
-        let Some(((last, _), before)) = cells[..shown].split_last() else {
+        let is_shown = |(cell, _): &(Cell, usize)| !cell.visible_text().is_empty();
+        let displayed = cells.iter().rposition(is_shown).map_or(0, |at| at + 1);
+        let Some(((last, _), before)) = cells[..displayed].split_last() else {
             return;
         };
         let (mut start, mut width, mut indent) = (String::new(), 0, 0);
         for (cell, least) in before {
-            let shown = cell.shown();
-            let blanks = least.saturating_sub(shown.width()) + 1;
-            width += shown.width() + blanks;
-            let shown = self.style.tint(cell.tone, &shown);
-            start += &format!("{shown}{:blanks$}", "");
+            let displayed = cell.visible_text();
+            let blanks = least.saturating_sub(displayed.width()) + 1;
+            width += displayed.width() + blanks;
+            let displayed = self.style.tint(cell.tone, &displayed);
+            start += &format!("{displayed}{:blanks$}", "");
             if indent == 0 {
                 indent = width;
             }
         }
-        let shown = last.shown();
+        let displayed = last.visible_text();
         let room = self.style.width.saturating_sub(width);
-        if room < LEAST_COLUMN && shown.width() > room {
+        if room < LEAST_COLUMN && displayed.width() > room {
             if width <= self.style.width {
                 self.line(start.trim_end());
             } else {
-                let words: Vec<_> = before.iter().map(|(cell, _)| cell.shown()).collect();
+                let words: Vec<_> = before.iter().map(|(cell, _)| cell.visible_text()).collect();
                 self.indented(0, &words.join(" "));
             }
             start = " ".repeat(indent);
@@ -312,7 +312,7 @@ impl Sheet<'_> {
             indent = width;
         }
         let room = self.style.width.saturating_sub(indent).max(LEAST_CUT);
-        for line in wrap(&shown, room) {
+        for line in wrap(&displayed, room) {
             self.line(&format!("{start}{}", self.style.tint(last.tone, &line)));
             start = " ".repeat(indent);
         }

@@ -62,7 +62,7 @@ impl Cell {
         Cell { short, ..self }
     }
 
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn visible_text(&self) -> String {
         visible(self.short.as_ref().unwrap_or(&self.text)).into_owned()
     }
 }
@@ -84,9 +84,8 @@ struct Column {
 
 impl Column {
     fn of(index: usize, header: &'static str, rows: &[Vec<Cell>]) -> Option<Self> {
-        let cell = |row: &Vec<Cell>| row.get(index).map(|cell| (cell.shown(), cell.tone));
-        let cells = rows.iter().map(|row| cell(row).unwrap_or_default());
-        let cells: Vec<_> = cells.collect();
+        let cell = |row: &Vec<Cell>| row.get(index).map(|cell| (cell.visible_text(), cell.tone));
+        let cells: Vec<_> = rows.iter().map(|row| cell(row).unwrap_or_default()).collect();
         let longest = cells.iter().map(|(text, _)| text.width()).max()?;
         if longest == 0 {
             return None;
@@ -123,15 +122,15 @@ fn columns_of(headers: &[&'static str], rows: &[Vec<Cell>]) -> Vec<Column> {
 
 /// The columns that have room. Others give way to them.
 fn fitting(columns: &[Column], width: usize) -> Vec<&Column> {
-    let mut shown: Vec<&Column> = columns.iter().collect();
+    let mut displayed: Vec<&Column> = columns.iter().collect();
     for (headers, most) in [(GIVES_WAY, usize::MAX), (GIVES_WAY_LAST, LEGIBLE)] {
         for header in headers.split(',') {
-            if together(&shown, |it| it.least.max(it.comfortable().min(most))) > width {
-                shown.retain(|column| column.header != header);
+            if together(&displayed, |it| it.least.max(it.comfortable().min(most))) > width {
+                displayed.retain(|column| column.header != header);
             }
         }
     }
-    shown
+    displayed
 }
 
 /// The widths of columns: what is left beside the others is shared out among those that are cut.
@@ -153,10 +152,10 @@ fn widths(columns: &[&Column], width: usize) -> Vec<usize> {
 /// The rows of a menu, each on one line of at most `width` columns where they fit.
 pub(crate) fn lines(headers: &[&'static str], rows: &[Vec<Cell>], width: usize) -> Vec<String> {
     let columns = columns_of(headers, rows);
-    let shown = fitting(&columns, width);
-    let widths = widths(&shown, width);
+    let displayed = fitting(&columns, width);
+    let widths = widths(&displayed, width);
     let line = |row: usize| {
-        let cells = shown.iter().zip(&widths).map(|(column, width)| {
+        let cells = displayed.iter().zip(&widths).map(|(column, width)| {
             let text = cut(&column.cells[row].0, *width);
             format!("{text}{:1$}", "", width.saturating_sub(text.width()))
         });
@@ -168,14 +167,14 @@ pub(crate) fn lines(headers: &[&'static str], rows: &[Vec<Cell>], width: usize) 
 
 pub(super) fn lay_out(headers: &[&'static str], rows: &[Vec<Cell>], style: &StreamStyle) -> String {
     let columns = columns_of(headers, rows);
-    let shown = fitting(&columns, style.width);
+    let displayed = fitting(&columns, style.width);
     // A list of names and values takes no more lines as a table.
     let is_narrow = style.width < NARROWEST_TABLE && columns.len() > 2;
-    if is_narrow || together(&shown, |column| column.least) > style.width {
+    if is_narrow || together(&displayed, |column| column.least) > style.width {
         let records = (0..rows.len()).flat_map(|row| record(&columns, row, style));
         return records.collect::<Vec<_>>().join("\n");
     }
-    table(&shown, rows.len(), style)
+    table(&displayed, rows.len(), style)
 }
 
 /// The total width of columns, gaps included.

@@ -25,12 +25,12 @@ fn spelled(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }
-    let mut eye = Eye::default();
+    let mut eye = InvisibleFilter::default();
     let mut spelled = String::with_capacity(text.len() + 8);
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
         let next = chars.as_str().chars().next();
-        if eye.misses(c, next) && !stays(c) {
+        if eye.hides(c, next) && !stays(c) {
             spelled.extend(c.escape_unicode());
         } else {
             spelled.push(c);
@@ -46,31 +46,31 @@ fn spelled(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
 /// an emoji. Elsewhere they are escaped, as are all other variation selectors, because terminals do
 /// not have the shapes that those select.
 #[derive(Default)]
-pub(super) struct Eye {
+pub(super) struct InvisibleFilter {
     /// The preceding character, if it was visible.
     seen: Option<char>,
     /// Whether U+FE0F has followed it.
     is_selected: bool,
 }
 
-impl Eye {
+impl InvisibleFilter {
     /// Whether `c` is invisible here. `next` is the character after it.
-    pub(super) fn misses(&mut self, c: char, next: Option<char>) -> bool {
+    pub(super) fn hides(&mut self, c: char, next: Option<char>) -> bool {
         match c {
             EMOJI_SELECTOR if self.takes_selector(next) => {
                 self.is_selected = true;
                 false
             }
             NON_JOINER | JOINER if self.is_joined_to(next) => {
-                *self = Eye::default();
+                *self = InvisibleFilter::default();
                 false
             }
             _ if is_hidden(c) => {
-                *self = Eye::default();
+                *self = InvisibleFilter::default();
                 true
             }
             _ => {
-                *self = Eye { seen: Some(c), is_selected: false };
+                *self = InvisibleFilter { seen: Some(c), is_selected: false };
                 false
             }
         }
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn joiners_and_selectors_elsewhere_or_in_a_row_are_spelled_out() {
-        for (text, shown) in [
+        for (text, displayed) in [
             ("\u{200d}a", r"\u{200d}a"),
             ("a\u{200c}", r"a\u{200c}"),
             ("a \u{200d}b", r"a \u{200d}b"),
@@ -174,7 +174,7 @@ mod tests {
             ("❤\u{fe0e}\u{fe0f}", r"❤\u{fe0e}\u{fe0f}"),
             ("葛\u{e0100}城", r"葛\u{e0100}城"),
         ] {
-            assert_eq!(visible(text), shown);
+            assert_eq!(visible(text), displayed);
         }
     }
 }

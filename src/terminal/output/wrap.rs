@@ -13,8 +13,8 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
     }
-    let kept = fitting(text.graphemes(true), columns.saturating_sub(1));
-    format!("{}…", &text[..kept])
+    let stored = fitting(text.graphemes(true), columns.saturating_sub(1));
+    format!("{}…", &text[..stored])
 }
 
 /// The bytes of the first letters and emoji that fit into `columns` together.
@@ -124,7 +124,7 @@ mod tests {
     fn a_name_is_cut_between_whole_letters_and_whole_emoji() {
         let family = "👨\u{200d}👩\u{200d}👧";
         let heart = "\u{2764}\u{fe0f}";
-        for (text, width, shown) in [
+        for (text, width, displayed) in [
             ("Ada Lovelace", 12, "Ada Lovelace"),
             ("Ada Lovelace", 11, "Ada Lovela…"),
             ("寿司寿司", 6, "寿司…"),
@@ -135,7 +135,7 @@ mod tests {
             ("\u{1b}[1mAda Lovelace\u{1b}[0m", 5, "\u{1b}[1mAda …\u{1b}[0m"),
         ] {
             let cut = cut(text, width);
-            assert_eq!(cut, shown);
+            assert_eq!(cut, displayed);
             assert!(console::measure_text_width(&cut) <= width, "{cut}");
         }
     }

@@ -100,7 +100,7 @@ pub(super) async fn ask(
             KeyEffect::Interrupted => return Err(PromptError::interrupted()),
             KeyEffect::Answered => {
                 let size = Size::of_terminal();
-                let lines = theme.answered(&question.text, &widget.shown(), size.usable());
+                let lines = theme.answered(&question.text, &widget.visible_text(), size.usable());
                 screen.finish(lines, size)?;
                 return Ok(());
             }

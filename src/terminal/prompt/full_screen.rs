@@ -18,19 +18,19 @@ pub(crate) struct FullScreen {
     typed: Typed,
     modes: Modes,
     /// What was drawn last, and on a screen of which size.
-    shown: Option<(String, Size)>,
+    displayed: Option<(String, Size)>,
 }
 
 impl FullScreen {
     pub(crate) fn open() -> io::Result<Self> {
         let modes = Modes::raw()?;
-        let mut screen = FullScreen { typed: Typed::open()?, modes, shown: None };
+        let mut screen = FullScreen { typed: Typed::open()?, modes, displayed: None };
         screen.enter()?;
         Ok(screen)
     }
 
     fn enter(&mut self) -> io::Result<()> {
-        self.shown = None;
+        self.displayed = None;
         self.modes.enter()?;
         write(ENTER)
     }
@@ -75,10 +75,10 @@ impl FullScreen {
         if let Some((row, column)) = cursor {
             out += &format!("\x1b[{};{}H\x1b[?25h", row + 1, column + 1);
         }
-        let shown = Some((out, size));
-        if self.shown != shown {
-            write(shown.as_ref().map_or("", |(out, _)| out))?;
-            self.shown = shown;
+        let displayed = Some((out, size));
+        if self.displayed != displayed {
+            write(displayed.as_ref().map_or("", |(out, _)| out))?;
+            self.displayed = displayed;
         }
         Ok(())
     }

@@ -83,18 +83,18 @@ impl Line {
             visible_rows(text).into_owned()
         };
         let (before, after) = self.text.split_at(self.at);
-        let mut shown = part(before);
+        let mut displayed = part(before);
         // The cursor needs a column after the text.
         let room = columns.saturating_sub(1);
-        if shown.width() > room {
-            let kept = fitting(shown.graphemes(true).rev(), room.saturating_sub(1));
-            shown = format!("…{}", &shown[shown.len() - kept..]);
+        if displayed.width() > room {
+            let stored = fitting(displayed.graphemes(true).rev(), room.saturating_sub(1));
+            displayed = format!("…{}", &displayed[displayed.len() - stored..]);
         }
-        let cursor = shown.width();
-        shown += &part(after);
+        let cursor = displayed.width();
+        displayed += &part(after);
         // The cursor may stand within an emoji, whose parts have another width together.
-        shown.truncate(fitting(shown.graphemes(true), columns));
-        (shown, cursor)
+        displayed.truncate(fitting(displayed.graphemes(true), columns));
+        (displayed, cursor)
     }
 }
 
@@ -141,9 +141,9 @@ mod tests {
         for columns in [2, 3, 8, 20, 40, 200] {
             let mut line = typed(text);
             for _ in 0..=text.chars().count() {
-                let (shown, cursor) = line.view(columns);
-                assert!(shown.width() <= columns, "{columns}: {shown:?}");
-                assert!(cursor < columns, "{columns}: cursor at {cursor} in {shown:?}");
+                let (displayed, cursor) = line.view(columns);
+                assert!(displayed.width() <= columns, "{columns}: {displayed:?}");
+                assert!(cursor < columns, "{columns}: cursor at {cursor} in {displayed:?}");
                 line.press(Key::Left);
             }
         }

@@ -26,7 +26,7 @@ pub(crate) struct Question {
     pub(super) what: &'static str,
     pub(super) echo: Echo,
     pub(super) goes_back: bool,
-    pub(super) former: Option<String>,
+    pub(super) previous_answer: Option<String>,
     pub(super) hint: Option<String>,
     pub(super) noun: &'static str,
     /// Whether it asks for a go-ahead: keys typed before it was drawn are dropped.
@@ -43,7 +43,7 @@ impl Question {
             what,
             echo: Echo::Shown,
             goes_back: false,
-            former: None,
+            previous_answer: None,
             hint: None,
             noun: "rows",
             confirms: false,
@@ -56,8 +56,8 @@ impl Question {
     }
 
     /// Fills in the answer that was given before, to be changed or confirmed.
-    pub(crate) fn former(self, former: Option<String>) -> Self {
-        Self { former, ..self }
+    pub(crate) fn previous_answer(self, previous_answer: Option<String>) -> Self {
+        Self { previous_answer, ..self }
     }
 
     /// Adds a line below the question, such as what its keys do.

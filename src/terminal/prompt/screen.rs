@@ -72,21 +72,21 @@ const RESTORED: &str = "\x1b[0m\x1b[J\x1b[?25h\x1b[?2004l";
 /// cleared, the cursor is shown on a fresh line, and colors and bracketed paste are turned off.
 #[derive(Default)]
 pub(super) struct Screen {
-    shown: Option<(Frame, Size)>,
+    displayed: Option<(Frame, Size)>,
 }
 
 impl Screen {
     pub(super) fn show(&mut self, frame: Frame, size: Size) -> io::Result<()> {
-        let before = match &self.shown {
-            Some((shown, at)) if *shown == frame && *at == size => return Ok(()),
+        let before = match &self.displayed {
+            Some((displayed, at)) if *displayed == frame && *at == size => return Ok(()),
             // Cleared: a wider terminal would join a broken line to the next one.
-            Some((shown, _)) => to_top(shown, size.columns) + "\x1b[J",
+            Some((displayed, _)) => to_top(displayed, size.columns) + "\x1b[J",
             // Bracketed paste: the terminal marks what was pasted.
             None => "\x1b[?2004h".to_owned(),
         };
         // Hide the cursor while it moves.
         write(&format!("\x1b[?25l{before}{}", paint(&frame)))?;
-        self.shown = Some((frame, size));
+        self.displayed = Some((frame, size));
         Ok(())
     }
 
@@ -94,13 +94,13 @@ impl Screen {
         let last = lines.len().saturating_sub(1);
         let cursor = Some((last, 0));
         self.show(Frame { lines, cursor }, size)?;
-        self.shown = None;
+        self.displayed = None;
         write(&format!("\r\n{RESTORED}"))
     }
 
     /// Removes the question from the screen, so that another one takes its place.
     pub(super) fn erase(&mut self) -> io::Result<()> {
-        match self.shown.take() {
+        match self.displayed.take() {
             Some((frame, size)) => write(&format!("{}{RESTORED}", to_top(&frame, size.columns))),
             None => Ok(()),
         }
@@ -108,13 +108,13 @@ impl Screen {
 
     /// Begins afresh where the cursor is: somebody else has written to the terminal.
     pub(super) fn forget(&mut self) {
-        self.shown = None;
+        self.displayed = None;
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        if let Some((frame, size)) = self.shown.take() {
+        if let Some((frame, size)) = self.displayed.take() {
             let top = to_top(&frame, size.columns);
             // Ignore errors: the terminal may be gone.
             let _ = write(&format!("{top}\r\n{RESTORED}"));

@@ -131,8 +131,7 @@ fn broken(text: &str, columns: usize) -> Vec<String> {
 }
 
 fn below(first: String, others: &[String], indent: usize, style: &Style) -> Vec<String> {
-    let others = others.iter();
-    let others = others.map(|line| format!("{:indent$}{}", "", style.apply_to(line)));
+    let others = others.iter().map(|line| format!("{:indent$}{}", "", style.apply_to(line)));
     std::iter::once(first).chain(others).collect()
 }
 
@@ -171,8 +170,8 @@ mod tests {
             for columns in 20..70 {
                 let lines = theme.problem(text, columns);
                 assert!(lines.iter().all(|line| measure_text_width(line) <= columns), "{lines:?}");
-                let said = console::strip_ansi_codes(&lines.join(" ")).into_owned();
-                let words: Vec<&str> = said.split_whitespace().skip(1).collect();
+                let wording = console::strip_ansi_codes(&lines.join(" ")).into_owned();
+                let words: Vec<&str> = wording.split_whitespace().skip(1).collect();
                 assert_eq!(words.join(" "), text);
             }
         }

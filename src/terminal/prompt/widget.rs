@@ -53,9 +53,8 @@ pub(super) struct Widget<'a> {
 impl<'a> Widget<'a> {
     /// Rows alone. `first` is selected at first, unless there is a former answer.
     pub(super) fn new(question: &'a Question, rows: &'a [String], first: usize) -> Self {
-        let is_former = |row: &String| Some(row) == question.former.as_ref();
-        let at = rows.iter().position(is_former).unwrap_or(first);
-        let at = at.min(rows.len().saturating_sub(1));
+        let is_former = |row: &String| Some(row) == question.previous_answer.as_ref();
+        let at = rows.iter().position(is_former).unwrap_or(first).min(rows.len().saturating_sub(1));
         Self {
             question,
             rows,
@@ -78,8 +77,8 @@ impl<'a> Widget<'a> {
 
     /// What is typed filters the rows. If none matches and `check` accepts it, it is the answer.
     pub(super) fn or_typed(mut self, default: Option<&'a str>, check: AnswerCheck<'a>) -> Self {
-        let former = self.question.former.as_ref();
-        let typed = former.filter(|former| !self.rows.contains(former));
+        let previous_answer = self.question.previous_answer.as_ref();
+        let typed = previous_answer.filter(|previous_answer| !self.rows.contains(previous_answer));
         let is_hidden = self.question.echo == Echo::Hidden;
         self.line = Some(Line::new(typed.map_or("", String::as_str), is_hidden));
         (self.check, self.default) = (Some(check), default);
@@ -201,13 +200,12 @@ impl<'a> Widget<'a> {
         let columns = size.usable();
         // Keep the footer and one row for the shell's own line free.
         let room = size.rows.saturating_sub(lines.len() + 2).max(1);
-        let shown = room.min(MOST_ROWS.max(size.rows / 2)).min(self.found.len());
+        let displayed = room.min(MOST_ROWS.max(size.rows / 2)).min(self.found.len());
         // Keep the selected row in the middle, so that rows on both sides are visible.
-        let top = self.at.saturating_sub(shown / 2);
-        let top = top.min(self.found.len() - shown);
+        let top = self.at.saturating_sub(displayed / 2).min(self.found.len() - displayed);
         // What a cut leaves out of the marked row stands below it, as far as there is room.
-        let spare = room.saturating_sub(shown + 1).min(MOST_MORE_LINES);
-        for (at, row) in self.found.iter().enumerate().skip(top).take(shown) {
+        let spare = room.saturating_sub(displayed + 1).min(MOST_MORE_LINES);
+        for (at, row) in self.found.iter().enumerate().skip(top).take(displayed) {
             let row = &first_line(&self.rows[*row]);
             if at == self.at {
                 lines.extend(theme.marked_row(row, columns, 1 + spare));
@@ -216,7 +214,7 @@ impl<'a> Widget<'a> {
             }
         }
         let is_list = !self.rows.is_empty();
-        if is_list && (self.line.is_some() || shown < self.found.len()) {
+        if is_list && (self.line.is_some() || displayed < self.found.len()) {
             lines.extend(theme.hints(&self.footer(), columns));
         }
     }
@@ -236,7 +234,7 @@ impl<'a> Widget<'a> {
     }
 
     /// The answer, for the line that stays on the screen. Of a secret, the length is hidden too.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn visible_text(&self) -> String {
         if self.question.echo != Echo::Shown {
             return "********".to_owned();
         }
@@ -255,8 +253,8 @@ impl<'a> Widget<'a> {
     /// What an empty line of a plain question stands for.
     pub(super) fn default(&self) -> Option<String> {
         if self.check.is_some() {
-            let former = self.question.former.clone();
-            return former.or(self.default.map(str::to_owned));
+            let previous_answer = self.question.previous_answer.clone();
+            return previous_answer.or(self.default.map(str::to_owned));
         }
         self.line.as_ref().map(|_| (self.marked + 1).to_string())
     }

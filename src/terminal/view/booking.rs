@@ -111,7 +111,7 @@ impl BookingView {
         self.since(page, fields);
         self.changes(page, fields);
         // The fields without a place of their own, and around the booking. Nothing is hidden.
-        for (path, value) in fields.rest().iter().chain(&self.booking.around) {
+        for (path, value) in fields.rest().iter().chain(&self.booking.envelope_fields) {
             page.field("other", format!("{path} = {value}"));
         }
     }
@@ -152,26 +152,25 @@ impl BookingView {
             };
             page.sentence(format!("{state}. {}.", capitalised(meaning)));
         }
-        let why = fields.text("error_message");
-        let why = why.or(known.map(|entry| entry.meaning));
+        let why = fields.text("error_message").or(known.map(|entry| entry.meaning));
         let why = match (why, code) {
             (Some(why), Some(code)) => Some(format!("{why} ({code})")),
             (why, code) => why.or(code).map(str::to_owned),
         };
         page.field_if("why", why);
         let next = known.map(|entry| entry.next);
-        let said = match booking.retry() {
+        let wording = match booking.retry() {
             Retry::AfterCheck => Some("not yet"),
             // What comes next says what to correct.
             Retry::AfterFix => None,
             retry => retry.word(),
         };
-        let parts: Vec<&str> = said.into_iter().chain(next).collect();
+        let parts: Vec<&str> = wording.into_iter().chain(next).collect();
         let again = (!parts.is_empty()).then(|| parts.join(": "));
         let again_what = if status == Status::Confirmed { "cancel again" } else { "book again" };
         page.field_if(again_what, again);
-        let told = known.and_then(|entry| entry.code.for_the_guest());
-        page.field_if("tell guest", told);
+        let reported = known.and_then(|entry| entry.code.for_the_guest());
+        page.field_if("tell guest", reported);
         if status == Status::RequiresAction {
             let (dialect, certainty) = (&self.dialect, self.certainty);
             pause(page, fields, booking, dialect, self.now, certainty);
@@ -199,7 +198,7 @@ impl BookingView {
     /// Who comes when, where and with how many; then what is needed less often.
     fn visit(&self, page: &mut Page, fields: &mut Fields<'_>) {
         let mark = |field| {
-            move |text: String| match self.booking.requested.contains(&field) {
+            move |text: String| match self.booking.from_request.contains(&field) {
                 true => {
                     format!("asked for {text}; not found in the response (map it: {})", self.map_it)
                 }
@@ -246,20 +245,19 @@ impl BookingView {
 
     /// The booking's own terms, else those of the slot that it was made with.
     fn terms(&self, page: &mut Page, fields: &mut Fields<'_>) {
-        let kept = |name: &str| self.terms.as_ref()?.get(name);
+        let stored = |name: &str| self.terms.as_ref()?.get(name);
         let reader = TermsReader {
             certainty: self.certainty,
             now: self.now,
             party: self.booking.head_count(),
         };
         // The booking's own price is listed with the other fields.
-        let price = kept("price").filter(|_| fields.get("price").is_none());
+        let price = stored("price").filter(|_| fields.get("price").is_none());
         page.field_if("price", price.and_then(|it| reader.price(it)));
-        let card = fields.take("card_terms").or_else(|| kept("card_terms"));
+        let card = fields.take("card_terms").or_else(|| stored("card_terms"));
         let card = card.and_then(|it| reader.card(it));
         page.field_if("card", card.map(|terms| terms.text));
-        let terms = fields.take("cancellation_terms");
-        let terms = terms.or_else(|| kept("cancellation_terms"));
+        let terms = fields.take("cancellation_terms").or_else(|| stored("cancellation_terms"));
         let terms = terms.and_then(|it| reader.cancellation(it));
         page.field_if("cancellation", terms.map(|terms| terms.text));
     }

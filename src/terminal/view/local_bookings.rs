@@ -35,12 +35,12 @@ pub(crate) struct BookingRow {
 
 impl BookingRow {
     /// A request whose result is not known, with its venue's id.
-    pub(crate) fn requested(attempt: &Attempt) -> Self {
-        let asked = |pointer| attempt.asked().pointer(pointer);
-        let text = |pointer| asked(pointer).map(plain).unwrap_or_default();
+    pub(crate) fn from_request(attempt: &Attempt) -> Self {
+        let requested = |pointer| attempt.canonical().pointer(pointer);
+        let text = |pointer| requested(pointer).map(plain).unwrap_or_default();
         Self {
             guest: text("/customer/name"),
-            time: FieldValue::of(asked("/datetime"), DocumentTime::read),
+            time: FieldValue::of(requested("/datetime"), DocumentTime::read),
             time_mark: "",
             status: TableCell::from(Word::UNRESOLVED.human),
             party: text("/party_size"),
@@ -67,15 +67,15 @@ impl BookingRow {
         }
     }
 
-    pub(crate) fn kept(kept: &KeptBooking, now: Timestamp) -> Self {
-        let mut row = Self::of(&kept.booking, &kept.fill_in(&kept.booking), now);
+    pub(crate) fn from_recorded(stored: &KeptBooking, now: Timestamp) -> Self {
+        let mut row = Self::of(&stored.booking, &stored.fill_in(&stored.booking), now);
         // The record has the minute.
-        if let (FieldValue::Read(time), Some(visit)) = (&mut row.time, kept.visit)
+        if let (FieldValue::Read(time), Some(visit)) = (&mut row.time, stored.visit)
             && time.local_in(None).is_some_and(|it| it.second() == 0 && it != visit)
         {
             time.local = Some(visit);
         }
-        if let Some(left) = time_left(&kept.booking, now) {
+        if let Some(left) = time_left(&stored.booking, now) {
             row.status = row.status.in_short(Some(format!("waiting {left}")));
         }
         row
@@ -122,12 +122,12 @@ fn tone_and_word<'a>(booking: &Booking, status: &'a Status, now: Timestamp) -> (
 }
 
 /// Bookings of the journal, and when each was last seen. `now` is the service's time.
-pub(crate) fn kept_page(kept: &[KeptBooking], now: Timestamp) -> Page {
-    let rows = kept.iter().map(|kept| {
-        let seen = kept.seen_at.parse::<Timestamp>().ok();
+pub(crate) fn kept_page(stored: &[KeptBooking], now: Timestamp) -> Page {
+    let rows = stored.iter().map(|stored| {
+        let seen = stored.seen_at.parse::<Timestamp>().ok();
         let seen = seen.map(|seen| relative(seen, Timestamp::now()));
-        let mut cells = BookingRow::kept(kept, now).cells(now);
-        cells.push(TableCell::from(whole_seconds(&kept.seen_at)).in_short(seen));
+        let mut cells = BookingRow::from_recorded(stored, now).cells(now);
+        cells.push(TableCell::from(whole_seconds(&stored.seen_at)).in_short(seen));
         (cells, None)
     });
     let headers = [&HEADERS[..], &["last seen"]].concat();
@@ -165,8 +165,8 @@ pub(crate) fn bookings_page(bookings: impl Iterator<Item = Booking>, now: Timest
 }
 
 fn waiting_for(booking: &Booking) -> TableCell {
-    let asked = booking.next_action().and_then(|it| it.get("message"));
-    asked.map(plain).unwrap_or_default().into()
+    let requested = booking.next_action().and_then(|it| it.get("message"));
+    requested.map(plain).unwrap_or_default().into()
 }
 
 /// The rows of a menu on a terminal of so many columns. Those that could not be told apart have the
@@ -185,14 +185,14 @@ pub(crate) fn row_lines(rows: Vec<BookingRow>, columns: usize, now: Timestamp) -
         let mut cells = row.cells(now);
         if let Some(end) = end {
             // In the column that is never cut.
-            cells[2] = TableCell::toned(cells[2].shown() + &end, Tone::Warn);
+            cells[2] = TableCell::toned(cells[2].displayed() + &end, Tone::Warn);
         }
         cells
     });
     let cells: Vec<_> = cells.collect();
     // A menu marks the row that is selected, and leaves the last column free.
-    let shown = lines(&HEADERS, &cells, columns.saturating_sub(3)).into_iter();
-    let lines = shown.zip(found);
+    let displayed = lines(&HEADERS, &cells, columns.saturating_sub(3)).into_iter();
+    let lines = displayed.zip(found);
     lines.map(|(line, found)| format!("{line}\n{}", visible(&found))).collect()
 }
 
@@ -231,10 +231,10 @@ mod tests {
             (200, "Ada Lovelace  Fri 27 Nov 18:00", "東京タワー  bk_38g23bs9ph9a0"),
         ] {
             let lines = row_lines(rows(), columns, now());
-            let shown = lines[1].lines().next().unwrap();
-            assert!(shown.starts_with(starts), "{shown}");
-            assert!(shown.ends_with(ends), "{shown}");
-            assert!(measure_text_width(shown) < columns - 2, "{shown}");
+            let displayed = lines[1].lines().next().unwrap();
+            assert!(displayed.starts_with(starts), "{displayed}");
+            assert!(displayed.ends_with(ends), "{displayed}");
+            assert!(measure_text_width(displayed) < columns - 2, "{displayed}");
             let found = lines[1].contains("東京タワー bk_38g23bs9ph9a0");
             assert!(found, "what is cut is found all the same");
         }
@@ -244,13 +244,13 @@ mod tests {
     fn rows_that_look_the_same_have_the_ends_of_their_ids() {
         let rows = ["bk_38g23bscfz2et", "bk_2", "bk_3"].into_iter().zip(["Twin", "Twin", "Single"]);
         let lines = row_lines(rows.map(|(id, guest)| row(guest, id)).collect(), 80, now());
-        let shown = |line: usize| lines[line].lines().next().unwrap();
+        let displayed = |line: usize| lines[line].lines().next().unwrap();
         for (line, part) in
             [(0, "waiting …z2et  2"), (1, "waiting …bk_2"), (2, "waiting         2")]
         {
-            assert!(shown(line).contains(part), "{lines:?}");
+            assert!(displayed(line).contains(part), "{lines:?}");
             assert!(
-                shown(line).contains("Crêperie") && !shown(line).contains("38g23"),
+                displayed(line).contains("Crêperie") && !displayed(line).contains("38g23"),
                 "{lines:?}"
             );
         }
@@ -264,9 +264,9 @@ mod tests {
         };
         for columns in [65, 80] {
             let lines = row_lines(vec![long(), long()], columns, now());
-            let shown = lines[0].lines().next().unwrap();
-            let cut = shown.starts_with("Maximilia") && shown.contains("  2      Crêperie");
-            assert!(cut && !shown.contains("bk_"), "{shown}");
+            let displayed = lines[0].lines().next().unwrap();
+            let cut = displayed.starts_with("Maximilia") && displayed.contains("  2      Crêperie");
+            assert!(cut && !displayed.contains("bk_"), "{displayed}");
         }
     }
 
@@ -281,8 +281,8 @@ mod tests {
         for (expires_at, word) in
             [("2026-11-24T12:00:00Z", "overdue"), ("2026-11-24T12:00:01Z", "waiting")]
         {
-            let shown = lines(&HEADERS, &[booking(expires_at)], 80);
-            assert!(shown[0].starts_with(word), "{shown:?}");
+            let displayed = lines(&HEADERS, &[booking(expires_at)], 80);
+            assert!(displayed[0].starts_with(word), "{displayed:?}");
         }
     }
 }

@@ -81,8 +81,8 @@ fn answers(booking: &Booking, dialect: &Dialect) -> Vec<String> {
         Pause::Otp => &["--otp CODE"],
         Pause::Payment => &["--psp-response @answer.json", "--psp-abort"],
         Pause::Other => {
-            let asked = asked_fields(action).into_iter();
-            let flags = asked.map(|field| format!("-F {}=VALUE", shell::word(&field.name)));
+            let requested = asked_fields(action).into_iter();
+            let flags = requested.map(|field| format!("-F {}=VALUE", shell::word(&field.name)));
             let flags = flags.collect::<Vec<_>>().join(" ");
             if !flags.is_empty() {
                 return vec![command(&flags)];

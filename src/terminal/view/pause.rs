@@ -24,7 +24,7 @@ pub(crate) struct AskedField<'a> {
     /// Whether the service says that it may be left empty.
     pub(crate) is_optional: bool,
     /// The values that its name and its label show.
-    shown: Vec<&'a Value>,
+    displayed: Vec<&'a Value>,
 }
 
 /// The fields in `next_action.fields`: names or objects, in a list or under their names.
@@ -45,20 +45,20 @@ pub(crate) fn asked_fields(action: Option<&Value>) -> Vec<AskedField<'_>> {
         }
         _ => Vec::new(),
     };
-    let asked = named.into_iter().map(|(name, value, field)| {
+    let requested = named.into_iter().map(|(name, value, field)| {
         let label = field.get("label").or_else(|| field.get("title"));
         let label = label.filter(|label| label.as_str().is_some_and(|it| !it.is_empty()));
-        let is = |member: &str, said: bool| field.get(member) == Some(&said.into());
+        let is = |member: &str, wording: bool| field.get(member) == Some(&wording.into());
         let kind = field.get("type").and_then(Value::as_str);
         AskedField {
             name,
             label: label.map(plain),
             is_typed: matches!(kind, Some("boolean" | "bool" | "number" | "integer")),
             is_optional: is("required", false) || is("optional", true),
-            shown: value.into_iter().chain(label).collect(),
+            displayed: value.into_iter().chain(label).collect(),
         }
     });
-    asked.collect()
+    requested.collect()
 }
 
 /// Adds what is needed, where it was sent, the service's own words, and when it expires.
@@ -98,14 +98,14 @@ pub(super) fn pause<'a>(
                 page.field_if("payment data", parts(request));
                 fields.took(request);
             }
-            let asked = asked_fields(Some(action));
-            let names = asked.iter().map(|field| match &field.label {
+            let requested = asked_fields(Some(action));
+            let names = requested.iter().map(|field| match &field.label {
                 Some(label) => format!("{} ({label})", field.name),
                 None => field.name.clone(),
             });
             let names = names.collect::<Vec<_>>().join(", ");
             page.field_if("fields", Some(names).filter(|names| !names.is_empty()));
-            for value in asked.into_iter().flat_map(|field| field.shown) {
+            for value in requested.into_iter().flat_map(|field| field.displayed) {
                 fields.took(value);
             }
         }
@@ -135,8 +135,8 @@ fn amount<'a>(fields: &mut Fields<'a>, action: &'a Value, certainty: Certainty) 
     if !is_unit_known(amount, named.unwrap_or_default(), certainty) {
         text += ", in a unit that the service does not state";
     }
-    for shown in [amount].into_iter().chain(currency) {
-        fields.took(shown);
+    for displayed in [amount].into_iter().chain(currency) {
+        fields.took(displayed);
     }
     Some(text)
 }
@@ -154,18 +154,18 @@ mod tests {
 
     #[test]
     fn the_fields_that_are_asked_are_read_as_names_as_objects_and_under_their_names() {
-        let asked = |fields: Value| {
+        let requested = |fields: Value| {
             let action = json!({ "fields": fields });
             let texts = asked_fields(Some(&action)).into_iter().map(|it| (it.name, it.label));
             texts.collect::<Vec<_>>()
         };
         let seat = |label: Option<&str>| vec![("seat".to_owned(), label.map(str::to_owned))];
-        assert_eq!(asked(json!(["seat", "", null])), seat(None));
+        assert_eq!(requested(json!(["seat", "", null])), seat(None));
         assert_eq!(
-            asked(json!([{"name": "seat", "label": "Seat", "type": "text"}, {"label": "x"}])),
+            requested(json!([{"name": "seat", "label": "Seat", "type": "text"}, {"label": "x"}])),
             seat(Some("Seat"))
         );
-        assert_eq!(asked(json!({"seat": {"label": "Seat"}})), seat(Some("Seat")));
-        assert_eq!(asked(json!("seat")), vec![]);
+        assert_eq!(requested(json!({"seat": {"label": "Seat"}})), seat(Some("Seat")));
+        assert_eq!(requested(json!("seat")), vec![]);
     }
 }

@@ -42,9 +42,9 @@ impl RequestView {
         call.path = format!("{base_path}{}", shown_path(adapter, has_key, &call));
         // By name, and by value where an expression of the profile gave it another name.
         call.body = call.body.map(|body| {
-            let shown = redacted(&body, &adapter.dialect);
-            match redact(shown.text()) {
-                Cow::Borrowed(_) => shown,
+            let displayed = redacted(&body, &adapter.dialect);
+            match redact(displayed.text()) {
+                Cow::Borrowed(_) => displayed,
                 Cow::Owned(masked) => parsed(&masked).unwrap_or_default().into(),
             }
         });

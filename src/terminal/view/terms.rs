@@ -289,9 +289,9 @@ mod tests {
             words.text,
             "free until Tue 1 Dec 2026, 17:30, then 9.00 EUR per guest (36.00 EUR for 4)"
         );
-        let mut told = terms.clone();
-        told["text"] = "Later it is 9 EUR.".into();
-        let words = reader.cancellation(&told).unwrap();
+        let mut reported = terms.clone();
+        reported["text"] = "Later it is 9 EUR.".into();
+        let words = reader.cancellation(&reported).unwrap();
         assert!(words.text.starts_with("Later it is 9 EUR. · "), "{}", words.text);
         assert!(words.text.ends_with("free until Tue 1 Dec 2026, 17:30"));
         let other = json!({"cutoff": 24, "unit": "hours"});

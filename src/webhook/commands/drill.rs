@@ -126,8 +126,7 @@ async fn run_checks(
 }
 
 async fn ledger(handler: &Handler, url: &Url) -> Result<Ledger> {
-    let reply = handler.get(url).await.outcome;
-    let reply = reply.map_err(|why| no_response(&why, url))?;
+    let reply = handler.get(url).await.outcome.map_err(|why| no_response(&why, url))?;
     let why = match serde_json::from_str(&reply.body) {
         _ if !(200..300).contains(&reply.status) => format!("responded with {}", reply.status),
         Ok(ledger) => return Ok(ledger),
@@ -173,8 +172,7 @@ impl Draw for Report {
 
 /// The responses in order, with a count for equal neighbours.
 fn answers(finding: &Finding) -> String {
-    let runs = finding.answers.chunk_by(|left, right| left == right);
-    let runs = runs.map(|run| match run.len() {
+    let runs = finding.answers.chunk_by(|left, right| left == right).map(|run| match run.len() {
         1 => plain(&run[0]),
         count => format!("{} ×{count}", plain(&run[0])),
     });

@@ -96,8 +96,8 @@ pub(crate) fn find(records: &Records, id: &str) -> Result<EventRow> {
     let named = (id != LAST).then(|| locate_row(records, RecentList::Events, id));
     let found = records.webhooks()?.event(named.transpose()?.as_deref())?;
     found.ok_or_else(|| {
-        let shown = id.escape_debug();
-        let what = format!("no event {shown} of this service was received on this computer");
+        let displayed = id.escape_debug();
+        let what = format!("no event {displayed} of this service was received on this computer");
         Error::new(Code::UnknownEvent, what)
             .hint("list the received events with: bookctl webhook events list")
     })
@@ -121,8 +121,7 @@ impl Draw for EventList {
     fn draw(&self, page: &mut Page) {
         let rows = self.events.iter().zip(1..).map(|(row, number)| {
             let event = &row.event;
-            let local = row.received_at.to_zoned(system_zone());
-            let local = local.strftime("%F %H:%M:%S").to_string();
+            let local = row.received_at.to_zoned(system_zone()).strftime("%F %H:%M:%S").to_string();
             let received = whole_seconds(&row.received_at.to_string());
             vec![
                 TableCell::from(format!("@{number}")),

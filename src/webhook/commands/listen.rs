@@ -184,7 +184,7 @@ impl Display<'_> {
     /// Shows events until nobody reads the output any more.
     async fn serve(&mut self, events: &mut UnboundedReceiver<ListenerEvent>) -> Result<()> {
         let ui = self.ui;
-        let shown = async {
+        let displayed = async {
             while let Some(event) = events.recv().await {
                 if !self.show(event)? {
                     break;
@@ -193,7 +193,7 @@ impl Display<'_> {
             Ok(())
         };
         tokio::select! {
-            shown = shown => shown,
+            displayed = displayed => displayed,
             () = ui.out.reader_gone() => Ok(()),
         }
     }

@@ -75,8 +75,7 @@ impl Draw for ListenerEvent {
 impl ListenerEvent {
     fn result(&self) -> TableCell {
         let reason = self.reason.as_deref().unwrap_or_default();
-        let answer = self.attempt.as_ref().map(ForwardAttempt::in_words);
-        let answer = answer.unwrap_or_default();
+        let answer = self.attempt.as_ref().map(ForwardAttempt::in_words).unwrap_or_default();
         let (tone, text) = match self.outcome {
             ForwardOutcome::Kept => return "kept".into(),
             ForwardOutcome::Duplicate => (Tone::Dim, "duplicate".to_owned()),

@@ -99,9 +99,9 @@ fn handler(
 
 /// What an interrupt says from now on: that `what` was posted.
 fn posting(api: &Api, what: String, to: &Url) {
-    let said = format!("{what} posted to {to}, which may have handled it");
+    let wording = format!("{what} posted to {to}, which may have handled it");
     let hint = "check what it did before you send anything again";
-    api.in_flight.replace(InFlight::Other(said, hint.to_owned()));
+    api.in_flight.replace(InFlight::Other(wording, hint.to_owned()));
 }
 
 fn no_response(why: &NoReply, url: &Url) -> Error {

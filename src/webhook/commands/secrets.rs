@@ -75,8 +75,8 @@ pub(crate) async fn webhook_secrets(
         return WebhookSecrets::parse(&text)
             .map_err(|why| Error::config(format!("BOOKCTL_WEBHOOK_SECRET {why}")).hint(SHAPE));
     }
-    let stored = api.facts.stored_webhook_secret().await;
-    if let Ok(Some(secret)) = stored {
+    let recorded = api.facts.stored_webhook_secret().await;
+    if let Ok(Some(secret)) = recorded {
         return Ok(WebhookSecrets::one(secret, false));
     }
     // A sandbox tells its secret, so that it needs no keyring.
@@ -86,7 +86,7 @@ pub(crate) async fn webhook_secrets(
     }
     let ways = "set BOOKCTL_WEBHOOK_SECRET, pass --secret-stdin, or store it with: \
                 bookctl auth login --profile NAME --webhook-secret-stdin";
-    stored.map_err(|error| error.hint(ways))?;
+    recorded.map_err(|error| error.hint(ways))?;
     let service = api.facts.target().service();
     let service = service.map(|it| format!(" for {}", it.base_url.origin())).unwrap_or_default();
     let what = format!("there is no webhook secret{service}");

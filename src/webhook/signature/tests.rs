@@ -65,11 +65,11 @@ fn anything_else_is_malformed_and_never_verifies() {
         (format!("t={NOW},v1={HEX},v1=zz"), no_digest),
         (format!("t={NOW},v1=+{}", &HEX[1..]), no_digest),
     ] {
-        let said = match verified(&header) {
-            Err(Unverified::Malformed(said)) => said,
+        let wording = match verified(&header) {
+            Err(Unverified::Malformed(wording)) => wording,
             other => panic!("{header}: {other:?}"),
         };
-        assert!(said.contains(why), "{header}: {said}");
+        assert!(wording.contains(why), "{header}: {wording}");
     }
 }
 

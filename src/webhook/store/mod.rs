@@ -140,8 +140,7 @@ impl Webhooks {
             Ok(outcome)
         });
         let broken = "the webhook file could not be written";
-        let written = written.await;
-        let written = written.map_err(|_| Error::new(Code::Webhooks, broken))?;
+        let written = written.await.map_err(|_| Error::new(Code::Webhooks, broken))?;
         written.map_err(|error: rusqlite::Error| unusable(&self.path, &error.into()))
     }
 
@@ -191,11 +190,11 @@ impl Webhooks {
 }
 
 fn unusable(path: &Path, why: &SqlFailure) -> Error {
-    let shown = path.display();
-    let error = Error::new(Code::Webhooks, format!("{} {shown} {why}", KIND.name));
+    let displayed = path.display();
+    let error = Error::new(Code::Webhooks, format!("{} {displayed} {why}", KIND.name));
     if why.is_permanent() {
         error.hint(format!(
-            "move {shown} and {shown}-wal to another folder; the next `webhook` command creates a new file \
+            "move {displayed} and {displayed}-wal to another folder; the next `webhook` command creates a new file \
              without the earlier deliveries"
         ))
     } else {

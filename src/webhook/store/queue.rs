@@ -80,7 +80,7 @@ impl Webhooks {
     /// The oldest waiting event of each booking, at most `limit`: its number, and when it is
     /// retried; `None` before its first attempt. Those that are due come first, the oldest of them
     /// first, then those that are due next.
-    pub(crate) async fn turns(
+    pub(crate) async fn next_events(
         &self,
         now: Timestamp,
         limit: u32,
@@ -123,8 +123,7 @@ impl Webhooks {
                     attempt: row.get::<_, u32>("attempts")? + 1,
                     failures: row.get("failures")?,
                 })
-            });
-            let delivery = delivery.optional()?;
+            }).optional()?;
             if let Some(QueuedDelivery { attempt, .. }) = &delivery {
                 let begun_at = Timestamp::now().as_millisecond();
                 connection.execute(

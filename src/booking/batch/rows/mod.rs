@@ -99,7 +99,7 @@ fn mistake(field: &str, message: String) -> Mistake {
     field.into_iter().chain([message]).collect()
 }
 
-fn told(mistake: &Mistake) -> String {
+fn describe(mistake: &Mistake) -> String {
     let message = mistake.get("message").map(plain).unwrap_or_default();
     match (mistake.get("row"), mistake.get("line")) {
         (Some(row), Some(line)) => format!("row {row} (line {line}): {message}"),
@@ -149,8 +149,7 @@ pub(crate) fn read_rows(name: &str, text: &str, ignored: &[String]) -> Result<Ve
 type Lines = Vec<(usize, Result<Cells, Mistake>)>;
 
 fn json_lines(text: &str) -> Lines {
-    let lines = (1..).zip(text.lines());
-    let lines = lines.filter(|(_, line)| !line.trim().is_empty());
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     lines.map(|(line, text)| (line, json_row(text))).collect()
 }
 
@@ -237,8 +236,7 @@ fn csv_lines(text: &str, ignored: &[String]) -> Result<Lines> {
     if named.is_some() {
         text = text.replacen(|it| it != '\n', "", text.find('\n').unwrap_or(text.len()));
     }
-    let header = text.trim_start_matches('\n').lines().next();
-    let header = header.unwrap_or_default().as_bytes();
+    let header = text.trim_start_matches('\n').lines().next().unwrap_or_default().as_bytes();
     let count = |separator: &u8| header.iter().filter(|it| *it == separator).count();
     let most = || SEPARATORS.into_iter().max_by_key(count).unwrap_or(b',');
     let separator = named.unwrap_or_else(most);
@@ -248,8 +246,7 @@ fn csv_lines(text: &str, ignored: &[String]) -> Result<Lines> {
         .has_headers(false)
         .flexible(true)
         .from_reader(text.as_bytes());
-    let lines = (1..).zip(text.lines());
-    let mut lines = lines.filter(|(_, line)| !line.is_empty());
+    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.is_empty());
     let mut columns: Option<Vec<String>> = None;
     let mut rows = Vec::new();
     for (record, (line, _)) in reader.records().zip(&mut lines) {
@@ -374,13 +371,13 @@ pub(crate) fn is_key(text: &str) -> bool {
 fn report(mistakes: &[Mistake]) -> Error {
     let count = mistakes.len();
     let mut error = match mistakes {
-        [only] => Error::usage(format!("cannot read {}; nothing was sent", told(only))),
+        [only] => Error::usage(format!("cannot read {}; nothing was sent", describe(only))),
         _ => Error::usage(format!("the batch has {count} mistakes; nothing was sent")),
     };
-    let shown = mistakes.iter().take(MOST_SHOWN);
-    error.problems = shown.clone().cloned().map(Value::Object).collect();
+    let displayed = mistakes.iter().take(MOST_SHOWN);
+    error.problems = displayed.clone().cloned().map(Value::Object).collect();
     if count > 1 {
-        error.details = shown.map(told).collect();
+        error.details = displayed.map(describe).collect();
     }
     if count > MOST_SHOWN {
         let more = format!("and {} more", count - MOST_SHOWN);

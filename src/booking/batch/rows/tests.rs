@@ -16,7 +16,7 @@ fn json(text: &str) -> Result<Vec<BatchRow>> {
     read_rows("rows.jsonl", text, &["notes".to_owned()])
 }
 
-fn told(error: &Error) -> String {
+fn describe(error: &Error) -> String {
     format!("{}\n{}", error.message, error.details.join("\n"))
 }
 
@@ -40,9 +40,9 @@ fn a_row_that_cannot_be_meant_is_named_and_nothing_is_read_past_it() {
     ] {
         let row = JSON.replace(from, to);
         let error = json(&format!("{JSON}\n{row}\n")).err();
-        let told = error.map(|error| told(&error)).unwrap_or_default();
-        assert!(told.contains("row 2 (line 2)"), "{row}: {told}");
-        assert!(told.contains(why), "{row}: {told}");
+        let reported = error.map(|error| describe(&error)).unwrap_or_default();
+        assert!(reported.contains("row 2 (line 2)"), "{row}: {reported}");
+        assert!(reported.contains(why), "{row}: {reported}");
     }
 }
 
@@ -61,8 +61,8 @@ fn a_csv_that_is_out_of_shape_is_refused() {
             "row 1 (line 2): a quote is not closed",
         ),
     ] {
-        let told = told(&csv(text).unwrap_err());
-        assert!(told.contains(why), "{text}: {told}");
+        let reported = describe(&csv(text).unwrap_err());
+        assert!(reported.contains(why), "{text}: {reported}");
     }
 }
 
@@ -100,7 +100,7 @@ fn every_mistake_is_told_with_its_line_whatever_ends_the_lines() {
     for end in ["\n", "\r\n", "\r"] {
         let error = csv(&text.replace('\n', end)).unwrap_err();
         assert_eq!(
-            told(&error),
+            describe(&error),
             "the batch has 4 mistakes; nothing was sent\n\
              row 1 (line 2): datetime must be a time, e.g. 2026-12-01 19:30 or \
              2026-12-01T19:30:00+01:00, not \"27/11/2026 18:00\"\n\

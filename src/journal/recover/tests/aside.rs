@@ -21,8 +21,8 @@ fn a_journal_that_is_set_aside_keeps_its_own_name_until_a_new_one_takes_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     fs::write(&path, "no database").unwrap();
-    let kept = set_aside(&path).unwrap();
-    for name in [&path, &kept] {
+    let stored = set_aside(&path).unwrap();
+    for name in [&path, &stored] {
         assert_eq!(fs::read_to_string(name).unwrap(), "no database");
     }
 }
@@ -31,18 +31,17 @@ fn a_journal_that_is_set_aside_keeps_its_own_name_until_a_new_one_takes_it() {
 fn journals_that_are_set_aside_within_one_second_get_names_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
-    let mut kept: Vec<PathBuf> = Vec::new();
+    let mut stored: Vec<PathBuf> = Vec::new();
     for number in 0..3 {
         fs::write(&path, format!("no database {number} ").repeat(500)).unwrap();
-        kept.push(recover(&path).unwrap().unwrap().0);
+        stored.push(recover(&path).unwrap().unwrap().0);
     }
-    for (number, one) in kept.iter().enumerate() {
+    for (number, one) in stored.iter().enumerate() {
         let text = fs::read_to_string(one).unwrap();
         assert!(text.starts_with(&format!("no database {number}")));
         assert!(one.to_string_lossy().contains("journal.db.broken-"));
     }
-    let journals = names_beside(&path).into_iter();
-    let journals = journals.filter(|name| !name.ends_with("-journal"));
+    let journals = names_beside(&path).into_iter().filter(|name| !name.ends_with("-journal"));
     assert_eq!(journals.count(), 3);
 }
 
@@ -56,10 +55,10 @@ fn a_folder_in_the_journals_place_is_set_aside_with_what_sqlite_keeps_beside_it(
     for suffix in companions {
         fs::write(beside(&path, suffix), suffix).unwrap();
     }
-    let (kept, _) = recover(&path).unwrap().unwrap();
-    assert_eq!(fs::read_to_string(kept.join("within")).unwrap(), "kept");
+    let (stored, _) = recover(&path).unwrap().unwrap();
+    assert_eq!(fs::read_to_string(stored.join("within")).unwrap(), "kept");
     for suffix in companions {
-        assert_eq!(fs::read_to_string(beside(&kept, suffix)).unwrap(), suffix);
+        assert_eq!(fs::read_to_string(beside(&stored, suffix)).unwrap(), suffix);
     }
     assert_eq!(recover(&path).unwrap(), None);
 }

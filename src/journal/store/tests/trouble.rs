@@ -14,7 +14,7 @@ fn who_holds_a_journal_lets_nobody_write() {
     held.execute_batch("BEGIN IMMEDIATE").unwrap();
     let write = "DELETE FROM limits";
     let refused = SqlFailure::from(other.execute(write, ()).unwrap_err());
-    assert!(matches!(refused, SqlFailure::Held), "{refused:?}");
+    assert!(matches!(refused, SqlFailure::Locked), "{refused:?}");
     drop(held);
     other.execute(write, ()).unwrap();
 }
@@ -33,8 +33,8 @@ fn each_trouble_with_the_file_is_named_with_what_to_do() {
         let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
         let error = into_error(Path::new("/j.db"), &error.into());
         assert!(error.message.contains(why), "{code}: {}", error.message);
-        let shown = error.hint.as_deref().unwrap_or_default();
-        assert!(shown.contains(hint), "{code}: {shown}");
+        let displayed = error.hint.as_deref().unwrap_or_default();
+        assert!(displayed.contains(hint), "{code}: {displayed}");
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
         clock["frozen"] = json!(true);
     }
     if let Some(wait) = tx.wait()? {
-        clock["next_due_at"] = json!(WireTime(later(tx.now, wait)));
+        clock["next_due_at"] = json!(WireTime(add_clamped(tx.now, wait)));
     }
     if tx.is_of_all() {
         let clocks = tx.clocks()?.into_iter().map(|it| {
@@ -52,7 +52,7 @@ pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
     Ok(clock)
 }
 
-fn later(at: Timestamp, by: SignedDuration) -> Timestamp {
+fn add_clamped(at: Timestamp, by: SignedDuration) -> Timestamp {
     at.saturating_add(by).unwrap_or(Timestamp::MAX)
 }
 
@@ -95,7 +95,7 @@ pub(super) fn change(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 
 fn advance<'a>(tx: &Tx<'a>, field: &str, by: SignedDuration) -> Result<Tx<'a>, ApiError> {
     for clock in tx.clocks()? {
-        check(later(clock.now, by), field)?;
+        check(add_clamped(clock.now, by), field)?;
     }
     Ok(tx.advance(by)?)
 }

@@ -7,7 +7,7 @@ use crate::sandbox::http::endpoints::ENDPOINTS;
 use crate::sandbox::http::reply::{HandlerResult, Reply};
 use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::ApiError;
-use crate::sandbox::rules::fault::{Fault, covers};
+use crate::sandbox::rules::fault::{Fault, matches_path};
 use crate::sandbox::store::{Tx, random};
 use crate::sandbox::wire::IdKind;
 
@@ -38,7 +38,7 @@ pub(super) fn state(tx: &Tx<'_>, organization: Option<&str>) -> Result<Value, Ap
 pub(super) fn add(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let is_served = |method: &str, path: &str| {
         let mut endpoints = ENDPOINTS.iter();
-        endpoints.any(|it| it.method == method && covers(it.path, path))
+        endpoints.any(|it| it.method == method && matches_path(it.path, path))
     };
     let mut fault = Fault::read(&request.fields()?, is_served, random())?;
     if let Some(name) = &fault.organization {

@@ -69,8 +69,7 @@ pub(crate) fn load_into(tx: &Tx<'_>, organization: &str, body: &Value) -> Result
         send_code(tx, booking, venue)?;
     }
     let venues: Vec<&str> = venues.iter().map(|it| it.id.as_str()).collect();
-    let bookings = bookings.iter().map(|(it, _)| BookingDocument::of(it));
-    let bookings: Vec<_> = bookings.collect();
+    let bookings: Vec<_> = bookings.iter().map(|(it, _)| BookingDocument::of(it)).collect();
     Ok(json!({"organization": organization, "venues": venues, "bookings": bookings}))
 }
 
@@ -89,8 +88,7 @@ fn booking(
         return Err(("provider", "does not serve the venue"));
     }
     let skipped = "does not exist in the venue's zone: its clocks skip it";
-    let at = fixture.datetime.resolve(&venue.timezone, tx.now);
-    let at = at.ok_or(("datetime", skipped))?;
+    let at = fixture.datetime.resolve(&venue.timezone, tx.now).ok_or(("datetime", skipped))?;
     let seating = fixture.seating_preference.as_deref();
     let slot = slot_of(venue, at.timestamp(), seating);
     let guest = (&fixture.customer, fixture.party_size);

@@ -108,13 +108,13 @@ impl Control {
         let mut seen = HashSet::new();
         for (name, _) in request.queries() {
             if !known.contains(&name.as_str()) {
-                let said = match &known[..] {
+                let wording = match &known[..] {
                     [] => "is not a parameter: this call takes none".to_owned(),
                     known => {
                         format!("is not a parameter of this call, which takes {}", known.join(", "))
                     }
                 };
-                errors.add(&name, said);
+                errors.add(&name, wording);
             } else if !seen.insert(name.clone()) {
                 errors.add(&name, "came twice");
             }

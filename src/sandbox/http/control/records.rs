@@ -27,8 +27,7 @@ pub(super) fn reset(tx: &Tx<'_>, _request: &Request) -> HandlerResult {
 pub(super) fn bookings(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let bookings = tx.bookings(request.organization.as_deref())?;
     let names = tx.organization_names()?;
-    let documents = bookings.iter().map(|it| BookingDocument::owned(it, &names));
-    let documents: Vec<_> = documents.collect();
+    let documents: Vec<_> = bookings.iter().map(|it| BookingDocument::owned(it, &names)).collect();
     Reply::ok(&json!({"bookings": documents}))
 }
 
@@ -119,9 +118,9 @@ pub(super) fn requests(
 ) -> Result<Response, ApiError> {
     let names = service.store.look(|tx| tx.organization_names())?;
     let filter = Filter::read(request.organization.clone(), |name| request.query(name))?;
-    let kept = service.exchanges.as_ref().map(|it| it.list(&filter));
-    let requests: Vec<_> = kept.iter().flatten().map(|it| it.document().named(&names)).collect();
-    let document = json!({"requests": requests, "kept": kept.is_some()});
+    let stored = service.exchanges.as_ref().map(|it| it.list(&filter));
+    let requests: Vec<_> = stored.iter().flatten().map(|it| it.document().named(&names)).collect();
+    let document = json!({"requests": requests, "kept": stored.is_some()});
     Ok(Reply::ok(&document).into_response())
 }
 
@@ -130,8 +129,8 @@ pub(super) fn request(
     request: &Request,
 ) -> Result<Response, ApiError> {
     let number = IdKind::Request.number(&request.id);
-    let kept = service.exchanges.as_ref().zip(number);
-    let found = kept.and_then(|(log, number)| log.numbered(number));
+    let stored = service.exchanges.as_ref().zip(number);
+    let found = stored.and_then(|(log, number)| log.numbered(number));
     let is_its = |it: &Arc<Exchange>| request.is_about(&it.organization().unwrap_or_default());
     let found = found.filter(is_its).ok_or(ApiError::REQUEST_NOT_FOUND)?;
     let names = service.store.look(|tx| tx.organization_names())?;

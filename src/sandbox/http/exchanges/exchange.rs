@@ -136,12 +136,12 @@ impl Exchange {
         if self.fault_kind() != Some(FaultKind::DropBefore) {
             self.status = head.status.as_u16();
         }
-        let shown = head.extensions.remove().map(|Situations(codes)| codes);
-        self.find_situations(shown.unwrap_or_default());
+        let displayed = head.extensions.remove().map(|Situations(codes)| codes);
+        self.find_situations(displayed.unwrap_or_default());
     }
 
-    /// `shown` is what the response shows.
-    fn find_situations(&mut self, shown: Vec<Cow<'static, str>>) {
+    /// `displayed` is what the response shows.
+    fn find_situations(&mut self, displayed: Vec<Cow<'static, str>>) {
         let is_lost = self.is_in_doubt() && self.status < 500;
         let is_done = matches!(self.status, 200..=299) && !self.service_answer().is_empty();
         if is_done && !is_lost {
@@ -168,7 +168,7 @@ impl Exchange {
         if self.status >= 500 {
             self.situations.push("server_error".into());
         }
-        self.situations.extend(shown);
+        self.situations.extend(displayed);
     }
 
     /// Whether it asked for a booking, with a key that the sandbox knows.
@@ -204,12 +204,12 @@ impl Exchange {
     /// clock, a new organization and a resent webhook concern none.
     pub(super) fn changes_for(&self) -> Option<Option<String>> {
         let mut queries = self.query().unwrap_or_default().split('&');
-        let asked = queries.find_map(|it| it.strip_prefix("organization="));
+        let requested = queries.find_map(|it| it.strip_prefix("organization="));
         let body: Value = serde_json::from_slice(&self.request.body).unwrap_or_default();
         let name = match self.path().split('/').nth(2)? {
-            "organization" | "fixtures" => Some(asked.unwrap_or(Organization::MAIN)),
-            "faults" => asked.or(body["organization"].as_str()),
-            "reset" => asked,
+            "organization" | "fixtures" => Some(requested.unwrap_or(Organization::MAIN)),
+            "faults" => requested.or(body["organization"].as_str()),
+            "reset" => requested,
             _ => return None,
         };
         Some(name.map(|it| format!("org_{}", it.trim_start_matches("org_"))))
@@ -312,8 +312,8 @@ impl Exchange {
         let idempotency_key = self.request.header("idempotency-key");
         let fault = self.fault.as_ref();
         // A fault may meet a request that is refused anyway.
-        let said = fault.map(|it| it.in_words(self.response.length));
-        let said: Vec<String> = said.into_iter().chain(self.refusal.clone()).collect();
+        let wording = fault.map(|it| it.in_words(self.response.length));
+        let wording: Vec<String> = wording.into_iter().chain(self.refusal.clone()).collect();
         ExchangeDocument {
             id: IdKind::Request.id(self.number),
             at: WireTime(self.at),
@@ -331,7 +331,7 @@ impl Exchange {
             curl: None,
             request: self.request.document(&secrets),
             response: self.response.document(&secrets),
-            reason: (!said.is_empty()).then(|| said.join(" ")),
+            reason: (!wording.is_empty()).then(|| wording.join(" ")),
             notes: self.notes(),
             fault: self.fault_kind(),
         }

@@ -125,8 +125,7 @@ impl Exchange {
 impl ExchangeDocument {
     fn har_request(&self, origin: &str) -> Value {
         let message = &self.request;
-        let query = self.query.as_ref();
-        let query = query.map_or(String::new(), |it| format!("?{it}"));
+        let query = self.query.as_ref().map_or(String::new(), |it| format!("?{it}"));
         let url = format!("{origin}{}{query}", self.path);
         let mut request = message.har();
         let pairs = Url::parse(&url).map(|it| {

@@ -38,13 +38,13 @@ struct LogEntries {
     judge: Option<Judge>,
     judged_at: Option<Instant>,
     /// What all requests showed, and the rules that those broke which are no longer there.
-    shown: HashMap<Option<String>, HashMap<Cow<'static, str>, BTreeSet<String>>>,
+    displayed: HashMap<Option<String>, HashMap<Cow<'static, str>, BTreeSet<String>>>,
 }
 
 /// Says which rules requests broke, and what deliveries show.
-pub(crate) type Judge = fn(&[Arc<Exchange>], &[SentDelivery]) -> Vec<Shown>;
+pub(crate) type Judge = fn(&[Arc<Exchange>], &[SentDelivery]) -> Vec<Evidence>;
 /// An organization, the code of a situation or a finding, and the id of what shows it.
-pub(crate) type Shown = (Option<String>, Cow<'static, str>, String);
+pub(crate) type Evidence = (Option<String>, Cow<'static, str>, String);
 
 impl ExchangeLog {
     /// An empty one. Numbers begin with the time, so that they are not used again after a restart.
@@ -57,37 +57,37 @@ impl ExchangeLog {
             processing: HashSet::new(),
             judge,
             judged_at: None,
-            shown: HashMap::new(),
+            displayed: HashMap::new(),
         }))
     }
 
     /// Numbers and stores a request. Those it displaces are judged with what followed.
     pub(in super::super) fn keep(&self, mut exchange: Exchange) -> Arc<Exchange> {
-        let mut kept = self.lock();
-        kept.last += 1;
-        exchange.number = kept.last;
-        if !kept.changes.is_empty() {
+        let mut stored = self.lock();
+        stored.last += 1;
+        exchange.number = stored.last;
+        if !stored.changes.is_empty() {
             let owners = [None, exchange.organization()];
-            let owners = owners.iter().filter_map(|it| kept.changes.get(it));
+            let owners = owners.iter().filter_map(|it| stored.changes.get(it));
             exchange.changes = owners.sum();
         }
-        if kept.judge.is_some() {
-            kept.count(&mut exchange);
+        if stored.judge.is_some() {
+            stored.count(&mut exchange);
         }
-        kept.size += exchange.size();
+        stored.size += exchange.size();
         let exchange = Arc::new(exchange);
-        kept.exchanges.push_back(Arc::clone(&exchange));
-        if kept.exchanges.len() > 2 * MOST || kept.size > MOST_BYTES {
+        stored.exchanges.push_back(Arc::clone(&exchange));
+        if stored.exchanges.len() > 2 * MOST || stored.size > MOST_BYTES {
             let is_due = |at: Instant| at.elapsed() >= JUDGED_EVERY;
-            if kept.size > MOST_BYTES || kept.judged_at.is_none_or(is_due) {
-                let all: Vec<_> = kept.exchanges.iter().cloned().collect();
-                kept.remember(&all, &[]);
-                kept.judged_at = Some(Instant::now());
+            if stored.size > MOST_BYTES || stored.judged_at.is_none_or(is_due) {
+                let all: Vec<_> = stored.exchanges.iter().cloned().collect();
+                stored.remember(&all, &[]);
+                stored.judged_at = Some(Instant::now());
             }
-            while (kept.exchanges.len() > MOST || kept.size > MOST_BYTES / 2)
-                && let Some(oldest) = kept.exchanges.pop_front()
+            while (stored.exchanges.len() > MOST || stored.size > MOST_BYTES / 2)
+                && let Some(oldest) = stored.exchanges.pop_front()
             {
-                kept.size -= oldest.size();
+                stored.size -= oldest.size();
             }
         }
         exchange
@@ -102,36 +102,36 @@ impl ExchangeLog {
 
     /// Judges deleted deliveries, and a removed organization's requests with them.
     pub(in super::super) fn forget(&self, organization: Option<&str>, deliveries: &[SentDelivery]) {
-        let mut kept = self.lock();
+        let mut stored = self.lock();
         let is_its = |it: &Arc<Exchange>| {
             organization.is_some() && it.organization().as_deref() == organization
         };
-        let all = std::mem::take(&mut kept.exchanges).into_iter();
+        let all = std::mem::take(&mut stored.exchanges).into_iter();
         let (leaving, staying): (Vec<_>, Vec<_>) = all.partition(is_its);
-        kept.remember(&leaving, deliveries);
-        kept.size = staying.iter().map(|it| it.size()).sum();
-        kept.exchanges = staying.into();
+        stored.remember(&leaving, deliveries);
+        stored.size = staying.iter().map(|it| it.size()).sum();
+        stored.exchanges = staying.into();
     }
 
     /// What is kept, oldest first; what all showed; and what judges it, unless there is no report.
-    pub(in super::super) fn all(&self) -> Option<(Vec<Arc<Exchange>>, Vec<Shown>, Judge)> {
-        let kept = self.lock();
-        let shown = kept.shown.iter().flat_map(|(owner, codes)| {
+    pub(in super::super) fn all(&self) -> Option<(Vec<Arc<Exchange>>, Vec<Evidence>, Judge)> {
+        let stored = self.lock();
+        let displayed = stored.displayed.iter().flat_map(|(owner, codes)| {
             let ids = codes.iter().flat_map(|(code, ids)| ids.iter().map(move |id| (code, id)));
             ids.map(|(code, id)| (owner.clone(), code.clone(), id.clone()))
         });
-        Some((kept.exchanges.iter().cloned().collect(), shown.collect(), kept.judge?))
+        Some((stored.exchanges.iter().cloned().collect(), displayed.collect(), stored.judge?))
     }
 
     pub(in super::super) fn list(&self, filter: &Filter) -> Vec<Arc<Exchange>> {
-        let kept = self.lock();
-        let newest = kept.exchanges.iter().rev().filter(|it| filter.takes(it));
+        let stored = self.lock();
+        let newest = stored.exchanges.iter().rev().filter(|it| filter.takes(it));
         newest.take(filter.limit).cloned().collect()
     }
 
     pub(in super::super) fn numbered(&self, number: i64) -> Option<Arc<Exchange>> {
-        let kept = self.lock();
-        let mut newest = kept.exchanges.iter().rev();
+        let stored = self.lock();
+        let mut newest = stored.exchanges.iter().rev();
         newest.find(|it| it.number == number).cloned()
     }
 
@@ -154,7 +154,7 @@ impl LogEntries {
             let how = if has_failed { "processing_failed" } else { "processed" };
             exchange.situations.push(how.into());
         }
-        let codes = self.shown.entry(exchange.organization()).or_default();
+        let codes = self.displayed.entry(exchange.organization()).or_default();
         for code in &exchange.situations {
             let ids = codes.entry(code.clone()).or_default();
             if ids.len() < MOST_IDS {
@@ -166,7 +166,7 @@ impl LogEntries {
     fn remember(&mut self, leaving: &[Arc<Exchange>], deliveries: &[SentDelivery]) {
         for (owner, code, id) in self.judge.map(|it| it(leaving, deliveries)).into_iter().flatten()
         {
-            let ids = self.shown.entry(owner).or_default().entry(code).or_default();
+            let ids = self.displayed.entry(owner).or_default().entry(code).or_default();
             if ids.len() < MOST_IDS {
                 ids.insert(id);
             }

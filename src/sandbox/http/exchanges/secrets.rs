@@ -77,9 +77,9 @@ impl Secrets {
         let mut clean = text.to_owned();
         for (before, secret) in &self.0 {
             if clean.contains(secret.as_str()) {
-                let shown = Some(masked(secret)).filter(|_| before.is_empty());
-                let shown = shown.unwrap_or_else(|| format!("{before}…"));
-                clean = clean.replace(&format!("{before}{secret}"), &shown);
+                let displayed = Some(masked(secret)).filter(|_| before.is_empty());
+                let displayed = displayed.unwrap_or_else(|| format!("{before}…"));
+                clean = clean.replace(&format!("{before}{secret}"), &displayed);
             }
         }
         without_keys(&clean)
@@ -98,8 +98,7 @@ fn after_scheme(value: &str) -> (&str, &str) {
 
 /// The values of secret parameters of a query or a form, also within a longer text.
 fn parameters(text: &str) -> impl Iterator<Item = (String, String)> {
-    let pairs = text.split(['?', '&', '#', ' ', ';', '"']);
-    let pairs = pairs.filter_map(|pair| pair.split_once('='));
+    let pairs = text.split(['?', '&', '#', ' ', ';', '"']).filter_map(|pair| pair.split_once('='));
     pairs
         .filter(|(name, _)| is_secret(name))
         .map(|(name, value)| (format!("{name}="), value.to_owned()))
@@ -154,7 +153,7 @@ mod tests {
     #[test]
     fn each_value_of_a_secret_header_is_masked_from_its_first_word_on() {
         let secrets = Secrets(vec![(String::new(), "real-key-4711".to_owned())]);
-        for (name, value, shown) in [
+        for (name, value, displayed) in [
             ("authorization", "Bearer  real-key-4711", "Bearer …4711"),
             ("authorization", "real-key-4711 and more", "…more"),
             ("authorization", "Bearer", "Bearer"),
@@ -164,16 +163,16 @@ mod tests {
             ("idempotency-key", "order-1", "order-1"),
             ("user-agent", "curl/8", "curl/8"),
         ] {
-            let shown = shown.replace("…=b", &masked("session=real-key-4711; a=b"));
-            assert_eq!(secrets.header(name, value), shown, "{name}: {value}");
+            let displayed = displayed.replace("…=b", &masked("session=real-key-4711; a=b"));
+            assert_eq!(secrets.header(name, value), displayed, "{name}: {value}");
         }
         let body = r#"{"token": ["long-one"], "password": "abc", "note": "abc long-one"}"#;
         let target = "/v1/?api_key=abc&x=abc&access_token=def";
         let secrets = Secrets::of([].into_iter(), target, body.as_bytes());
         let (short, long) = (masked("abc"), masked("long-one"));
-        let shown = format!("/v1/?api_key={short}&x=abc&access_token={}", masked("def"));
-        assert_eq!(secrets.hide(target), shown);
-        let shown = body.replace(": \"abc\"", &format!(": \"{short}\""));
-        assert_eq!(secrets.hide(body), shown.replace("long-one", &long));
+        let displayed = format!("/v1/?api_key={short}&x=abc&access_token={}", masked("def"));
+        assert_eq!(secrets.hide(target), displayed);
+        let displayed = body.replace(": \"abc\"", &format!(": \"{short}\""));
+        assert_eq!(secrets.hide(body), displayed.replace("long-one", &long));
     }
 }

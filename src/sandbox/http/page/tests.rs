@@ -218,8 +218,7 @@ fn every_field_has_a_sentence_and_an_example() {
             for (name, field) in object(fields) {
                 let referred = resolved(&document, field);
                 let of = |key: &str| field.get(key).or_else(|| referred.get(key));
-                let sentence = of("description").and_then(Value::as_str);
-                let sentence = sentence.unwrap_or_default();
+                let sentence = of("description").and_then(Value::as_str).unwrap_or_default();
                 assert!(sentence.ends_with('.'), "{at}.{name}: {sentence:?}");
                 let items =
                     field.get("items").and_then(|it| resolved(&document, it).get("examples"));

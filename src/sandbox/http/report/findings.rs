@@ -116,14 +116,14 @@ pub(super) fn shown_by(seen: &Seen<'_>) -> impl Iterator<Item = (&'static str, S
 }
 
 /// The findings, in the order of the rules.
-pub(super) fn findings(shown: &mut HashMap<Cow<'_, str>, BTreeSet<String>>) -> Vec<Finding> {
+pub(super) fn findings(displayed: &mut HashMap<Cow<'_, str>, BTreeSet<String>>) -> Vec<Finding> {
     let found = RULES.iter().filter_map(|(code, title, why, section, _)| {
         Some(Finding {
             code: (*code).to_owned(),
             title: (*title).to_owned(),
             why: (*why).to_owned(),
             section: (*section).to_owned(),
-            requests: shown.remove(*code)?.into_iter().collect(),
+            requests: displayed.remove(*code)?.into_iter().collect(),
             calls: BTreeMap::new(),
         })
     });
@@ -131,8 +131,7 @@ pub(super) fn findings(shown: &mut HashMap<Cow<'_, str>, BTreeSet<String>>) -> V
 }
 
 fn with_unknown_fields(seen: &Seen<'_>) -> Vec<String> {
-    let sent = seen.sent.iter();
-    let sent = sent.filter(|it| !it.exchange.unknown(it.body()).is_empty());
+    let sent = seen.sent.iter().filter(|it| !it.exchange.unknown(it.body()).is_empty());
     sent.map(Sent::id).collect()
 }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::findings::{Seen, Sent, findings, shown_by};
-use super::exchanges::{Exchange, ExchangeLog, Shown};
+use super::exchanges::{Evidence, Exchange, ExchangeLog};
 use crate::sandbox::rules::fault::FaultKind;
 use crate::sandbox::store::SentDelivery;
 
@@ -63,19 +63,19 @@ impl Report {
         organization: Option<&str>,
         names: &HashMap<String, String>,
     ) -> Option<Self> {
-        let (kept, mut shown, judge) = log.all()?;
-        shown.extend(judge(&kept, deliveries));
+        let (stored, mut displayed, judge) = log.all()?;
+        displayed.extend(judge(&stored, deliveries));
         let is_wanted =
             |owner: Option<&str>| organization.is_none_or(|wanted| owner == Some(wanted));
         let mut met: HashMap<Cow<'_, str>, BTreeSet<String>> = HashMap::new();
-        for (_, code, id) in shown.into_iter().filter(|it| is_wanted(it.0.as_deref())) {
+        for (_, code, id) in displayed.into_iter().filter(|it| is_wanted(it.0.as_deref())) {
             met.entry(code).or_default().insert(id);
         }
         // One that it takes shows that it can verify.
         if met.contains_key("webhook_delivered") {
             met.remove("genuine_rejected");
         }
-        let mut sent = in_order(&kept);
+        let mut sent = in_order(&stored);
         sent.retain(|it| is_wanted(it.organization.as_deref()));
         let mut remarks = given_up(&sent);
         let situations: Vec<_> = situations::all()
@@ -104,16 +104,16 @@ impl Report {
     }
 }
 
-fn in_order(kept: &[Arc<Exchange>]) -> Vec<Sent<'_>> {
-    let mut sent: Vec<_> = kept.iter().map(|it| Sent::of(it)).collect();
+fn in_order(stored: &[Arc<Exchange>]) -> Vec<Sent<'_>> {
+    let mut sent: Vec<_> = stored.iter().map(|it| Sent::of(it)).collect();
     sent.sort_by_key(|it| it.exchange.came);
     sent
 }
 
 /// The rules that requests and deliveries broke, and the situations that deliveries met.
-pub(crate) fn judge(kept: &[Arc<Exchange>], deliveries: &[SentDelivery]) -> Vec<Shown> {
+pub(crate) fn judge(stored: &[Arc<Exchange>], deliveries: &[SentDelivery]) -> Vec<Evidence> {
     let mut owners: HashMap<Option<String>, Seen<'_>> = HashMap::new();
-    for it in in_order(kept) {
+    for it in in_order(stored) {
         let owner = it.organization.clone();
         owners.entry(owner).or_default().sent.push(it);
     }
@@ -121,12 +121,12 @@ pub(crate) fn judge(kept: &[Arc<Exchange>], deliveries: &[SentDelivery]) -> Vec<
         let owner = Some(it.organization.clone());
         owners.entry(owner).or_default().deliveries.push(it);
     }
-    let mut shown = Vec::new();
+    let mut displayed = Vec::new();
     for (owner, seen) in owners {
         let met = seen.deliveries.iter().flat_map(|it| of_delivery(it)).chain(shown_by(&seen));
-        shown.extend(met.map(|(code, id)| (owner.clone(), Cow::Borrowed(code), id)));
+        displayed.extend(met.map(|(code, id)| (owner.clone(), Cow::Borrowed(code), id)));
     }
-    shown
+    displayed
 }
 
 /// What a delivery met, with its event.

@@ -22,7 +22,7 @@ const MARKDOWN: &str = "## Sandbox report\n\n";
 
 impl Finding {
     /// Its evidence: `req_01 POST /v1/bookings (suite 3)`, or only the id once it is gone.
-    pub(crate) fn shown(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn evidence(&self) -> impl Iterator<Item = String> {
         self.requests.iter().map(|id| match self.calls.get(id) {
             Some(call) => format!("{id} {call}"),
             None => id.clone(),
@@ -77,7 +77,7 @@ impl Report {
         for it in &self.findings {
             let (title, why) = (xml(&it.title), xml(&it.why));
             let section = xml(&it.section);
-            let requests = xml(&it.shown().collect::<Vec<_>>().join("\n"));
+            let requests = xml(&it.evidence().collect::<Vec<_>>().join("\n"));
             let _ = writeln!(
                 cases,
                 "    <testcase classname=\"findings\" name=\"{title}\"><failure message=\"{why} ({section})\">{requests}</failure></testcase>",
@@ -102,7 +102,7 @@ impl Report {
     pub(crate) fn markdown(&self) -> String {
         let mut text = format!("{MARKDOWN}{}.\n", self.summary());
         for it in &self.findings {
-            let requests = it.shown().collect::<Vec<_>>().join("`, `");
+            let requests = it.evidence().collect::<Vec<_>>().join("`, `");
             let _ = write!(text, "\n- **{}.** {} ({}) `{requests}`", it.title, it.why, it.section);
         }
         let _ = write!(text, "\n\n{}.", self.met_codes());

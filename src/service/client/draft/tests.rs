@@ -5,15 +5,15 @@ use crate::service::client::named_fields::named;
 
 /// What is found at a service that answers in these ways, one after the other.
 fn found(kind: WriteKind, refusals: &[Value]) -> Draft {
-    let mut asked = Draft::new(&Adapter::default(), kind);
+    let mut requested = Draft::new(&Adapter::default(), kind);
     for refusal in refusals {
-        assert!(asked.take(&named(refusal)), "{refusal}: {asked:?}");
+        assert!(requested.take(&named(refusal)), "{refusal}: {requested:?}");
     }
-    asked
+    requested
 }
 
-fn settings(asked: &Draft) -> Vec<String> {
-    asked.settings(false).iter().map(ToString::to_string).collect()
+fn settings(requested: &Draft) -> Vec<String> {
+    requested.settings(false).iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -105,56 +105,57 @@ fn a_value_has_the_form_that_the_refusal_speaks_of() {
 fn what_only_a_person_knows_stands_as_a_hole() {
     let required = json!({"error": "x", "details": ["venueId is required", "startTime is required", "partySize is required", "channel is required"]});
     let again = json!({"error": "x", "details": ["channel must be one of web, phone"]});
-    let mut asked = found(WriteKind::Slots, &[required]);
-    while asked.take(&named(&again)) {}
+    let mut requested = found(WriteKind::Slots, &[required]);
+    while requested.take(&named(&again)) {}
     assert_eq!(
-        asked.open().unwrap(),
+        requested.open().unwrap(),
         "`channel` (must be one of web, phone); the request has .venue_id, .datetime, .party_size"
     );
-    let holes = |asked: &Draft| asked.settings(true).pop().unwrap().value;
+    let holes = |requested: &Draft| requested.settings(true).pop().unwrap().value;
     assert_eq!(
-        holes(&asked),
+        holes(&requested),
         "del(.venue_id, .datetime, .party_size) * {venueId: .venue_id} * {startTime: .datetime} * \
          {partySize: .party_size} * {channel: <?>}"
     );
     // What was only tried is no answer.
     let fields = json!({"error": "x", "missing": ["window.from", "currency"]});
-    let asked = found(WriteKind::Slots, &[fields]);
-    let open = asked.open().unwrap();
+    let requested = found(WriteKind::Slots, &[fields]);
+    let open = requested.open().unwrap();
     assert!(open.starts_with("`window.from`, `currency`"));
-    assert_eq!(holes(&asked), ". * {window: {from: <?>}} * {currency: <?>}");
+    assert_eq!(holes(&requested), ". * {window: {from: <?>}} * {currency: <?>}");
     // That it is a number makes no party of it, where no second search tests it.
     for refused in [
         json!({"error": "x", "missing": ["page_size"]}),
         json!({"error": "x", "field": "page_size", "detail": "expected integer"}),
     ] {
-        let asked = found(WriteKind::Search, &[refused]);
-        assert_eq!(holes(&asked), ". * {page_size: <?>}");
+        let requested = found(WriteKind::Search, &[refused]);
+        assert_eq!(holes(&requested), ". * {page_size: <?>}");
     }
 }
 
 #[test]
 fn a_refused_write_comes_with_the_complete_command() {
-    let command = |kind, asked: Value, refused: Value| {
+    let command = |kind, requested: Value, refused: Value| {
         let adapter = Adapter { profile: Some("acme".to_owned()), ..Adapter::default() };
-        let mut draft = Draft::new(&adapter, kind).asked_for(asked.as_object().unwrap());
+        let mut draft = Draft::new(&adapter, kind).asked_for(requested.as_object().unwrap());
         draft.take(&named(&refused));
         let command = draft.command().unwrap();
         command.strip_prefix("bookctl profile set acme ").unwrap().to_owned()
     };
     let mut adapter = Adapter::default();
     adapter.set("dialect.modify_party_size_field", "covers").unwrap();
-    let asked = json!({"datetime": "x"});
-    let mut draft = Draft::new(&adapter, WriteKind::Modify).asked_for(asked.as_object().unwrap());
+    let requested = json!({"datetime": "x"});
+    let mut draft =
+        Draft::new(&adapter, WriteKind::Modify).asked_for(requested.as_object().unwrap());
     draft.take(&named(
         &json!({"error": "x", "field": "datetime", "detail": "must be unix seconds"}),
     ));
-    let kept = draft.command().unwrap();
-    assert!(kept.contains("* {covers: .party_size}"), "{kept}");
+    let stored = draft.command().unwrap();
+    assert!(stored.contains("* {covers: .party_size}"), "{stored}");
     let required = |name: &str| json!({"error": format!("{name} is required")});
     let seconds = json!({"error": "x", "field": "datetime", "detail": "expected unix seconds"});
     let both = json!({"error": "x", "errors": [{"field": "party_size", "message": "unknown"}, {"field": "covers", "message": "is required"}]});
-    for (kind, asked, refused, expected) in [
+    for (kind, requested, refused, expected) in [
         (
             WriteKind::Otp,
             json!({"otp": "1"}),
@@ -200,6 +201,6 @@ fn a_refused_write_comes_with_the_complete_command() {
             "'write.modify=. * {datetime: (.datetime | if type == \"string\" then fromdateiso8601 else . end)} | with_entries(select(.value != null))'",
         ),
     ] {
-        assert_eq!(command(kind, asked, refused.clone()), expected, "{refused}");
+        assert_eq!(command(kind, requested, refused.clone()), expected, "{refused}");
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::call::Call;
 use super::refusal::Refusal;
-use super::way_on::way_on;
+use super::suggest_fix::suggest_fix;
 use crate::json::Document;
 use crate::outcome::code::{self, exit_for_refusal};
 use crate::outcome::{Code, Error, ErrorCode, Exit};
@@ -138,15 +138,15 @@ impl Failure {
     pub(crate) fn into_error(self, call: &Call) -> Error {
         let is_open = call.is_write() && self.may_have_been_carried_out();
         let status = self.status();
-        let said = self.to_string();
+        let wording = self.to_string();
         let unknown = is_open.then(|| {
-            let what = format!("the outcome is unknown: {said}");
+            let what = format!("the outcome is unknown: {wording}");
             Error::new(Code::OutcomeUnknown, what)
         });
         let mut error = match self {
             Failure::Key(error) => error,
             Failure::Refused(refusal) => {
-                let mut error = unknown.unwrap_or_else(|| refused(&refusal, call, said));
+                let mut error = unknown.unwrap_or_else(|| refused(&refusal, call, wording));
                 error.retry_after = refusal.retry_after;
                 error.request_id = refusal.request_id;
                 error.body = Some(refusal.body).filter(|body| !is_empty(body));
@@ -159,12 +159,12 @@ impl Failure {
                 error
             }
             Failure::NoBooking { why, .. } => {
-                let misread = || Error::new(Code::UnexpectedAnswer, said);
+                let misread = || Error::new(Code::UnexpectedAnswer, wording);
                 let mut error = unknown.unwrap_or_else(misread);
                 (error.hint, error.body) = (why.hint.clone(), why.body.clone());
                 error
             }
-            failure => unknown.unwrap_or_else(|| failure.of_a_read(said)),
+            failure => unknown.unwrap_or_else(|| failure.read_error(wording)),
         };
         error.http_status = status;
         error.request = Some(call.name());
@@ -172,19 +172,19 @@ impl Failure {
     }
 
     /// The error where nothing can have been changed.
-    fn of_a_read(&self, said: String) -> Error {
+    fn read_error(&self, wording: String) -> Error {
         let of = |code: Code, what: String| Error::new(code, what).hint(code.entry().next);
         let hint = match self {
             Failure::NotSent(_) => {
-                return Error::new(Code::Network, format!("cannot send the request: {said}"));
+                return Error::new(Code::Network, format!("cannot send the request: {wording}"));
             }
             Failure::NoAnswer(_) => {
-                return of(Code::Network, format!("no complete response: {said}"));
+                return of(Code::Network, format!("no complete response: {wording}"));
             }
-            Failure::TimedOut(_) => return of(Code::Timeout, said),
-            Failure::NoKey(_) => return of(Code::NoKey, said),
+            Failure::TimedOut(_) => return of(Code::Timeout, wording),
+            Failure::NoKey(_) => return of(Code::NoKey, wording),
             Failure::NotReached { hint, .. } => {
-                let error = of(Code::Network, said);
+                let error = of(Code::Network, wording);
                 return match hint {
                     Some(hint) => error.hint(hint),
                     None => error,
@@ -196,7 +196,7 @@ impl Failure {
             }
             _ => NOT_THE_SERVICE,
         };
-        Error::new(Code::UnexpectedAnswer, said).hint(hint)
+        Error::new(Code::UnexpectedAnswer, wording).hint(hint)
     }
 }
 
@@ -217,24 +217,24 @@ fn unreadable(status: u16, why: String) -> Error {
     Error::new(Code::UnexpectedAnswer, why).hint(hint)
 }
 
-fn refused(refusal: &Refusal, call: &Call, said: String) -> Error {
+fn refused(refusal: &Refusal, call: &Call, wording: String) -> Error {
     let status = refusal.status;
     let exit = exit_for_refusal(refusal.code.as_deref(), status);
     let code = ErrorCode::of_refusal(refusal.code.as_deref(), status);
     let is_described = refusal.code.is_some() || matches!(code, ErrorCode::Known(_));
-    let next = way_on(refusal, call).or_else(|| {
+    let next = suggest_fix(refusal, call).or_else(|| {
         if status >= 500 && refusal.code.is_none() && !call.is_write() {
             return Some("nothing was changed; try again later".to_owned());
         }
         next_step(&code, status, call)
     });
     let own = match &code {
-        ErrorCode::Other(own) if refusal.code.is_some() && !said.contains(own.as_str()) => {
+        ErrorCode::Other(own) if refusal.code.is_some() && !wording.contains(own.as_str()) => {
             format!(" ({own})")
         }
         _ => String::new(),
     };
-    let mut error = Error::of(code, exit, said + &own);
+    let mut error = Error::of(code, exit, wording + &own);
     error.hint = next;
     if refusal.instead.is_some() {
         error.hint = Some(NOT_THE_SERVICE.to_owned());
@@ -243,8 +243,8 @@ fn refused(refusal: &Refusal, call: &Call, said: String) -> Error {
             error.exit = Exit::Network;
         }
     } else if !is_described {
-        let said = &error.message;
-        error.message = format!("the service rejected the request with {status}: {said}");
+        let wording = &error.message;
+        error.message = format!("the service rejected the request with {status}: {wording}");
         error.hint.get_or_insert_with(|| {
             format!("nothing was done; {status} is not a documented status: contact the service's support")
         });
@@ -259,7 +259,7 @@ fn refused(refusal: &Refusal, call: &Call, said: String) -> Error {
             _ => "try again then".to_owned(),
         });
     }
-    error.details = refusal.unsaid(&error.message);
+    error.details = refusal.extra_fields(&error.message);
     match &refusal.key_sent {
         Some(sent) => error.hint_before(format!("the key was {sent}")),
         None => error,

@@ -15,7 +15,7 @@ fn create() -> Call {
     Call::post("/v1/bookings", json!({}))
 }
 
-fn said(status: u16, body: Value, call: &Call) -> Error {
+fn error_for(status: u16, body: Value, call: &Call) -> Error {
     refused(status, body).into_error(call)
 }
 
@@ -57,7 +57,7 @@ fn a_refusal_has_the_code_the_exit_and_the_sentence_that_the_specification_gives
            404 | {"error": "venue not found"}                     | POST | http_404        | NotFound       | venue not found"#,
     ) {
         let call = if method == "GET" { Call::get("/v1/") } else { create() };
-        let error = said(status.parse().unwrap(), body.parse().unwrap(), &call);
+        let error = error_for(status.parse().unwrap(), body.parse().unwrap(), &call);
         assert_eq!(error.code.to_string(), code);
         assert_eq!(format!("{:?}", error.exit), exit);
         assert!(message.is_empty() || error.message == message, "{}", error.message);
@@ -91,13 +91,13 @@ fn the_hint_of_a_bare_status_leads_on_from_what_was_asked_for() {
     ) {
         let method = method.parse().unwrap();
         let call = Call { method, ..Call::get(path) };
-        let error = said(status.parse().unwrap(), json!({"error": "no"}), &call);
+        let error = error_for(status.parse().unwrap(), json!({"error": "no"}), &call);
         assert!(hint_of(&error).contains(words), "{error:?}");
     }
-    let shown = said(409, json!({"error": "no"}), &Call::get("/v1/bookings/bk_1"));
-    assert_eq!(shown.hint, None, "it would be the same command");
+    let displayed = error_for(409, json!({"error": "no"}), &Call::get("/v1/bookings/bk_1"));
+    assert_eq!(displayed.hint, None, "it would be the same command");
     let odd = Call::post("/v1/bookings/a%2Fb/cancel", json!({}));
-    let odd = said(409, json!({"error": "no"}), &odd);
+    let odd = error_for(409, json!({"error": "no"}), &odd);
     assert!(!hint_of(&odd).is_empty(), "{odd:?}");
     assert!(!hint_of(&odd).contains("%2F"), "{odd:?}");
 }
@@ -127,7 +127,7 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
         page(418),
         Failure::Key(Error::config("the keyring is locked")),
     ];
-    let told = rows(
+    let reported = rows(
         "no_key            | Unauthorized | no API key for https://a.example              | auth login
          network           | Network      | cannot send the request: a header is wrong    |
          timeout           | Network      | within 30 s                                   |
@@ -141,11 +141,11 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
          http_418          | Network      | the response (418, text/html) does not      | may not come from
          config            | Config       | the keyring is locked                         |",
     );
-    for (failure, [code, exit, message, hint]) in failures.into_iter().zip(told) {
+    for (failure, [code, exit, message, hint]) in failures.into_iter().zip(reported) {
         let status = failure.status();
         let error = failure.into_error(&Call::get("/v1/"));
-        let shown = (error.code.to_string(), format!("{:?}", error.exit));
-        assert_eq!((&*shown.0, &*shown.1), (code, exit), "{message}");
+        let displayed = (error.code.to_string(), format!("{:?}", error.exit));
+        assert_eq!((&*displayed.0, &*displayed.1), (code, exit), "{message}");
         assert_eq!(error.http_status, status, "{message}");
         assert!(error.message.contains(message), "{}", error.message);
         assert!(hint_of(&error).contains(hint), "{error:?}");
@@ -184,7 +184,7 @@ fn a_write_is_open_unless_it_never_left_or_was_refused() {
 #[test]
 fn other_peoples_unfinished_bookings_are_not_shown_with_a_refusal() {
     let open = json!([{"id": "bk_0", "status": "requires_action", "next_action": {"message": "the code"}}]);
-    let error = said(404, json!({"error": "no", "open_bookings": open}), &create());
+    let error = error_for(404, json!({"error": "no", "open_bookings": open}), &create());
     assert!(error.details.is_empty(), "{error:?}");
     assert!(!hint_of(&error).contains("bk_0"), "{error:?}");
 }

@@ -198,8 +198,7 @@ fn date(year: &str, month: i8, day: &str) -> Result<Date, String> {
         _ => return Err("a year is 0001 to 9999 in four digits; try `2026-12-01`".to_owned()),
     };
     let first = first.map_err(|_| "there is no such month; try `2026-12-01`")?;
-    let found = day.parse().ok();
-    let found = found.and_then(|day| Date::new(first.year(), month, day).ok());
+    let found = day.parse().ok().and_then(|day| Date::new(first.year(), month, day).ok());
     found.ok_or_else(|| {
         let name = first.strftime("%B %Y").to_string().to_lowercase();
         let (day, last) = (quotable(day), first.days_in_month());
@@ -287,8 +286,7 @@ fn unknown(word: &str, example: &str) -> String {
         let what = "`next` can mean this week or the week after";
         return format!("{what}; use `fri` for the coming Friday, or a date, e.g. `4 dec`");
     }
-    let known = ["today", "tomorrow", "noon"].into_iter();
-    let known = known.chain(WEEKDAYS.split(' '));
+    let known = ["today", "tomorrow", "noon"].into_iter().chain(WEEKDAYS.split(' '));
     let advice = did_you_mean(word, known).unwrap_or_else(|| format!("try {example}"));
     format!("`{quoted}` is not understood; {advice}")
 }

@@ -50,14 +50,14 @@ fn where_nothing_is_found_enter_answers_nothing() {
 
 #[test]
 fn what_matches_no_row_is_an_answer_only_where_one_may_be_typed() {
-    let (rows, question) = (venues(), question().former(Some("Lisbon".to_owned())));
+    let (rows, question) = (venues(), question().previous_answer(Some("Lisbon".to_owned())));
     let check = |text: &str| match text {
         "" => Err("enter a place".to_owned()),
         _ => Ok(()),
     };
     let mut menu = Widget::new(&question, &rows, 0).or_typed(None, &check);
     menu.press(Key::Enter);
-    assert_eq!(menu.shown(), "Lisbon");
+    assert_eq!(menu.visible_text(), "Lisbon");
     for blank in ["", "   "] {
         menu.press(Key::EraseLine);
         press(&mut menu, blank);

@@ -8,16 +8,16 @@ use crate::platform::shell;
 use crate::service::mapping::WriteKind;
 
 /// What to do about a refusal (400 or 422): the complete command, with the named fields.
-pub(crate) fn way_on(refusal: &Refusal, call: &Call) -> Option<String> {
+pub(crate) fn suggest_fix(refusal: &Refusal, call: &Call) -> Option<String> {
     let is_of_input = matches!(refusal.status, 400 | 422);
     let mut draft = call.draft.clone().filter(|_| is_of_input)?;
-    let said = refusal.said().value();
-    let mut errors = texts(said, &["error", "message", "detail"]);
+    let wording = refusal.document().value();
+    let mut errors = texts(wording, &["error", "message", "detail"]);
     // What the vendor's response lacks is for the vendor to say.
     if draft.kind == WriteKind::Payment && errors.any(|it| it.contains("psp_response")) {
         return None;
     }
-    let named = named(said);
+    let named = named(wording);
     let is_sent = |it: &&Named| {
         let pointer = format!("/{}", it.name.replace('.', "/"));
         let body = call.body.as_ref();
@@ -94,9 +94,9 @@ mod tests {
 
     fn hint(kind: WriteKind, sent: Value, body: Value) -> Option<String> {
         let adapter = Adapter { profile: Some("acme".to_owned()), ..Adapter::default() };
-        let asked = sent.as_object().cloned().unwrap();
-        let call = Call::written(&adapter, kind, "/v1/x", asked).unwrap();
-        way_on(&Refusal::new(400, &HeaderMap::new(), body.into()), &call)
+        let requested = sent.as_object().cloned().unwrap();
+        let call = Call::written(&adapter, kind, "/v1/x", requested).unwrap();
+        suggest_fix(&Refusal::new(400, &HeaderMap::new(), body.into()), &call)
     }
 
     #[test]

@@ -8,14 +8,17 @@ use crate::json::plain;
 const MOST: usize = 40;
 
 /// The values of a document outside `read`, as paths and texts, without empty ones.
-pub(crate) fn around(document: &Value, read: &[&Map<String, Value>]) -> Vec<(String, String)> {
+pub(crate) fn envelope_fields(
+    document: &Value,
+    read: &[&Map<String, Value>],
+) -> Vec<(String, String)> {
     let mut found = Vec::new();
     collect(document, String::new(), read, &mut found);
     found
 }
 
 pub(crate) fn scalars(value: &Value) -> Vec<(String, String)> {
-    around(value, &[])
+    envelope_fields(value, &[])
 }
 
 fn collect(
@@ -58,7 +61,7 @@ mod tests {
     fn everything_outside_what_was_read_is_listed_with_its_path() {
         let document = json!({"data": {"booking": {"id": 1}, "links": [{"href": "/x"}]}, "meta": {"id": "r1", "n": null}});
         let read = document["data"]["booking"].as_object().unwrap();
-        let listed = around(&document, &[read]);
+        let listed = envelope_fields(&document, &[read]);
         let listed: Vec<String> = listed.iter().map(|it| format!("{} {}", it.0, it.1)).collect();
         assert_eq!(listed, ["data.links[0].href /x", "meta.id r1"]);
     }

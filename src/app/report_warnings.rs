@@ -12,7 +12,7 @@ use crate::terminal::view::joined;
 
 /// Takes what was read, and warns of what could not be. Where nothing could, the error (15) has the
 /// answer as its body.
-pub(crate) fn understood<T>(ui: &Ui, read: Result<Reading<T>>) -> Result<T> {
+pub(crate) fn report_warnings<T>(ui: &Ui, read: Result<Reading<T>>) -> Result<T> {
     let reading = read?;
     for warning in &reading.warnings {
         ui.out.warn(warning);
@@ -21,7 +21,7 @@ pub(crate) fn understood<T>(ui: &Ui, read: Result<Reading<T>>) -> Result<T> {
 }
 
 /// Notes what stands around the list in a response, such as a total, unless the spec has it.
-pub(crate) fn note_around(facts: &Facts, ui: &Ui, around: &[(String, String)]) {
+pub(crate) fn note_envelope(facts: &Facts, ui: &Ui, envelope_fields: &[(String, String)]) {
     /// Fields of the specification around its lists, which are requested or shown elsewhere.
     const KNOWN: [&str; 3] = ["object", "venue_id", "providers_failed"];
     if facts.certainty() == Certainty::Contract {
@@ -31,7 +31,7 @@ pub(crate) fn note_around(facts: &Facts, ui: &Ui, around: &[(String, String)]) {
         let name = path.split('[').next().unwrap_or_default();
         KNOWN.contains(&name)
     };
-    let parts = around.iter().filter(|(path, _)| !is_known(path));
+    let parts = envelope_fields.iter().filter(|(path, _)| !is_known(path));
     let parts = joined(parts.map(|(path, text)| Some(format!("{path} = {text}"))));
     if let Some(parts) = parts.filter(|_| ui.out.is_human()) {
         ui.out.note(&format!("also in the response: {parts}"));
@@ -46,7 +46,7 @@ pub(crate) fn booking_of(
     answer: Document,
     left_at: Timestamp,
 ) -> Result<Booking> {
-    let mut booking = understood(ui, facts.adapter().booking(answer, true))?;
+    let mut booking = report_warnings(ui, facts.adapter().booking(answer, true))?;
     booking.left_at = Some(left_at);
     Ok(booking)
 }
