@@ -1,4 +1,4 @@
-//! What tests of properties draw from: documents as nobody would write them.
+//! What tests of properties draw from: documents in unlikely forms.
 
 use std::borrow::Cow;
 

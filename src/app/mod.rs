@@ -30,7 +30,7 @@ pub(crate) fn block_on<T>(running: impl Future<Output = Result<T>>) -> Result<T>
         .build()
         .map_err(|error| Error::io("the runtime cannot be started", error))?;
     let outcome = runtime.block_on(running);
-    // A prompt or a keyring that nobody waits for any more may still be at it on its own thread.
+    // An abandoned prompt or keyring may still be at it on its own thread.
     runtime.shutdown_background();
     outcome
 }

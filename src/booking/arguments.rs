@@ -108,7 +108,7 @@ impl Limit {
     }
 }
 
-/// What the journal is told of a booking request. Hidden: a setting and an error name them.
+/// Settings of the journal for a booking request. Hidden: a setting and an error name them.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub(crate) struct JournalFlags {
     /// Keep guests' data on this computer for this long

@@ -21,7 +21,7 @@ const FLAGS: [(&str, &str); 4] = [
     ("--help", "Show the help of a command (all flags: `bookctl help flags`)"),
 ];
 
-/// The width of the longest name, and where what is said of it begins.
+/// The width of the longest name, and where its description begins.
 const NAMES: usize = 11;
 const INDENT: usize = NAMES + 4;
 

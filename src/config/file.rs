@@ -36,7 +36,7 @@ pub(crate) struct ConfigFile {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Profile {
     pub(crate) base_url: String,
-    /// Refuse every call that would change something. `None` where nobody has said it.
+    /// Refuse every call that would change something. `None` if it is not set.
     pub(crate) read_only: Option<bool>,
     /// PEM file with the authorities that sign the service's certificate.
     pub(crate) ca_file: Option<PathBuf>,

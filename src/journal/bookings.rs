@@ -283,7 +283,7 @@ pub(super) fn keep(
     store(statements, scope, held.as_ref(), booking, &seen)
 }
 
-/// Stores a booking that nobody here may have made, seen at a moment.
+/// Stores a booking that may come from elsewhere, seen at a moment.
 fn keep_seen(
     statements: &dyn SqlExecutor,
     scope: &Scope,
@@ -304,7 +304,7 @@ fn keep_seen(
 }
 
 impl Journal {
-    /// Stores a booking that came, whoever made it, unless the record is of a request that left
+    /// Stores a received booking, unless the record is of a request that left
     /// later. A guest that was deleted does not come back, and where nothing is to be kept no
     /// other's booking is added.
     pub(crate) fn update(&self, booking: &Booking) -> Result<()> {

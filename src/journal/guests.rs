@@ -14,7 +14,7 @@ use super::scope::Scope;
 use crate::outcome::Result;
 use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, Value, values};
 
-/// How many guests a transaction deletes at most, so that nobody waits long; more than it adds.
+/// How many guests a transaction deletes at most, to keep waits short; more than it adds.
 const AT_ONCE: u32 = 1000;
 
 /// The largest file, in bytes, that is rewritten after a booking request. Rewriting it takes a

@@ -54,7 +54,7 @@ pub(crate) enum TryResult {
     /// The service refused the request, and so created nothing for this try.
     Refused,
     NoProof,
-    /// The booking of somebody else who used the caller's key before.
+    /// The booking of another caller who used the key before.
     AnotherBooking,
     Booked,
 }
@@ -83,7 +83,7 @@ pub(crate) fn judge(
     }
 }
 
-/// Derives how a run ends from what its last try was told.
+/// Derives the end of a run from its last try.
 ///
 /// `in_doubt` is whether an earlier try of the run may have booked: a later refusal proves nothing
 /// about it. `is_of_another_key` is whether another attempt at the service has the booking: it

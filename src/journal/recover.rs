@@ -174,7 +174,7 @@ fn copy_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Resu
 
 /// Gives the old journal a second name, so that its own never disappears, if possible.
 fn set_aside(path: &Path) -> io::Result<PathBuf> {
-    // By the microsecond: whoever recovers holds the lock.
+    // By the microsecond: the recovering process holds the lock.
     let now = Timestamp::now().strftime("%Y%m%dT%H%M%S%.6fZ");
     let stored = beside(path, &format!(".broken-{now}"));
     if !RENAMES_OPEN_FILES || !path.is_file() || fs::hard_link(path, &stored).is_err() {

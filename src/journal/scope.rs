@@ -22,7 +22,7 @@ pub(crate) struct Scope {
     pub(crate) account: String,
     pub(crate) maker: Actor,
     pub(crate) retention: Cell<Retention>,
-    /// The service's clock minus ours, as far as an answer has told it.
+    /// The service's clock minus ours, as far as a response shows it.
     pub(crate) skew: Cell<SignedDuration>,
     /// Whether attempts of other accounts are this organization's, too, because its API key was
     /// changed: a person said so.

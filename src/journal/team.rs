@@ -1,4 +1,4 @@
-//! A journal that a team shares: its tables, and what is said of a database that cannot be used.
+//! A journal that a team shares: its tables, and the errors of an unusable database.
 
 use super::schema::{self, FIND_VERSION};
 use crate::outcome::{Error, Result};

@@ -1,4 +1,4 @@
-//! The text of a body, whoever sent it: compression, charset and byte order mark are undone.
+//! The text of a body: compression, charset and byte order mark are undone.
 
 use std::borrow::Cow;
 

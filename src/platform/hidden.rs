@@ -1,4 +1,4 @@
-//! Characters that nobody sees.
+//! Invisible characters.
 
 /// Whether a terminal acts on `c` or shows nothing for it.
 pub(crate) fn is_hidden(c: char) -> bool {

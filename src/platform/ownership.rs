@@ -1,6 +1,6 @@
 //! Files are trusted only if the user, or root or an administrator, owns them, as in ssh.
 //!
-//! In a folder that everybody can write to, another user could create a file first, and so choose
+//! In a folder with write access for all, another user could create a file first, and so choose
 //! the address that the API key is sent to, or read who is booked for.
 
 use std::fs;
@@ -49,7 +49,7 @@ pub(crate) fn refuse_others(path: &Path) -> Result<()> {
 }
 
 /// Refuses a file of settings that others may write, as ssh does: it says where keys are sent.
-/// `true` where the file system keeps no modes, so that nobody can say who may.
+/// `true` if the file system has no modes.
 pub(crate) fn refuse_writable(path: &Path) -> Result<bool> {
     if !files::is_writable_by_others(path) {
         return Ok(false);

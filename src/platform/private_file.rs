@@ -120,7 +120,7 @@ fn replace(path: &Path, text: &str, keeps_mode: bool) -> io::Result<()> {
     let like = keeps_mode.then_some(path);
     let written = files::create_new(&new, like).and_then(|mut file| {
         file.write_all(text.as_bytes())?;
-        // Windows renames no file that somebody has open, so it is closed here.
+        // Windows renames no file that is open, so it is closed here.
         file.sync_all()
     });
     let replaced = written.and_then(|()| rename(&new, path));

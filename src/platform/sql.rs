@@ -27,7 +27,7 @@ pub(crate) trait SqlExecutor {
     /// The time by the clock that all users of the database share, in milliseconds since 1970.
     fn clock(&self) -> SqlResult<i64>;
 
-    /// Runs a statement whose result nobody waits for: it may be sent only with the next one, or
+    /// Runs a statement without waiting for its result: it may be sent only with the next one, or
     /// with the commit. Returns the number of rows that it changed, or 0 if that is not known yet.
     fn execute_deferred(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<usize> {
         self.execute(sql, values)

@@ -133,7 +133,7 @@ fn parse(text: &str) -> Result<Value, (usize, String)> {
     // In TOML, a first bracket is that of a table.
     if text.trim_start().starts_with('{') {
         return serde_json::from_str(text).map_err(|error| {
-            // The line is told before it.
+            // The line stands before it.
             let why = error.to_string();
             let why = why.split(" at line ").next().unwrap_or_default();
             (error.line(), format!("not valid JSON: {why}"))

@@ -85,7 +85,7 @@ impl RequestFilter {
 }
 
 impl Args {
-    /// Whether it runs until it is told to end, which is then no interruption.
+    /// Whether it runs until a signal, which is then no interruption.
     pub(crate) const fn is_server(&self) -> bool {
         self.filter.follow && self.action.is_none()
     }

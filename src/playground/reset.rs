@@ -28,7 +28,7 @@ pub(crate) struct Args {
 pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let Parts { api, records, ui, .. } = parts;
     if !args.yes && ui.prompter.interactive() {
-        // Fails if this is not a sandbox, so that nobody is asked about a real service.
+        // Fails if this is not a sandbox, before a question about a real service.
         api.control(Call::get("/sandbox/clock")).await?;
         let confirmation = Confirmation::new(
             "resetting the sandbox",

@@ -100,7 +100,7 @@ pub(crate) struct Handler {
 
 impl Handler {
     /// A client for the handler at `url`, which has `deadline` to respond, and may have a
-    /// certificate of an authority in `ca_file`. `trace` is told what is posted and comes back.
+    /// certificate of an authority in `ca_file`. `trace` sees requests and responses.
     pub(crate) fn new(
         url: Url,
         deadline: Duration,

@@ -148,7 +148,7 @@ impl Api {
     }
 
     /// Waits for a rate limit that resets in `pause`, within `allowed`, or if a person agrees.
-    /// Returns what is left of `allowed`; `None` if nobody waits. The time that a person takes to
+    /// Returns what is left of `allowed`; `None` if there is no wait. The time that a person takes to
     /// answer counts as waiting.
     async fn wait(&self, mut pause: Duration, allowed: Duration) -> Result<Option<Duration>> {
         if pause > allowed {

@@ -20,7 +20,7 @@ pub(crate) struct KeyedRow {
     pub(crate) first: String,
 }
 
-/// An attempt under a later key of a row counts as that of somebody else.
+/// An attempt under a later key of a row counts as another caller's.
 const MOST_RETRIES: u32 = 9;
 
 impl KeyedRow {

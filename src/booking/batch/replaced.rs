@@ -156,7 +156,7 @@ type Seat = (String, Option<Date>, String);
 fn seat(records: &Records, requested: &Value) -> Option<Seat> {
     let venue = venue_of(requested);
     let (_, day) = day_at(records, &venue, requested)?;
-    // Without its guest, as after it was deleted, a request is nobody's.
+    // Without its guest, as after it was deleted, a request has no guest.
     let name = requested.pointer("/customer/name").map(plain)?;
     Some((venue, day, folded_name(&name)))
 }

@@ -71,7 +71,7 @@ impl BatchRun<'_> {
     ///
     /// A row that an earlier run booked is not sent again; it is read only if its booking had not
     /// ended. A problem that would refuse every row ends the batch, and so do several unknown
-    /// outcomes in a row and results that nobody reads. The same batch can then be started again.
+    /// outcomes in a row and unread results. The same batch can then be started again.
     /// The exit code is 18 if a row did not end confirmed.
     pub(crate) async fn run(
         &self,
@@ -296,7 +296,7 @@ impl BatchRun<'_> {
             }
             None => {}
         }
-        // The runners of a shared batch do not ask again what one of them was told.
+        // The runners of a shared batch do not repeat what one of them learned.
         if self.is_shared()
             && !self.retry_failed
             && let Some(refusal) = attempt.as_ref().and_then(refusal)

@@ -163,7 +163,7 @@ struct BookingSender<'a> {
 }
 
 impl BookingSender<'_> {
-    /// Who may have sent the key before, as far as that is not certainly nobody.
+    /// Who may have sent the key before, as far as that is known.
     fn key_sender(&self, earlier: Earlier) -> KeySender {
         match self.origin {
             _ if earlier != Earlier::Nothing => KeySender::Others,
@@ -354,7 +354,7 @@ impl BookingSender<'_> {
             agrees: verdict.refusal.is_none(),
             is_known: known == Some(id) && !verdict.is_another,
             is_older: self.is_older(&booking, status),
-            // Only another venue or guest shows that somebody else used the key.
+            // Only another venue or guest shows that another caller used the key.
             is_200: status == 200 && verdict.is_another,
         };
         let last = judge(displayed, self.origin, run.in_doubt, run.earlier);

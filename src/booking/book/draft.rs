@@ -190,7 +190,7 @@ impl BookingDraft {
         missing_fields.into_iter().map(|it| (it.0, it.1)).collect()
     }
 
-    /// Refuses (2) a draft that lacks something where nobody can be asked.
+    /// Refuses (2) a draft that lacks something without prompts.
     pub(crate) fn refuse_missing(&self) -> Result<()> {
         let missing_fields = self.missing_fields();
         let (arguments, what): (Vec<&str>, Vec<&str>) = missing_fields.iter().copied().unzip();

@@ -1,4 +1,4 @@
-//! Second bookings that nobody wants: a command that is run again, a request that may have booked
+//! Unwanted second bookings: a command that is run again, a request that may have booked
 //! already, and a guest who has a booking at the venue on that day.
 
 use std::collections::HashMap;
@@ -98,7 +98,7 @@ pub(crate) async fn wants_second_beside_open(
     Ok(true)
 }
 
-/// How many of the newest bookings are looked through, so that nobody waits for a long journal.
+/// How many of the newest bookings are looked through, so that a long journal makes no wait.
 const LOOKED_THROUGH: u32 = 1000;
 
 /// The standing bookings at some venues, each with its venue and time, newest first.

@@ -241,7 +241,7 @@ impl BookCommand<'_> {
         }
     }
 
-    /// Asks a person for what the draft lacks. Where nobody can be asked, that is refused (2).
+    /// Asks a person for what the draft lacks. Without prompts, that is refused (2).
     async fn complete(&mut self) -> Result<()> {
         if !self.ui.prompter.interactive() {
             return self.draft.refuse_missing();

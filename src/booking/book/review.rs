@@ -91,7 +91,7 @@ pub(crate) async fn pick_slot(
 
 /// Shows a person what is about to be booked. Where that is real, needs a card, or is at another
 /// time than the given one, the whole of it is shown, and asked about; else the terms are, in one
-/// line. A script is told of a card and a fee.
+/// line. A script gets a card and a fee.
 pub(crate) async fn review(
     api: &Api,
     ui: &Ui,
@@ -205,7 +205,7 @@ fn details(facts: &Facts, draft: &BookingDraft, slot: &Slot) -> SlotDetails {
     SlotDetails::of(slot, terms_reader(facts, party))
 }
 
-/// What a script is told of the card and the fee of a slot.
+/// The card and the fee of a slot, for a script.
 pub(crate) fn costs(facts: &Facts, slot: &Slot, party: u32) -> Option<String> {
     let details = SlotDetails::of(slot, terms_reader(facts, party));
     stakes(slot, details, None)

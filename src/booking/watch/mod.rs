@@ -72,7 +72,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let mut failed = None;
     for ended in watched {
         match ended {
-            // The first is the result of the command. Others are told apart by their ids.
+            // The first is the result of the command. Others differ by their ids.
             Err(error) if is_one || failed.is_none() => failed = Some(error),
             Err(error) => ui.out.warn(&error.message),
             Ok(its) if exit == Exit::Done => exit = its,

@@ -14,7 +14,7 @@ use crate::service::time::text::human;
 use crate::terminal::output::visible;
 use crate::terminal::view::joined;
 
-/// A value with what is said of it, as it may be printed.
+/// A value with its description, as it may be printed.
 pub(super) type Candidate = (String, String);
 
 pub(super) struct Known {

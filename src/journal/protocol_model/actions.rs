@@ -52,7 +52,7 @@ pub(super) enum Action {
     End(usize),
     /// The process dies.
     Kill(usize),
-    /// A request arrives although nobody waits for it any more.
+    /// A request arrives after its sender stopped waiting.
     LateArrival(Message),
     Abandon {
         machine: usize,

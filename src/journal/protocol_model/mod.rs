@@ -37,7 +37,7 @@ struct Protocol {
     instead: &'static [Answer],
     /// Which bookings of other keys the service may answer with.
     other_keys: OtherKeys,
-    /// A booking that somebody made under the first key before, elsewhere.
+    /// A booking made under the first key before, elsewhere.
     older: Option<Request>,
     /// `--retention 0`: guests are deleted whenever a run ends.
     forgets_at_once: bool,

@@ -212,7 +212,7 @@ impl Rule {
         }
     }
 
-    /// An older booking belonged to the key, even if nobody else can have used it (A2).
+    /// An older booking belonged to the key, even if no other caller used it (A2).
     pub(super) fn a_generated_key_has_an_older_booking() -> Self {
         Rule {
             judge: |displayed, _, in_doubt, earlier| {

@@ -66,7 +66,7 @@ pub(super) struct Journal {
     pub(super) generation: u8,
 }
 
-/// What a process is told.
+/// A response that a process gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Answer {
     /// A 200 or 201 with a booking.

@@ -113,7 +113,7 @@ fn group() -> Option<i32> {
     Some(getpgrp().as_raw_pid())
 }
 
-/// Whether a process with this number runs on this computer, whoever's it is.
+/// Whether a process with this number runs on this computer, of any user.
 pub(crate) fn is_alive(process: u32) -> bool {
     let process = i32::try_from(process).ok().and_then(Pid::from_raw);
     process.is_some_and(|it| test_kill_process(it) != Err(Errno::SRCH))

@@ -61,13 +61,13 @@ impl Modes {
         Ok(held)
     }
 
-    /// Sets the changed mode again, after somebody else has used the terminal.
+    /// Sets the changed mode again, after another program has used the terminal.
     pub(crate) fn enter(&self) -> io::Result<()> {
         tcsetattr(io::stdin(), OptionalActions::Drain, &self.changed)?;
         Ok(())
     }
 
-    /// Restores the mode for somebody else.
+    /// Restores the mode for another program.
     pub(crate) fn leave(&self) -> io::Result<()> {
         tcsetattr(io::stdin(), OptionalActions::Drain, &self.saved)?;
         Ok(())

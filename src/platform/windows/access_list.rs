@@ -73,7 +73,7 @@ pub(super) fn is_open_to_others(path: &Path) -> io::Result<bool> {
     )?)?;
     let ours = written(&*list("")?)?;
     let trusted: Vec<&str> = accounts(&ours).chain(OWNERS).collect();
-    // Without entries, nobody may do anything; without a list, everybody may do everything.
+    // Without entries, all is forbidden; without a list, all is allowed.
     let is_list = found.contains("D:") && !found.contains("NO_ACCESS_CONTROL");
     Ok(!is_list || accounts(&found).any(|account| !trusted.contains(&account)))
 }

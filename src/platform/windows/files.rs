@@ -26,14 +26,14 @@ pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Creates a file for writing. There must be none. It is its owner's alone. One that takes the
-/// place of `like`, which somebody else has placed, has what the folder passes on to new files.
+/// place of `like`, which another user placed, has what the folder passes on to new files.
 pub(crate) fn create_new(path: &Path, like: Option<&Path>) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     if like.is_some() {
         return options.open(path);
     }
-    // Until it is closed to others, nobody else can open it.
+    // Until it is closed to others, no other process can open it.
     let mut file = options.access_mode(access_list::WRITE_AND_CLOSE).share_mode(0).open(path)?;
     access_list::close_file(&mut file)?;
     Ok(file)
@@ -86,7 +86,7 @@ pub(crate) fn close_file(path: &Path) {
     }
 }
 
-/// A folder that somebody else has created keeps its access list: it may be a drive's or a share's
+/// A folder of another user keeps its access list: it may be a drive's or a share's
 /// own folder, and nobody but its owner knows who is meant to use it.
 pub(crate) fn close_folder(_: &Path) {}
 
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// Opens a file as SQLite does: nobody may rename or replace it meanwhile.
+    /// Opens a file as SQLite does: no process may rename or replace it meanwhile.
     fn held(path: &Path) -> File {
         const READ_AND_WRITE: u32 = 3;
         let mut options = OpenOptions::new();

@@ -12,7 +12,7 @@ use crate::outcome::Exit;
 use crate::platform::signals;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// How often a pipe is asked whether somebody reads it.
+/// How often a pipe is checked for a reader.
 const ASKED_EVERY: Duration = Duration::from_millis(250);
 
 /// Completes when the reader closes standard output, as in `| select -First 1`. Never completes if

@@ -34,7 +34,7 @@ async fn serve(
 ) -> Response {
     let limits = service.options.limits;
     let writes = endpoint.method != "GET" || limits && endpoint.rate_limit.is_some();
-    // Whoever has no key is told so by the main organization's clock.
+    // Without a key, the main organization's clock counts.
     let owner = request.key().map_or_else(|_| Organization::MAIN.to_owned(), |it| it.organization);
     let work = move |tx: &Tx<'_>| {
         let mut rate_limit = None;

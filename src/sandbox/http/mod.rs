@@ -38,7 +38,7 @@ pub(crate) use control::load_into;
 pub(crate) use exchanges::{Exchange, ExchangeLog, HarFile, Judge, open_own};
 pub(crate) use request::BODY_LIMIT;
 
-/// How long running requests may take once the server is told to stop.
+/// How long running requests may take once the server stops.
 const GRACE: Duration = Duration::from_secs(3);
 /// How long the head of a request may take. A connection without one gives its place to another.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);

@@ -24,7 +24,7 @@ impl Tx<'_> {
     }
 
     /// Adds a booking with its events, in place of an earlier one of its number. The events are
-    /// delivered to nobody: they happened before the app was there.
+    /// not delivered: they happened before the app was there.
     pub(crate) fn put_booking(&self, booking: &StoredBooking) -> Result<()> {
         for sql in [
             "DELETE FROM attempts WHERE event IN (SELECT number FROM events WHERE booking = ?)",

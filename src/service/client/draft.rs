@@ -296,7 +296,7 @@ impl Draft {
         text
     }
 
-    /// The fields that only a person knows, each with what is said of it, and what of the request
+    /// The fields that only a person knows, each with the service's words, and what of the request
     /// has no place yet.
     pub(crate) fn open(&self) -> Option<String> {
         let open = self.named.iter().filter(|it| self.held(it, true).is_none());

@@ -154,7 +154,7 @@ impl Client {
         self.send_with(&Call::get("/v1/"), key).await
     }
 
-    /// Reads an answer: a refusal as the profile says. A refused key is told how it was sent.
+    /// Reads an answer: a refusal as the profile says. A refused key's error shows how it was sent.
     fn read_answer(
         &self,
         status: StatusCode,

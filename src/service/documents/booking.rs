@@ -267,7 +267,7 @@ impl Booking {
                 self.error_code().and_then(code::entry).map_or(Exit::Failed, |entry| entry.exit)
             }
             Status::Cancelled | Status::Expired => Exit::Failed,
-            // The booking was made, and nobody knows what the word says of it.
+            // The booking was made, and the word is unknown.
             Status::Other(_) => Exit::OutcomeUnknown,
         }
     }

@@ -1,4 +1,4 @@
-//! What the specification fixes of each kind of object, so that it can be told by its shape.
+//! What the specification fixes of each kind of object, so that its shape identifies it.
 
 use serde_json::{Map, Value};
 

@@ -48,7 +48,7 @@ pub(crate) struct LearnReport {
     pub(crate) documents: Vec<Shown>,
     pub(crate) settings: Vec<Setting>,
     pub(crate) refused: Vec<Refused>,
-    /// What nobody has to correct.
+    /// What needs no correction.
     pub(crate) notes: Vec<String>,
     pub(crate) written: Option<String>,
     #[serde(skip)]

@@ -354,7 +354,7 @@ impl Output {
             return held.push_str(text);
         }
         self.beside_progress(|| {
-            // Nobody can be told if stderr is closed.
+            // A closed stderr cannot be reported.
             let _ = io::stderr().lock().write_all(text.as_bytes());
         });
     }

@@ -59,7 +59,7 @@ impl Pager {
     }
 
     /// Shows a text until the reader has seen enough. If the pager cannot be started, the error is
-    /// a warning; `None` if nobody chose the pager.
+    /// a warning; `None` for the default pager.
     pub(super) fn show(&self, text: &str) -> Result<(), Option<String>> {
         self.run(text).map_err(|error| {
             let command = &self.command;

@@ -63,7 +63,7 @@ impl Progress {
 fn late(state: &ProgressState, text: &mut dyn Write) {
     let seconds = state.elapsed().as_secs();
     if seconds >= 3 {
-        // Nobody can be told if it cannot be written.
+        // An error cannot be reported.
         let _ = write!(text, " {seconds} s, Ctrl-C is safe");
     }
 }

@@ -33,7 +33,7 @@ const GIVES_WAY: &str = "last seen,waiting for,booking id,venue id,slot,tags,sen
 const GIVES_WAY_LAST: &str = "party,address,venue";
 /// Columns of which each row has one line: names and terms, of which the beginning is enough.
 const CUT: &str = "guest,venue,name,address,card,cancellation";
-/// The width of such a column at which names are told apart.
+/// The width of such a column at which names differ.
 const RECOGNIZABLE: usize = 16;
 const LEGIBLE: usize = 10;
 const LEAST_CUT: usize = 7;

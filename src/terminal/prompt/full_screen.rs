@@ -35,7 +35,7 @@ impl FullScreen {
         write(ENTER)
     }
 
-    /// The process continues after it was stopped: somebody else has used the terminal.
+    /// The process continues after it was stopped: another program has used the terminal.
     pub(crate) fn resume(&mut self) -> io::Result<()> {
         self.enter()
     }

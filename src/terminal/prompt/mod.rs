@@ -76,7 +76,7 @@ impl Prompter<'_> {
     /// Says that the question before is asked again.
     pub(crate) fn announce_back(&self) {
         let hint = Theme::new(self.color).hint("You went back: the last answer above is not used.");
-        // Nobody can be told if stderr is closed.
+        // A closed stderr cannot be reported.
         let _ = write(&format!("{hint}\r\n"));
     }
 

@@ -106,7 +106,7 @@ impl Screen {
         }
     }
 
-    /// Begins afresh where the cursor is: somebody else has written to the terminal.
+    /// Begins afresh where the cursor is: another program has written.
     pub(super) fn forget(&mut self) {
         self.displayed = None;
     }

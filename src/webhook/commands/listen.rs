@@ -181,7 +181,7 @@ struct Display<'a> {
 }
 
 impl Display<'_> {
-    /// Shows events until nobody reads the output any more.
+    /// Shows events until the output is closed.
     async fn serve(&mut self, events: &mut UnboundedReceiver<ListenerEvent>) -> Result<()> {
         let ui = self.ui;
         let displayed = async {

@@ -207,7 +207,7 @@ fn in_a_line(why: &impl fmt::Display) -> String {
 }
 
 /// The cells without those that are ignored. One whose name is not known, or stands there twice, is
-/// a mistake: nobody knows what is meant.
+/// a mistake: its meaning is not certain.
 fn named(mut cells: Cells, ignored: &[String], noun: &str) -> Result<Cells, Mistake> {
     let is_ignored = |name: &str| ignored.iter().any(|it| it.trim().eq_ignore_ascii_case(name));
     cells.retain(|(name, _)| !is_ignored(name));

@@ -14,7 +14,7 @@ fn names_beside(path: &Path) -> Vec<String> {
 }
 
 /// Whoever is killed between the two names would else leave none, and the next command would begin
-/// a blank journal. Windows does not replace a file that somebody has open, so there it is renamed.
+/// a blank journal. Windows does not replace a file that is open, so there it is renamed.
 #[cfg(unix)]
 #[test]
 fn a_journal_that_is_set_aside_keeps_its_own_name_until_a_new_one_takes_it() {

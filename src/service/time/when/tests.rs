@@ -99,7 +99,7 @@ fn a_weekday_is_the_next_one_on_which_the_time_is_still_to_come() {
 #[test]
 fn years_end_leap_days_come_and_hours_pass_whatever_the_clocks_do() {
     // At 01:30 in winter, two hours later it is 04:30 in summer. Before offsets had whole minutes a
-    // moment is told in UTC.
+    // moment is in UTC.
     for [zone, now, text, wire] in rows(
         "UTC          | 2026-12-31T23:30:00Z | tomorrow 0:15    | 2027-01-01T00:15:00+00:00
          UTC          | 2026-12-31T23:30:00Z | fri 8pm          | 2027-01-01T20:00:00+00:00
