@@ -302,7 +302,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_link_is_followed_at_the_services_own_address_alone_and_without_the_key() {
+    fn link_is_followed_at_services_own_address_alone() {
         let base = "https://a.example/api";
         let call = Call::post("/v1/venues/search", json!({"vertical": "dining"}));
         let followed =

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_begins_a_run_has_a_name_also_where_the_environment_lacks_it() {
+    fn whoever_begins_run_has_name_also_where_environment_lacks_it() {
         let windows = |name: &str| (name == "COMPUTERNAME").then(|| "DESK-1".into());
         let Actor { user, host } = maker(&Environment::read(windows));
         for name in [user, host] {

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_usage_error_names_each_missing_argument_and_whose_value_is_wrong() {
+    fn usage_error_names_each_missing_argument() {
         for (arguments, wording) in [
             (&["webhook", "drill"][..], "missing argument: URL"),
             (

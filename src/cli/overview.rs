@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_summaries_of_the_overview_are_those_of_each_commands_own_help() {
+    fn summaries_of_overview_are_those_of_each_commands_own_help() {
         let mut built = every_command();
         built.build();
         for command in every_command().get_subcommands() {

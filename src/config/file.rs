@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_setting_cannot_be_is_refused_with_its_line_its_profile_and_its_key() {
+    fn what_setting_cannot_be_is_refused_with_its_line_its_profile() {
         #[rustfmt::skip]
         let cases = [
             ("dialect", "auth_header = 'X Key'", "valid header name"),

@@ -73,8 +73,7 @@ mod tests {
     const LEASE: Duration = Duration::from_secs(60);
 
     #[test]
-    fn an_attempt_that_another_process_has_claimed_is_not_ours_until_it_is_released_or_its_time_is_over()
-     {
+    fn attempt_that_another_process_has_claimed_is_not_ours() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let open = |host: &str| {

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forgotten_guest_is_nowhere_in_the_file_and_the_key_still_belongs_to_the_request() {
+    fn forgotten_guest_is_nowhere_in_file() {
         let place = TestJournal::new();
         let journal = place.journal();
         make(&journal, "k", "bk_1");
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_create_forgets_what_was_kept_long_enough_at_its_own_service_alone() {
+    fn booking_request_deletes_expired_guests_of_its_own_service() {
         let place = TestJournal::new();
         let journal = place.journal();
         make(&journal, "old", "bk_1");

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_booking_settles_an_attempt_if_it_agrees_and_is_not_older_than_what_may_have_made_it() {
+    fn booking_resolves_attempt_if_it_agrees() {
         const MADE: Earlier = Earlier::Booked;
         use Earlier::{MayHaveBooked, Nothing};
         use KeyOrigin::Caller;

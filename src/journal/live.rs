@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bookings_of_a_venue_that_have_not_ended_are_found_by_index_whatever_else_names_it() {
+    fn bookings_of_venue_that_have_not_ended_are_found_by_index() {
         let folder = tempfile::tempdir().unwrap();
         let journal = journal(&folder);
         for (key, status, venue) in [
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn guests_are_alike_by_name_phone_or_email_and_by_nothing_that_is_empty() {
+    fn guests_are_alike_by_name_phone_or_email_and_by_nothing_empty() {
         let is_same = |one: Json, other: Json| {
             let made = booking(json!({"id": "b", "status": "confirmed", "customer": one}));
             LiveBooking::from(made).is_for_guest_of(&json!({"customer": other}))

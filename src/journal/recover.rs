@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     #[ignore = "waits ten seconds for the other process"]
-    fn a_journal_that_another_process_is_writing_to_stays_where_it_is() {
+    fn journal_that_another_process_is_writing_to_stays_where_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let writer = open(&path, "o");
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recovered_attempt_still_belongs_to_the_account_and_the_runs_it_had() {
+    fn recovered_attempt_still_belongs_to_account_and_runs_it_had() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let open = |account: &str| {
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_behind_a_damaged_page_is_taken_over_and_the_bookings_on_it_are_named() {
+    fn what_stands_behind_damaged_page_is_taken_over() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let journal = open(&path, "o");
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_that_recover_one_journal_at_once_one_does_it_and_loses_nothing() {
+    fn of_several_that_recover_one_journal_immediately_one_does_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let journal = open(&path, "o");

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_begins_knows_whether_an_earlier_one_may_have_booked() {
+    fn run_that_begins_knows_whether_earlier_one_may_have_booked() {
         assert_eq!(Earlier::left_by::<&str>(&[]), Earlier::Nothing);
         for (earlier, last, left) in [
             (Outcome::Refused, Outcome::AnotherBooking, Earlier::Nothing),

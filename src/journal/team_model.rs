@@ -345,7 +345,7 @@ fn two_runners(left: Left) -> Team {
 }
 
 #[test]
-fn a_shared_journal_keeps_its_promises_whoever_dies_and_whatever_answer_is_lost() {
+fn shared_journal_keeps_its_promises_whoever_dies() {
     let team = two_runners(Left { kills: 2, cuts: 2, leases: 2, set_back: 1, ..Left::default() });
     team.checker().spawn_bfs().join().assert_properties();
 }
@@ -353,14 +353,14 @@ fn a_shared_journal_keeps_its_promises_whoever_dies_and_whatever_answer_is_lost(
 /// What `docs/teams.md` says of backups and failovers: such a server forgets bookings. The batch
 /// finds them again, because it sends the same key.
 #[test]
-fn a_server_that_loses_a_commit_which_it_has_answered_forgets_a_booking() {
+fn server_losing_an_acknowledged_commit_forgets_a_booking() {
     let team = two_runners(Left { kills: 1, leases: 1, failovers: 1, ..Left::default() });
     finds(KNOWN, team);
 }
 
 /// B3.
 #[test]
-fn a_lease_that_rests_on_the_clock_alone_lasts_for_a_day_where_that_is_set_back() {
+fn lease_that_rests_on_clock_alone_lasts_for_day_where_set_back() {
     let left = Left { kills: 1, set_back: 1, ..Left::default() };
     let team = Team { is_over: |lasts| lasts <= 0, ..two_runners(left) };
     finds(A_LEASE_ENDS, team);

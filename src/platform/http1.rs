@@ -69,7 +69,7 @@ mod tests {
     use tokio::net::TcpStream;
 
     #[tokio::test]
-    async fn a_connection_that_is_silent_or_stops_in_the_middle_of_a_head_is_closed() {
+    async fn silent_or_stopped_connection_is_closed() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let timeout = Duration::from_millis(50);

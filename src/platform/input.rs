@@ -102,7 +102,7 @@ mod tests {
     use super::decoded;
 
     #[test]
-    fn the_encodings_of_spreadsheets_are_read_and_others_are_named_with_their_line() {
+    fn encodings_of_spreadsheets_are_read() {
         let little: Vec<u8> = "\u{feff}Zoë 🍣".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let big: Vec<u8> = "\u{feff}Zoë 🍣".encode_utf16().flat_map(u16::to_be_bytes).collect();
         assert_eq!(decoded(little).unwrap(), "Zoë 🍣");

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_others_could_read_is_its_owners_alone_after_a_write() {
+    fn file_that_others_could_read_is_its_owners_alone_after_write() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, "old").unwrap();

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn for_powershell_a_word_is_quoted_if_it_would_mean_something_else() {
+    fn powershell_word_is_quoted_if_it_has_another_meaning() {
         for plain in "bk_1 2026-12-01T19:30:00+01:00 --at a=b C:/x 50%".split(' ') {
             assert_eq!(powershell_word(plain), plain);
         }

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_key_or_stands_in_a_secret_document_is_concealed() {
+    fn keys_and_contents_of_secret_documents_are_concealed() {
         let answer =
             json!({"status": "unremarkable", "number": "4242-7351-9", "approval_id": "apr_73519"});
         register_secrets_in(&answer);

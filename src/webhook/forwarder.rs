@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_services_own_schedule_abandons_after_the_fourth_failed_attempt() {
+    fn services_own_schedule_abandons_after_fourth_failed_attempt() {
         let next = |failures| {
             let next = Schedule::default().next(failures, Timestamp::UNIX_EPOCH);
             next.map(Timestamp::as_second)

@@ -51,7 +51,7 @@ fn batch_ends_with(home: &Home, row: &Value, more: &[&str], parts: &[&str]) {
 /// "an answer that is not one taken for success" (design): the first answer shows nothing by which
 /// the booking can be told.
 #[test]
-fn a_sparse_answer_to_a_create_is_compared_once_the_booking_shows_more() {
+fn sparse_answer_to_create_is_compared_once_booking_shows_more() {
     let sparse =
         json!({"id": "bk_1", "object": "booking", "status": "processing", "provider": "a"});
     let mut moved = booking("confirmed", &ada());
@@ -73,7 +73,7 @@ fn a_sparse_answer_to_a_create_is_compared_once_the_booking_shows_more() {
 }
 
 #[test]
-fn a_change_answered_with_another_guests_booking_is_no_success_and_the_journal_keeps_its_own() {
+fn change_answered_with_another_guests_booking_is_no_success() {
     for (command, status) in [
         ("cancel bk_1 --yes", "cancelled"),
         ("modify bk_1 --party 2", "confirmed"),
@@ -90,7 +90,7 @@ fn a_change_answered_with_another_guests_booking_is_no_success_and_the_journal_k
 
 /// A script books elsewhere after an 11, and the first booking stands.
 #[test]
-fn a_key_that_brings_another_booking_than_before_ends_with_16_whatever_its_status() {
+fn key_that_brings_another_booking_than_before_ends_with_16() {
     let next = std::cell::Cell::new(booking("confirmed", &ada()));
     let server = Scripted::start(move |_| {
         let mut other = booking("failed", &ada());
@@ -119,7 +119,7 @@ fn a_guest_whose_name_the_venue_has_corrected_is_the_same_guest() {
 
 /// "Nothing is booked twice": the failed booking is somebody else's, and the row's own may stand.
 #[test]
-fn a_row_is_not_booked_again_because_another_guests_booking_has_failed() {
+fn row_is_not_rebooked_after_another_guests_failure() {
     let (server, home) = home(booking("processing", &ada()), booking("failed", &eve()));
     batch_ends_with(&home, &row(), &[], &["\"exit_code\":8"]);
     for more in [&["--retry-failed"][..], &[]] {

@@ -67,7 +67,7 @@ fn a_429_without_a_document_is_waited_out_all_the_same() {
 /// a page, an empty body, 408, 425, 499 or anything from something in between proves nothing (16)"
 /// (design, Policies)
 #[test]
-fn a_4xx_without_one_of_the_services_documents_leaves_a_booking_request_open() {
+fn booking_4xx_without_a_service_document_stays_open() {
     let document = json!({"error": "no"}).to_string();
     let nothing_done = json!({"error": "off", "error_code": "vendor_disabled"}).to_string();
     let no_provider = json!({"error": "none", "error_code": "no_search_provider"}).to_string();
@@ -121,7 +121,7 @@ fn a_4xx_without_one_of_the_services_documents_leaves_a_booking_request_open() {
 
 /// One odd value does not cost the rest of a document, and is passed on as it came.
 #[test]
-fn half_a_surrogate_a_number_beyond_all_and_a_byte_order_mark_are_tolerated() {
+fn half_surrogate_number_beyond_all() {
     let document = r#"{"id":"bk_1","status":"confirmed","venue_name":"Caf\ud83d","amount":1e999999,"low":-1e400}"#;
     let server = Scripted::start(move |_| {
         Reply::Whole(200, "application/json", format!("\u{feff}{document}"))

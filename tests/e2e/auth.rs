@@ -76,7 +76,7 @@ fn a_status_says_where_a_key_comes_from_and_shows_its_end_alone() {
 /// "An API key never travels to another origin than the one it was stored or given for" (command
 /// line)
 #[test]
-fn a_stored_key_is_not_sent_to_an_address_that_was_edited_in_later() {
+fn stored_key_is_not_sent_to_address_that_was_edited_in_later() {
     let served = Served::start();
     let home = logged_in(&served);
     let elsewhere = crate::harness::Scripted::start(|_| crate::harness::Reply::html());
@@ -186,7 +186,7 @@ fn off_a_terminal_what_is_missing_is_named_and_nothing_is_asked() {
 
 /// "On a terminal it asks for base URL, profile name and key" (command line, Command tree)
 #[test]
-fn a_person_is_asked_for_address_name_and_key_and_the_key_is_not_shown() {
+fn user_is_asked_for_address_name_and_key_and_key_is_not_shown() {
     let served = Served::start();
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["auth", "login", "--storage", "file"]);
@@ -206,7 +206,7 @@ fn a_person_is_asked_for_address_name_and_key_and_the_key_is_not_shown() {
 }
 
 #[test]
-fn where_no_keyring_answers_a_person_hears_of_the_file_before_the_key_is_asked_for() {
+fn login_without_keyring_offers_a_file_before_the_key() {
     let served = Served::start();
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["auth", "login"]);

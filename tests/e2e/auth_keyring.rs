@@ -44,7 +44,7 @@ fn with_keyring(home: &Home, served: &Served, script: &str) -> Option<Output> {
 
 /// "secrets in the OS keyring"; "it reads back what it stored" (command line)
 #[test]
-fn a_real_keyring_keeps_what_login_stores_and_gives_what_others_stored_there() {
+fn real_keyring_keeps_what_login_stores() {
     let served = Served::start();
     let home = Home::new();
     let script = r#"
@@ -157,7 +157,7 @@ fn without_a_bus_a_login_says_so_at_once_and_names_the_ways_out() {
 
 /// A bus that takes connections and says nothing.
 #[test]
-fn a_bus_that_never_answers_is_waited_for_three_seconds_and_only_where_it_is_needed() {
+fn bus_that_never_answers_is_waited_for_three_seconds() {
     let served = Served::start();
     let home = Home::new();
     let socket = home.folder().join("bus");

@@ -57,7 +57,7 @@ const AUTHORITIES: &[&str] = &["/etc/ssl", "/usr/share/ca-certificates", "/etc/p
 const THREADS: &[&str] = &["clone(", "clone3("];
 
 #[test]
-fn a_read_with_a_key_in_the_environment_opens_its_connection_and_nothing_else() {
+fn read_with_key_in_environment_opens_its_connection() {
     let server =
         Scripted::start(|_| Reply::json(200, &json!({"id": "bk_1", "status": "confirmed"})));
     // The journal and the sandbox are there, and are let lie.
@@ -81,7 +81,7 @@ fn a_read_with_a_key_in_the_environment_opens_its_connection_and_nothing_else() 
 }
 
 #[test]
-fn the_embedded_sandbox_asks_no_keyring_and_loads_no_authorities() {
+fn embedded_sandbox_asks_no_keyring_and_loads_no_authorities() {
     let home = Home::new();
     let book = for_guest("ven_confirms");
     for arguments in [&book[..], &["status"]] {

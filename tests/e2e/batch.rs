@@ -38,7 +38,7 @@ fn lines(output: &Output) -> Vec<Value> {
 /// "A result line is `{"row", "idempotency_key", "exit_code", "booking"?|"error"?}`" (command line,
 /// Forms)
 #[test]
-fn each_row_has_a_result_line_and_a_batch_that_is_started_again_books_nothing_twice() {
+fn restarted_batch_prints_each_row_and_books_nothing_twice() {
     let served = Served::start();
     let home = served.home();
     let file = file(&home, "friday.jsonl", &rows(3));
@@ -222,7 +222,7 @@ fn row_that_was_abandoned_is_sent_by_its_person_alone() {
 
 /// A row that stands in the file twice is more often a slip than a guest with two tables.
 #[test]
-fn equal_rows_are_refused_with_their_numbers_unless_they_are_meant() {
+fn equal_rows_are_refused_with_their_numbers() {
     let served = Served::start();
     let home = served.home();
     let four = format!("{}{}", rows(2), rows(2));
@@ -247,7 +247,7 @@ fn equal_rows_are_refused_with_their_numbers_unless_they_are_meant() {
 
 /// "its occurrence among equal rows" (command line, Forms)
 #[test]
-fn equal_rows_that_are_meant_are_as_many_bookings_and_another_name_is_another_batch() {
+fn equal_rows_meant_are_as_many_bookings() {
     let served = Served::start();
     let home = served.home();
     let twice = file(&home, "twice.jsonl", &rows(1).repeat(2));
@@ -339,7 +339,7 @@ fn a_row_whose_card_the_venue_may_hold_is_not_tried_anew() {
 
 /// "`--dry-run` prints the request, sends nothing, 0" (command line, Output 5)
 #[test]
-fn a_dry_run_shows_the_request_of_each_row_under_the_key_that_it_will_have() {
+fn batch_dry_run_shows_each_rows_request_and_key() {
     let served = Served::start();
     let home = served.home();
     let file = file(&home, "friday.jsonl", &rows(2));
@@ -378,7 +378,7 @@ fn what_refuses_every_row_stops_the_batch_at_the_first() {
 
 /// Whoever has seen enough (`| head -1`) ends the batch: it does not go on behind their back.
 #[test]
-fn a_batch_whose_results_nobody_takes_stops_and_says_how_to_go_on() {
+fn batch_whose_results_nobody_takes_stops_and_says_how_to_go_on() {
     let served = Served::start();
     for to in ["| head -1 >/dev/null", ">/dev/full"] {
         let home = served.home();
@@ -432,7 +432,7 @@ fn a_file_that_cannot_be_meant_is_refused_as_a_whole() {
 
 /// "`availability_id`: the slot; the default is the one at that time" (batches)
 #[test]
-fn a_row_is_booked_at_a_slot_that_the_venue_offers_or_not_at_all() {
+fn row_is_booked_at_slot_that_venue_offers_or_not_at_all() {
     let served = Served::start();
     let home = served.home();
     let mut odd = row(1, "Grace Hopper");
@@ -454,7 +454,7 @@ fn a_row_is_booked_at_a_slot_that_the_venue_offers_or_not_at_all() {
 }
 
 #[test]
-fn a_row_with_a_slot_has_the_time_at_which_it_was_offered_or_is_refused() {
+fn row_with_slot_has_time_at_which_it_was_offered_or_is_refused() {
     let served = Served::start();
     let home = served.home();
     let slots = ["slots", "ven_confirms", "--at", "2038-02-01 19:30", "--json"];
@@ -476,7 +476,7 @@ fn a_row_with_a_slot_has_the_time_at_which_it_was_offered_or_is_refused() {
 
 /// A row whose result is not known is sent again as it was, whatever the venue offers by then.
 #[test]
-fn a_row_that_may_have_booked_the_last_slot_is_sent_again_without_looking_for_another() {
+fn row_that_may_have_booked_is_sent_again_with_its_slot() {
     for own in [None, Some("own-key")] {
         let served = Served::start();
         let home = served.home();
@@ -522,7 +522,7 @@ fn a_batch_does_not_wait_for_limits_that_a_sandbox_has_no_more() {
 }
 
 #[test]
-fn what_a_row_was_waited_for_is_its_result_and_a_reset_sandbox_books_the_rows_anew() {
+fn what_row_was_waited_for_is_its_result() {
     let home = Home::new();
     let mut row = row(1, "Ada Lovelace");
     row["venue_id"] = "ven_processing".into();

@@ -9,7 +9,7 @@ use crate::harness::{GUEST, Home, Served, has, holds, text, words};
 /// "Started with no configuration at all it talks to the embedded sandbox: one line on stderr says
 /// so, and that nothing is really booked." (command line, Command tree)
 #[test]
-fn in_an_empty_home_and_a_pipe_one_command_books_and_says_that_nothing_is_really_booked() {
+fn in_empty_home_and_pipe_one_command_books() {
     let home = Home::new();
     let output = home.ok(["book", "ven_confirms"].iter().chain(&GUEST));
     assert!(output.stdout.starts_with("confirmed\tbk_"), "{output}");
@@ -50,7 +50,7 @@ fn eight_commands_at_once_in_one_empty_home_make_eight_bookings() {
 
 /// Exit 7: "no slot at that time" (command line, Exit codes); nothing is booked at another one.
 #[test]
-fn a_venue_without_a_slot_at_that_time_lists_the_nearest_and_books_nothing() {
+fn venue_without_slot_at_that_time_lists_nearest() {
     let home = Home::new();
     let arguments = ["book", "ven_confirms", "--at", "tomorrow 19:40"];
     let output = home.run(arguments.iter().chain(&GUEST[2..])).exits(7);
@@ -67,7 +67,7 @@ fn a_venue_without_a_slot_at_that_time_lists_the_nearest_and_books_nothing() {
 
 /// "`@1`, `@2` stand for the rows of the last list." (command line, Command tree)
 #[test]
-fn a_row_of_the_last_search_names_a_venue_and_a_row_of_the_last_slots_a_slot() {
+fn row_of_last_search_names_venue_and_row_of_last_slots_slot() {
     let home = Home::new();
     let search = "search dining --near Sandbox --at 'tomorrow 19:30'";
     let venues = home.ok(words(format!("{search} --json"))).json();
@@ -140,7 +140,7 @@ fn a_row_that_the_last_list_does_not_have_is_refused() {
 }
 
 #[test]
-fn what_is_said_of_the_guest_stands_in_the_booking_as_it_was_written() {
+fn what_is_said_of_guest_stands_in_booking_as_it_was_written() {
     let home = Home::new();
     let booking = home.json(
         "book ven_confirms --at 'tomorrow 19:30' --party 20 --name 'Zoë Ångström-東京' \

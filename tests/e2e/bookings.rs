@@ -32,7 +32,7 @@ fn forget(home: &Home, more: &[&str]) -> Output {
 }
 
 #[test]
-fn what_was_booked_here_is_listed_newest_first_as_the_service_sent_it() {
+fn bookings_are_listed_newest_first_as_the_service_sent_them() {
     let home = Home::new();
     assert_eq!(listed(&home, &[]), [] as [Value; 0]);
     let first = home.booked("ven_confirms", &[], 0);
@@ -69,7 +69,7 @@ fn the_list_follows_what_is_done_and_shown() {
 /// "body lists the organization's unfinished bookings of the last day in open_bookings" (spec,
 /// Errors: 404)
 #[test]
-fn the_organizations_open_bookings_are_listed_whoever_made_them_and_no_journal_is_needed() {
+fn organizations_open_bookings_are_listed_whoever_made_them() {
     let served = Served::start();
     let other = served.home();
     let open = other.booked("ven_otp", &[], 10);
@@ -128,7 +128,7 @@ fn shell_of(shell: &mut std::process::Command, script: &str) -> std::process::Co
 
 /// "`@1`, `@2` stand for the rows of the last list" (command line, Command tree)
 #[test]
-fn a_row_of_the_list_stands_for_its_booking_in_every_command_that_takes_one() {
+fn row_number_stands_for_its_booking_in_every_command() {
     let home = Home::new();
     let confirmed = home.booked("ven_confirms", &[], 0);
     let paused = home.booked("ven_otp", &[], 10);
@@ -153,7 +153,7 @@ fn a_row_of_the_list_stands_for_its_booking_in_every_command_that_takes_one() {
 }
 
 #[test]
-fn a_row_that_the_list_does_not_have_and_an_id_that_is_none_are_refused_before_anything_is_sent() {
+fn row_that_list_does_not_have() {
     let server = Scripted::start(|_| Reply::json(200, &json!({})));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     assert!(listed(&home, &[]).is_empty());
@@ -197,7 +197,7 @@ fn another_services_bookings_are_not_listed_and_not_forgotten() {
 }
 
 #[test]
-fn a_forgotten_guest_is_nowhere_in_the_file_and_forgetting_twice_is_no_failure() {
+fn forgotten_guest_is_nowhere_in_file() {
     let home = Home::new();
     let key = ["--idempotency-key", "dinner-1"];
     let guest = [&["--email", "ada@canary.example"], &key[..]].concat();
@@ -220,7 +220,7 @@ fn a_forgotten_guest_is_nowhere_in_the_file_and_forgetting_twice_is_no_failure()
 }
 
 #[test]
-fn an_attempt_that_is_not_settled_keeps_its_guest_and_the_way_to_settle_it_is_said() {
+fn attempt_not_resolved_keeps_its_guest() {
     let home = Home::new();
     home.booked("ven_confirms", &[], 0);
     home.fault("POST /v1/bookings", "drop_after", 3);
@@ -253,7 +253,7 @@ fn forgetting_many_wants_a_yes_off_a_terminal() {
 }
 
 #[test]
-fn retention_is_read_from_the_file_the_profile_and_the_flag_and_goes_with_the_next_create() {
+fn retention_is_read_from_file_profile_and_flag() {
     let home = Home::new().configured("retention = '0'\n");
     let id = home.booked("ven_confirms", &[], 0);
     assert_eq!(listed(&home, &[]), [json!({"id": id, "object": "booking", "status": "confirmed"})]);
@@ -346,7 +346,7 @@ fn several_commands_at_once_lose_nothing() {
 
 /// A journal that cannot be read stops what needs it, and nothing else.
 #[test]
-fn a_damaged_journal_fails_the_list_and_no_command_whose_work_is_done() {
+fn damaged_journal_fails_list_and_no_command_whose_work_is_done() {
     let served = Served::start();
     let id = served.home().booked("ven_confirms", &[], 0);
     let home = served.home();

@@ -277,7 +277,7 @@ fn a_read_only_profile_sends_no_write() {
 
 /// "where this page is silent, do what a user of `gh` … would expect" (command line)
 #[test]
-fn brackets_in_a_fields_name_nest_and_the_fields_of_a_get_are_its_query() {
+fn brackets_in_fields_name_nest_and_fields_of_get_are_its_query() {
     let server = anything();
     let home = home_of(&server);
     let fields = ["-F", "customer[name]=Ada", "-F", "n=2", "-f", "tags[]=7"];

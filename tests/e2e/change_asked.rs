@@ -50,7 +50,7 @@ fn writes(service: &Scripted) -> usize {
 /// "On a terminal, `modify` without an argument opens a list to pick from": and asks what to
 /// change.
 #[test]
-fn a_change_that_is_not_named_is_asked_for_on_a_terminal_and_refused_in_a_pipe() {
+fn change_not_named_is_asked_for_on_terminal() {
     let home = Home::new();
     let id = in_three_days(&home, "ven_confirms");
     let mut terminal = Terminal::start(&home, &["modify"]);
@@ -98,7 +98,7 @@ fn a_dry_run_of_a_change_shows_the_very_request_that_is_sent() {
 }
 
 #[test]
-fn a_time_whose_zone_nobody_knows_is_refused_with_and_without_a_dry_run() {
+fn time_whose_zone_nothing_knows_is_refused_with() {
     let booking = json!({
         "id": "bk_1", "status": "confirmed", "venue_id": "ven_1", "party_size": 2,
         "datetime": "2031-12-01T02:00:00Z",

@@ -30,7 +30,7 @@ fn each_field_is_changed_alone_and_the_rest_stays() {
 
 /// "modify on a booking that is not confirmed" is the 409 (spec, Errors)
 #[test]
-fn a_booking_that_is_not_confirmed_is_neither_changed_nor_cancelled() {
+fn booking_not_confirmed_is_neither_changed_nor_cancelled() {
     let home = Home::new();
     for (venue, code) in [("ven_otp", 10), ("ven_processing", 8), ("ven_provider_fails", 11)] {
         let id = home.booked(venue, &[], code);
@@ -57,7 +57,7 @@ fn a_change_of_nothing_or_of_nonsense_is_a_usage_error() {
 
 /// Exit 2: "`--yes` missing" (command line, Exit codes)
 #[test]
-fn off_a_terminal_a_cancel_wants_its_yes_and_sends_nothing_without() {
+fn off_terminal_cancel_wants_its_yes_and_sends_nothing_without() {
     let home = Home::new();
     let id = home.booked("ven_confirms", &[], 0);
     let error = home.run(["cancel", &id, "--json"]).refused(2, "usage");
@@ -68,7 +68,7 @@ fn off_a_terminal_a_cancel_wants_its_yes_and_sends_nothing_without() {
 
 /// "a continue, modify or cancel is not repeated blindly: the booking is read first" (design)
 #[test]
-fn where_the_answer_to_a_change_is_lost_the_booking_tells_what_came_of_it() {
+fn where_answer_to_change_is_lost_booking_tells_what_came_of_it() {
     let home = Home::new();
     let id = home.booked("ven_confirms", &[], 0);
     const MODIFY: &str = "POST /v1/bookings/{id}/modify";
@@ -98,7 +98,7 @@ fn where_the_answer_to_a_change_is_lost_the_booking_tells_what_came_of_it() {
 }
 
 #[test]
-fn where_the_answer_to_a_cancel_is_lost_the_booking_tells_what_came_of_it() {
+fn where_answer_to_cancel_is_lost_booking_tells_what_came_of_it() {
     const CANCEL: &str = "POST /v1/bookings/{id}/cancel";
     let home = Home::new();
     let cancel = |id: &str| home.run(["cancel", id, "--yes", "--json"]);

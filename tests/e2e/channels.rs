@@ -120,7 +120,7 @@ fn copy_tests(file: &str, folder: &Path) {
 
 #[test]
 #[ignore = "builds and installs packages"]
-fn wheel_in_a_new_environment_passes_strict_typed_parallel_tests() {
+fn wheel_in_new_environment_passes_strict_typed_parallel_tests() {
     let Some(python) = python_with_wheel() else { return };
     let folder = folder("pytest");
     copy_tests("test_bookings.py", &folder);

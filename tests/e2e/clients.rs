@@ -75,7 +75,7 @@ fn finds_the_missing_keys_alone(served: &Served) {
 
 #[test]
 #[ignore = "needs other languages' clients"]
-fn a_generated_python_client_is_strictly_typed_and_walks_the_whole_life_cycle() {
+fn generated_python_client_is_strictly_typed() {
     let Some(python) = python_with("openapi_python_client, mypy") else {
         return;
     };
@@ -135,7 +135,7 @@ fn openapi_generator_takes_both_documents() {
 
 #[test]
 #[ignore = "needs other languages' clients"]
-fn a_generated_typescript_client_is_strictly_typed_and_walks_the_whole_life_cycle() {
+fn generated_typescript_client_is_strictly_typed() {
     let packages = ["typescript", "@types/node", "openapi-typescript", "openapi-fetch"];
     let Some((node, modules)) = node_with(&packages) else {
         return;

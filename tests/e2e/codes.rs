@@ -49,7 +49,7 @@ fn every_code_of_the_programs_own_is_one_that_some_error_has() {
 }
 
 #[test]
-fn every_code_that_the_sandbox_answers_with_is_in_the_catalog_and_the_other_way_round() {
+fn every_code_that_sandbox_answers_with_is_in_catalog() {
     let refusals = src("sandbox/rules/api_error.rs");
     // A code is one word, in `error_code` or, in older refusals, in `error`, where the others have
     // a sentence.

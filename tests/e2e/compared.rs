@@ -29,7 +29,7 @@ fn book(key: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_change_that_the_booking_does_not_show_is_a_warning_that_names_the_key_and_exit_7() {
+fn change_that_booking_does_not_show_is_warning_that_names_key() {
     let server = Scripted::start(|_| Reply::json(200, &booking()));
     let home = home(&server, "");
     home.run(["modify", "bk_1", "--party", "4"])
@@ -55,7 +55,7 @@ fn a_change_to_the_same_clock_of_another_offset_is_sent() {
 }
 
 #[test]
-fn a_change_that_moves_what_nobody_asked_to_move_is_a_warning_and_exit_7() {
+fn change_that_moves_what_nothing_asked_to_move_is_warning() {
     let server = Scripted::start(|request| {
         let mut shown = booking();
         if request.method == "POST" {
@@ -69,7 +69,7 @@ fn a_change_that_moves_what_nobody_asked_to_move_is_a_warning_and_exit_7() {
 
 /// A script books elsewhere after a 7, so that a booking that was made ends with 16.
 #[test]
-fn a_booking_made_otherwise_than_was_chosen_is_a_warning_that_names_the_key_and_exit_16() {
+fn booking_unlike_the_request_warns_with_its_key_and_exits_16() {
     let mut made = booking();
     made["end_user"] = json!("user_8");
     let server = Scripted::start(move |_| Reply::json(201, &made));
@@ -88,7 +88,7 @@ fn a_booking_made_otherwise_than_was_chosen_is_a_warning_that_names_the_key_and_
 /// "The journal keeps what was sent, byte for byte, so that `resume` repeats it under a changed
 /// adapter."
 #[test]
-fn a_key_that_is_given_again_sends_what_was_sent_and_the_guest_too_where_the_journal_forgot() {
+fn key_given_again_sends_what_was_sent_and_guest_too() {
     let server = Scripted::start(|_| Reply::json(201, &booking()));
     let home = home(&server, "");
     home.ok(book("k"));
@@ -183,7 +183,7 @@ fn a_code_that_the_service_skips_is_told_from_one_that_it_takes() {
 }
 
 #[test]
-fn a_fresh_booking_may_be_answered_with_200_and_an_old_one_with_201() {
+fn fresh_booking_may_be_answered_with_200_and_old_one_with_201() {
     for (status, created_at, is_old) in [
         (200, None, false),
         (201, Some("2020-01-01T00:00:00Z"), true),
@@ -217,7 +217,7 @@ fn losing_the_first() -> impl Fn(&Request) -> Reply + Send + 'static {
 }
 
 #[test]
-fn what_is_resumed_are_the_bytes_that_were_sent_whatever_the_profile_says_now() {
+fn what_is_resumed_are_bytes_sent_whatever_profile_says_now() {
     let server = Scripted::start(losing_the_first());
     let home = home(&server, WRITTEN);
     home.run(book("key-1")).exits(16);
@@ -356,7 +356,7 @@ fn a_code_is_masked_under_whatever_name_it_is_sent() {
 }
 
 #[test]
-fn another_booking_or_session_is_shown_and_the_exit_code_says_that_it_was_not_asked_for() {
+fn another_booking_or_session_is_shown() {
     let server = Scripted::start(|request| match request.path.contains("sessions") {
         true => Reply::json(
             200,
@@ -380,7 +380,7 @@ fn another_booking_or_session_is_shown_and_the_exit_code_says_that_it_was_not_as
 }
 
 #[test]
-fn a_code_and_a_key_that_the_service_repeats_are_neither_stored_nor_shown() {
+fn repeated_code_and_key_are_neither_stored_nor_shown() {
     let server = Scripted::start(|request| {
         let mut shown = booking();
         if request.path.ends_with("/continue") {

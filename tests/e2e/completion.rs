@@ -63,7 +63,7 @@ pub(crate) fn lived_in() -> (Home, String) {
 }
 
 #[test]
-fn the_scripts_in_the_repository_are_those_that_the_program_prints() {
+fn scripts_in_repository_are_those_that_program_prints() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("completions");
     let home = Home::new();
     let help = home.ok(["completions", "--help"]).stdout;
@@ -127,7 +127,7 @@ fn what_was_seen_is_offered_with_its_name_and_its_time() {
 }
 
 #[test]
-fn a_verb_is_offered_the_bookings_that_it_can_be_used_on_the_latest_first() {
+fn verb_is_offered_bookings_that_it_can_be_used_on_latest_first() {
     let (home, _) = lived_in();
     journal(&home).execute("DELETE FROM bookings", []).unwrap();
     remember(&home, "sandbox", "bk_1", "failed", "One");
@@ -143,7 +143,7 @@ fn a_verb_is_offered_the_bookings_that_it_can_be_used_on_the_latest_first() {
 }
 
 #[test]
-fn what_comes_from_outside_neither_drives_a_terminal_nor_becomes_a_command() {
+fn completion_makes_no_command_of_text_from_outside() {
     let (home, _) = lived_in();
     journal(&home).execute("DELETE FROM bookings", []).unwrap();
     remember(&home, "sandbox", "bk_1", "confirmed", "\u{1b}[31mRed\n\u{202e}der\tx");
@@ -224,7 +224,7 @@ fn the_variable_alone_changes_no_command() {
 }
 
 #[test]
-fn with_a_shared_journal_no_bookings_of_the_file_beside_it_are_offered() {
+fn shared_journal_completes_no_bookings_of_the_local_file() {
     let served = Served::start();
     let home = served.home();
     let booking = home.booked("ven_confirms", &[], 0);

@@ -100,7 +100,7 @@ fn fish_completes() {
 }
 
 #[test]
-fn a_tab_in_zsh_writes_the_booking_into_the_line_sourced_or_autoloaded() {
+fn tab_in_zsh_writes_booking_into_line_sourced_or_autoloaded() {
     if !installed("zsh") {
         return;
     }

@@ -151,7 +151,7 @@ fn settings_that_others_may_write_are_refused_with_the_chmod() {
 /// "`BOOKCTL_JOURNAL` (…; set and empty: the local file, also against the profile's)" (command
 /// line, Environment)
 #[test]
-fn an_empty_journal_variable_is_the_local_file_against_the_profile() {
+fn empty_journal_variable_is_local_file_against_profile() {
     let served = Served::start();
     let more = "journal = 'postgresql://bookings@127.0.0.1:1/bookctl'\n";
     let home = Home::new().with_profile("live", served.base_url(), more);
@@ -211,7 +211,7 @@ fn no_sandbox_refuses_the_embedded_one_and_a_served_one() {
 }
 
 #[test]
-fn an_address_where_nothing_listens_is_said_within_three_seconds() {
+fn address_where_nothing_listens_is_said_within_three_seconds() {
     let nowhere = format!("http://127.0.0.1:{}", free_port());
     let home = Home::pointing_to(&nowhere, "sk_live_x");
     let begun = Instant::now();
@@ -254,7 +254,7 @@ fn a_config_file_that_cannot_be_read_is_refused_with_its_line() {
 /// "A flag (`--profile` too) beats the environment, the environment the config file." (command
 /// line)
 #[test]
-fn a_flag_beats_the_environment_and_the_environment_beats_the_file() {
+fn flag_beats_environment_and_environment_beats_file() {
     let answers = |name: &'static str| {
         Scripted::start(move |_| Reply::json(404, &json!({"error": name, "open_bookings": []})))
     };
@@ -278,7 +278,7 @@ fn a_flag_beats_the_environment_and_the_environment_beats_the_file() {
 /// "An API key never travels to another origin than the one it was stored or given for" (command
 /// line)
 #[test]
-fn a_profile_named_sandbox_is_the_embedded_one_whatever_the_environment_says() {
+fn profile_named_sandbox_is_embedded_one() {
     let server = Scripted::start(|_| Reply::html());
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     home.book("ven_confirms", &["--profile", "sandbox"]).exits(0);

@@ -21,7 +21,7 @@ fn is_untouched(home: &Home, id: &str) {
 
 /// A person believes to be at the shell, and types the next command or a remark.
 #[test]
-fn a_line_that_holds_a_y_is_asked_again_and_shown_as_it_is_typed() {
+fn line_that_holds_y_is_asked_again_and_shown_as_it_is_typed() {
     let home = Home::new();
     let id = home.booked("ven_confirms", &[], 0);
     for (command, question) in asking(&id) {
@@ -39,7 +39,7 @@ fn a_line_that_holds_a_y_is_asked_again_and_shown_as_it_is_typed() {
 }
 
 #[test]
-fn what_was_typed_before_the_question_was_drawn_does_not_answer_it() {
+fn what_was_typed_before_question_was_drawn_does_not_answer_it() {
     for plain in [false, true] {
         let home = Home::new();
         let id = home.booked("ven_confirms", &[], 0);

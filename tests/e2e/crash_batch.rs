@@ -62,7 +62,7 @@ fn lines(output: &Output) -> Vec<Value> {
 
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn a_batch_that_is_killed_and_started_again_here_or_elsewhere_books_each_row_once() {
+fn killed_batch_restarted_anywhere_books_each_row_once() {
     let (count, kills) = if all_cases() { (1000, 20) } else { (40, 3) };
     let served = Served::unlimited();
     let homes: [Home; 2] = [served.home(), served.home()];

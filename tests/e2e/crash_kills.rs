@@ -99,13 +99,13 @@ fn kill_creates(what: &str, stride: usize, journal: Option<&Path>) {
 
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn a_first_create_that_is_killed_at_any_system_call_is_neither_lost_nor_repeated() {
+fn first_booking_killed_at_any_call_is_not_lost_or_repeated() {
     kill_creates("kills of a first create", 9, None);
 }
 
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn a_create_of_a_home_in_use_that_is_killed_at_any_system_call_is_neither_lost_nor_repeated() {
+fn booking_killed_at_any_call_in_a_used_home_is_not_lost() {
     // Searches were remembered; no attempt is there yet.
     let used = Served::unlimited().home();
     used.ok(["attempts"]);
@@ -164,7 +164,7 @@ fn settling_an_attempt_may_be_killed_at_any_system_call_as_well() {
 /// ends.
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn forgetting_guests_may_be_killed_at_any_system_call_and_forgets_no_open_attempt() {
+fn forgetting_guests_may_be_killed_at_any_system_call() {
     let prepare = |served: &Served, number: usize| {
         let home = served.home();
         let key = leave_open(&home, &Intent::number(number));
@@ -191,7 +191,7 @@ fn recover(home: &Home) {
 /// A damaged journal is kept aside, whenever that ends: not a byte of it is lost.
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn recovering_a_journal_may_be_killed_at_any_system_call_and_loses_not_a_byte_of_it() {
+fn recover_killed_at_any_call_loses_no_byte() {
     let damaged = b"this was a journal once ".repeat(400);
     let prepare = |served: &Served, number: usize| {
         let home = served.home();
@@ -213,7 +213,7 @@ fn recovering_a_journal_may_be_killed_at_any_system_call_and_loses_not_a_byte_of
 
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn recovering_a_journal_may_be_killed_at_any_system_call_and_forgets_no_intent() {
+fn recover_killed_at_any_call_forgets_no_request() {
     let prepare = |served: &Served, number: usize| {
         let (home, intent) = (served.home(), Intent::number(number));
         leave_open(&home, &intent);
@@ -232,7 +232,7 @@ fn recovering_a_journal_may_be_killed_at_any_system_call_and_forgets_no_intent()
 /// Between system calls too, and within them: whenever the clock says so.
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn a_create_that_is_killed_at_any_moment_is_neither_lost_nor_repeated() {
+fn create_killed_at_any_moment_is_neither_lost_nor_repeated() {
     let cases: Vec<u64> = (0..if all_cases() { 1000 } else { 16 }).collect();
     try_each("kills at random", 4, &cases, |served, number, case| {
         // How long one takes now, as busy as the machine is.
@@ -254,7 +254,7 @@ fn a_create_that_is_killed_at_any_moment_is_neither_lost_nor_repeated() {
 /// journal, the next takes back, and nobody's intent is lost.
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn of_many_creates_in_one_home_that_are_killed_none_is_lost_or_repeated() {
+fn of_many_creates_in_one_home_killed_none_is_lost_or_repeated() {
     const AT_ONCE: usize = 8;
     let rounds = if all_cases() { 40 } else { 2 };
     let served = Served::unlimited();

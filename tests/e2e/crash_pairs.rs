@@ -109,7 +109,7 @@ fn held_first(told: Told, forgets: bool) -> (Misbehaving, Home, Running, Gate) {
 
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn a_create_that_is_killed_at_any_system_call_while_another_of_its_key_is_held_loses_nothing() {
+fn booking_killed_beside_a_held_one_of_its_key_loses_nothing() {
     if strace_is_missing() {
         return;
     }
@@ -152,7 +152,7 @@ const THEN: [Then; 3] = [Then::GoesOn, Then::IsKilled, Then::IsKilledMeanwhile];
 
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn a_create_that_is_stopped_at_any_system_call_while_another_of_its_key_runs_loses_nothing() {
+fn booking_stopped_beside_a_running_one_loses_nothing() {
     if strace_is_missing() {
         return;
     }
@@ -225,7 +225,7 @@ fn stopped_meanwhile(way: usize, call: &SystemCall) -> Kept {
 /// Several of one key at once, each killed at a moment of its own, round after round.
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn of_many_creates_of_one_key_that_are_killed_at_random_one_booking_is_left() {
+fn many_killed_requests_of_one_key_leave_one_booking() {
     let rounds: Vec<u64> = (0..if all_cases() { 150 } else { 4 }).collect();
     let kills = Mutex::new(0);
     try_each_with(

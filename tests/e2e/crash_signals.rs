@@ -31,7 +31,7 @@ fn says_what_there_is(home: &Home, intent: &Intent, served: &Served, stderr: &st
 
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn a_create_that_is_interrupted_at_any_system_call_says_how_to_go_on() {
+fn create_interrupted_at_any_system_call_says_how_to_go_on() {
     if strace_is_missing() {
         return;
     }
@@ -62,7 +62,7 @@ fn a_create_that_is_interrupted_at_any_system_call_says_how_to_go_on() {
 
 /// 129, 130, 131 and 143 (command line, Exit codes)
 #[test]
-fn a_create_that_waits_for_its_answer_ends_at_once_and_says_how_to_go_on() {
+fn create_that_waits_for_its_answer_ends_immediately() {
     let places = [0, 1, 17, 120, 300].into_iter();
     let signals = [SIGNALS[0], SIGNALS[1], ("HUP", 129), ("QUIT", 131)];
     let cases = places.flat_map(|place| signals.map(|signal| (place, signal)));

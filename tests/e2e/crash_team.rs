@@ -10,8 +10,7 @@ use crate::team::{Team, listed};
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn whatever_is_killed_at_whatever_moment_the_shared_journal_knows_every_booking_and_settles_it_once()
- {
+fn shared_journal_knows_every_booking_after_any_kill() {
     let Some(mut team) = Team::free() else { return };
     let [ada, bob] = ["ada", "bob"].map(|user| team.machine(user));
     let kills = if all_cases() { 200 } else { 24 };
@@ -62,7 +61,7 @@ fn rows(count: usize) -> String {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn runners_that_are_killed_and_a_server_that_crashes_book_every_row_of_a_batch_once() {
+fn killed_runners_and_crashed_server_book_each_row_once() {
     let (count, runners, kills, crashes) = match all_cases() {
         true => (500, 5, 200, 50),
         false => (24, 3, 8, 2),

@@ -55,7 +55,7 @@ struct Seen {
 
 #[test]
 #[ignore = "a storm takes most of a minute"]
-fn a_storm_of_creates_against_a_service_that_misbehaves_books_nothing_twice_and_forgets_nothing() {
+fn storm_of_booking_requests_books_once_and_forgets_nothing() {
     let (creates, at_once) = if all_cases() { (5000, 20) } else { (150, 10) };
     let seed = seed();
     let homes = if all_cases() { 4 } else { 2 };

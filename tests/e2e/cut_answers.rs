@@ -51,7 +51,7 @@ type Case = (&'static str, fn(usize) -> Spoil, usize, usize, usize);
 
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn what_is_cut_reset_held_up_or_lost_after_any_byte_is_asked_for_again_under_the_same_key() {
+fn response_cut_at_any_byte_is_requested_again_with_its_key() {
     let longest = longest_answer() + 1;
     #[rustfmt::skip]
     let cases: [Case; 7] = [
@@ -141,7 +141,7 @@ fn changed((header, body): Change) -> Spoil {
 }
 
 #[test]
-fn an_answer_that_is_not_what_it_says_is_no_success_and_settles_afterwards() {
+fn answer_not_what_it_says_is_no_success() {
     let alone = [PROMISE, b"HTTP/1.1 204 No Content\r\n\r\n"];
     let alone = alone.map(|bytes| Spoil::changed(|_| bytes.to_vec()));
     let cases: Vec<Spoil> = BROKEN.map(changed).into_iter().chain(alone).collect();
@@ -171,7 +171,7 @@ fn odd_and_whole() -> [Spoil; 5] {
 }
 
 #[test]
-fn an_answer_that_is_odd_and_whole_or_that_drips_is_a_success_on_the_first_try() {
+fn answer_odd_and_whole_or_that_drips_is_success_on_first_try() {
     let cases = odd_and_whole();
     try_each("odd answers", WORKERS, &cases, |served, number, spoil| {
         let proxy = Proxy::start(served.base_url(), spoil.clone(), EVERY_TRY);

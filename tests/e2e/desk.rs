@@ -41,7 +41,7 @@ fn order<'a>(terminal: &Terminal, guests: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn the_desk_shows_what_waits_what_is_unresolved_then_visits_by_their_time() {
+fn desk_shows_waiting_then_unresolved_then_visits_by_time() {
     let home = home(&[
         ("ven_confirms", "2031-11-29T18:00:00Z", "Later Guest"),
         ("ven_provider_fails", "2031-11-28T20:00:00Z", "Failed Guest"),
@@ -216,7 +216,7 @@ fn an_unresolved_request_is_resolved_from_its_card() {
 }
 
 #[test]
-fn it_is_readable_at_each_size_without_color_and_while_the_terminal_is_resized() {
+fn it_is_readable_at_each_size_without_color() {
     let home = home(&[
         ("ven_otp", "2031-11-28T20:00:00Z", "Ada Lovelace"),
         ("ven_confirms", "2031-11-29T20:00:00Z", "李 小龙 Zoë Crêperie Übergrößenträger"),

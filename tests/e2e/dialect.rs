@@ -186,7 +186,7 @@ fn the_service_has_another_name_for_every_open_one() {
 
 /// "so the tool works against the real service without a new release" (wire contract)
 #[test]
-fn a_booking_lives_its_whole_life_at_a_service_that_speaks_other_names() {
+fn booking_lives_its_whole_life_under_other_names() {
     let served = Served::start();
     let service = service(served.base_url().to_owned());
     let home = home_of(&service);

@@ -37,7 +37,7 @@ fn without_any_configuration_nothing_is_a_problem() {
 }
 
 #[test]
-fn a_service_that_takes_the_key_is_well_and_one_that_refuses_it_is_the_keys_problem() {
+fn service_that_takes_key_is_well() {
     let served = Served::start();
     let report = examine(&served.home(), 0);
     has(check(&report, "key"), "detail", "environment");
@@ -72,7 +72,7 @@ fn a_key_that_no_header_holds_is_the_keys_problem() {
 /// A key in the environment or in the file needs no keyring; a profile without a key may have it
 /// there.
 #[test]
-fn a_keyring_that_does_not_answer_is_a_warning_only_where_the_key_may_be_in_it() {
+fn keyring_that_does_not_answer_is_warning() {
     let served = Served::start();
     finds(&examine(&served.home(), 0), "keyring ok");
     let profile =
@@ -87,7 +87,7 @@ fn a_keyring_that_does_not_answer_is_a_warning_only_where_the_key_may_be_in_it()
 }
 
 #[test]
-fn a_dead_address_and_one_where_something_else_answers_are_network_problems() {
+fn doctor_reports_dead_and_wrong_addresses_as_network_problems() {
     let report = examine(&Home::pointing_to("http://127.0.0.1:9", "sk_live_x"), 15);
     finds(&report, "reachability problem");
     text(check(&report, "reachability"), "fix");
@@ -121,7 +121,7 @@ fn a_service_that_fails_or_refuses_is_no_problem_of_the_key() {
 }
 
 #[test]
-fn a_broken_configuration_is_told_and_the_rest_is_looked_at_all_the_same() {
+fn broken_configuration_is_told_and_rest_is_looked_at_all_same() {
     for config in ["default_profile = [", "default_profile = 'gone'", "[profiles.sandbox]\n"] {
         let home = Home::new().configured(config);
         let report = examine(&home, 3);
@@ -156,7 +156,7 @@ fn a_home_where_nothing_can_be_booked_is_a_problem() {
 }
 
 #[test]
-fn a_clock_that_is_off_is_a_warning_and_an_unsettled_attempt_too() {
+fn clock_that_is_off_is_warning_and_unsettled_attempt_too() {
     let service = Scripted::start(|request| match request.method.as_str() {
         "GET" => Reply::json(
             200,
@@ -178,7 +178,7 @@ fn a_clock_that_is_off_is_a_warning_and_an_unsettled_attempt_too() {
 
 /// macOS keeps the configuration in `~/Library/Application Support`.
 #[test]
-fn the_fix_of_a_configuration_is_a_command_also_where_a_blank_is_in_its_path() {
+fn fix_of_configuration_is_command_also() {
     let home = Home::new();
     let folder = home.folder().join("Application Support");
     std::fs::create_dir(&folder).unwrap();

@@ -129,7 +129,7 @@ fn the_status_names_the_service_and_how_far_its_clock_is() {
 }
 
 #[test]
-fn the_status_of_a_service_that_says_little_is_shown_all_the_same() {
+fn status_of_service_that_says_little_is_shown_all_same() {
     let server = Scripted::start(|_| Reply::json(200, &json!({"hello": "there"})));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     home.ok(["status"]).shows(server.base_url());

@@ -108,7 +108,7 @@ fn may_fail(call: &SystemCall, folder: &str) -> bool {
 
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn where_any_call_on_its_files_fails_nothing_is_sent_without_an_intent_that_survives_a_power_cut() {
+fn any_failed_file_call_sends_nothing_without_a_durable_record() {
     if strace_is_missing() {
         return;
     }

@@ -77,7 +77,7 @@ fn a_create_that_gets_its_answer_on_a_later_try_is_confirmed() {
 /// "a 5xx without a code … proves nothing" (design, Policies): three tries under one key, and the
 /// attempt stays open.
 #[test]
-fn a_create_that_the_service_fails_at_is_sent_three_times_at_most_under_one_key_and_ends_with_16() {
+fn failing_booking_request_is_sent_three_times_and_exits_16() {
     for status in [500, 502, 503, 504] {
         let server = creating(move |_| Reply::json(status, &json!({"error": "busy"})));
         let home = home(&server);
@@ -117,7 +117,7 @@ fn whatever_is_no_answer_to_a_read_exits_15() {
 
 /// "a continue, modify or cancel is not repeated blindly: the booking is read first" (design)
 #[test]
-fn a_code_whose_answer_is_lost_is_sent_once_and_the_booking_is_read() {
+fn code_whose_answer_is_lost_is_sent_once_and_booking_is_read() {
     let paused = json!({"id": "bk_1", "object": "booking", "status": "requires_action", "next_action": {"type": "otp"}});
     for (then, exit) in [(paused, 16), (confirmed(), 0)] {
         let server = Scripted::start(move |request| match request.method.as_str() {

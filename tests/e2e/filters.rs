@@ -8,7 +8,7 @@ use crate::harness::{GUEST, Home, has, text};
 
 /// A filter is the person's own, and may be wrong: the command ends with a word, not with it.
 #[test]
-fn a_filter_without_end_ends_with_a_word_and_leaves_the_command_alive() {
+fn filter_without_end_ends_with_word_and_leaves_command_alive() {
     let home = Home::new();
     for (filter, why) in [
         ("def f: f+1; f", "recurses without end"),
@@ -31,7 +31,7 @@ fn a_filter_without_end_ends_with_a_word_and_leaves_the_command_alive() {
 /// A script's own values reach a filter without being spliced into its text; bookctl's secrets do
 /// not.
 #[test]
-fn a_filter_has_the_environment_without_secrets_and_the_arguments_it_was_given() {
+fn filter_has_environment_without_secrets() {
     let home = Home::new()
         .with("BOOKCTL_API_KEY", "sk_live_sandbox")
         .with("COPY", "Bearer sk_live_sandbox")
@@ -69,7 +69,7 @@ fn a_filter_that_takes_no_room_ends_with_its_time() {
 
 /// A booking was made: what fails afterwards must not lose it.
 #[test]
-fn a_filter_that_fails_after_a_create_gives_the_booking_all_the_same() {
+fn filter_that_fails_after_create_gives_booking_all_same() {
     let home = Home::new();
     for filter in [".id.nope", "def f: f+1; f"] {
         let arguments = ["book", "ven_confirms", "--jq", filter];

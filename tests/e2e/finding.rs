@@ -37,7 +37,7 @@ fn three() -> (Home, [String; 3]) {
 }
 
 #[test]
-fn a_booking_is_found_by_guest_phone_email_venue_day_and_status_without_case_and_accents() {
+fn booking_is_found_by_guest_phone_email_venue_day() {
     let (home, [muller, li, ada]) = three();
     for (words, ids) in [
         (&["muller"][..], vec![&muller]),
@@ -79,7 +79,7 @@ fn a_booking_is_found_by_guest_phone_email_venue_day_and_status_without_case_and
 }
 
 #[test]
-fn the_document_says_whether_there_is_more_and_a_limit_of_zero_lists_all() {
+fn document_says_whether_there_is_more() {
     let (home, _) = three();
     let cut = home.json("bookings --limit 2");
     assert_eq!(cut["bookings"].as_array().unwrap().len(), 2);
@@ -92,7 +92,7 @@ fn the_document_says_whether_there_is_more_and_a_limit_of_zero_lists_all() {
 }
 
 #[test]
-fn a_booking_that_was_shown_is_found_as_well_and_one_that_a_script_read_leaves_nothing() {
+fn booking_shown_is_found_as_well() {
     let served = Served::start();
     let other = served.home();
     let [ada, eve] = ["Ada Lovelace", "Eve Other"]
@@ -132,7 +132,7 @@ fn a_booking_of_a_received_webhook_is_found_by_its_id() {
 }
 
 #[test]
-fn of_a_guest_who_is_forgotten_nothing_is_left_in_what_is_searched() {
+fn of_guest_forgotten_nothing_is_left_in_what_is_searched() {
     let (home, [muller, ..]) = three();
     assert_eq!(found(&home, &["muller"]), [muller.as_str()]);
     home.ok(["bookings", "forget", &muller]);
@@ -172,7 +172,7 @@ fn a_text_names_the_booking_of_every_command_that_takes_one() {
 }
 
 #[test]
-fn without_a_booking_a_terminal_offers_a_list_at_every_width_and_a_pipe_names_the_argument() {
+fn without_booking_terminal_offers_list_at_every_width() {
     let (home, [muller, _, ada]) = three();
     for columns in [50, 120] {
         let mut terminal = Terminal::of_width(&home, columns, &["show"]);
@@ -220,7 +220,7 @@ fn a_venue_of_an_earlier_search_and_the_last_one_need_no_id() {
 }
 
 #[test]
-fn after_a_reset_no_booking_is_listed_and_an_old_one_is_not_found() {
+fn after_reset_no_booking_is_listed_and_old_one_is_not_found() {
     let (home, [_, _, ada]) = three();
     home.ok(["sandbox", "reset", "--yes"]);
     home.ok(["bookings"]).says("No bookings found (sandbox).");
@@ -228,7 +228,7 @@ fn after_a_reset_no_booking_is_listed_and_an_old_one_is_not_found() {
 }
 
 #[test]
-fn a_booking_that_a_real_service_does_not_show_stays_in_the_list() {
+fn booking_that_real_service_does_not_show_stays_in_list() {
     let reads = std::cell::Cell::new(0);
     let server = Scripted::start(move |_| match reads.replace(reads.get() + 1) {
         0 => Reply::json(200, &json!({"id": "bk_1", "status": "processing"})),
@@ -251,7 +251,7 @@ fn unsettled(keys: &[&str]) -> Home {
 }
 
 #[test]
-fn the_last_attempt_is_the_only_open_one_and_a_row_of_the_list_names_one() {
+fn last_attempt_is_only_open_one_and_row_of_list_names_one() {
     let home = unsettled(&["first"]);
     let booking: Value = home.json("attempts resume @last");
     assert_eq!(booking["status"], "confirmed");

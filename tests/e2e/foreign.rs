@@ -174,7 +174,7 @@ variants! {
 /// Prints the table of `docs/dev/foreign-services.md`, and runs the commands of `docs/connect.md`.
 #[test]
 #[ignore = "needs Python for the foreign service"]
-fn nothing_is_wrong_at_services_of_strangers_and_the_hints_lead_to_a_confirmed_booking() {
+fn nothing_is_wrong_at_services_of_strangers() {
     if !installed("python3") {
         return skipped("python3 is missing, so the services cannot be started");
     }
@@ -199,7 +199,7 @@ fn answering(document: Value) -> (Scripted, Home) {
 
 #[test]
 #[ignore = "needs Python for the foreign service"]
-fn a_status_that_nobody_knows_is_shown_as_the_word_and_ends_a_watch() {
+fn status_that_nobody_knows_is_shown_as_word_and_ends_watch() {
     let booking = serde_json::json!({"id": "bk_1", "object": "booking", "status": "On Hold", "provider": "p"});
     let (_server, home) = answering(booking);
     let shown = home.ok(["show", "bk_1"]);
@@ -221,7 +221,7 @@ fn a_status_that_nobody_knows_is_shown_as_the_word_and_ends_a_watch() {
 
 #[test]
 #[ignore = "needs Python for the foreign service"]
-fn a_booking_of_another_provider_can_be_changed_until_the_service_says_otherwise() {
+fn booking_of_another_provider_can_be_changed() {
     let mut booking =
         serde_json::json!({"id": "bk_1", "status": "confirmed", "provider": "elsewhere"});
     let (_server, home) = answering(booking.clone());

@@ -185,7 +185,7 @@ fn at_every_variant(part: impl Fn(&Life) + Sync) {
 
 #[test]
 #[ignore = "needs Python for the foreign service"]
-fn venues_and_slots_are_found_with_all_pages_terms_and_providers() {
+fn venues_and_slots_are_found_with_all_pages_terms() {
     at_every_variant(|life| {
         let search = "search dining --near 'New York' --at 'tomorrow 19:30' --party 2";
         let all = life.run(words(search), 0);
@@ -259,7 +259,7 @@ fn a_booking_is_made_shown_changed_and_cancelled() {
 
 #[test]
 #[ignore = "needs Python for the foreign service"]
-fn a_code_further_fields_and_a_payment_are_answered_in_the_services_own_form() {
+fn code_fields_and_payment_are_answered_in_the_services_form() {
     at_every_variant(|life| {
         let pay = ["--payment", "vendor"];
         let (id, paused) = life.book("Long Supper Club", &pay, 10);
@@ -408,7 +408,7 @@ fn find(value: &Value, name: &str) -> Option<Value> {
 
 #[test]
 #[ignore = "needs Python for the foreign service"]
-fn open_bookings_are_listed_in_every_shape_and_never_none_when_some_came() {
+fn open_bookings_are_listed_in_every_shape() {
     at_every_variant(|life| {
         let none = life.run(["bookings", "--open"], 0);
         none.says("No unfinished bookings");

@@ -86,7 +86,7 @@ fn a_disk_that_is_really_full_stops_the_create_or_knows_it() {
 
 #[test]
 #[ignore = "needs root: it mounts a disk, or makes another user's files"]
-fn a_home_that_may_not_be_written_stops_the_create_and_is_still_read() {
+fn home_that_may_not_be_written_stops_create_and_is_still_read() {
     let served = Served::unlimited();
     for made in [0, 1] {
         let home = served.home();

@@ -67,7 +67,7 @@ fn a_har_file_is_complete_at_every_moment() {
 }
 
 #[test]
-fn a_har_file_that_another_sandbox_is_writing_is_refused_and_stays_whole() {
+fn har_file_that_another_sandbox_is_writing_is_refused() {
     let home = Home::new();
     let (file, name) = place(&home, "two.har");
     let first = Served::with(&home, &["--ephemeral", "--har", &name]);
@@ -81,7 +81,7 @@ fn a_har_file_that_another_sandbox_is_writing_is_refused_and_stays_whole() {
 }
 
 #[test]
-fn the_next_run_takes_the_place_of_a_har_file_of_one_that_was_killed() {
+fn next_run_takes_place_of_har_file_of_one_that_was_killed() {
     let home = Home::new();
     let (file, name) = place(&home, "log.har");
     for _ in 0..2 {
@@ -95,7 +95,7 @@ fn the_next_run_takes_the_place_of_a_har_file_of_one_that_was_killed() {
 }
 
 #[test]
-fn a_file_that_is_no_har_file_of_bookctl_is_refused_and_left_as_it_is() {
+fn file_no_har_file_of_bookctl_is_refused_and_left_as_it_is() {
     let home = Home::new();
     let (file, name) = place(&home, "precious.json");
     let browsers = r#"{"log":{"version":"1.2","creator":{"name":"Firefox"},"entries":[]}}"#;
@@ -163,7 +163,7 @@ fn on_a_full_disk_a_har_file_stays_whole() {
 /// "keys masked wherever they stand: each header value by itself, headers and parameters named key,
 /// token, secret, auth, cookie or password" (sandbox, Requests)
 #[test]
-fn a_secret_is_masked_in_every_header_parameter_and_body_of_the_log_and_the_file() {
+fn secret_is_masked_in_every_header_parameter_and_body_of_log() {
     const SECRET: &str = "real-secret-4711";
     let home = Home::new();
     let (file, name) = place(&home, "masked.har");

@@ -40,7 +40,7 @@ fn booking(more: &[&str]) -> Vec<String> {
 
 /// "every wait has a deadline, says what it waits for" (design)
 #[test]
-fn a_journal_that_is_held_is_named_after_a_second_and_waited_for_as_long_as_the_timeout_says() {
+fn journal_held_is_named_after_second() {
     let home = prepared();
     let _held = hold(&home.path().join("journal.db"));
     let begun = Instant::now();
@@ -96,8 +96,7 @@ fn a_signal_ends_the_wait(file: &str, line: &str) {
 }
 
 #[test]
-fn a_webhooks_file_that_is_held_is_named_after_a_second_and_waited_for_as_long_as_the_timeout_says()
-{
+fn webhooks_file_held_is_named_after_second() {
     let home = prepared();
     let _held = hold_alone(&home.path().join("webhooks.db"));
     let output = home
@@ -180,7 +179,7 @@ fn a_held_journal_is_not_recovered() {
 /// "No attempt that began while a journal was recovered is forgotten": who writes to it is waited
 /// for, and not set aside.
 #[test]
-fn a_journal_that_cannot_be_used_any_more_is_not_set_aside_while_another_process_writes_to_it() {
+fn damaged_journal_stays_while_another_process_writes_to_it() {
     let home = prepared();
     let journal = home.path().join("journal.db");
     let newer = Connection::open(&journal).unwrap();

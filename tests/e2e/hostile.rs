@@ -342,7 +342,7 @@ fn what_a_field_is_called_never_acts_on_the_terminal() {
 /// "U+200C and U+200D inside names and emoji stay as they are; characters that hide text are made
 /// visible"
 #[test]
-fn names_of_every_script_are_shown_as_they_are_and_hidden_text_is_not_hidden() {
+fn names_of_every_script_are_shown_as_they_are() {
     let home = Home::new();
     let names = [
         "علی\u{200c}رضا محمدی",

@@ -36,7 +36,7 @@ const LIVE: &str = "sk_live_sandbox";
 
 /// "`rate: 0.2` (seeded, `seed` shown, so that a run can be repeated)" (sandbox tools)
 #[test]
-fn a_rate_fails_the_same_requests_again_with_the_seed_that_it_showed() {
+fn rate_fails_same_requests_again_with_seed_that_it_showed() {
     let server = Served::unlimited();
     let run = |fault: &Value| -> (Value, Vec<u16>) {
         let added = add(&server, fault);
@@ -100,7 +100,7 @@ fn a_control_names_the_flag_whose_value_is_wrong() {
 
 /// The next response on the connection would lose what the cut had left.
 #[test]
-fn a_cut_that_a_response_does_not_reach_is_not_made_in_the_next_one() {
+fn cut_that_response_does_not_reach_is_not_made_in_next_one() {
     let server = Served::start();
     add(&server, &json!({"on": "any", "kind": "truncate", "after_bytes": 5000}));
     let address = server.base_url().trim_start_matches("http://");
@@ -271,7 +271,7 @@ fn a_webhook_that_is_duplicated_arrives_twice() {
 }
 
 #[test]
-fn a_webhook_that_is_reordered_arrives_after_the_next_one_of_its_booking() {
+fn webhook_reordered_arrives_after_next_one_of_its_booking() {
     let delivered = Delivered::with(&json!({"on": "webhook", "kind": "reorder"}));
     assert_eq!(delivered.came(2), [CONFIRMED, CREATED]);
     delivered.wait_until(|all| all[0]["attempts"][0]["fault"] == "reorder");
@@ -291,7 +291,7 @@ fn a_webhook_that_is_dropped_is_tried_again_later() {
 }
 
 #[test]
-fn a_webhook_that_is_delayed_waits_by_the_sandboxs_clock_even_if_each_is() {
+fn webhook_delayed_waits_by_sandboxs_clock_even_if_each_is() {
     let hour = json!({"on": "webhook", "kind": "delay", "delay_ms": 600_000, "times": "always"});
     let delivered = Delivered::with(&hour);
     delivered.wait_until(|all| {
@@ -310,7 +310,7 @@ fn a_webhook_that_is_delayed_waits_by_the_sandboxs_clock_even_if_each_is() {
 
 /// The command and the sandbox have a table each, because they share no code.
 #[test]
-fn the_command_takes_the_kinds_and_the_presets_that_the_sandbox_takes_and_no_others() {
+fn command_takes_kinds_and_presets_that_sandbox_takes() {
     let served = Served::start();
     let home = served.home();
     let document = include_str!("../../docs/sandbox-openapi.json");

@@ -107,7 +107,7 @@ fn the_installer_installs_what_has_the_right_checksum() {
 
 #[test]
 #[ignore = "builds and installs packages"]
-fn the_installer_says_what_it_replaces_and_what_is_found_before_it() {
+fn installer_says_what_it_replaces_and_what_is_found_before_it() {
     let Some((site, home)) = served() else { return };
     let from = ["--from", site.base_url()];
     place(&home.folder().join(".local/bin/bookctl"), "bookctl 0.0.1");
@@ -130,7 +130,7 @@ fn the_installer_says_what_it_replaces_and_what_is_found_before_it() {
 
 #[test]
 #[ignore = "builds and installs packages"]
-fn the_installer_leaves_a_folder_alone_that_has_the_programs_name() {
+fn installer_leaves_folder_alone_that_has_programs_name() {
     let Some((site, home)) = served() else { return };
     let folder = home.folder().join(".local/bin/bookctl");
     fs::create_dir_all(&folder).unwrap();
@@ -178,7 +178,7 @@ fn the_installer_asks_for_a_folder_where_there_is_no_home() {
 /// manual.
 #[test]
 #[ignore = "builds and installs packages"]
-fn the_installer_leaves_the_old_program_alone_if_the_new_one_cannot_take_its_place() {
+fn failed_installer_leaves_the_old_program_alone() {
     let release = tempfile::tempdir().unwrap();
     let archive = archive(LINUX);
     let unpacked = release.path().join(&archive);

@@ -41,7 +41,7 @@ fn leave_at(home: &Home, question: usize, key: Key) -> Ended {
 }
 
 #[test]
-fn ctrl_c_at_every_question_before_the_create_changes_nothing_and_restores_the_terminal() {
+fn ctrl_c_at_every_question_before_create_changes_nothing() {
     let home = Home::new();
     for (question, (text, _)) in WALK.iter().enumerate() {
         let ended = leave_at(&home, question, Key::CtrlC).exits(130);
@@ -94,7 +94,7 @@ fn only_booking(home: &Home) -> String {
 }
 
 #[test]
-fn ctrl_c_at_the_code_names_the_booking_its_state_and_the_command_that_goes_on() {
+fn ctrl_c_at_code_names_booking_its_state() {
     let home = Home::new();
     let arguments = for_guest("ven_otp");
     let mut terminal = Terminal::start(&home, &arguments);
@@ -112,7 +112,7 @@ fn ctrl_c_at_the_code_names_the_booking_its_state_and_the_command_that_goes_on()
 }
 
 #[test]
-fn ctrl_c_at_each_question_of_a_payment_names_the_booking_and_the_command_that_goes_on() {
+fn ctrl_c_at_each_question_of_payment_names_booking() {
     for way in ["menu", "file", "paste"] {
         let home = Home::new();
         let arguments: Vec<&str> = ["book", "ven_payment"]
@@ -144,7 +144,7 @@ fn ctrl_c_at_each_question_of_a_payment_names_the_booking_and_the_command_that_g
 }
 
 #[test]
-fn ctrl_c_while_a_booking_is_processing_names_it_and_how_to_go_on_waiting() {
+fn ctrl_c_while_booking_is_processing_names_it() {
     let home = Home::new();
     let arguments = for_guest("ven_processing");
     let mut terminal = Terminal::start(&home, &arguments);

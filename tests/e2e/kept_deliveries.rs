@@ -28,7 +28,7 @@ fn body(number: usize) -> String {
 }
 
 #[test]
-fn a_delivery_without_an_id_is_kept_once_under_the_digest_of_its_body_with_one_warning() {
+fn delivery_without_id_is_stored_once_under_its_digest() {
     let home = home("");
     let listening = Listening::start(&home, &[]);
     let mut courier = Courier::to(&listening.url).unwrap();
@@ -92,7 +92,7 @@ fn an_id_in_a_header_and_a_kind_at_a_path_are_found() {
 /// A service whose event's id stands elsewhere than bookctl looks, and where something stands that
 /// several events have.
 #[test]
-fn an_id_that_events_of_other_kinds_have_loses_no_delivery_and_is_warned_of_once() {
+fn id_that_events_of_other_kinds_have_loses_no_delivery() {
     let home = home("");
     let app = App::start(|_| 200);
     let listening = Listening::start(&home, &["--forward-to", &app.url]);
@@ -126,7 +126,7 @@ fn an_id_that_events_of_other_kinds_have_loses_no_delivery_and_is_warned_of_once
 }
 
 #[test]
-fn a_signature_in_a_header_of_another_name_is_refused_and_the_key_is_named_once_if_it_verifies() {
+fn signature_in_header_of_another_name_is_refused() {
     let home = home("");
     let body = body(1);
     let headers = format!("Acme-Signature: {}\r\n", signature(&body));
@@ -158,7 +158,7 @@ fn home_with_expression(expression: &str) -> Home {
 }
 
 #[test]
-fn an_event_whose_expression_fails_is_kept_unread_with_a_warning() {
+fn event_whose_expression_fails_is_kept_unread_with_warning() {
     let home = home_with_expression(
         r#"if .version == 2 then error("version 2") else {id: .uid, type: .kind, data: {object: .booking}} end"#,
     );

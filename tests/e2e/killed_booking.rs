@@ -43,7 +43,7 @@ fn after_a_kill() -> (Scripted, Home) {
 }
 
 #[test]
-fn whoever_books_again_right_after_a_kill_is_told_of_the_open_attempt() {
+fn whoever_books_again_right_after_kill_is_told_of_open_attempt() {
     let (_server, home) = after_a_kill();
     home.ok(book("again", &[]))
         .says("an earlier request may have booked")
@@ -54,7 +54,7 @@ fn whoever_books_again_right_after_a_kill_is_told_of_the_open_attempt() {
 
 #[cfg(unix)]
 #[test]
-fn before_an_attempt_is_sent_again_a_booking_that_was_made_instead_is_named() {
+fn before_attempt_is_sent_again_booking_made_instead_is_named() {
     let (server, home) = after_a_kill();
     home.ok(book("again", &[]));
     let resume = ["attempts", "resume", "killed"];
@@ -70,7 +70,7 @@ fn before_an_attempt_is_sent_again_a_booking_that_was_made_instead_is_named() {
 
 #[cfg(unix)]
 #[test]
-fn a_person_who_books_after_a_script_did_is_asked_before_the_first_request_is_sent_again() {
+fn terminal_asks_before_it_resends_a_scripts_request() {
     let (server, home) = after_a_kill();
     home.ok(book("again", &["--json"]));
     let mut terminal = Terminal::of_width(&home, 100, &book("third", &[]));

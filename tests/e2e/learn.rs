@@ -40,7 +40,7 @@ const BY_TOKEN: &str =
     "[profiles.foreign.dialect]\nauth_header = \"X-API-Token\"\nauth_scheme = \"Token\"\n";
 
 #[test]
-fn at_the_projects_own_sandbox_everything_is_read_and_nothing_is_proposed() {
+fn at_projects_own_sandbox_everything_is_read() {
     let served = Served::start();
     let config = format!(
         "default_profile = \"own\"\n[profiles.own]\nbase_url = \"{}\"\n",
@@ -62,7 +62,7 @@ fn at_the_projects_own_sandbox_everything_is_read_and_nothing_is_proposed() {
 
 #[test]
 #[ignore = "needs Python for the foreign service"]
-fn what_the_searches_ask_for_is_learned_from_their_refusals_and_works_from_then_on() {
+fn what_searches_ask_for_is_learned_from_their_refusals() {
     for (variant, adapter, expected) in [
         (
             "enveloped",
@@ -112,7 +112,7 @@ fn what_the_searches_ask_for_is_learned_from_their_refusals_and_works_from_then_
 }
 
 #[test]
-fn an_example_that_is_given_by_hand_is_shown_whatever_else_is_known() {
+fn example_given_by_hand_is_shown_whatever_else_is_known() {
     let served = Served::start();
     let home = served.home();
     let home = home
@@ -149,7 +149,7 @@ fn grouped() -> Scripted {
 }
 
 #[test]
-fn a_document_that_is_not_read_comes_with_an_expression_that_a_person_completes() {
+fn document_not_read_comes_with_expression_that_user_completes() {
     let service = grouped();
     let home = home_at(&service);
     let output = learn(&home, &["--check"]).exits(3);
@@ -217,7 +217,7 @@ fn second_page_is_tried_with_what_was_learned() {
 }
 
 #[test]
-fn another_place_is_asked_where_one_is_not_known_and_that_is_nothing_against_the_profile() {
+fn another_place_is_asked_where_one_is_not_known() {
     let service = Scripted::start(|request| {
         let answer = match request.path.as_str() {
             "/v1/venues/search" if !request.body.contains("Reykjavik") => {
@@ -242,7 +242,7 @@ fn another_place_is_asked_where_one_is_not_known_and_that_is_nothing_against_the
 
 #[test]
 #[ignore = "needs Python for the foreign service"]
-fn a_check_writes_nothing_and_a_file_has_the_command_that_says_the_same() {
+fn check_writes_nothing_and_file_has_command_that_says_same() {
     let Some(service) = Foreign::start("enveloped") else {
         return;
     };
@@ -311,8 +311,7 @@ fn recorded_documents_are_shown_in_the_same_way() {
 
 #[test]
 #[ignore = "needs Python for the foreign service"]
-fn nothing_is_sent_or_written_without_a_yes_and_an_enter_after_it_does_not_answer_the_next_question()
- {
+fn nothing_is_sent_or_written_without_yes() {
     let Some(service) = Foreign::start("enveloped") else {
         return;
     };
@@ -347,7 +346,7 @@ fn nothing_is_sent_or_written_without_a_yes_and_an_enter_after_it_does_not_answe
 
 #[test]
 #[ignore = "needs Python for the foreign service"]
-fn a_learned_profile_is_read_only_and_one_that_allows_changes_stays_so() {
+fn learned_profile_is_read() {
     let Some(service) = Foreign::start("shouting") else {
         return;
     };

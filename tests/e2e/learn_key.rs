@@ -7,7 +7,7 @@ use crate::harness::{FOREIGN_KEY, Foreign, Home, Reply, Scripted, Terminal, word
 
 #[test]
 #[ignore = "needs Python for the foreign service"]
-fn after_a_401_a_login_asks_again_and_names_what_finds_out_how_the_key_is_wanted() {
+fn after_401_login_asks_again() {
     let Some(service) = Foreign::start("jsonapi") else {
         return;
     };
@@ -34,7 +34,7 @@ fn after_a_401_a_login_asks_again_and_names_what_finds_out_how_the_key_is_wanted
 
 #[test]
 #[ignore = "needs Python for the foreign service"]
-fn a_key_of_basic_or_of_the_query_is_found_and_the_ways_that_were_tried_are_listed() {
+fn key_of_basic_or_of_query_is_found_and_ways_tried_are_listed() {
     for (variant, expected) in
         [("plain", "dialect.auth_scheme = Basic"), ("nested", "auth_query = api_key")]
     {
@@ -65,7 +65,7 @@ fn a_key_of_basic_or_of_the_query_is_found_and_the_ways_that_were_tried_are_list
 }
 
 #[test]
-fn a_header_that_a_refusal_names_is_said_with_the_command_that_sets_it() {
+fn header_that_refusal_names_is_said_with_command_that_sets_it() {
     let refusal =
         json!({"error": "unauthorized", "message": "the header X-Organization-Id is missing"});
     let scripted = Scripted::start(move |_| Reply::json(401, &refusal));

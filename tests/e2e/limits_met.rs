@@ -102,7 +102,7 @@ const ANSWERS: [[&str; 2]; 2] =
     [["--otp", "123456"], ["--psp-response", "{\"status\": \"approved\"}"]];
 
 #[test]
-fn an_answer_that_the_service_limits_is_waited_out_and_sent_again_as_long_as_it_is_allowed() {
+fn answer_that_service_limits_is_waited_out() {
     for answer in ANSWERS {
         let answer_with = |more: &[&str], server: &Scripted| {
             let home = Home::pointing_to(server.base_url(), "sk_live_x");
@@ -127,7 +127,7 @@ fn an_answer_that_the_service_limits_is_waited_out_and_sent_again_as_long_as_it_
 /// Only the service's own document proves that the answer was not looked at. A gateway's page may
 /// come after the gateway sent the answer on.
 #[test]
-fn an_answer_that_something_in_between_limits_is_not_sent_again_and_its_outcome_is_open() {
+fn answer_that_something_in_between_limits_is_not_sent_again() {
     for answer in ANSWERS {
         let server = paused(9, page, 1);
         let home = Home::pointing_to(server.base_url(), "sk_live_x");

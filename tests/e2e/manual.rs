@@ -127,7 +127,7 @@ fn see_also(roff: &mut Roff, command: &Command, above: &[&Command]) {
 }
 
 #[test]
-fn the_manual_has_a_page_for_every_command_and_says_what_the_help_says() {
+fn manual_has_page_for_every_command_and_says_what_help_says() {
     let pages = pages();
     let stored = || -> BTreeMap<String, String> {
         let files = std::fs::read_dir(folder()).into_iter().flatten();

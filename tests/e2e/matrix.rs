@@ -268,7 +268,7 @@ fn at_a_terminal(
 /// A terminal at which nobody sits: `CI`. No colour where `NO_COLOR` is set; nothing wider than the
 /// terminal.
 #[test]
-fn at_a_narrow_terminal_without_colour_or_anybody_to_ask_nothing_is_asked_broken_or_coloured() {
+fn narrow_terminal_without_color_or_prompts_breaks_nothing() {
     let variables = [("CI", "1"), ("NO_COLOR", "1")];
     at_a_terminal(40, &variables, |line, ended| {
         let questions = |it: &str| it.starts_with("? ");

@@ -54,7 +54,7 @@ fn create(answer: Answer, commit: Commit, flags: &[&str]) -> (Misbehaving, Home,
 }
 
 #[test]
-fn an_answer_that_proves_nothing_leaves_the_attempt_open_whether_or_not_it_was_booked() {
+fn response_that_proves_nothing_leaves_the_attempt_open() {
     let answers = proving_nothing().into_iter();
     let commits = [Commit::BeforeTheAnswer, Commit::Never, Commit::After(TIMEOUT)];
     let cases: Vec<(Answer, Commit)> = answers
@@ -102,7 +102,7 @@ fn an_answer_that_is_odd_and_true_is_a_success() {
 /// 200: "a key that the service knows for another booking … nothing new was booked" (command line,
 /// Exit codes)
 #[test]
-fn a_key_that_the_service_knows_for_another_booking_is_no_success() {
+fn key_that_service_knows_for_another_booking_is_no_success() {
     // Where the answer was crossed on its way, the service has booked all the same: the attempt is
     // open.
     for commit in [Commit::Never, Commit::BeforeTheAnswer, Commit::After(TIMEOUT)] {
@@ -144,7 +144,7 @@ fn what_a_later_try_is_told_proves_nothing_of_a_lost_one() {
 /// Exit 3 says that nothing was sent: a run that waited out a limit after a lost try is not to say
 /// it.
 #[test]
-fn a_create_whose_journal_is_held_after_it_has_sent_says_that_the_outcome_is_unknown() {
+fn journal_locked_after_sending_makes_the_outcome_unknown() {
     let service = Misbehaving::start(|arrived| match arrived.earlier {
         0 => Act::lost(),
         _ => Act::new(Commit::Never, Answer::Limited(3)),

@@ -13,7 +13,7 @@ const SANDBOX: &str = "sandbox: nothing is really booked";
 /// "What a person must know of money (card, fee) stands on stderr in a script too, and `--quiet`
 /// does not hide it."
 #[test]
-fn a_script_gets_the_terms_of_a_card_or_a_fee_in_one_line_also_with_quiet() {
+fn script_gets_terms_of_card_or_fee_in_one_line_also_with_quiet() {
     let home = Home::new();
     let output = home.book(WITH_CARD, &["-q"]).exits(0);
     let lines: Vec<&str> = output.stderr.lines().filter(|line| *line != SANDBOX).collect();
@@ -119,7 +119,7 @@ fn terms_that_are_not_understood_are_shown_as_they_came() {
 
 /// The service does not repeat the terms, and the list of slots is gone.
 #[test]
-fn terms_stay_with_the_booking_and_a_cancellation_says_what_it_cost() {
+fn terms_stay_with_booking_and_cancellation_says_what_it_cost() {
     let home = Home::new();
     home.ok(["sandbox", "clock", "--to", "12:00"]);
     let at = ["--at", "in 2 days 19:30", "--party", "2", "--name", "Ada L"];
@@ -144,7 +144,7 @@ fn terms_stay_with_the_booking_and_a_cancellation_says_what_it_cost() {
 }
 
 #[test]
-fn a_script_is_told_of_a_fee_that_only_a_text_names_and_a_batch_of_each_rows_costs() {
+fn script_is_told_of_fee_that_only_text_names() {
     let fee = "Cancelling within 24 hours costs 50 EUR.";
     let service = service(json!({"slots": [
         {"availability_id": "s1", "datetime": "2031-12-01T19:30:00+09:00", "cancellation_terms": {"text": fee}},

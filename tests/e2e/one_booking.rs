@@ -41,7 +41,7 @@ fn settles_nothing(status: u16, response: Value) {
 /// Whether the first process still runs decides nothing: nobody could know it of a container, a
 /// zombie, or another host.
 #[test]
-fn an_attempt_that_is_being_sent_blocks_the_same_booking_at_once() {
+fn attempt_that_is_being_sent_blocks_same_booking_at_once() {
     let (sent, arrived) = channel();
     let (go_on, held) = channel::<()>();
     let server = creating(move |_| {
@@ -81,7 +81,7 @@ fn an_attempt_that_is_being_sent_blocks_the_same_booking_at_once() {
 
 /// "Nothing new was booked" is never said of a key that bookctl made (command line, Exit codes, 7).
 #[test]
-fn an_older_booking_under_a_generated_key_is_unknown_and_under_the_callers_key_7() {
+fn older_booking_under_generated_key_is_unknown() {
     let older = with(
         asked("bk_eve"),
         json!({"customer": {"name": "Eve Other"}, "created_at": "2020-01-01T00:00:00Z"}),
@@ -96,7 +96,7 @@ fn an_older_booking_under_a_generated_key_is_unknown_and_under_the_callers_key_7
 
 /// The key of another organization would book a second time, whatever the profile is called.
 #[test]
-fn an_attempt_belongs_to_its_key_and_not_to_the_name_of_a_profile() {
+fn attempt_belongs_to_its_key_and_not_to_name_of_profile() {
     let creates = std::cell::Cell::new(0);
     let server = Scripted::start(move |request: &Request| match request.path.as_str() {
         "/v1/" => Reply::json(200, &json!({"object": "api", "name": "Acme", "version": "v1"})),
@@ -131,7 +131,7 @@ fn an_attempt_belongs_to_its_key_and_not_to_the_name_of_a_profile() {
 
 /// An envelope may have an id and a status of its own.
 #[test]
-fn a_response_with_an_id_and_a_status_alone_is_no_booking_and_with_its_time_it_is_one() {
+fn response_with_id_and_status_alone_is_no_booking() {
     for response in [
         json!({"id": "req_1", "status": "error", "message": "upstream timeout"}),
         json!({"id": "req_1", "status": "failed", "error": "slot_taken"}),
@@ -226,7 +226,7 @@ fn a_fresh_booking_is_not_excused_by_a_change_that_it_shows() {
 
 /// Whatever is read of a booking that is waited for decides the exit code.
 #[test]
-fn a_booking_that_becomes_another_guests_while_it_is_waited_for_is_not_confirmed() {
+fn booking_that_becomes_another_guests_is_not_confirmed() {
     let server = Scripted::start(move |request: &Request| match request.path.as_str() {
         "/v1/bookings" => {
             let processing = json!({"status": "processing"});
@@ -245,7 +245,7 @@ fn a_booking_that_becomes_another_guests_while_it_is_waited_for_is_not_confirmed
 }
 
 #[test]
-fn a_change_that_is_answered_with_another_guests_booking_is_no_success() {
+fn change_answered_with_another_guests_booking_is_no_success() {
     let eve = with(
         asked("bk_other"),
         json!({"status": "cancelled", "venue_id": "ven_other", "customer": {"name": "Eve Other"}}),
@@ -263,7 +263,7 @@ fn a_change_that_is_answered_with_another_guests_booking_is_no_success() {
 
 /// An id becomes part of a path and of a printed command.
 #[test]
-fn a_response_with_an_id_of_several_lines_or_of_a_row_is_no_booking() {
+fn response_with_id_of_several_lines_or_of_row_is_no_booking() {
     for id in ["bk_1\nbookctl cancel bk_2", "bk_1\r", "\u{1b}[2Jbk_1", "..", "@last", "@1"] {
         settles_nothing(201, with(asked("bk_1"), json!({"id": id})));
     }

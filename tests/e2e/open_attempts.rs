@@ -20,7 +20,7 @@ fn attempts(home: &Home) -> Vec<Value> {
 /// "a limit is waited out between two runs, so that an interrupt then leaves nothing open"
 #[cfg(unix)]
 #[test]
-fn an_interrupt_while_a_refused_limit_is_waited_out_names_no_attempt_to_settle() {
+fn interrupt_during_a_rate_limit_names_no_attempt() {
     let limited = json!({"error": "rate_limited", "retry_after_seconds": 60});
     let server = creating(move |_| Reply::json(429, &limited));
     let home = home(&server);
@@ -36,7 +36,7 @@ fn an_interrupt_while_a_refused_limit_is_waited_out_names_no_attempt_to_settle()
 
 /// "compare the request with the answer for 200 and 201", in whatever words the service repeats it.
 #[test]
-fn what_the_service_writes_its_own_way_is_still_the_booking_that_was_asked_for() {
+fn what_service_writes_own_way_is_still_booking_asked_for() {
     for status in [200, 201] {
         for (field, value) in [
             ("party_size", json!("2")),
@@ -55,7 +55,7 @@ fn what_the_service_writes_its_own_way_is_still_the_booking_that_was_asked_for()
 /// "429 waits for `Retry-After` (… only as long as `--max-wait` … allow)" (design), in an attempt
 /// that is open, too.
 #[test]
-fn an_open_attempt_that_meets_its_rate_limit_waits_it_out_and_is_settled() {
+fn open_attempt_that_meets_its_rate_limit_waits_it_out() {
     let body = json!({"error": "rate_limited", "message": "slow down", "limit": 10, "retry_after_seconds": 1});
     let limit = Reply::headed(429, &["Retry-After: 1".to_owned()], &body);
     let server = creating(move |before| match before {
@@ -77,7 +77,7 @@ fn an_open_attempt_that_meets_its_rate_limit_waits_it_out_and_is_settled() {
 
 /// Nothing is sent then, and the run before may have booked all the same.
 #[test]
-fn an_open_attempt_that_is_held_back_by_a_known_limit_names_the_command_that_settles_it() {
+fn open_attempt_at_a_known_limit_names_its_resume_command() {
     let body = json!({"error": "rate_limited", "message": "slow down", "limit": 10, "retry_after_seconds": 600});
     let headers = ["RateLimit-Limit: 10", "Retry-After: 600"].map(str::to_owned);
     let limit = Reply::headed(429, &headers, &body);
@@ -143,7 +143,7 @@ fn a_journal_that_is_suddenly_empty_stops_booking_requests() {
 /// "nothing is booked twice" (D1): what is recovered still belongs to the API key that it was made
 /// with.
 #[test]
-fn after_a_recovery_another_organizations_key_still_cannot_resume_an_attempt() {
+fn recovered_attempt_resists_another_organizations_key() {
     let served = Served::start();
     let home = served.home();
     home.fault("POST /v1/bookings", "drop_after", 3);
@@ -167,7 +167,7 @@ fn after_a_recovery_another_organizations_key_still_cannot_resume_an_attempt() {
 /// what happened to its journal, and the new journal has its attempt.
 #[cfg(unix)]
 #[test]
-fn a_booking_request_whose_journal_is_replaced_meanwhile_says_so_and_is_not_forgotten() {
+fn booking_request_whose_journal_is_replaced_meanwhile_says() {
     let (sent, arrived) = std::sync::mpsc::channel();
     let (go_on, held) = std::sync::mpsc::channel::<()>();
     let server = creating(move |before| {
@@ -197,7 +197,7 @@ fn a_booking_request_whose_journal_is_replaced_meanwhile_says_so_and_is_not_forg
 /// or booked.
 #[cfg(unix)]
 #[test]
-fn a_link_to_a_journal_that_is_not_there_stops_booking_requests_and_stays() {
+fn link_to_journal_not_there_stops_booking_requests_and_stays() {
     let server = creating(|before| match before {
         0..3 => Reply::Close,
         _ => Reply::json(200, &asked("bk_ada")),
@@ -227,8 +227,7 @@ fn a_link_to_a_journal_that_is_not_there_stops_booking_requests_and_stays() {
 /// the pages as they were before. Where somebody removes or damages it, SQLite cannot take the half
 /// of the commit back, and may not notice.
 #[test]
-fn a_kill_in_flight_leaves_the_attempt_in_the_file_itself_whatever_becomes_of_what_lies_beside_it()
-{
+fn kill_in_flight_leaves_attempt_in_file_itself() {
     let damages: [(&str, Option<&[u8]>); 5] = [
         ("journal.db-journal", None),
         ("journal.db-journal", Some(b"")),
@@ -264,7 +263,7 @@ fn a_kill_in_flight_leaves_the_attempt_in_the_file_itself_whatever_becomes_of_wh
 /// under the other.
 #[cfg(unix)]
 #[test]
-fn a_journal_with_a_second_name_is_refused_until_the_named_command_gives_it_a_file_of_its_own() {
+fn journal_with_second_name_is_refused() {
     let server = creating(|before| match before {
         0..3 => Reply::Close,
         _ => Reply::json(200, &asked("bk_ada")),
@@ -324,7 +323,7 @@ fn an_abandoned_request_is_not_sent_again() {
 /// SQLite opens what lies next to a database without asking what it is.
 #[cfg(unix)]
 #[test]
-fn a_pipe_where_sqlite_expects_a_file_of_its_own_is_refused_at_once() {
+fn pipe_where_sqlite_expects_file_of_its_own_is_refused_at_once() {
     let served = Served::start();
     let home = served.home();
     home.booked("ven_confirms", &[], 0);

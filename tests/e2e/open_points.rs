@@ -35,7 +35,7 @@ fn exists(test: &str) -> bool {
 }
 
 #[test]
-fn every_open_point_has_its_variants_and_its_tests_in_the_documents() {
+fn every_open_point_has_its_variants_and_its_tests_in_documents() {
     if !installed("python3") {
         skipped("python3 is missing, so the foreign service cannot describe itself");
         return;

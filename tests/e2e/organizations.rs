@@ -114,7 +114,7 @@ fn a_hundred_tests_share_a_server_and_none_of_them_sees_another() {
 }
 
 #[test]
-fn a_removed_organization_leaves_nothing_and_its_keys_are_refused() {
+fn removed_organization_leaves_nothing_and_its_keys_are_refused() {
     let server = Served::start();
     let [kept, removed] = [Tenant::new(&server), Tenant::new(&server)];
     for tenant in [&kept, &removed] {
@@ -178,7 +178,7 @@ fn the_command_adds_lists_and_removes_organizations() {
 /// "`?organization=ID` is read by every control … An unknown query parameter is a 400" (sandbox
 /// tools, The unit)
 #[test]
-fn a_control_reads_its_organization_and_refuses_other_parameters() {
+fn control_reads_its_organization_and_refuses_other_parameters() {
     let server = Served::start();
     let [one, other] = [Tenant::new(&server), Tenant::new(&server)];
     for tenant in [&one, &other] {

@@ -55,8 +55,7 @@ fn a_server_of_ours_refuses_http_2_at_once() {
 /// "a request that takes more than 10 seconds to come in is cut off" (docs/webhooks.md)
 #[test]
 #[ignore = "waits for ten seconds"]
-fn a_delivery_that_does_not_come_in_is_cut_off_after_ten_seconds_also_where_it_was_asked_to_go_on()
-{
+fn stalled_delivery_is_cut_off_after_ten_seconds() {
     let home = home_without_a_service();
     let listening = Listening::start(&home, &[]);
     let head = "POST / HTTP/1.1\r\nHost: l\r\nContent-Length: 9\r\n";
@@ -83,7 +82,7 @@ fn a_delivery_that_does_not_come_in_is_cut_off_after_ten_seconds_also_where_it_w
 /// Browsers send `Origin` with every write of a page. A request without it that says it comes from
 /// another site, or with two of them, is no tool's request either.
 #[test]
-fn a_page_of_another_site_cannot_write_to_the_sandboxs_controls_without_an_origin_or_with_two() {
+fn page_of_another_site_cannot_write_to_the_controls() {
     let served = Served::start();
     let own = served.base_url().to_owned();
     let post = |headers: &[(&str, &str)]| {
@@ -118,7 +117,7 @@ fn a_connection_goes_on_after_a_refusal_whatever_its_body() {
 /// bookctl itself takes no http to another host than this, and 0.0.0.0 is an address that nobody
 /// can connect to.
 #[test]
-fn a_sandbox_on_every_address_prints_one_at_which_this_machine_reaches_it() {
+fn sandbox_on_every_address_prints_a_reachable_one() {
     for (address, own) in [("0.0.0.0", "http://127.0.0.1:"), ("::", "http://[::1]:")] {
         if address == "::" && std::net::TcpListener::bind("[::1]:0").is_err() {
             skipped("this machine has no IPv6");

@@ -9,7 +9,7 @@ use crate::harness::{GUEST, Home, Reply, Running, Scripted, Served, words};
 
 /// "`--jq EXPR` filters it in-process. Both imply `--no-input`." (command line, Output 3)
 #[test]
-fn a_filter_writes_what_it_finds_a_line_each_and_text_without_quotes() {
+fn filter_writes_what_it_finds_line_each() {
     let home = Home::new();
     let id = home.booked("ven_otp", &[], 10);
     let show = |filter: &str| home.ok(["show", &id, "--jq", filter]).stdout;

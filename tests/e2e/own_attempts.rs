@@ -42,7 +42,7 @@ fn an_attempt_is_not_settled_with_another_organizations_key() {
 
 /// Where two keys were said to be of one organization and are not, both bookings are named.
 #[test]
-fn a_key_that_brings_another_booking_than_it_made_is_no_quiet_success() {
+fn key_that_returns_another_booking_is_no_quiet_success() {
     let served = Served::start();
     let home = served.home();
     home.ok(booking("k", "Ada Lovelace"));
@@ -68,7 +68,7 @@ fn a_batch_takes_no_row_from_another_organizations_attempts() {
 
 /// "an older booking that came back under the key is said to be one"
 #[test]
-fn an_older_booking_is_said_to_be_one_at_home_too_and_another_guests_is_not_ours() {
+fn older_booking_is_said_to_be_one_at_home_too() {
     let served = Served::start();
     let home = served.home();
     home.ok(booking("k", "Ada Lovelace"));
@@ -83,7 +83,7 @@ fn an_older_booking_is_said_to_be_one_at_home_too_and_another_guests_is_not_ours
 }
 
 #[test]
-fn a_row_whose_key_brings_back_another_booking_is_not_booked_and_says_so_again() {
+fn row_whose_key_brings_back_another_booking_is_not_booked() {
     let served = Served::start();
     served.home().ok(booking("k", "Ada Lovelace"));
     let home = served.home();
@@ -122,7 +122,7 @@ fn a_booking_that_nobody_reads_is_named_on_stderr() {
 
 /// "two escape hatches exist on every call: `-F key=value` adds a raw body field" (contract)
 #[test]
-fn a_field_without_a_flag_travels_with_every_call_and_a_dry_run_shows_it() {
+fn field_without_flag_travels_with_every_call() {
     let home = Home::new();
     for line in [
         "book ven_confirms --slot slot_1 --at 2031-12-01T19:30:00Z --party 2 --name Ada",

@@ -181,7 +181,7 @@ fn files_of_another_user_in_the_platforms_folders_are_not_used() {
 /// Tools that manage dotfiles keep the files elsewhere, and link to them.
 #[test]
 #[ignore = "needs root: it mounts a disk, or makes another user's files"]
-fn a_configuration_that_is_a_link_of_ones_own_is_read_and_changed_where_it_stands() {
+fn configuration_link_of_ones_own_is_read_and_changed() {
     let home = Home::new();
     let (file, link) = (home.folder().join("dotfiles/config"), home.path().join("config.toml"));
     make(&file, "[profiles.p]\nbase_url = 'https://a.example'\n");

@@ -162,7 +162,7 @@ fn in_a_browser_a_refused_delivery_is_inspected_and_sent_again() {
 /// "another origin can read and change nothing"
 #[test]
 #[ignore = "needs a browser"]
-fn in_a_browser_a_page_of_another_origin_reads_and_changes_nothing() {
+fn in_browser_page_of_another_origin_reads_and_changes_nothing() {
     let Some(page) = Browser::start() else { return };
     let served = Served::start();
     book(&served, "ven_otp", "Ada Lovelace", &json!({}));
@@ -190,7 +190,7 @@ fn in_a_browser_a_page_of_another_origin_reads_and_changes_nothing() {
 /// "everything works by keyboard": a booking is found, opened and answered without a pointer.
 #[test]
 #[ignore = "needs a browser"]
-fn in_a_browser_the_keyboard_alone_answers_a_booking_and_moves_the_clock() {
+fn in_browser_keyboard_alone_answers_booking_and_moves_clock() {
     let Some(page) = Browser::start() else { return };
     let served = Served::start();
     let booking = book(&served, "ven_otp", "Ada Lovelace", &json!({}));
@@ -255,7 +255,7 @@ fn axe() -> Option<String> {
 /// are not compared), and `BOOKCTL_TEST_PICTURES=FOLDER` pictures of all that is looked at here.
 #[test]
 #[ignore = "needs a browser"]
-fn in_a_browser_axe_finds_nothing_and_no_section_is_wider_than_360_pixels() {
+fn in_browser_axe_finds_nothing() {
     let Some(axe) = axe() else { return };
     let Some(page) = Browser::start() else { return };
     let served = Served::start();
@@ -338,7 +338,7 @@ fn the_page_has_a_strict_policy_and_other_clients_do_not_get_it() {
 /// "`bookctl sandbox open` opens it in the browser; `serve` prints its address" (sandbox tools, The
 /// page)
 #[test]
-fn open_starts_the_browser_with_the_pages_address_and_prints_it_where_there_is_none() {
+fn open_starts_browser_with_pages_address_and_prints_it() {
     let served = Served::start();
     let address = format!("{}/", served.base_url());
     assert_eq!(served.ready()["page"], address);

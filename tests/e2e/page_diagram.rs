@@ -75,7 +75,7 @@ fn in_a_browser_the_diagram_takes_a_booking_through_its_states() {
 
 #[test]
 #[ignore = "needs a browser"]
-fn in_a_browser_a_booking_expires_fails_with_a_code_and_has_its_curl() {
+fn in_browser_booking_expires_fails_with_code_and_has_its_curl() {
     let Some(page) = Browser::start() else { return };
     let served = Served::start();
     let booking = book(&served, "ven_otp", "Ada Lovelace", &json!({}));

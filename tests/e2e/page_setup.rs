@@ -22,7 +22,7 @@ fn choose(browser: &Browser, label: &str, value: &str) {
 
 #[test]
 #[ignore = "needs a browser"]
-fn in_a_browser_a_fault_is_put_on_webhooks_and_an_added_organization_has_keys_at_once() {
+fn in_browser_fault_is_put_on_webhooks() {
     let Some(page) = Browser::start() else { return };
     let served = Served::start();
     opened(&page, &served, "#faults");
@@ -47,7 +47,7 @@ fn in_a_browser_a_fault_is_put_on_webhooks_and_an_added_organization_has_keys_at
 /// "`Last-Event-ID` resumes": after a restart, with a `reset` event.
 #[test]
 #[ignore = "needs a browser"]
-fn in_a_browser_the_page_goes_on_after_a_restart_and_shows_what_other_processes_write() {
+fn in_browser_page_goes_on_after_restart() {
     let home = Home::new();
     let mut served = Served::of(&home);
     let address = served.base_url().to_owned();

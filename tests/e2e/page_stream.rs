@@ -51,7 +51,7 @@ impl Stream {
 /// "server-sent events `request booking message delivery clock fault organization`, each with the
 /// id and the new state; `Last-Event-ID` resumes" (sandbox tools, The page)
 #[test]
-fn the_stream_tells_each_change_with_its_new_state_and_resumes_where_it_was_cut() {
+fn stream_tells_each_change_with_its_new_state_and_resumes() {
     let mut served = Served::start();
     let app = Scripted::start(|_| Reply::json(200, &json!({})));
     let mut stream = Stream::open(&served, None);
@@ -85,7 +85,7 @@ fn the_stream_tells_each_change_with_its_new_state_and_resumes_where_it_was_cut(
 /// An open stream does not hold up the server's end, nor does a client that reads nothing hold up
 /// others.
 #[test]
-fn a_stream_ends_with_the_server_and_a_slow_reader_holds_nothing_up() {
+fn stream_ends_with_server_and_slow_reader_holds_nothing_up() {
     let mut served = Served::unlimited();
     let mut reader = Stream::open(&served, None);
     let _slow = Stream::open(&served, None);

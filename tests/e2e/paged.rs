@@ -56,7 +56,7 @@ fn with_link(link: &str, body: &Value) -> Reply {
 }
 
 #[test]
-fn a_link_is_followed_at_the_own_address_and_never_with_the_key_to_another() {
+fn link_is_followed_at_own_address() {
     let server = Scripted::start(|request| match request.path.as_str() {
         "/v1/sessions" => with_link(
             "?page=2",
@@ -129,7 +129,7 @@ fn page_field_is_added_to_what_an_expression_writes() {
 }
 
 #[test]
-fn an_empty_page_in_the_middle_does_not_end_the_list_and_many_do() {
+fn empty_page_in_middle_does_not_end_list_and_many_do() {
     let server = Scripted::start(|request| {
         let page = request.json()["cursor"].as_u64().unwrap_or(0) as usize;
         let rows = if page == 1 { json!([]) } else { venues(page..page + 1) };

@@ -10,7 +10,7 @@ fn with_pager(pager: &str) -> Home {
 }
 
 #[test]
-fn a_list_longer_than_the_screen_goes_through_the_pager_and_a_short_one_does_not() {
+fn list_longer_than_screen_goes_through_pager() {
     let home = with_pager(MARKING);
     let long = Terminal::of_width(&home, 60, &["explain"]).end();
     long.exits(0).says("paged:");
@@ -63,7 +63,7 @@ fn whoever_leaves_the_pager_early_has_not_failed() {
 }
 
 #[test]
-fn a_pager_that_cannot_be_started_is_warned_of_once_and_the_list_is_printed() {
+fn pager_that_cannot_be_started_is_warned_of_once() {
     for pager in ["no-such-pager", "no-such-pager 'with quotes'"] {
         let ended = Terminal::of_width(&with_pager(pager), 60, &["explain"]).end();
         assert_eq!(ended.raw.matches("warning:").count(), 1, "{}", ended.raw);

@@ -10,7 +10,7 @@ fn answer(home: &Home, id: &str, code: &str) -> Output {
 
 /// "8, 10 and 11 print the booking on stdout as 0 does." (command line, Exit codes)
 #[test]
-fn a_booking_that_asks_for_a_code_exits_10_and_the_code_of_the_inbox_confirms_it() {
+fn booking_that_asks_for_code_exits_10() {
     let home = Home::new();
     let booking = home.book("ven_otp", &["--phone", "+44 20 7946 0018"]).exits(10).json();
     assert_eq!(booking["status"], "requires_action");
@@ -31,7 +31,7 @@ fn a_booking_that_asks_for_a_code_exits_10_and_the_code_of_the_inbox_confirms_it
 /// Wrong OTP: "the booking stays paused; after the 5th the booking is failed with
 /// `otp_attempts_exceeded`" (wire contract, Errors)
 #[test]
-fn a_wrong_code_says_the_tries_left_and_the_fifth_fails_the_booking() {
+fn wrong_code_says_tries_left_and_fifth_fails_booking() {
     let home = Home::new();
     let id = home.booked("ven_otp", &[], 10);
     for left in [4, 3, 2, 1] {
@@ -47,7 +47,7 @@ fn a_wrong_code_says_the_tries_left_and_the_fifth_fails_the_booking() {
 }
 
 #[test]
-fn an_answer_of_the_wrong_kind_says_what_the_booking_waits_for_and_the_command_that_answers_it() {
+fn answer_of_wrong_kind_says_what_booking_waits_for() {
     let home = Home::new();
     let pays = home.booked("ven_payment", &["--payment", "vendor"], 10);
     let otp = home.booked("ven_otp", &[], 10);
@@ -99,7 +99,7 @@ fn asked_details_are_given_as_fields() {
 /// "`book` returns with the create's answer (`processing`: 8) unless `--wait`" (command line, Exit
 /// codes)
 #[test]
-fn a_booking_in_processing_exits_8_and_is_confirmed_once_its_time_is_over() {
+fn booking_in_processing_exits_8() {
     let home = Home::new();
     let id = home.booked("ven_processing", &[], 8);
     assert_eq!(home.booking(&id)["status"], "processing");
@@ -133,7 +133,7 @@ fn pay(home: &Home, id: &str, answer: &str) -> Output {
 }
 
 #[test]
-fn an_approved_payment_confirms_from_an_argument_a_file_and_standard_input() {
+fn approved_payment_confirms_from_argument_file() {
     let home = Home::new();
     for way in ["argument", "file", "file of PowerShell", "stdin"] {
         let (id, action) = paying(&home, "ven_payment");
@@ -160,7 +160,7 @@ fn an_approved_payment_confirms_from_an_argument_a_file_and_standard_input() {
 /// "malformed psp_response; booking stays paused; retry before expires_at" (spec, Vendor payment
 /// codes)
 #[test]
-fn a_malformed_payment_answer_is_refused_and_the_booking_still_waits() {
+fn malformed_payment_answer_is_refused_and_booking_still_waits() {
     let home = Home::new();
     let (id, action) = paying(&home, "ven_payment");
     let error = pay(&home, &id, r#"{"approval_id": "another", "status": "approved"}"#)
@@ -175,7 +175,7 @@ fn a_malformed_payment_answer_is_refused_and_the_booking_still_waits() {
 }
 
 #[test]
-fn after_a_failure_that_may_have_cost_money_the_same_again_is_warned_of() {
+fn rebooking_after_a_costly_failure_warns() {
     let home = Home::new();
     let (id, action) = paying(&home, "ven_payment_replay_fails");
     pay(&home, &id, &approval(&action)).exits(16);

@@ -30,13 +30,13 @@ fn cuts(disk: &Disk, steps: &[Step]) -> Vec<Cut> {
 
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn a_first_create_whose_request_left_is_known_after_a_power_cut_at_any_moment() {
+fn first_sent_booking_request_survives_a_power_cut() {
     power_cuts("power cuts of a first create", |_| ());
 }
 
 #[test]
 #[ignore = "samples of every moment take minutes"]
-fn a_create_whose_request_left_is_known_after_a_power_cut_at_any_moment() {
+fn sent_booking_request_survives_a_power_cut_at_any_moment() {
     power_cuts("power cuts of a create", |home| {
         home.ok(["attempts"]);
     });

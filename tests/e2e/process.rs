@@ -22,7 +22,7 @@ fn after(home: &Home, command: &str, arguments: &[&str], redirection: &str) -> R
 
 /// A machine whose clock lost its battery: identifiers and dates cannot be made of such a time.
 #[test]
-fn a_clock_before_1970_ends_a_command_with_a_sentence_and_nothing_is_sent() {
+fn clock_before_1970_ends_command_with_sentence() {
     let Some(library) = faketime() else {
         return skipped("libfaketime is not there");
     };

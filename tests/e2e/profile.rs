@@ -16,7 +16,7 @@ fn names(home: &Home) -> Vec<String> {
 /// "`--profile NAME`, `BOOKCTL_PROFILE` or `bookctl profile use` changes that." (command line,
 /// Command tree)
 #[test]
-fn a_profile_is_added_used_and_removed_and_the_sandbox_is_there_again() {
+fn profile_is_added_used_and_removed_and_sandbox_is_there_again() {
     let served = Served::start();
     let home = Home::new();
     home.ok(["profile", "add", "local", "--base-url", served.base_url()]);
@@ -158,7 +158,7 @@ fn a_secret_that_was_written_into_the_file_is_not_shown() {
 }
 
 #[test]
-fn a_setting_that_cannot_be_is_refused_by_name_and_nothing_is_written() {
+fn setting_that_cannot_be_is_refused_by_name() {
     let home = Home::new()
         .configured(
             "[profiles.x]\nbase_url = \"https://a.example\"\nkey_origin = \"https://a.example\"\n",

@@ -24,7 +24,7 @@ fn clear(home: &Home) {
 /// "A booking made twice, or made and forgotten" (design): exit 16 says that it may exist, and a
 /// loop reads 16 as a failure.
 #[test]
-fn a_script_that_repeats_its_command_after_a_lost_answer_books_once() {
+fn script_that_repeats_its_command_after_lost_answer_books_once() {
     let home = Home::new();
     lose(&home);
     home.book("ven_confirms", &[]).exits(16);
@@ -65,7 +65,7 @@ fn another_guest_party_time_or_key_is_another_booking() {
 /// "`attempts resume` settles it with the same key" (design), and so does the same command with the
 /// same key: the booking that was made holds the slot that the command would look for.
 #[test]
-fn the_same_command_with_its_key_finds_its_booking_at_a_venue_that_is_full_now() {
+fn same_command_with_its_key_finds_its_booking_at_a_full_venue() {
     let home = Home::new();
     let key = ["--idempotency-key", "order-1"];
     lose(&home);
@@ -80,7 +80,7 @@ fn the_same_command_with_its_key_finds_its_booking_at_a_venue_that_is_full_now()
 
 /// "A key is never reused for another body" (design): the way on is not a second booking.
 #[test]
-fn a_key_of_another_request_is_refused_with_what_is_known_of_that_request() {
+fn key_of_another_request_is_refused_with_that_request() {
     let home = Home::new();
     lose(&home);
     home.book("ven_confirms", &["--idempotency-key", "lost"]).exits(16);
@@ -98,7 +98,7 @@ fn a_key_of_another_request_is_refused_with_what_is_known_of_that_request() {
 
 /// A hint is a command that can be pasted.
 #[test]
-fn an_attempt_whose_key_looks_like_a_flag_or_a_row_is_resumed_by_the_printed_command() {
+fn key_like_a_flag_or_row_is_resumed_by_the_printed_command() {
     for key in ["-x", "@1"] {
         let home = Home::new();
         lose(&home);
@@ -141,7 +141,7 @@ fn after_a_reset_of_the_sandbox_nothing_is_in_doubt() {
 
 /// A row that got another key, because its file was changed or is another one.
 #[test]
-fn a_row_of_a_batch_is_not_sent_while_the_same_booking_is_in_doubt() {
+fn row_of_batch_is_not_sent_while_same_booking_is_in_doubt() {
     let home = Home::new();
     lose(&home);
     home.book("ven_confirms", &[]).exits(16);
@@ -175,8 +175,7 @@ fn again(home: &Home, venue: &str, more: &[&str]) -> Terminal {
 /// phone or the email alone.
 #[cfg(unix)]
 #[test]
-fn the_same_guest_at_the_venue_on_that_day_is_a_question_with_the_other_booking_and_no_by_default()
-{
+fn same_guest_on_that_day_is_a_question_with_no_as_default() {
     let home = Home::new();
     let known = ["--phone", "+44 20 7946 0018", "--email", "ada@example.com"];
     let first = home.booked("ven_confirms", &known, 0);
@@ -214,7 +213,7 @@ fn the_same_guest_at_the_venue_on_that_day_is_a_question_with_the_other_booking_
 }
 
 #[test]
-fn a_script_is_warned_of_the_same_guest_also_with_quiet_and_what_has_ended_does_not_count() {
+fn script_is_warned_of_same_guest_also_with_quiet() {
     let home = Home::new();
     let first = home.booked("ven_confirms", &[], 0);
     let warning = format!("this guest already has a booking at this venue that day: {first}");
@@ -233,7 +232,7 @@ fn a_script_is_warned_of_the_same_guest_also_with_quiet_and_what_has_ended_does_
 /// kept.
 #[cfg(unix)]
 #[test]
-fn what_was_found_out_first_is_the_same_guests_booking_in_whatever_letters() {
+fn what_was_found_out_first_is_same_guests_booking_in() {
     for retention in ["90d", "0"] {
         let home = Home::new();
         lose(&home);
@@ -252,7 +251,7 @@ fn what_was_found_out_first_is_the_same_guests_booking_in_whatever_letters() {
 /// A lost response: what follows is not a second request under another key.
 #[cfg(unix)]
 #[test]
-fn an_unknown_outcome_offers_to_find_out_and_never_to_send_again() {
+fn unknown_outcome_offers_to_find_out_and_never_to_send_again() {
     for finds_out in [true, false] {
         let home = Home::new();
         lose(&home);

@@ -103,7 +103,7 @@ fn books_in_a_loop(sandbox: &Sandbox, order: &Value) {
 }
 
 #[test]
-fn a_naive_retry_loop_is_found_to_change_its_key_and_not_to_wait() {
+fn naive_retry_loop_is_found_to_change_its_key_and_not_to_wait() {
     let sandbox = Sandbox::start();
     let order = sandbox.order("ven_confirms");
     sandbox.fails(&json!({"on": "POST /v1/bookings", "kind": "status", "status": 503}));
@@ -361,7 +361,7 @@ fn a_client_that_hangs_up_has_booked_all_the_same() {
 }
 
 #[test]
-fn run_reports_to_a_file_and_ends_with_1_where_that_is_asked_for() {
+fn run_reports_to_file_and_ends_with_1_where_that_is_asked_for() {
     let home = Home::new();
     let own = env!("CARGO_BIN_EXE_bookctl");
     let book = format!(
@@ -411,7 +411,7 @@ fn run_reports_to_a_file_and_ends_with_1_where_that_is_asked_for() {
 }
 
 #[test]
-fn a_served_sandbox_reports_for_a_person_and_for_one_organization() {
+fn served_sandbox_reports_for_person_and_for_one_organization() {
     let served = Served::start();
     let home = served.home();
     home.booked("ven_confirms", &[], 0);

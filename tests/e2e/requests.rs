@@ -45,7 +45,7 @@ fn send_and_forget(served: &Served, body: &str) {
 }
 
 #[test]
-fn a_server_without_a_request_log_answers_and_keeps_nothing_and_the_command_says_so() {
+fn server_without_request_log_answers_and_keeps_nothing() {
     let served = Served::with(&Home::new(), &["--no-request-log"]);
     assert_eq!(create(&served, &[KEY], &order(&json!({}))), 201);
     assert_eq!(requests(&served, ""), [] as [Value; 0]);
@@ -206,7 +206,7 @@ fn what_a_lenient_service_ignores_is_noted() {
 }
 
 #[test]
-fn a_fault_is_told_by_what_it_did_and_beside_the_rule_that_refused_the_request() {
+fn fault_is_told_by_what_it_did() {
     let served = Served::start();
     let add = |fault: &Value| {
         let added = served.send("POST", "/sandbox/faults", &[], &fault.to_string());
@@ -247,7 +247,7 @@ fn a_fault_is_told_by_what_it_did_and_beside_the_rule_that_refused_the_request()
 }
 
 #[test]
-fn the_list_is_filtered_and_holds_the_last_thousand_without_calls_of_the_sandbox() {
+fn request_list_holds_the_last_thousand_without_controls() {
     let served = Served::unlimited();
     let get = |path: &str| served.send("GET", path, &[KEY], "").0;
     assert_eq!(create(&served, &[KEY], &order(&json!({}))), 201);

@@ -30,7 +30,7 @@ pub(crate) fn raw(served: &Served, host: &str, head: &str, body: &[u8]) -> Strin
 }
 
 #[test]
-fn a_narrow_terminal_breaks_the_log_of_requests_between_words_below_the_time() {
+fn narrow_terminal_wraps_the_request_log_below_the_time() {
     for width in [50, 80] {
         let home = Home::new();
         let port = free_port().to_string();
@@ -65,7 +65,7 @@ fn a_body_that_is_no_text_is_said_to_be_base64() {
 }
 
 #[test]
-fn a_curl_command_has_the_variable_for_a_key_in_the_query_and_works() {
+fn curl_command_has_variable_for_key_in_query_and_works() {
     let served = Served::start();
     served.send("GET", "/v1/?key=sk_live_sandbox", &[KEY], "");
     let show = ["sandbox", "requests", "show", "@last", "--curl"];
@@ -119,7 +119,7 @@ fn a_refused_request_is_counted_and_not_kept() {
 }
 
 #[test]
-fn a_request_that_is_refused_for_its_host_is_told_the_flag_and_the_port() {
+fn request_that_is_refused_for_its_host_is_told_flag_and_port() {
     let served = Served::start();
     let (_, port) = address(&served).rsplit_once(':').unwrap();
     let answer = raw(&served, "app.test", "GET /v1/ HTTP/1.1", b"");
@@ -134,7 +134,7 @@ fn a_request_that_is_refused_for_its_host_is_told_the_flag_and_the_port() {
 
 /// "`sandbox serve` logs one line a request: … `-v` the bodies too" (sandbox tools, Requests)
 #[test]
-fn serve_logs_the_key_the_reason_and_the_fault_and_verbose_the_bodies_too() {
+fn serve_logs_key_reason_and_fault_and_verbose_bodies_too() {
     let home = Home::new();
     for verbose in [false, true] {
         let more: &[&str] = if verbose { &["-v"] } else { &[] };
@@ -165,7 +165,7 @@ fn serve_logs_the_key_the_reason_and_the_fault_and_verbose_the_bodies_too() {
 
 /// "`GET /sandbox/deliveries` (every attempt with status, latency and next try)" (wire contract)
 #[test]
-fn a_delivery_is_shown_with_what_was_sent_and_what_the_app_answered() {
+fn delivery_is_shown_with_what_was_sent_and_what_app_answered() {
     let answers = Cell::new(0);
     let app = Scripted::start(move |_| {
         answers.set(answers.get() + 1);
@@ -213,7 +213,7 @@ fn a_delivery_is_shown_with_what_was_sent_and_what_the_app_answered() {
 /// "`webhook listen` … print the `export` line for the secret; … `-v` hides our own polling"
 /// (issue)
 #[test]
-fn a_verbose_listener_shows_the_request_to_the_app_and_its_answer_and_no_calls_of_its_own() {
+fn verbose_listener_shows_request_to_handler_and_its_answer() {
     let app = Scripted::start(|_| Reply::json(422, &json!({"error": "no such room"})));
     let served = Served::unlimited();
     let home = served.home();

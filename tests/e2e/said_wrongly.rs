@@ -45,7 +45,7 @@ fn two_services_of_one_host_share_no_attempt_and_no_booking() {
 
 /// "A change that was answered but that the booking does not show" (command line, Exit codes, 7)
 #[test]
-fn a_change_that_the_answer_does_not_show_is_looked_up_and_one_that_no_answer_shows_is_7() {
+fn change_that_answer_does_not_show_is_looked_up() {
     let answers = |modified: Value, read: Value| {
         let changed = std::cell::Cell::new(false);
         Scripted::start(move |request: &Request| {
@@ -90,7 +90,7 @@ fn a_change_that_the_answer_does_not_show_is_looked_up_and_one_that_no_answer_sh
 /// Who answers with a page may be a proxy, or another service: it does not know what has become of
 /// a booking.
 #[test]
-fn a_404_that_is_not_the_services_does_not_say_that_a_booking_is_gone() {
+fn proxy_404_does_not_prove_that_a_booking_is_gone() {
     let server = Scripted::start(|request: &Request| match request.path.as_str() {
         "/v1/bookings" => Reply::json(201, &confirmed()),
         "/v1/availability/search" => Reply::json(200, &slots()),
@@ -110,8 +110,7 @@ fn a_404_that_is_not_the_services_does_not_say_that_a_booking_is_gone() {
 /// "error … with the body under `--json`, the dialect key that would say where to look, and what
 /// was there" (real service)
 #[test]
-fn an_answer_to_a_booking_request_that_is_not_understood_is_shown_with_the_setting_that_would_read_it()
- {
+fn unreadable_booking_response_names_the_setting_to_read_it() {
     for body in [
         json!({"ok": true, "booking_id": "fx-1"}),
         json!({"success": false, "message": "The slot is gone"}),
@@ -129,7 +128,7 @@ fn an_answer_to_a_booking_request_that_is_not_understood_is_shown_with_the_setti
 }
 
 #[test]
-fn the_setting_that_an_answer_needs_settles_the_attempt_that_it_left_open() {
+fn setting_that_answer_needs_settles_attempt_that_it_left_open() {
     let server = creating(|_| Reply::json(201, &json!({"ok": true, "booking_id": "fx-1"})));
     let home = Home::new().with("BOOKCTL_API_KEY", "sk_live_x").with_profile(
         "acme",
@@ -149,7 +148,7 @@ fn the_setting_that_an_answer_needs_settles_the_attempt_that_it_left_open() {
 
 /// "Never 'none' for 'not understood'" (real service, Principles 5)
 #[test]
-fn where_the_times_of_slots_are_not_understood_nobody_says_that_there_is_none() {
+fn unreadable_slot_times_are_not_reported_as_no_slot() {
     let server = Scripted::start(|_| {
         let slot = json!({"availability_id": "a1", "datetime": "half past seven"});
         Reply::json(200, &json!({"venue_id": "ven_1", "slots": [slot]}))
@@ -163,7 +162,7 @@ fn where_the_times_of_slots_are_not_understood_nobody_says_that_there_is_none() 
 
 /// "Compare after writing" (real service, Principles 7)
 #[test]
-fn a_disconnect_whose_answer_says_that_the_session_is_still_there_is_no_success() {
+fn disconnect_that_returns_the_session_is_no_success() {
     for (answer, code) in [
         (json!({"id": "s1", "object": "session", "deleted": true}), 0),
         (json!({"ok": true}), 0),
@@ -183,7 +182,7 @@ fn a_disconnect_whose_answer_says_that_the_session_is_still_there_is_no_success(
 /// "any other word is shown as it is, as 'a state that bookctl does not know'" (real service,
 /// Principles 3): to scripts too
 #[test]
-fn a_script_is_told_why_a_status_that_nobody_knows_ends_with_16_or_15() {
+fn unknown_status_exits_16_or_15_with_its_reason() {
     let mut pending = confirmed();
     pending["status"] = json!("pending_review");
     let server = Scripted::start(move |request: &Request| match request.path.as_str() {
@@ -205,7 +204,7 @@ fn a_script_is_told_why_a_status_that_nobody_knows_ends_with_16_or_15() {
 /// "nothing new was booked" (command line, Exit codes, 7), but the attempt stays open: the answer
 /// may have been another's.
 #[test]
-fn a_key_that_the_service_knows_for_another_booking_blocks_until_the_caller_gives_a_new_one() {
+fn key_that_service_knows_for_another_booking_blocks() {
     let mut another = confirmed();
     another["id"] = json!("bk_eve");
     another["customer"] = json!({"name": "Eve Other"});

@@ -97,7 +97,7 @@ fn a_call_makes_one_change_and_names_it() {
 
 /// The embedded sandbox is opened by each command, and its clock moved by another one.
 #[test]
-fn a_card_of_a_command_that_waited_tells_the_time_by_a_clock_that_was_moved_meanwhile() {
+fn card_after_a_wait_uses_the_moved_clock() {
     let home = Home::new();
     let book = "book ven_processing --party 2 --wait --at";
     let book = book.split(' ').chain(["tomorrow 19:30", "--name", "Ada Lovelace"]);

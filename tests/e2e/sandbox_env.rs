@@ -48,7 +48,7 @@ fn the_variables_of_a_served_sandbox_are_lines_for_the_shell() {
 }
 
 #[test]
-fn a_server_answers_to_the_names_that_it_was_given_and_to_no_others() {
+fn server_answers_to_names_that_it_was_given_and_to_no_others() {
     let home = Home::new();
     let options = ["--ephemeral", "--host", "host.docker.internal"];
     let server = Served::with(&home, &options);

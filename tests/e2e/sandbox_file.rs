@@ -45,7 +45,7 @@ fn a_sandbox_of_another_version_is_set_aside_unless_it_is_named() {
 
 /// An emptied file was taken for a new one: the bookings were gone without a word.
 #[test]
-fn a_sandbox_file_that_was_emptied_or_lost_its_log_at_the_beginning_is_not_taken_for_a_new_one() {
+fn emptied_sandbox_file_is_not_mistaken_for_a_new_one() {
     let truncated = |file: &Path| fs::write(file, "").unwrap();
     // Before bookctl made files whole, all was in the log, and the file itself held nothing but its
     // head.
@@ -75,7 +75,7 @@ fn a_sandbox_file_that_was_emptied_or_lost_its_log_at_the_beginning_is_not_taken
 
 /// Whoever deletes the file alone leaves the log, which belongs to no other file.
 #[test]
-fn a_new_sandbox_takes_nothing_from_the_log_of_one_that_was_deleted() {
+fn new_sandbox_takes_nothing_from_log_of_one_that_was_deleted() {
     let home = Home::new();
     home.booked("ven_confirms", &[], 0);
     fs::remove_file(home.path().join("sandbox.db")).unwrap();
@@ -97,7 +97,7 @@ fn a_served_sandbox_that_was_ended_needs_its_log_no_more() {
 }
 
 #[test]
-fn an_embedded_sandbox_loses_no_more_than_its_last_commands_with_its_log() {
+fn sandbox_loses_no_more_than_its_last_commands_with_its_log() {
     let home = Home::new();
     for _ in 0..3 {
         for hour in 17..=22 {
@@ -114,7 +114,7 @@ fn an_embedded_sandbox_loses_no_more_than_its_last_commands_with_its_log() {
 }
 
 #[test]
-fn after_a_reset_the_sandboxs_files_hold_nothing_of_a_guest_and_take_new_bookings() {
+fn after_reset_sandboxs_files_hold_nothing_of_guest() {
     let home = Home::new();
     let holds = |name: &str| {
         let file = fs::read(home.path().join(name)).unwrap_or_default();

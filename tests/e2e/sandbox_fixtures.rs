@@ -46,7 +46,7 @@ fn book(home: &Home, venue: &str, at: &str, more: &[&str]) -> Output {
 
 /// "`load --example` prints one that works" (sandbox tools)
 #[test]
-fn the_example_loads_and_its_venues_are_found_offered_and_booked_with_their_scenario() {
+fn example_loads_and_its_venues_are_found_offered() {
     let home = Home::new();
     let example = home.ok(["sandbox", "load", "--example"]).stdout;
     let example = example.replace("2026", "2037");
@@ -96,7 +96,7 @@ fn the_example_loads_and_its_venues_are_found_offered_and_booked_with_their_scen
 }
 
 #[test]
-fn a_slot_holds_as_many_bookings_as_its_capacity_says_and_loaded_ones_count() {
+fn slot_holds_as_many_bookings_as_its_capacity_says() {
     let home = Home::new();
     let table = "[[bookings]]\nvenue_id = 'ven_small'\ndatetime = '+1d 19:00'\nparty_size = 2\n\
                  customer = { name = 'Grace Hopper' }\n";
@@ -148,7 +148,7 @@ fn loading_twice_repeats_nothing_and_reset_removes_everything() {
 }
 
 #[test]
-fn a_mistake_is_told_with_its_line_and_field_and_nothing_is_loaded() {
+fn mistake_is_told_with_its_line_and_field() {
     let home = Home::new();
     let path = home.folder().join("mine.toml");
     let file = path.to_str().unwrap();
@@ -196,7 +196,7 @@ fn a_mistake_is_told_with_its_line_and_field_and_nothing_is_loaded() {
 
 /// "`bookctl sandbox serve|run --fixtures FILE`" (sandbox tools)
 #[test]
-fn a_server_starts_with_fixtures_and_each_organization_has_its_own() {
+fn server_starts_with_fixtures_and_each_organization_has_own() {
     let home = Home::new();
     let path = home.folder().join("mine.toml");
     std::fs::write(&path, SMALL).unwrap();
@@ -236,7 +236,7 @@ fn a_server_starts_with_fixtures_and_each_organization_has_its_own() {
 
 /// "A `datetime` may be relative to the sandbox's clock" (sandbox tools)
 #[test]
-fn a_relative_time_follows_the_sandboxs_clock_and_a_venue_that_pauses_follows_its_own() {
+fn relative_time_follows_sandboxs_clock() {
     let home = Home::new();
     home.advance("10d");
     let booking = "[[bookings]]\nvenue_id = 'ven_small'\ndatetime = '+1d 19:00'\nparty_size = 2\n\

@@ -48,7 +48,7 @@ fn an_interrupt_that_is_sent_to_run_alone_reaches_its_command() {
 }
 
 #[test]
-fn run_gives_its_command_no_secret_of_the_real_service_and_nothing_that_leads_to_it() {
+fn run_gives_its_command_no_secret_of_real_service() {
     let mut home = Home::new().with("BOOKCTL_SANDBOX_VENUE", "ven_of_another_sandbox");
     home = home.configured("[profiles.live]\nbase_url = 'https://api.example'\n");
     let mut expected = BTreeMap::from([
@@ -104,7 +104,7 @@ fn run_gives_its_command_no_secret_of_the_real_service_and_nothing_that_leads_to
 /// The listener verifies each delivery before it notes it: one that is signed with another secret
 /// never gets there.
 #[test]
-fn a_listener_that_run_starts_verifies_what_the_sandbox_delivers() {
+fn listener_that_run_starts_verifies_what_sandbox_delivers() {
     let own = env!("CARGO_BIN_EXE_bookctl");
     let script = format!(
         "set -e
@@ -126,7 +126,7 @@ fn a_listener_that_run_starts_verifies_what_the_sandbox_delivers() {
 }
 
 #[test]
-fn a_command_without_the_dashes_before_it_is_told_how_to_write_it() {
+fn command_without_dashes_before_it_is_told_how_to_write_it() {
     let home = Home::new();
     for words in [&["pytest"][..], &["--scenario", "otp", "pytest", "-q"]] {
         let output = home.run(["sandbox", "run"].iter().chain(words)).exits(2);
@@ -136,7 +136,7 @@ fn a_command_without_the_dashes_before_it_is_told_how_to_write_it() {
 
 /// What bookctl does within `sandbox run` is of a sandbox that ends with it.
 #[test]
-fn a_bookctl_that_run_starts_leaves_the_users_journal_and_profiles_alone() {
+fn bookctl_that_run_starts_leaves_users_journal() {
     let home = Home::new();
     home.booked("ven_confirms", &[], 0);
     let before = home.ok(["bookings", "--json"]).stdout;

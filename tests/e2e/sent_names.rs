@@ -68,7 +68,7 @@ fn an_error_that_is_an_object_proves_that_nothing_was_booked() {
 }
 
 #[test]
-fn a_field_that_is_named_and_a_secret_that_is_missing_are_not_taken_for_another() {
+fn field_named_and_secret_missing_are_not_taken_for_another() {
     let unknown = json!({"error": "no", "errors": [{"source": {"pointer": "/party_size"}, "detail": "is not a known field"}]});
     let server = Scripted::start(move |_| Reply::json(400, &unknown));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
@@ -87,7 +87,7 @@ fn a_refused_key_is_told_how_it_was_sent() {
 }
 
 #[test]
-fn the_key_goes_in_the_query_or_as_the_user_of_basic_and_is_never_shown() {
+fn key_goes_in_query_or_as_user_of_basic_and_is_never_shown() {
     let echo = |profile: &str| {
         let server = Scripted::start(|request| {
             let sent = format!("{} {:?}", request.path, request.header("authorization"));
@@ -112,7 +112,7 @@ fn the_key_goes_in_the_query_or_as_the_user_of_basic_and_is_never_shown() {
 }
 
 #[test]
-fn a_fixed_header_is_shown_and_one_with_a_secret_is_refused_with_its_line() {
+fn secret_header_is_refused_with_its_line() {
     let server = Scripted::start(|_| Reply::json(200, &json!({})));
     let right = home(
         &server,

@@ -65,7 +65,7 @@ fn the_code_may_not_be_asked_for_in_a_pipe() {
 /// "confirmed by a code texted to the person" (spec, What the service does), in one go where a
 /// person can be asked
 #[test]
-fn at_a_terminal_the_texted_code_is_asked_for_and_a_wrong_one_may_be_corrected() {
+fn at_terminal_texted_code_is_asked_for() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &CONNECT);
     terminal.see(PHONE);
@@ -217,8 +217,7 @@ fn a_connect_whose_answer_is_lost_is_not_sent_again() {
 /// The account is not connected, because its code was not entered: to connect again would send
 /// another one.
 #[test]
-fn the_card_of_a_session_that_waits_for_its_code_leads_to_verify_and_a_second_verify_to_the_session()
- {
+fn card_of_session_that_waits_for_its_code_leads_to_verify() {
     let home = Home::new();
     let id = text(&connect(&home, "user_7", PHONE).exits(0).json(), "id");
     let card = ["card", &id, "--json"];
@@ -242,7 +241,7 @@ fn the_card_of_a_session_that_waits_for_its_code_leads_to_verify_and_a_second_ve
 
 /// "POST verify with the received code makes the session active" (spec, States and transitions)
 #[test]
-fn a_session_that_still_waits_or_is_another_guests_is_no_success() {
+fn session_that_still_waits_or_is_another_guests_is_no_success() {
     let session = json!({"id": "ses_1", "object": "session", "provider": "b", "state": "pending", "end_user": "eve"});
     let server = Scripted::start(move |_| Reply::json(200, &session));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");

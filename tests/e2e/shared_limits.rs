@@ -42,7 +42,7 @@ struct Create {
 
 #[test]
 #[ignore = "a storm takes most of a minute"]
-fn creates_of_many_processes_wait_for_the_window_together_and_are_all_made() {
+fn creates_of_many_processes_wait_for_window_together() {
     let (processes, each) = if all_cases() { (20, 5) } else { (6, 3) };
     let served = Served::start();
     let home = served.home();

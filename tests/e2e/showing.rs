@@ -21,7 +21,7 @@ fn the_command_on_a_card_works_as_it_is_printed() {
 
 /// "payment_outcome_unknown: card may have reached the venue; check before booking again" (spec)
 #[test]
-fn a_failure_says_whether_trying_again_is_safe_and_only_then_how() {
+fn failure_says_whether_trying_again_is_safe_and_only_then_how() {
     let code = |code: Value| json!({"id": "bk_1", "status": "failed", "error_code": code, "venue_id": "ven_1", "datetime": "2126-12-01T19:30:00Z"});
     #[rustfmt::skip]
     let cases = [
@@ -76,7 +76,7 @@ fn what_is_printed_to_be_copied_is_quoted_for_a_shell() {
 /// "402 billing_required", "402 free_tier_exhausted", "403 org_suspended; a reason field says why
 /// when given" (spec)
 #[test]
-fn where_the_organization_is_not_in_order_the_hint_says_who_can_mend_it() {
+fn where_organization_is_not_in_order_hint_says_who_can_mend_it() {
     let served = Served::start();
     for (key, reason) in [("sk_live_nobilling", ""), ("sk_live_suspended", "reason: ")] {
         let error = served.home_with(key).book("ven_confirms", &[]).exits(5).error();
@@ -161,7 +161,7 @@ fn a_wait_for_a_rate_limit_is_said_where_nothing_counts_down() {
 }
 
 #[test]
-fn with_max_wait_nobody_is_asked_and_off_a_terminal_nobody_waits_without_it() {
+fn with_max_wait_nothing_is_asked() {
     let server = limited(1);
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let ended = Terminal::start(&home, &["show", "bk_1", "--max-wait", "30s"]).ends(0);
@@ -174,7 +174,7 @@ fn with_max_wait_nobody_is_asked_and_off_a_terminal_nobody_waits_without_it() {
 
 /// "several: a table, or a JSON array" (command line, Command tree)
 #[test]
-fn several_bookings_are_a_table_or_an_array_and_the_first_that_is_not_confirmed_decides() {
+fn several_bookings_are_table_or_array() {
     let home = Home::new();
     let one = home.booked("ven_confirms", &[], 0);
     let two = home.booked("ven_otp", &[], 10);

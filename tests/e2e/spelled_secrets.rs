@@ -11,7 +11,7 @@ const KEY: &str = "sk_live_canary0815yellow";
 
 /// A success is as much the service's word as an error. A script gets the document as it came.
 #[test]
-fn a_key_that_a_success_repeats_is_masked_in_what_a_person_reads() {
+fn key_that_success_repeats_is_masked_in_what_person_reads() {
     let server = Scripted::start(|request| match request.path.as_str() {
         "/v1/" => Reply::json(
             200,

@@ -17,7 +17,7 @@ fn book(home: &Home, venue: &str, guest: &str, at: &str, code: i32) -> String {
 }
 
 #[test]
-fn a_booking_like_an_earlier_one_has_its_venue_provider_party_and_guest_unless_a_flag_says_more() {
+fn booking_like_earlier_one_has_its_venue_provider_party() {
     let home = Home::new();
     let first = home.booked("ven_confirms", &GUEST, 0);
     let before = home.booking(&first);
@@ -68,7 +68,7 @@ fn a_slot_that_is_taken_meanwhile_leads_back_to_the_slots() {
 /// A venue may go on listing a slot that it does not give: `--yes` must not ask for it again and
 /// again.
 #[test]
-fn a_slot_that_is_refused_and_still_listed_is_asked_for_and_never_taken_again_by_itself() {
+fn slot_refused_and_still_listed_is_asked_for() {
     let server = Scripted::start(|call| match call.path.as_str() {
         "/v1/bookings" => Reply::json(
             201,
@@ -136,7 +136,7 @@ fn a_guest_is_forgotten_by_name_after_one_question() {
 }
 
 #[test]
-fn a_booking_is_shown_as_it_was_seen_where_the_service_does_not_answer() {
+fn booking_is_shown_as_it_was_seen() {
     let reads = Cell::new(0);
     let server = Scripted::start(move |_| match reads.replace(reads.get() + 1) {
         0 => Reply::json(200, &json!({"id": "bk_1", "status": "confirmed", "venue_id": "v"})),
@@ -150,7 +150,7 @@ fn a_booking_is_shown_as_it_was_seen_where_the_service_does_not_answer() {
 }
 
 #[test]
-fn a_key_that_the_service_refuses_is_known_before_the_first_question() {
+fn key_that_service_refuses_is_known_before_first_question() {
     let server = Scripted::start(|_| Reply::json(401, &json!({"error": "unauthorized"})));
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let ended = Terminal::start(&home, &["book"]).ends(4);
@@ -184,7 +184,7 @@ fn keys_typed_before_a_list_is_drawn_choose_nothing() {
 }
 
 #[test]
-fn a_service_that_hangs_is_waited_for_with_a_limit_and_a_way_out() {
+fn service_that_hangs_is_waited_for_with_limit_and_way_out() {
     let server = Scripted::start(|_| Reply::Silence);
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     for command in [&["book"][..], &["cancel", "bk_1"], &["show", "bk_1"]] {

@@ -67,7 +67,7 @@ pub(crate) fn listed(home: &Home, arguments: &[&str]) -> Vec<Value> {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn bookings_attempts_and_limits_are_those_of_all_machines_and_mine_are_told_apart() {
+fn bookings_attempts_and_limits_are_those_of_all_computers() {
     let Some(team) = Team::new() else { return };
     let [ada, bob] = ["ada", "bob"].map(|user| team.machine(user));
     let id = ada.booked("ven_confirms", &[], 0);
@@ -96,7 +96,7 @@ pub(crate) fn at(service: &Misbehaving, journal: &str, user: &str) -> Home {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn an_answer_that_cannot_be_written_is_shown_and_any_machine_settles_the_attempt() {
+fn answer_that_cannot_be_written_is_shown() {
     let gate = Gate::default();
     let held = gate.clone();
     let service = Misbehaving::start(move |arrived| match arrived.earlier {
@@ -127,7 +127,7 @@ fn an_answer_that_cannot_be_written_is_shown_and_any_machine_settles_the_attempt
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn of_two_machines_that_resume_one_attempt_at_once_one_sends_it_and_both_show_the_booking() {
+fn two_computers_resuming_one_attempt_send_it_once() {
     let (first, second) = (Gate::default(), Gate::default());
     let held = [first.clone(), second.clone()];
     let service = Misbehaving::start(move |arrived| match held.get(arrived.earlier) {
@@ -156,7 +156,7 @@ fn of_two_machines_that_resume_one_attempt_at_once_one_sends_it_and_both_show_th
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_local_journal_is_copied_into_the_shared_one_as_often_as_one_likes() {
+fn local_journal_is_copied_into_the_shared_one_repeatedly() {
     let Some(team) = Team::new() else { return };
     let local = team.served.home();
     let id = local.booked("ven_confirms", &[], 0);
@@ -214,7 +214,7 @@ fn guests_are_forgotten_for_the_whole_team() {
 /// The server looks at texts with patterns and an index, the file with neither.
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_an_index() {
+fn search_finds_same_in_shared_journal_as_in_file_with() {
     let Some(team) = Team::free() else { return };
     let file = team.served.home();
     let shared = team.machine("ada");
@@ -283,7 +283,7 @@ fn a_search_finds_the_same_in_a_shared_journal_as_in_the_file_with_and_without_a
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_guest_who_is_forgotten_while_another_machine_reads_the_booking_stays_forgotten() {
+fn guest_deleted_while_another_computer_reads_stays_deleted() {
     let Some(team) = Team::free() else { return };
     let home = team.machine("ada");
     let id = home.booked("ven_confirms", &[], 0);
@@ -302,7 +302,7 @@ fn a_guest_who_is_forgotten_while_another_machine_reads_the_booking_stays_forgot
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn two_organizations_under_one_profile_name_share_neither_attempts_nor_windows() {
+fn organizations_of_one_profile_name_share_nothing() {
     let Some(team) = Team::new() else { return };
     let config = format!(
         "default_profile = 'live'\n[profiles.live]\nbase_url = '{}'\njournal = '{}'\n",

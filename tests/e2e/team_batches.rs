@@ -14,7 +14,7 @@ use crate::two_runs::booking;
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_batch_on_several_machines_books_each_row_once_and_a_dead_machines_row_is_taken_over() {
+fn batch_on_several_computers_books_each_row_once() {
     let gate = Gate::default();
     let held = gate.clone();
     let count = AtomicUsize::new(0);
@@ -59,8 +59,7 @@ fn a_batch_on_several_machines_books_each_row_once_and_a_dead_machines_row_is_ta
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn what_the_service_refuses_for_good_is_a_result_for_every_runner_and_is_sent_again_on_request_only()
- {
+fn what_service_refuses_for_good_is_result_for_every_runner() {
     let service = Misbehaving::start(|arrived| match arrived.earlier {
         0 => Act::refused(422),
         _ => Act::proper(),
@@ -89,7 +88,7 @@ fn what_the_service_refuses_for_good_is_a_result_for_every_runner_and_is_sent_ag
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn machines_that_start_cold_take_from_one_window_and_meet_at_most_one_refusal_in_it() {
+fn computers_that_start_cold_take_from_one_window() {
     let Some(team) = Team::new() else { return };
     let homes: Vec<Home> = (0..13).map(|number| team.machine(&format!("user {number}"))).collect();
     // A guest of their own: the same booking, while another machine asks for it, is refused.
@@ -117,7 +116,7 @@ fn machines_that_start_cold_take_from_one_window_and_meet_at_most_one_refusal_in
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_machine_that_dies_before_it_learns_the_window_holds_the_others_up_for_seconds_only() {
+fn computer_that_dies_early_delays_others_for_seconds() {
     let gate = Gate::default();
     let held = gate.clone();
     let service = Misbehaving::start(move |arrived| match arrived.key.as_str() {
@@ -144,7 +143,7 @@ fn a_machine_that_dies_before_it_learns_the_window_holds_the_others_up_for_secon
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_copy_of_a_journal_that_was_killed_is_completed_by_the_next_one() {
+fn copy_of_journal_that_was_killed_is_completed_by_next_one() {
     let Some(team) = Team::free() else { return };
     let local = team.served.home();
     for _ in 0..6 {
@@ -169,7 +168,7 @@ fn a_copy_of_a_journal_that_was_killed_is_completed_by_the_next_one() {
 /// ends later than a lease lasts.
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn after_the_servers_clock_was_set_back_by_a_day_nobody_waits_for_a_dead_machine() {
+fn servers_clock_set_back_makes_no_runner_wait_for_a_dead_one() {
     let gate = Gate::default();
     let held = gate.clone();
     let service = Misbehaving::start(move |arrived| match arrived.earlier {

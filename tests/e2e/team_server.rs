@@ -17,7 +17,7 @@ use crate::team::{Team, listed, sharing};
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn without_a_journal_that_takes_the_intent_nothing_is_sent_and_the_reason_is_told() {
+fn without_journal_that_takes_request_nothing_is_sent() {
     let served = Served::start();
     let Some(mut postgres) = Postgres::start() else {
         return;
@@ -91,7 +91,7 @@ fn a_journal_is_used_in_its_own_schema_and_never_hidden() {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_server_that_stands_still_is_waited_for_with_an_end_and_an_interrupt_ends_the_wait() {
+fn server_that_stands_still_is_waited_for_with_end() {
     let served = Served::start();
     // It takes connections and never answers.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -115,7 +115,7 @@ fn a_server_that_stands_still_is_waited_for_with_an_end_and_an_interrupt_ends_th
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_commit_whose_answer_is_lost_is_looked_up_and_the_booking_is_made_once() {
+fn commit_whose_answer_is_lost_is_looked_up() {
     let Some(team) = Team::free() else { return };
     let wire = Wire::to(team.postgres.port());
     let url = format!("postgresql://owner@127.0.0.1:{}/bookctl", wire.port);
@@ -141,7 +141,7 @@ fn a_commit_whose_answer_is_lost_is_looked_up_and_the_booking_is_made_once() {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_booking_request_takes_no_more_round_trips_than_the_page_for_teams_says() {
+fn booking_request_makes_the_documented_round_trips_at_most() {
     let Some(team) = Team::free() else { return };
     let wire = Wire::to(team.postgres.port());
     let url = format!("postgresql://owner@127.0.0.1:{}/bookctl", wire.port);
@@ -209,7 +209,7 @@ fn a_journal_that_takes_no_changes_is_searched() {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_password_comes_from_where_psql_takes_it_and_never_from_the_config_file() {
+fn password_comes_from_where_psql_takes_it() {
     let Some(mut team) = Team::new() else { return };
     team.postgres.sql("postgres", "ALTER ROLE owner PASSWORD 'a:long secret'");
     team.postgres.kill();

@@ -43,7 +43,7 @@ fn a_story_is_told_in_order_and_on_one_clock() {
 }
 
 #[test]
-fn a_pause_and_its_answer_and_what_went_wrong_are_states_of_the_story() {
+fn pause_and_its_answer_and_what_went_wrong_are_states_of_story() {
     let home = Home::new();
     let id = home.booked("ven_otp", &[], 10);
     let code = home.code();

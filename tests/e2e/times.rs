@@ -108,7 +108,7 @@ fn a_bare_time_is_read_from_the_clock_of_the_remembered_venue() {
 /// "`--dry-run` may read (the venue's slots)" (command line, Output 5): the time, the slot and the
 /// provider are those that are sent.
 #[test]
-fn a_dry_run_shows_the_slot_that_is_booked_in_whichever_zone_this_computer_is() {
+fn dry_run_shows_slot_booked_in_whichever_zone_this_computer_is() {
     for zone in ["Europe/Berlin", "Asia/Kathmandu", "America/Los_Angeles"] {
         let home = Home::new().with("TZ", zone);
         let shown = home.book("ven_confirms", &["--dry-run"]).exits(0).json();
@@ -143,7 +143,7 @@ fn service_without_zones(datetimes: [Value; 2]) -> Scripted {
 }
 
 #[test]
-fn a_time_is_refused_if_neither_a_search_nor_a_slot_shows_the_venues_zone() {
+fn time_is_refused_if_neither_search_nor_slot_shows_venues_zone() {
     for datetimes in [
         [json!("2031-12-01T17:30:00Z"), json!("2031-12-01T19:30:00Z")],
         [json!(1_953_912_600), json!(1_953_919_800)],
@@ -181,7 +181,7 @@ fn a_time_is_refused_if_neither_a_search_nor_a_slot_shows_the_venues_zone() {
 }
 
 #[test]
-fn a_zone_from_the_command_line_is_used_where_the_venues_is_not_known() {
+fn zone_from_command_line_is_used_where_venues_is_not_known() {
     let home = Home::new();
     let book = |zone: &str| {
         home.run(words(format!(
@@ -219,7 +219,7 @@ fn a_search_reads_a_bare_time_from_the_flag_or_the_systems_zone() {
 
 /// "A slot's `datetime` is sent back byte for byte as it was offered." (command line, Command tree)
 #[test]
-fn a_slot_that_is_spelled_unusually_is_found_by_its_moment_and_sent_as_it_was_spelled() {
+fn slot_spelled_unusually_is_found_by_its_moment() {
     for offered in [
         "2031-12-01T19:30:00.000+01:00",
         "2031-12-01T18:30:00Z",
@@ -242,7 +242,7 @@ fn a_slot_that_is_spelled_unusually_is_found_by_its_moment_and_sent_as_it_was_sp
 /// "Without an offset it is the venue's local time where a venue is known" (command line): a slot
 /// shows the venue's offset.
 #[test]
-fn a_time_beside_a_slot_is_on_the_slots_own_clock_where_only_its_id_is_known() {
+fn time_beside_slot_is_on_slots_own_clock() {
     let served = Served::start();
     let search = ["search", "dining", "--near", "London", "--json"];
     served.home().ok(search);

@@ -64,7 +64,7 @@ fn refused_late(status: u16, gate: &Gate) -> Misbehaving {
 }
 
 #[test]
-fn a_run_that_is_refused_leaves_open_what_another_run_of_its_key_may_have_booked() {
+fn refused_run_leaves_open_what_another_run_may_have_booked() {
     for (status, forgets) in [(429, false), (400, false), (429, true), (400, true)] {
         let gate = Gate::default();
         let service = refused_late(status, &gate);
@@ -80,7 +80,7 @@ fn a_run_that_is_refused_leaves_open_what_another_run_of_its_key_may_have_booked
 }
 
 #[test]
-fn a_run_that_is_killed_stays_open_whatever_another_run_of_its_key_is_told_later() {
+fn killed_run_stays_open_whatever_a_later_run_learns() {
     for (status, forgets) in [(429, true), (400, false)] {
         let (gate, never) = (Gate::default(), Gate::default());
         let service = refused_late(status, &gate);
@@ -101,7 +101,7 @@ fn a_run_that_is_killed_stays_open_whatever_another_run_of_its_key_is_told_later
 
 /// A batch may wait for hours: what begins meanwhile counts as well.
 #[test]
-fn a_row_is_not_sent_while_a_request_for_the_same_that_began_after_the_batch_is_open() {
+fn row_is_not_sent_while_the_same_request_is_open() {
     let gate = Gate::default();
     let held = gate.clone();
     let service = Misbehaving::start(move |arrived| match arrived.key.as_str() {
@@ -126,7 +126,7 @@ fn a_row_is_not_sent_while_a_request_for_the_same_that_began_after_the_batch_is_
 
 /// The second one is refused while the first, whose answer never comes, is under way.
 #[test]
-fn a_second_run_that_is_refused_leaves_open_what_the_first_may_have_booked() {
+fn second_run_refused_leaves_open_what_first_may_have_booked() {
     for forgets in [false, true] {
         let gate = Gate::default();
         let held = gate.clone();
@@ -153,7 +153,7 @@ fn a_second_run_that_is_refused_leaves_open_what_the_first_may_have_booked() {
 /// Whoever gives an attempt up is told that a booking may exist all the same: it is known once its
 /// answer comes.
 #[test]
-fn a_booking_whose_attempt_is_given_up_while_it_is_under_way_is_known() {
+fn booking_of_an_attempt_abandoned_in_flight_is_known() {
     for forgets in [false, true] {
         let answer = Gate::default();
         let held = answer.clone();
@@ -174,7 +174,7 @@ fn a_booking_whose_attempt_is_given_up_while_it_is_under_way_is_known() {
 
 /// A service that flaps: one run finds it down and takes its intent back, another has sent by then.
 #[test]
-fn a_run_that_is_not_connected_does_not_take_back_what_another_run_of_its_key_sent() {
+fn unconnected_run_keeps_what_another_run_sent() {
     if strace_is_missing() {
         return;
     }
@@ -227,7 +227,7 @@ fn batch(home: &Home, file: &Path) -> Running {
 /// The first start waits out a rate limit, which says that its row was refused; the second has sent
 /// the row meanwhile.
 #[test]
-fn a_batch_that_waits_out_a_limit_leaves_open_what_a_second_start_of_it_may_have_booked() {
+fn waiting_batch_leaves_open_what_its_second_start_may_book() {
     for forgets in [false, true] {
         let (first, second) = (Gate::default(), Gate::default());
         let held = [first.clone(), second.clone()];

@@ -61,7 +61,7 @@ fn a_file_that_is_no_text_is_unusable_input() {
 
 /// Nobody has to repair a journal to be told of a mistake in the arguments.
 #[test]
-fn what_is_wrong_with_a_booking_is_told_before_its_journal_is_opened() {
+fn booking_mistakes_are_reported_before_the_journal_opens() {
     let home = Home::new();
     std::fs::create_dir_all(home.path()).unwrap();
     std::fs::write(home.path().join("journal.db"), "no database").unwrap();

@@ -25,7 +25,7 @@ pub(crate) fn walk_to_summary(terminal: &mut Terminal, filter: &str) {
 /// summary that asks for the go-ahead → create → pauses are walked through, not dumped: an OTP is
 /// asked for, with where it was sent and how long is left." (command line, Interactive)
 #[test]
-fn the_walk_leads_from_nothing_to_a_confirmed_booking_through_a_wrong_code_and_the_right_one() {
+fn walk_leads_through_a_wrong_code_to_a_confirmed_booking() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["book"]);
     terminal.see("nothing is really booked").see("❯ dining");
@@ -57,7 +57,7 @@ fn the_walk_leads_from_nothing_to_a_confirmed_booking_through_a_wrong_code_and_t
 }
 
 #[test]
-fn arrow_keys_and_words_of_the_row_choose_and_what_is_not_understood_is_asked_again() {
+fn arrow_keys_and_words_of_row_choose() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["book"]);
     terminal.see("❯ dining").press(Key::Down).see("❯ fitness");
@@ -158,7 +158,7 @@ fn two_tables() -> Scripted {
 }
 
 #[test]
-fn of_slots_at_the_same_time_a_person_chooses_one_and_a_script_is_told_which_was_taken() {
+fn of_slots_at_same_time_user_chooses_one() {
     let server = two_tables();
     let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let book = "book ven_1 --at 2031-12-01T19:30:00+00:00 --party 2";
@@ -191,7 +191,7 @@ fn on_a_terminal_a_booking_in_processing_is_waited_for() {
 /// An empty answer would be refused by the service: it is asked for again at once, and nothing is
 /// sent.
 #[test]
-fn a_detail_that_is_left_empty_is_asked_for_again_before_anything_is_sent() {
+fn detail_left_empty_is_asked_for_again_before_anything_is_sent() {
     let home = Home::new();
     let id = home.booked("ven_confirm_details", &[], 10);
     let mut terminal = Terminal::start(&home, &["continue", &id]);
@@ -210,7 +210,7 @@ fn a_detail_that_is_left_empty_is_asked_for_again_before_anything_is_sent() {
 /// A script is refused by the service and told the names; a person chooses (command line,
 /// Interactive).
 #[test]
-fn a_booking_by_flags_asks_for_the_provider_where_a_search_has_shown_several() {
+fn booking_by_flags_asks_for_provider() {
     let home = Home::new();
     let whole = for_guest("ven_multi_provider");
     home.run(&whole).exits(12).says("choose one: --provider NAME");
@@ -237,7 +237,7 @@ fn a_code_is_no_longer_asked_for_once_its_time_is_over() {
 }
 
 #[test]
-fn details_that_are_refused_are_asked_for_again_with_what_was_answered() {
+fn details_refused_are_asked_for_again_with_what_was_answered() {
     let home = Home::new();
     let id = home.booked("ven_confirm_details", &[], 10);
     home.ok(words(

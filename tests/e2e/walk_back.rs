@@ -9,7 +9,7 @@ fn count(terminal: &Terminal, part: &str) -> usize {
 
 /// "Esc or Shift-Tab goes back a question" (command line, Interactive)
 #[test]
-fn esc_and_shift_tab_go_back_to_the_question_before_with_its_answer_filled_in() {
+fn esc_and_shift_tab_return_to_the_answered_question() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["book"]);
     walk_to_summary(&mut terminal, "one-time (otp");
@@ -60,7 +60,7 @@ fn esc_at_the_first_question_declines_the_walk() {
 /// 17: "declined at a prompt; nothing was sent"; Ctrl-C "ends with the booking's id, its state and
 /// the command that resumes it" (command line), and so does Esc once something was sent.
 #[test]
-fn esc_declines_at_a_question_of_any_kind_unless_something_was_sent_before() {
+fn esc_declines_at_question_of_any_kind() {
     let home = Home::new();
     let confirmed = home.booked("ven_confirms", &[], 0);
     let waiting = home.booked("ven_otp", &[], 10);
@@ -173,7 +173,7 @@ fn the_vertical_and_the_place_have_flags_too() {
 
 /// A code that is no code of the sandbox costs no try.
 #[test]
-fn the_code_of_the_sandbox_is_offered_and_what_cannot_be_one_is_refused() {
+fn code_of_sandbox_is_offered_and_what_cannot_be_one_is_refused() {
     let home = Home::new();
     let id = home.booked("ven_otp", &[], 10);
     let mut terminal = Terminal::of_width(&home, 50, &["continue", &id]);

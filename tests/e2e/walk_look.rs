@@ -40,14 +40,14 @@ fn has_colours(raw: &str) -> bool {
 
 /// "`NO_COLOR`" (command line, Output 5)
 #[test]
-fn no_line_of_the_walk_is_wider_than_the_terminal_and_no_color_takes_every_colour_out_of_it() {
+fn no_line_of_walk_is_wider_than_terminal() {
     assert!(has_colours(&walks_at(40, &[]).raw));
     assert!(!has_colours(&walks_at(200, &[("NO_COLOR", "1")]).raw));
 }
 
 /// "`TERM=dumb`" and `BOOKCTL_ACCESSIBLE`: numbered questions, nothing is redrawn.
 #[test]
-fn a_dumb_terminal_and_a_screen_reader_get_plain_numbered_questions() {
+fn dumb_terminal_and_screen_reader_get_plain_numbered_questions() {
     for (name, value) in [("TERM", "dumb"), ("BOOKCTL_ACCESSIBLE", "1")] {
         let home = Home::new().with(name, value);
         let mut terminal = Terminal::start(&home, &["book"]);

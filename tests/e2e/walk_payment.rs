@@ -34,8 +34,7 @@ fn approval(home: &Home, id: &str) -> String {
 /// "a payment approval shows amount, deadline counting down, and takes the answer from a file, an
 /// editor or a paste, or aborts" (command line, Interactive)
 #[test]
-fn a_payment_shows_its_amount_and_deadline_and_takes_the_answer_from_a_file_after_a_malformed_one()
-{
+fn payment_shows_its_amount_and_deadline() {
     let home = Home::new();
     let mut terminal = paying(&home);
     terminal.see("EUR").see("expires");
@@ -79,7 +78,7 @@ fn a_payment_is_answered_by_a_paste() {
 
 /// Who does not know what the vendor's response is pastes the card.
 #[test]
-fn a_paste_that_is_a_card_number_or_empty_is_not_sent_and_what_is_expected_is_said() {
+fn paste_card_number_or_empty_is_not_sent() {
     let served = Served::start();
     let home = served.home();
     let mut terminal = paying(&home);
@@ -113,7 +112,7 @@ fn a_paste_that_is_a_card_number_or_empty_is_not_sent_and_what_is_expected_is_sa
 const EDITOR: &str = r#"f() { cat "$1" >> seen; echo --- >> seen; cp next "$1"; }; f"#;
 
 #[test]
-fn the_editor_opens_again_with_what_was_written_and_could_not_be_read() {
+fn editor_opens_again_with_what_was_written() {
     let home = Home::new().with("EDITOR", EDITOR);
     let next = home.folder().join("next");
     std::fs::write(&next, "{\"status\": \"approved\"").unwrap();

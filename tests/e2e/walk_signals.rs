@@ -30,7 +30,7 @@ fn signal(name: &str, pid: &str) {
 }
 
 #[test]
-fn a_signal_at_a_question_restores_the_terminal_and_says_what_happened() {
+fn signal_at_question_restores_terminal_and_says_what_happened() {
     for (name, code, word) in
         [("-HUP", 129, "hung up"), ("-QUIT", 131, "quit"), ("-TERM", 143, "terminated")]
     {
@@ -100,7 +100,7 @@ fn ctrl_z_suspends_a_question_and_fg_asks_it_again() {
 /// Stopped by somebody else, the command cannot restore the terminal first; it takes it back when
 /// it continues.
 #[test]
-fn a_question_that_was_stopped_from_outside_is_asked_again_by_fg() {
+fn question_that_was_stopped_from_outside_is_asked_again_by_fg() {
     let home = Home::new();
     let mut terminal = shell(&home);
     terminal.type_in(&format!("sh -c 'echo pid $$; exec {PROGRAM} book'\r"));

@@ -12,7 +12,7 @@ const SHORT: &str = if cfg!(windows) { "15s" } else { "300ms" };
 
 /// "Streams … print one document a line." (command line, Output 3)
 #[test]
-fn each_change_is_one_document_a_line_and_the_end_decides_the_exit_code() {
+fn each_change_is_one_document_line_and_end_decides_exit_code() {
     let served = Served::start();
     let home = served.home();
     let id = home.booked("ven_processing", &[], 8);
@@ -75,7 +75,7 @@ fn a_timeout_ends_it_with_the_state_that_the_booking_then_has() {
 /// `watch <BOOKING> [--until STATUS]`: what is confirmed can still be cancelled, and that may be
 /// what is waited for. (command line, Command tree)
 #[test]
-fn a_confirmed_booking_is_watched_on_until_the_status_that_was_named() {
+fn confirmed_booking_is_watched_on_until_status_that_was_named() {
     let looks = AtomicUsize::new(0);
     let server = Scripted::start(move |_| {
         let status = match looks.fetch_add(1, Ordering::SeqCst) {
@@ -104,7 +104,7 @@ fn a_confirmed_booking_is_watched_on_until_the_status_that_was_named() {
 
 /// "`watch` waits out 5xx, lost connections and 429 within its own time" (command line, Exit codes)
 #[test]
-fn what_passes_by_itself_is_waited_out_with_a_note_and_the_rest_ends_the_watch() {
+fn what_passes_by_itself_is_waited_out_with_note() {
     let booking = |status: &str| Reply::json(200, &json!({"id": "bk_1", "status": status}));
     let off = json!({"error": "off", "error_code": "vendor_disabled"});
     let limited = json!({"error": "rate_limited", "retry_after_seconds": 1});

@@ -263,7 +263,7 @@ fn late_handler_fails_the_drill_and_absent_one_exits_15() {
 }
 
 #[test]
-fn where_genuine_events_are_refused_like_all_others_the_secret_is_asked_for() {
+fn drill_asks_for_the_secret_if_genuine_events_are_refused() {
     let home = home_with_the_secret();
     for (reply, is_asked) in [(401, true), (500, true), (200, false)] {
         let handler = Scripted::start(move |_| Reply::json(reply, &Value::Null));

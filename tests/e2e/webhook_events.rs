@@ -37,7 +37,7 @@ fn events_are_listed_the_newest_first_and_narrowed_down() {
 }
 
 #[test]
-fn an_event_is_shown_with_its_headers_its_raw_body_and_its_signature() {
+fn event_is_shown_with_its_headers_its_raw_body() {
     let home = home_of_three();
     let shown = home.json("webhook events show evt_1");
     let body = event("evt_1", "booking.created", "bk_1", "processing");

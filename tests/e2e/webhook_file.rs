@@ -9,7 +9,7 @@ use crate::harness::{Running, text};
 
 /// "bookctl explain" knows each code that an error carries (command line, Output 4).
 #[test]
-fn a_damaged_webhooks_file_has_a_code_of_its_own_and_a_hint_that_helps() {
+fn damaged_webhooks_file_has_code_own_and_hint_that_helps() {
     let home = home_without_a_service();
     let list = ["webhook", "events", "list", "--json"];
     let file = home.path().join("webhooks.db");
@@ -33,7 +33,7 @@ fn a_damaged_webhooks_file_has_a_code_of_its_own_and_a_hint_that_helps() {
 }
 
 #[test]
-fn listeners_of_two_services_whose_names_differ_in_a_sign_alone_do_not_get_in_each_others_way() {
+fn listeners_of_similarly_named_services_run_side_by_side() {
     let home = home_with_the_secret().with("BOOKCTL_BASE_URL", "https://api-x.example");
     let _first = Listening::start(&home, &[]);
     let ready = home.folder().join("second");

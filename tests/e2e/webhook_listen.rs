@@ -23,7 +23,7 @@ fn webhook_url(home: &Home) -> Option<String> {
 }
 
 #[test]
-fn a_delivery_reaches_the_app_as_it_came_and_is_shown_with_the_apps_answer() {
+fn delivery_reaches_handler_as_it_came() {
     let home = home_without_a_service();
     let app = App::start(|_| 204);
     let arguments = ["--forward-to", &app.url, "--header", "X-From: listener"];
@@ -67,7 +67,7 @@ fn a_delivery_reaches_the_app_as_it_came_and_is_shown_with_the_apps_answer() {
 }
 
 #[test]
-fn what_is_not_the_services_is_refused_and_neither_kept_nor_forwarded() {
+fn what_is_not_services_is_refused() {
     let home = home_without_a_service();
     let app = App::start(|_| 200);
     let listening = Listening::start(&home, &["--forward-to", &app.url]);
@@ -147,7 +147,7 @@ fn a_kind_of_event_that_is_not_documented_is_warned_of() {
 }
 
 #[test]
-fn an_app_that_fails_gets_it_again_in_order_until_the_schedule_is_used_up() {
+fn handler_that_fails_gets_it_again_in_order() {
     let home = home_without_a_service();
     let app = App::start(|delivered| match delivered.id.as_str() {
         "evt_1" if delivered.headers["booking-delivery-attempt"] != "3" => 500,
@@ -206,7 +206,7 @@ fn what_a_closed_app_missed_the_next_listener_forwards() {
 }
 
 #[test]
-fn a_slow_app_holds_up_its_own_booking_alone_and_its_answer_is_not_awaited_at_the_end() {
+fn slow_handler_holds_up_own_booking_alone() {
     let home = home_without_a_service();
     let app = App::start(|delivered| {
         if delivered.booking == "bk_slow" {
@@ -331,7 +331,7 @@ fn a_stale_ready_file_goes_before_anything_else() {
 }
 
 #[test]
-fn what_was_kept_is_forwarded_where_the_sender_did_not_wait_for_the_answer() {
+fn what_was_kept_is_forwarded() {
     let home = home_without_a_service();
     let app = App::start(|_| 200);
     let listening = Listening::start(&home, &["--forward-to", &app.url]);
@@ -381,7 +381,7 @@ fn a_reader_that_has_seen_enough_ends_it() {
 }
 
 #[test]
-fn in_a_terminal_each_event_is_a_line_while_a_booking_is_made_in_another() {
+fn terminal_listener_prints_a_line_for_each_event() {
     let home = Home::new();
     let app = App::start(|_| 200);
     let arguments = ["webhook", "listen", "--port", "0", "--forward-to", &app.url];

@@ -114,7 +114,7 @@ fn agrees(peer: impl Fn() -> Command) {
 /// `BOOKCTL_TEST_PYTHON` names another Python than `python3`.
 #[test]
 #[ignore = "needs other languages' clients"]
-fn stripes_library_for_python_signs_the_same_and_accepts_the_same() {
+fn stripes_library_for_python_signs_same_and_accepts_same() {
     let python = std::env::var("BOOKCTL_TEST_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let peer = || {
         let mut command = Command::new(&python);

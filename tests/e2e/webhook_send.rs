@@ -34,7 +34,7 @@ fn an_event_of_each_kind_is_posted_and_its_signature_verifies() {
 
 /// No service takes part: only the secret is the sandbox's.
 #[test]
-fn an_event_without_a_service_mentions_the_sandbox_for_its_secret_alone() {
+fn event_without_service_mentions_sandbox_for_its_secret_alone() {
     let (home, consumer) = (Home::new(), taking());
     let send = ["webhook", "send", "booking.confirmed", "--to"];
     let output = home.ok(send.iter().chain(&[consumer.base_url()]));
@@ -66,7 +66,7 @@ fn fields_are_set_by_path_and_typed() {
 }
 
 #[test]
-fn an_event_about_a_real_booking_holds_what_the_service_says_of_it() {
+fn event_about_real_booking_holds_what_service_says_of_it() {
     let served = Served::start();
     let (home, consumer) = (served.home(), taking());
     let booking = home.booked("ven_provider_fails", &[], 11);
@@ -117,7 +117,7 @@ fn the_exit_code_says_what_the_consumer_made_of_it() {
 }
 
 #[test]
-fn an_interrupt_while_a_consumer_hangs_says_that_the_event_may_have_been_taken() {
+fn interrupt_of_a_hanging_send_says_the_event_may_be_received() {
     let (sender, replayer) = (home_with_the_secret(), home_without_a_service());
     let body = event("evt_1", "booking.created", "bk_1", "processing");
     received(&replayer, &[body]);
@@ -142,7 +142,7 @@ fn an_interrupt_while_a_consumer_hangs_says_that_the_event_may_have_been_taken()
 
 /// A page of an error is its beginning to a person, and whole to a script.
 #[test]
-fn of_a_long_answer_a_person_sees_the_beginning_and_how_much_there_is() {
+fn of_long_answer_person_sees_beginning_and_how_much_there_is() {
     let home = home_with_the_secret();
     let page = "<p>no\n".repeat(5000);
     let whole = page.clone();
@@ -186,7 +186,7 @@ fn what_cannot_be_sent_is_refused() {
 
 /// "`--verbose` (requests and answers on stderr, redacted)" (command line)
 #[test]
-fn verbose_shows_what_was_sent_to_the_handler_and_what_it_answered() {
+fn verbose_shows_what_was_sent_to_handler_and_what_it_answered() {
     let consumer = taking();
     let send = ["webhook", "send", "booking.confirmed", "-v", "--to"];
     let to = format!("{}/hooks", consumer.base_url());

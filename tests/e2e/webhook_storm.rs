@@ -66,7 +66,7 @@ fn deliver_all(url: &str, waiting: &Mutex<VecDeque<String>>, taken: &AtomicUsize
 
 #[test]
 #[ignore = "a storm takes most of a minute"]
-fn a_listener_that_is_killed_loses_nothing_and_sends_again_only_what_was_in_flight() {
+fn killed_listener_loses_nothing_and_resends_what_was_in_flight() {
     let over = Instant::now() + LONGEST;
     let home = home_without_a_service();
     let seen = Mutex::new(HashSet::new());

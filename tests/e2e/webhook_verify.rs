@@ -32,7 +32,7 @@ fn cause(output: Output) -> String {
 /// A secret is all that it takes: a CI that refuses sandboxes, or whose key came without an
 /// address, verifies, too.
 #[test]
-fn without_a_service_a_signature_is_made_and_verified_and_no_sandbox_lends_its_secret() {
+fn without_service_signature_is_made_and_verified() {
     for (name, value) in [("BOOKCTL_NO_SANDBOX", "1"), ("BOOKCTL_API_KEY", "sk_live_x")] {
         let home = home_with_the_secret().with(name, value);
         let header = signature(&home, BODY);
@@ -51,7 +51,7 @@ fn without_a_service_a_signature_is_made_and_verified_and_no_sandbox_lends_its_s
 
 /// Another service on this machine has no secret to tell, whatever it answers.
 #[test]
-fn a_service_on_this_machine_that_is_no_sandbox_tells_no_secret_and_is_not_blamed() {
+fn service_on_this_computer_no_sandbox_tells_no_secret() {
     for reply in [
         Reply::json(404, &json!({"error": "not found"})),
         Reply::json(200, &json!({"name": "other"})),
@@ -65,7 +65,7 @@ fn a_service_on_this_machine_that_is_no_sandbox_tells_no_secret_and_is_not_blame
 }
 
 #[test]
-fn a_delivery_that_the_sandbox_signed_verifies_with_its_own_secret() {
+fn delivery_that_sandbox_signed_verifies_with_its_own_secret() {
     let served = Served::start();
     let home = served.home();
     let header = signature(&home, BODY);
@@ -78,7 +78,7 @@ fn a_delivery_that_the_sandbox_signed_verifies_with_its_own_secret() {
 }
 
 #[test]
-fn a_body_is_raw_bytes_from_a_file_or_from_standard_input_to_the_last_line_end() {
+fn body_is_raw_bytes_from_a_file_or_standard_input() {
     let home = home_with_the_secret();
     let header = signature(&home, BODY);
     let file = home.folder().join("body");
@@ -124,7 +124,7 @@ fn during_a_rotation_any_secret_and_any_v1_will_do() {
 }
 
 #[test]
-fn a_secret_that_was_stored_for_the_profile_is_found_and_for_another_address_is_not() {
+fn secret_stored_for_profile_is_found() {
     let served = Served::start();
     let home = Home::new();
     let login = "auth login --key-stdin --webhook-secret-stdin --storage file --profile local";
@@ -140,7 +140,7 @@ fn a_secret_that_was_stored_for_the_profile_is_found_and_for_another_address_is_
 }
 
 #[test]
-fn the_cause_is_told_and_with_explain_what_the_delivery_went_through() {
+fn cause_is_told_and_with_explain_what_delivery_went_through() {
     let home = home_with_the_secret();
     let right = signature(&home, BODY);
     let pretty =

@@ -8,7 +8,7 @@ const TIME: &str = "2031-12-01T19:30:00+01:00";
 
 /// "Bodies are JSON." "Header: Idempotency-Key (optional, recommended)." (spec, Endpoints)
 #[test]
-fn a_create_carries_the_key_an_idempotency_key_and_the_fields_of_the_specification() {
+fn create_carries_key_idempotency_key() {
     let slot = json!({"availability_id": "slot_1", "datetime": TIME});
     let server = Scripted::start(move |request| match request.path.as_str() {
         "/v1/bookings" => Reply::json(

@@ -133,7 +133,7 @@ fn a_filter_that_is_none_is_refused_before_anything_is_sent() {
 /// Exit 13: "every provider failed, or none can handle the request" (command line); "A search near
 /// "Outage" fails at every provider, near "Partial Outage" at one of them." (wire contract)
 #[test]
-fn a_search_that_every_provider_fails_exits_13_and_one_that_some_fail_warns() {
+fn search_that_every_provider_fails_exits_13() {
     let home = Home::new();
     let near = |place| format!("search dining --near '{place}' --at 'tomorrow 19:30'");
     home.refuses(&near("Outage"), 13, "search_failed");
@@ -213,7 +213,7 @@ fn wrong_words_get_one_sentence_and_a_hint() {
 }
 
 #[test]
-fn an_empty_party_and_a_day_that_does_not_exist_are_refused_in_words_that_help() {
+fn empty_party_and_invalid_day_get_helpful_errors() {
     let home = Home::new();
     let error = booking(&home, "--party", "").refused(2, "usage");
     has(&error, "message", "a party size cannot be empty");

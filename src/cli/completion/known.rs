@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_that_a_shell_would_read_as_a_command_or_a_flag_is_not_offered() {
+    fn id_that_shell_would_read_as_command_or_flag_is_not_offered() {
         let ids = ["ven_1", "$(reboot)", "a b", "-rf", "a;b", "", "caf\u{e9}", "x\ny", "a:b@c"];
         let found = ids.iter().map(|id| ((*id).to_owned(), String::new()));
         let offered = plain(found);

@@ -25,7 +25,7 @@ fn made(journal: &Journal, key: &str, booking: &Booking) {
 }
 
 #[test]
-fn a_settled_create_is_listed_as_the_service_sent_it_and_as_it_was_seen_last() {
+fn resolved_create_is_listed_as_service_sent_it() {
     let folder = tempfile::tempdir().unwrap();
     let journal = journal(&folder);
     made(&journal, "a", &booking("bk_1", "processing"));
@@ -60,7 +60,7 @@ fn a_booking_that_others_made_is_kept_when_it_is_read() {
 }
 
 #[test]
-fn each_state_is_kept_once_without_the_guest_until_the_booking_is_forgotten() {
+fn each_state_is_kept_once_without_guest() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let journal = open(&path, "a");
@@ -80,7 +80,7 @@ fn each_state_is_kept_once_without_the_guest_until_the_booking_is_forgotten() {
 
 /// "the journal fills in what a sparse booking does not show (venue, time, guest), marked as such"
 #[test]
-fn a_booking_shows_what_was_asked_only_where_the_service_shows_nothing() {
+fn booking_shows_what_was_asked() {
     let folder = tempfile::tempdir().unwrap();
     let journal = journal(&folder);
     let requested =
@@ -110,7 +110,7 @@ fn a_booking_shows_what_was_asked_only_where_the_service_shows_nothing() {
 
 /// What an event shows is less than what a booking that was read or made has.
 #[test]
-fn an_event_replaces_nothing_but_what_an_earlier_event_has_shown() {
+fn event_replaces_nothing_but_what_earlier_event_has_shown() {
     let folder = tempfile::tempdir().unwrap();
     let journal = journal(&folder);
     made(&journal, "a", &booking("bk_made", "confirmed"));
@@ -145,7 +145,7 @@ fn a_booking_has_ended_where_only_a_change_can_move_it() {
 }
 
 #[test]
-fn what_an_accepted_change_asked_for_is_shown_in_place_of_what_was_asked_before() {
+fn accepted_change_replaces_the_recorded_request() {
     let folder = tempfile::tempdir().unwrap();
     let journal = journal(&folder);
     let run = journal.run("k", &json!({"party_size": 2, "customer": {"name": "Ada"}}));

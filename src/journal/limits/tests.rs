@@ -33,7 +33,7 @@ fn corrected(known: &RateLimitWindow, displayed: RateLimitWindow) -> u32 {
 }
 
 #[test]
-fn neither_a_clock_that_was_set_back_nor_a_limit_of_none_exhausts_a_window_for_ever() {
+fn clock_set_back_or_limit_of_none_exhausts_no_window_forever() {
     let none = seen(0, after(60));
     assert!(none.is_exhausted(after(-240)) && !none.is_exhausted(after(-3600)));
     assert!(none.clone().after_request(after(-3600)).is_some());
@@ -46,7 +46,7 @@ fn neither_a_clock_that_was_set_back_nor_a_limit_of_none_exhausts_a_window_for_e
 const RATE_LIMIT: &str = "POST /v1/bookings";
 
 #[test]
-fn a_request_is_counted_before_it_is_sent_where_few_are_left_or_the_window_is_over() {
+fn request_is_counted_before_it_is_sent() {
     for (remaining, now, left) in
         [(9, NOW, (9, after(60))), (8, NOW, (7, after(60))), (9, after(60), (9, after(360)))]
     {
@@ -62,7 +62,7 @@ fn a_request_is_counted_before_it_is_sent_where_few_are_left_or_the_window_is_ov
 }
 
 #[test]
-fn a_window_gives_what_is_left_of_it_and_is_then_exhausted_until_it_resets() {
+fn window_gives_what_is_left_of_it_and_is_then_exhausted() {
     let two = seen(2, after(60));
     assert_eq!(two.left(after(59)), (2, Duration::from_secs(1)));
     assert_eq!(two.left(after(60)), (10, Duration::ZERO));

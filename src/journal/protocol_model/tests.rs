@@ -171,7 +171,7 @@ fn two_organizations_and_a_recovery_keep_every_promise() {
 }
 
 #[test]
-fn a_batch_that_is_started_twice_and_waits_for_the_limit_keeps_every_promise() {
+fn batch_started_twice_and_waits_for_limit_keeps_every_promise() {
     let model = Protocol {
         left: Left { kills: 1, abandons: bound(0, 1), forgets: bound(0, 1), ..Left::default() },
         tries: 1,
@@ -195,7 +195,7 @@ fn two_machines_with_one_key_keep_every_promise() {
 }
 
 #[test]
-fn two_machines_that_use_one_key_for_two_requests_keep_every_promise() {
+fn two_computers_with_one_key_keep_every_promise() {
     let eve = elsewhere(with_key(0, Request::Eve, KeyOrigin::Caller));
     let model = Protocol {
         left: Left { kills: bound(1, 2), abandons: bound(0, 1), ..Left::default() },

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_and_one_of_another_version_are_replaced_and_their_rows_are_lost() {
+    fn damaged_file_and_one_of_another_version_are_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
         std::fs::write(&path, "no database ".repeat(500)).unwrap();

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_remembered_for_thirty_days_with_what_was_asked_for_it() {
+    fn slot_is_remembered_for_thirty_days_with_its_request() {
         let (_folder, recent) = recent();
         let slots = [slot("old"), slot("older")];
         let provider = Some("provider_a");
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_belongs_to_its_owner_and_a_read_may_borrow_that_of_its_terminal() {
+    fn list_belongs_to_its_owner() {
         let (folder, _) = recent();
         let path = folder.path().join("recent.db");
         let of = |owner: &str, terminal: &str| {

@@ -67,7 +67,7 @@ fn another_organization_may_take_over_only_what_was_refused() {
 
 /// A1: also where the run of the first attempt is still under way, and with another API key.
 #[test]
-fn an_open_attempt_blocks_the_same_wish_under_another_key_in_the_transaction_that_begins_it() {
+fn open_attempt_blocks_the_same_booking_under_another_key() {
     let folder = tempfile::tempdir().unwrap();
     let wish = |name: &str, time: &str| json!({"venue_id": "v", "datetime": time, "party_size": 2, "customer": {"name": name}});
     let ada = wish("Ada Lovelace", "2026-12-01T19:30:00Z");
@@ -102,7 +102,7 @@ fn an_open_attempt_blocks_the_same_wish_under_another_key_in_the_transaction_tha
 /// A commit whose answer was lost is done again. Meanwhile the attempt was removed, and another
 /// process has begun it anew.
 #[test]
-fn a_run_that_ends_twice_never_ends_another_one_that_has_its_number() {
+fn run_ending_twice_never_ends_another_with_its_number() {
     let folder = tempfile::tempdir().unwrap();
     let journal = journal(&folder);
     let (first, _) = run(&journal, &request());

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_is_verified_unless_it_stays_on_this_machine_or_disable_is_said() {
+    fn connection_is_verified_unless_local_or_disabled() {
         for (url, is_encrypted) in [
             ("postgresql://u@db.internal/b", true),
             ("postgresql://u@db.internal/b?sslmode=require", true),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_of_a_url_is_where_it_leads_and_never_a_password() {
+    fn what_is_shown_of_url_is_where_it_leads_and_never_password() {
         let address = read("postgresql://ada:geheim@db.internal:6432/bookctl").unwrap();
         assert_eq!(address.password.as_deref(), Some("geheim"));
         assert_eq!(address.to_string(), "ada@db.internal:6432/bookctl");

@@ -53,7 +53,7 @@ fn only_a_durable_file_keeps_its_lock_and_its_rollback_file() {
 }
 
 #[test]
-fn the_rollback_file_of_a_durable_file_is_made_again_and_truncated_not_deleted() {
+fn rollback_file_of_durable_file_is_made_again() {
     let (_folder, path) = folder();
     let kind = kind(JournalMode::Durable);
     drop(open(&path, &kind).unwrap());
@@ -67,7 +67,7 @@ fn the_rollback_file_of_a_durable_file_is_made_again_and_truncated_not_deleted()
 
 /// SQLite would apply the log of a deleted file to the new one.
 #[test]
-fn what_a_deleted_file_has_left_beside_it_is_removed_before_a_new_one_is_made() {
+fn new_file_removes_the_remains_of_a_deleted_one() {
     let (_folder, path) = folder();
     for suffix in ["-wal", "-shm"] {
         fs::write(beside(&path, suffix), "of another file").unwrap();
@@ -77,7 +77,7 @@ fn what_a_deleted_file_has_left_beside_it_is_removed_before_a_new_one_is_made() 
 }
 
 #[test]
-fn a_file_without_tables_has_lost_them_unless_it_says_that_it_is_another_program() {
+fn file_without_tables_has_lost_them() {
     let (_folder, path) = folder();
     let emptied = Connection::open(&path).unwrap();
     let nothing = "CREATE TABLE songs (title TEXT); DROP TABLE songs";

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_open_elsewhere_for_a_moment_is_replaced_after_it() {
+    fn file_that_is_open_elsewhere_for_moment_is_replaced_after_it() {
         let folder = tempfile::tempdir().unwrap();
         let (new, old) = (folder.path().join("new"), folder.path().join("old"));
         fs::write(&new, "new").unwrap();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_opened_alone_is_read_by_others_and_opened_alone_by_nobody_else() {
+    fn file_opened_alone_is_read_by_others() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let alone = || open_alone(OpenOptions::new().read(true).write(true), &path);

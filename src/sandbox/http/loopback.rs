@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_which_flag_allows_the_name_and_which_port_is_the_right_one() {
+    fn refusal_says_which_flag_allows_name() {
         for (host, flag) in [
             ("app.test:80", "--host app.test` allows, with the port 4010"),
             ("[fe80::1]", "--host [fe80::1]`"),

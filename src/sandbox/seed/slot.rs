@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_the_clocks_skip_is_not_offered_and_one_they_repeat_is_offered_once() {
+    fn time_that_clocks_skip_is_not_offered() {
         let mut cars = venue("ven_london_kestrel_airport_cars").unwrap().clone();
         cars.offer.from = jiff::civil::time(0, 30, 0, 0);
         cars.offer.every_minutes = 60;

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_sandbox_of_this_version_is_refused_by_name_and_stays_as_it_is() {
+    fn file_no_sandbox_of_this_version_is_refused_by_name() {
         let home = tempfile::tempdir().unwrap();
         let garbage = home.path().join("garbage.db");
         fs::write(&garbage, "no database ".repeat(1_000)).unwrap();

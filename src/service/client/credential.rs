@@ -112,7 +112,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_key_is_the_user_of_basic_or_stands_in_the_query_and_is_never_shown() {
+    fn key_is_user_of_basic_or_stands_in_query_and_is_never_shown() {
         let key = Secret::new("sk_test_credential_0817".to_owned());
         let mut adapter = Adapter::default();
         adapter.dialect.rename("auth_scheme", "Basic").unwrap();

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_metered_answer_says_what_is_left_and_for_how_long_and_others_say_nothing() {
+    fn metered_answer_says_what_is_left_and_for_how_long() {
         assert_eq!(read(201, "10 3 120"), Some((10, 3, 120)));
         assert_eq!(read(429, "10 3 120"), Some((10, 0, 120)));
         for nothing in ["", "ten 1 1", "10 -1 1", "10 1"] {

@@ -98,7 +98,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn one_time_codes_and_payment_answers_are_masked_by_the_dialects_names() {
+    fn trace_masks_codes_and_payment_answers_by_dialect_names() {
         let dialect = Dialect { otp_field: "pin".to_owned(), ..Dialect::default() };
         let body = json!({"pin": "123456", "code": "654321", "psp_response": {"card": "4242"}, "note": "x"});
         assert_eq!(

@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn since_when_a_status_stands_is_only_said_where_the_times_tell_it() {
+    fn since_when_status_stands_is_only_said_where_times_tell_it() {
         const LATER: &str = "2026-12-01T10:05:00Z";
         for (status, updated_at, known) in [
             ("requires_action", "2026-12-01T10:00:00Z", true),
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_ends_at_its_deadline_or_20_minutes_after_it_began_unless_that_is_not_understood() {
+    fn pause_ends_at_its_deadline_or_20_minutes_after_it_began() {
         let until = |status: &str, expires_at: Value| {
             let mut value = json!({
                 "id": 7, "status": status, "next_action": {"type": "confirm_details"},

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_typed_without_accents_finds_what_is_written_with_them() {
+    fn text_without_accents_finds_text_with_accents() {
         for (written, typed) in [
             ("Crêperie de la Marée Haute", "creperie de la maree haute"),
             ("Cre\u{302}perie", "creperie"),

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_booking_has_an_id_a_status_and_one_field_more_and_is_no_error() {
+    fn booking_has_id_status_and_one_field_more_and_is_no_error() {
         for [value, fits] in rows(
             r#"
                {"id": 7, "status": "CONFIRMED", "object": "reservation"} | true

@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_booking_is_found_in_an_envelope_and_what_is_around_it_is_kept() {
+    fn booking_is_found_in_envelope_and_what_is_around_it_is_kept() {
         let inner = json!({"id": 7, "object": "booking", "status": "CONFIRMED", "provider": "a", "partySize": 2});
         let read = booking(json!({"data": inner, "meta": {"request_id": "r1"}})).unwrap();
         assert_eq!(read.id(), "7");
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_is_money_where_its_name_or_the_profiles_expression_says_its_unit() {
+    fn amount_is_money_if_name_or_expression_has_its_unit() {
         let action = |amount: Value| json!({"id": 7, "status": "x", "object": "b", "next_action": {"currency": "EUR", "amount_minor": amount}});
         let amount = |read: Booking| read.value()["next_action"]["amount"].clone();
         assert_eq!(amount(booking(action(json!(2500))).unwrap()), "25.00");
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn the_profiles_place_comes_before_the_contracts_and_may_be_empty() {
+    fn profiles_place_comes_before_contracts_and_may_be_empty() {
         let mut adapter = Adapter::default();
         adapter.dialect.rename("venues_field", "data.near").unwrap();
         for (near, ids) in [(json!([{"venue_id": "near"}]), &["near"][..]), (json!([]), &[])] {

@@ -110,7 +110,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn attributes_and_what_is_included_join_the_object_that_has_the_id() {
+    fn attributes_and_what_is_included_join_object_that_has_id() {
         let flattened = |value: Value| flattened(&value.into()).into_owned();
         assert_eq!(
             flattened(

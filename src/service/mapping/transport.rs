@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fixed_header_carries_no_secret_and_replaces_none_of_our_own() {
+    fn fixed_header_carries_no_secret_and_replaces_none_of_our_own() {
         let mut transport = Transport::default();
         let secret = "may carry a secret";
         for (names, why) in [

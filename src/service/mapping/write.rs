@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dialects_names_take_the_place_of_the_contracts_inside_other_objects_too() {
+    fn dialect_names_replace_ours_inside_other_objects_too() {
         let mut adapter = Adapter::default();
         let body = || {
             object(

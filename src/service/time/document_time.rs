@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_without_an_offset_becomes_an_instant_in_the_venues_zone() {
+    fn time_without_offset_becomes_instant_in_venues_zone() {
         let time = DocumentTime::read(&json!("2026-07-01 19:30")).unwrap();
         assert_eq!(time.instant, None);
         let zone = TimeZone::get("Europe/London").unwrap();
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_one_by_their_instant_and_without_an_offset_by_the_venues_clock() {
+    fn times_are_one_by_their_instant() {
         let is_same = |one: &str, other: &str| {
             let read = |text: &str| DocumentTime::read(&json!(text));
             is_same_time(read(one), read(other))

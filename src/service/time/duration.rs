@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_no_duration_is_refused_in_one_sentence_with_an_example_that_works() {
+    fn invalid_duration_gets_one_sentence_and_a_working_example() {
         for (text, why) in [
             ("", "cannot be empty"),
             ("soon", "numbers with units"),
@@ -137,7 +137,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_written_is_a_length_within_bounds_or_one_harmless_sentence(
+        fn any_duration_is_within_bounds_or_one_harmless_sentence(
             text in prop_oneof![
                 any::<String>(),
                 arbitrary::made_of(&["1", "30", "0", " ", "ms", "s", "m", "h", "d", "w", ".", "-", "99999999999999999999"]),

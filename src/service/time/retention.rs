@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_without_a_unit_is_refused_since_days_are_as_likely_as_seconds() {
+    fn retention_without_a_unit_is_refused() {
         let sentence = Retention::parse("90").unwrap_err();
         assert!(sentence.contains("no unit"), "{sentence}");
         assert!(sentence.contains("`90d`"), "{sentence}");

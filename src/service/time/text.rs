@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn how_far_a_time_is_from_now_is_said_in_the_unit_that_people_would_choose() {
+    fn distance_from_now_has_the_unit_that_people_choose() {
         let now: Timestamp = "2026-12-01T12:00:00Z".parse().unwrap();
         for [at, wording] in rows(
             "2026-12-01T12:00:00Z | just now

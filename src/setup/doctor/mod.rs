@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_exit_code_is_the_most_telling_problems_and_warnings_are_none() {
+    fn exit_code_is_most_telling_problems_and_warnings_are_none() {
         let checks = |exits: &[Exit]| {
             let problems = exits.iter().map(|exit| Check::problem("it", *exit, ""));
             Checks { checks: problems.chain([Check::warning("that", "")]).collect() }.exit()

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_expression_that_is_none_is_refused_before_anything_is_sent() {
+    fn expression_that_is_none_is_refused_before_anything_is_sent() {
         for source in [
             "}",
             ".id |",
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_come_out_as_they_are_with_their_control_characters_visible() {
+    fn filter_prints_strings_with_visible_control_characters() {
         assert_eq!(output_line(r#""bk_1""#), "bk_1\n");
         assert_eq!(output_line(r#""\u001b[31m""#), "\\u{1b}[31m\n");
         assert_eq!(output_line(r#"{"b":1,"a":2}"#), "{\"b\":1,\"a\":2}\n");

@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_last_cell_without_room_in_its_column_is_wrapped_below_the_line() {
+    fn last_cell_without_room_in_its_column_is_wrapped_below_line() {
         let style = |columns| {
             let prefs = ColorPrefs { no_color: true, ..ColorPrefs::default() };
             StreamStyle::decide(prefs, true, columns)

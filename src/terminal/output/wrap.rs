@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_is_longer_than_a_line_is_broken_as_a_shell_continues_it() {
+    fn command_longer_than_line_is_broken_as_shell_continues_it() {
         assert_eq!(
             wrap("look with: bookctl show bk_0123456789 bk_0123456789", 24),
             ["look with:", "bookctl show \\", "  bk_0123456789 \\", "  bk_0123456789"]

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_a_narrower_terminal_has_broken_are_counted_as_its_rows() {
+    fn lines_broken_by_a_narrower_terminal_count_as_its_rows() {
         let line = "x".repeat(70);
         let menu = frame(&[&line, &line], None);
         assert_eq!(to_top(&menu, 40), "\x1b[3A\r");
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_clears_what_it_does_not_cover_and_puts_the_cursor_in_place() {
+    fn frame_clears_what_it_does_not_cover_and_puts_cursor_in_place() {
         let out = paint(&frame(&["? Name", "› Ada"], Some((0, 6))));
         assert_eq!(out, "? Name\x1b[K\r\n› Ada\x1b[K\x1b[J\x1b[1A\r\x1b[6C\x1b[?25h");
     }

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_too_long_for_a_line_goes_on_in_the_next_and_loses_nothing() {
+    fn answer_too_long_for_line_goes_on_in_next_and_loses_nothing() {
         let plain = Theme::new(false);
         assert_eq!(
             plain.answered("Which venue?", "Bistro of the long name", 34),

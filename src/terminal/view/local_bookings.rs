@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_a_menu_is_one_line_with_the_guest_first_and_the_id_where_there_is_room() {
+    fn row_of_menu_is_one_line_with_guest_first_and_id() {
         let rows = || vec![row("Twin", "bk_1"), row("Ada Lovelace", "bk_38g23bs9ph9a0")];
         for (columns, starts, ends) in [
             (40, "Ada Lovel…  Fri 27 Nov 18:00", "waiting"),

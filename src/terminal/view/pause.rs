@@ -153,7 +153,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_fields_that_are_asked_are_read_as_names_as_objects_and_under_their_names() {
+    fn fields_asked_are_read_as_names_as_objects() {
         let requested = |fields: Value| {
             let action = json!({ "fields": fields });
             let texts = asked_fields(Some(&action)).into_iter().map(|it| (it.name, it.label));

@@ -25,7 +25,7 @@ fn the_signature_is_the_one_that_openssl_makes() {
 }
 
 #[test]
-fn a_header_may_have_blanks_unknown_parts_any_order_and_several_v1() {
+fn header_may_have_blanks_unknown_parts_any_order() {
     let upper = HEX.to_uppercase();
     let other = "0".repeat(64);
     for header in [
@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_signed_verifies_with_its_secret_and_the_verdict_says_which_that_is(
+    fn what_was_signed_verifies_with_its_secret(
         body in prop::collection::vec(any::<u8>(), 0..2000),
         key in "[!-~]{1,80}",
         t in 0..4_000_000_000i64,

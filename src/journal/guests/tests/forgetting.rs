@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_booking_counts_once_whichever_of_its_two_rows_still_names_the_guest() {
+fn booking_counts_once_if_either_row_names_the_guest() {
     let place = TestJournal::new();
     let journal = place.journal();
     for (id, delete) in [
@@ -50,7 +50,7 @@ fn a_create_that_deletes_guests_leaves_no_free_pages() {
 }
 
 #[test]
-fn a_request_that_somebody_damaged_keeps_no_create_from_being_settled() {
+fn damaged_request_blocks_no_other_from_resolving() {
     let place = TestJournal::new();
     let journal = place.journal();
     let old = journal.run("old", &request(GUEST));

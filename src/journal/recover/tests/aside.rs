@@ -17,7 +17,7 @@ fn names_beside(path: &Path) -> Vec<String> {
 /// a blank journal. Windows does not replace a file that is open, so there it is renamed.
 #[cfg(unix)]
 #[test]
-fn a_journal_that_is_set_aside_keeps_its_own_name_until_a_new_one_takes_it() {
+fn journal_set_aside_keeps_own_name_until_new_one_takes_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     fs::write(&path, "no database").unwrap();
@@ -28,7 +28,7 @@ fn a_journal_that_is_set_aside_keeps_its_own_name_until_a_new_one_takes_it() {
 }
 
 #[test]
-fn journals_that_are_set_aside_within_one_second_get_names_of_their_own() {
+fn journals_set_aside_within_one_second_get_names_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let mut stored: Vec<PathBuf> = Vec::new();
@@ -46,7 +46,7 @@ fn journals_that_are_set_aside_within_one_second_get_names_of_their_own() {
 }
 
 #[test]
-fn a_folder_in_the_journals_place_is_set_aside_with_what_sqlite_keeps_beside_it() {
+fn folder_in_the_journals_place_is_set_aside_with_sqlite_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     fs::create_dir(&path).unwrap();
@@ -78,7 +78,7 @@ fn a_journal_that_cannot_be_looked_at_is_left_where_it_is() {
 }
 
 #[test]
-fn every_row_of_a_damaged_journal_that_can_be_read_is_taken_over_whole() {
+fn recover_copies_every_readable_row_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let journal = Journal::open(&path, Scope { profile: Some("work".into()), ..at("o") }).unwrap();

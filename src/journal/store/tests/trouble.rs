@@ -50,7 +50,7 @@ fn a_database_without_a_version_is_no_new_journal() {
 }
 
 #[test]
-fn what_is_written_is_synced_with_its_folder_and_what_is_deleted_is_overwritten() {
+fn what_is_written_is_synced_with_its_folder() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     let journal = open(&path, "o");

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_to_another_host_or_with_a_cut_body_makes_no_command() {
+    fn request_to_another_host_or_with_cut_body_makes_no_command() {
         let request = Request::get("/v1/").header("host", "evil.example:1").body(()).unwrap();
         let mut exchange = Exchange::of(&request.into_parts().0);
         assert_eq!(exchange.curl(|host| host == "a:1"), None);

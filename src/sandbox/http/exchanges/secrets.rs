@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn each_value_of_a_secret_header_is_masked_from_its_first_word_on() {
+    fn each_value_of_secret_header_is_masked_from_its_first_word_on() {
         let secrets = Secrets(vec![(String::new(), "real-key-4711".to_owned())]);
         for (name, value, displayed) in [
             ("authorization", "Bearer  real-key-4711", "Bearer …4711"),

@@ -56,7 +56,7 @@ fn walk(value: &Value, at: &str, visit: &mut impl FnMut(&str, &Value)) {
 }
 
 #[test]
-fn it_tells_the_scope_and_the_limit_of_every_endpoint_and_of_nothing_else() {
+fn it_tells_scope_and_limit_of_every_endpoint() {
     let document = service();
     for endpoint in ENDPOINTS {
         let operation = &document["paths"][endpoint.path][endpoint.method.to_lowercase()];
@@ -171,7 +171,7 @@ fn every_object_and_every_enumeration_has_a_name() {
 }
 
 #[test]
-fn every_operation_has_a_name_for_a_method_a_sentence_and_examples() {
+fn every_operation_has_name_for_method_sentence_and_examples() {
     for document in [service(), controls_document()] {
         let mut names = BTreeSet::new();
         for (call, operation) in operations(&document) {
@@ -231,7 +231,7 @@ fn every_field_has_a_sentence_and_an_example() {
 
 /// The hashes are those of the whole content of the elements.
 #[test]
-fn the_elements_contain_the_script_and_the_style_and_nothing_else() {
+fn elements_contain_script_and_style_and_nothing_else() {
     let page = PageDocument::assemble();
     let style = format!("<style>{STYLE}</style>");
     let script = format!("<script type=\"module\">{SCRIPT}</script>");
@@ -241,7 +241,7 @@ fn the_elements_contain_the_script_and_the_style_and_nothing_else() {
 }
 
 #[test]
-fn text_becomes_a_page_by_text_content_alone_and_nothing_is_loaded_from_elsewhere() {
+fn text_becomes_page_by_text_content_alone() {
     let page = PageDocument::assemble();
     for name in
         ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "style="]

@@ -17,7 +17,7 @@ fn settings(requested: &Draft) -> Vec<String> {
 }
 
 #[test]
-fn a_service_that_names_only_its_own_fields_is_asked_by_the_dialects_keys() {
+fn service_that_names_only_own_fields_is_asked_by_dialects_keys() {
     let required = json!({"error": "validation failed", "errors": [
         {"source": {"pointer": "/filter/venue"}, "detail": "is required"},
         {"source": {"pointer": "/filter/starts-at"}, "detail": "is required"},

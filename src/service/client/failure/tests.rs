@@ -30,7 +30,7 @@ fn hint_of(error: &Error) -> &str {
 }
 
 #[test]
-fn a_4xx_on_a_write_is_certain_only_where_it_carries_one_of_the_services_documents() {
+fn write_4xx_is_certain_only_with_a_service_document() {
     let certain = |failure: Failure| !failure.may_have_been_carried_out();
     for status in [400, 401, 402, 403, 404, 409, 413, 422, 429, 405, 451] {
         assert!(certain(refused(status, json!({"error": "no"}))), "{status}");
@@ -47,7 +47,7 @@ fn a_4xx_on_a_write_is_certain_only_where_it_carries_one_of_the_services_documen
 }
 
 #[test]
-fn a_refusal_has_the_code_the_exit_and_the_sentence_that_the_specification_gives_it() {
+fn refusal_has_the_specified_code_exit_and_sentence() {
     for [status, body, method, code, exit, message] in rows(
         r#"500 | {"error": "boom"}                                | POST | outcome_unknown | OutcomeUnknown | the outcome is unknown: boom
            503 | {"error": "off", "error_code": "vendor_disabled"} | POST | vendor_disabled | Service        | off
@@ -182,7 +182,7 @@ fn a_write_is_open_unless_it_never_left_or_was_refused() {
 }
 
 #[test]
-fn other_peoples_unfinished_bookings_are_not_shown_with_a_refusal() {
+fn other_peoples_unfinished_bookings_are_not_shown_with_refusal() {
     let open = json!([{"id": "bk_0", "status": "requires_action", "next_action": {"message": "the code"}}]);
     let error = error_for(404, json!({"error": "no", "open_bookings": open}), &create());
     assert!(error.details.is_empty(), "{error:?}");
@@ -191,7 +191,7 @@ fn other_peoples_unfinished_bookings_are_not_shown_with_a_refusal() {
 
 proptest! {
     #[test]
-    fn whatever_a_retry_after_says_it_is_believed_up_to_the_services_own_window(
+    fn retry_after_counts_up_to_the_services_window(
         header in prop_oneof![
             any::<Vec<u8>>(),
             any::<u128>().prop_map(|seconds| seconds.to_string().into_bytes()),
@@ -208,7 +208,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_the_body_of_a_refusal_it_is_one_sentence_and_no_success(
+    fn whatever_body_of_refusal_it_is_one_sentence_and_no_success(
         status in 300u16..600,
         fields in prop::collection::hash_map(
             prop::sample::select(vec!["error", "error_code", "message", "fields", "missing", "detail", "open_bookings"]),
