@@ -305,7 +305,7 @@ fn result_page(facts: &Facts, keyed: &KeyedRow, line: &RowLine, digits: usize) -
             };
             let error_code = booking.str("error_code").unwrap_or_default();
             // On a terminal a row has one line: with its time, or why it failed.
-            let short = match &*error_code {
+            let short = match error_code {
                 "" => booking.time.read().and_then(|it| it.local_in(None)).map(local_text),
                 code => Some(code.to_owned()),
             };
