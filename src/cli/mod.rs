@@ -9,7 +9,6 @@ mod suggestion;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::mem::ManuallyDrop;
 use std::num::{IntErrorKind, ParseIntError};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -61,12 +60,11 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
         let argument = argument.as_encoded_bytes();
         argument.starts_with(b"-") && argument.contains(&b'h')
     });
-    // To free the tree would take a fifth of `--version`, and the process ends soon.
-    let mut command = ManuallyDrop::new(if arguments.len() < 2 || may_ask_for_help {
+    let mut command = if arguments.len() < 2 || may_ask_for_help {
         with_overview(help_width())
     } else {
         Cli::command()
-    });
+    };
     let mut matches = command.try_get_matches_from_mut(arguments)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }

@@ -1,5 +1,9 @@
 //! What a person sees and is asked before a booking is changed or cancelled.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Sender, channel};
+
 use serde_json::{Value, json};
 
 use crate::harness::{
@@ -207,4 +211,49 @@ fn a_change_that_changes_nothing_is_not_sent() {
     assert_eq!(writes(&service), 0);
     home.run(["modify", "bk_1", "--party", "3"]).exits(7);
     assert_eq!(writes(&service), 1, "one thing that differs is sent");
+}
+
+/// Answers on a connection for as long as it is used, and tells each request with its place there.
+fn answer_each(stream: TcpStream, seen: &Sender<(String, usize)>) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let booking = r#"{"id": "bk_1", "status": "confirmed", "party_size": 3, "datetime": "2031-12-01T18:00:00Z"}"#;
+    for place in 0.. {
+        let (mut head, mut length) = (String::new(), 0);
+        while !head.ends_with("\r\n\r\n") {
+            if reader.read_line(&mut head).unwrap_or(0) == 0 {
+                return;
+            }
+        }
+        if let Some((_, rest)) = head.to_lowercase().split_once("content-length: ") {
+            length = rest.lines().next().unwrap().parse().unwrap();
+        }
+        reader.read_exact(&mut vec![0; length]).unwrap();
+        seen.send((head.lines().next().unwrap().to_owned(), place)).unwrap();
+        let head = format!("Content-Type: application/json\r\nContent-Length: {}", booking.len());
+        write!(&stream, "HTTP/1.1 200 OK\r\n{head}\r\n\r\n{booking}").unwrap();
+    }
+}
+
+/// A service may close a used connection at any moment, and nobody would know what was done.
+#[test]
+fn a_change_is_never_sent_on_a_used_connection() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let base_url = format!("http://{}", listener.local_addr().unwrap());
+    let (seen, requests) = channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let seen = seen.clone();
+            std::thread::spawn(move || answer_each(stream.unwrap(), &seen));
+        }
+    });
+    let home = Home::pointing_to(&base_url, "sk_live_x");
+    home.run(["modify", "bk_1", "--party", "2", "--json", "--yes"]);
+    home.run(["cancel", "bk_1", "--json", "--yes"]);
+    let requests: Vec<_> = requests.try_iter().collect();
+    let writes = requests.iter().filter(|(line, _)| {
+        line.starts_with("POST /v1/bookings/bk_1/modify") || line.contains("/cancel")
+    });
+    let places: Vec<_> = writes.map(|(_, place)| *place).collect();
+    assert_eq!(places, [0, 0], "{requests:?}");
+    assert!(requests.iter().any(|(_, place)| *place > 0), "{requests:?}");
 }
