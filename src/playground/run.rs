@@ -46,11 +46,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, ui, settings, .. } = parts;
+    let Parts { ui, .. } = parts;
     let mut report = args.report.open()?;
     let options = Options::new(None);
     let starting =
-        start(&api.facts, ui, settings, options, args.files, args.server, args.port, false).await?;
+        start(parts, options, args.files, args.server, args.port, false).await?;
     starting.announce()?;
     let _ready_file = starting.ready_file;
     let (stop, stopped) = oneshot::channel::<()>();

@@ -43,7 +43,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, ui, settings, .. } = parts;
+    let Parts { ui, settings, .. } = parts;
     let file = args.database;
     let file = (!args.ephemeral).then(|| file.unwrap_or_else(|| settings.paths.sandbox.clone()));
     if let Some(file) = &file {
@@ -56,7 +56,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     };
     let logs = !ui.out.quiet;
     let starting =
-        start(&api.facts, ui, settings, options, args.files, args.server, args.port, logs).await?;
+        start(parts, options, args.files, args.server, args.port, logs).await?;
     // Listens for signals before the server is announced, so that each ends it cleanly.
     let mut signals = listen_for_signals()?;
     let address = starting.address;

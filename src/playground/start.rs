@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use super::env::Variables;
 use super::load::FixtureFile;
 use crate::app::ready_file::ReadyFile;
-use crate::app::{Facts, Settings, Ui, bind, own_address};
+use crate::app::{bind, own_address, Parts};
 use crate::outcome::{Error, Result, reason};
 use crate::platform::input::Source;
 use crate::sandbox::{Exchange, HarFile, LIVE_KEY, OnRequest, Options, Sandbox};
@@ -77,15 +77,14 @@ pub(crate) struct Starting {
 
 /// Opens the sandbox, loads its fixtures, and listens. `logs` prints each request.
 pub(crate) async fn start(
-    facts: &Facts,
-    ui: &Ui,
-    settings: &Settings,
+    parts: &Parts,
     options: Options,
     files: Files,
     flags: ServerFlags,
     port: u16,
     logs: bool,
 ) -> Result<Starting> {
+    let Parts { api, ui, settings, .. } = parts;
     // Before anything else: the file of a killed server must not pass for this one's.
     let ready_file = flags.ready_file.map(ReadyFile::new).transpose()?;
     let address = flags.expose.unwrap_or(Ipv4Addr::LOCALHOST.into());
@@ -100,7 +99,7 @@ pub(crate) async fn start(
         hosts: flags.hosts,
         ..options
     };
-    let sandbox = facts.open_sandbox(options)?;
+    let sandbox = api.facts.open_sandbox(options)?;
     if let Some(file) = files.fixtures {
         let file = FixtureFile::read(file).await?;
         let loaded = sandbox.load(file.document.clone()).await;

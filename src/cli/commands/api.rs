@@ -96,7 +96,8 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     if call.is_write() {
         api.facts.before_change()?;
     }
-    let in_flight = call.is_write().then(|| InFlight::Sent(call.name())).unwrap_or_default();
+    let sending = InFlight::Sent(call.name());
+    let in_flight = if call.is_write() { sending } else { InFlight::Nothing };
     let sent = api.exchange(&call, Effect::Change(in_flight)).await.into_result(&call);
     let head = api.client().ok().and_then(|it| Some(it.answered.borrow().as_ref()?.1.clone()));
     let head = head.filter(|_| args.include);
