@@ -49,8 +49,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let Parts { ui, .. } = parts;
     let mut report = args.report.open()?;
     let options = Options::new(None);
-    let starting =
-        start(parts, options, args.files, args.server, args.port, false).await?;
+    let starting = start(parts, options, args.files, args.server, args.port, false).await?;
     starting.announce()?;
     let _ready_file = starting.ready_file;
     let (stop, stopped) = oneshot::channel::<()>();

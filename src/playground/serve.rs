@@ -55,8 +55,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         ..Options::new(file.clone())
     };
     let logs = !ui.out.quiet;
-    let starting =
-        start(parts, options, args.files, args.server, args.port, logs).await?;
+    let starting = start(parts, options, args.files, args.server, args.port, logs).await?;
     // Listens for signals before the server is announced, so that each ends it cleanly.
     let mut signals = listen_for_signals()?;
     let address = starting.address;

@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use super::env::Variables;
 use super::load::FixtureFile;
 use crate::app::ready_file::ReadyFile;
-use crate::app::{bind, own_address, Parts};
+use crate::app::{Parts, bind, own_address};
 use crate::outcome::{Error, Result, reason};
 use crate::platform::input::Source;
 use crate::sandbox::{Exchange, HarFile, LIVE_KEY, OnRequest, Options, Sandbox};
