@@ -185,7 +185,7 @@ pub(crate) fn row_lines(rows: Vec<BookingRow>, columns: usize, now: Timestamp) -
         let mut cells = row.cells(now);
         if let Some(end) = end {
             // In the column that is never cut.
-            cells[2] = TableCell::toned(cells[2].displayed() + &end, Tone::Warn);
+            cells[2] = TableCell::toned(cells[2].visible_text() + &end, Tone::Warn);
         }
         cells
     });
