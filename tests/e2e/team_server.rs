@@ -40,10 +40,10 @@ fn without_journal_that_takes_request_nothing_is_sent() {
     set("readable_from = 1");
     home.ok(["bookings"]);
     // An older one is brought to this version by whoever may, and by `init`.
-    let older = "DROP TABLE batch_rows; UPDATE bookctl_journal SET version = 1";
+    let older = "DROP TABLE batch_rows, writes; ALTER TABLE runs DROP COLUMN request_id; UPDATE bookctl_journal SET version = 1";
     postgres.sql("bookctl", older);
     home.ok(["bookings"]);
-    assert_eq!(home.json("journal status")["version"], 4);
+    assert_eq!(home.json("journal status")["version"], dumps("postgresql").len() - 1);
     postgres.sql("bookctl", older);
     postgres.sql("bookctl", "CREATE ROLE member LOGIN; GRANT SELECT, UPDATE, INSERT, DELETE ON ALL TABLES IN SCHEMA public TO member");
     let member = sharing(served.home(), &postgres.url().replace("owner@", "member@"), "member");

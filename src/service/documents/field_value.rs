@@ -28,6 +28,16 @@ impl<T> FieldValue<T> {
     }
 }
 
+/// How a field of a booking compares with what was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Agreement {
+    Same,
+    /// With the text that the booking shows.
+    Differs(String),
+    NotShown,
+    NotUnderstood(String),
+}
+
 /// A whole number, also as text or with an empty fraction.
 pub(crate) fn count(value: &Value) -> Option<u32> {
     let text = plain(value);

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::field_value::Agreement;
 use super::text_fold::{digits, fold};
-use super::wish::Agreement;
 use crate::json::plain;
 
 /// Characters with which a service masks part of a text.

@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::booking::Booking;
+pub(crate) use super::field_value::Agreement;
 use super::field_value::{FieldValue, count};
 use super::guest::{MASKS, email_agreement, folded_name, name_agreement, phone_agreement};
 use super::id::same_id;
@@ -32,15 +33,6 @@ pub(crate) enum Weight {
     Terms,
     /// Its seating, and whatever else was asked for.
     Choice,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Agreement {
-    Same,
-    /// With the text that the booking shows.
-    Differs(String),
-    NotShown,
-    NotUnderstood(String),
 }
 
 /// How a booking compares with one field of a wish.
