@@ -94,11 +94,7 @@ impl View for BookingLine {
         let venue = booking.venue_name().or_else(|| booking.venue_id());
         let parts = [booking.guest(), when, venue, booking.error_code().map(str::to_owned)];
         let about = joined(parts.into_iter().chain([Some(booking.id().to_owned())]));
-        page.labelled(
-            tone_of(&booking.status()),
-            "",
-            format!("{state} · {}", about.unwrap_or_default()),
-        );
+        page.line(format!("{state} · {}", about.unwrap_or_default()));
     }
 }
 
