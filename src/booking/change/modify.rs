@@ -109,11 +109,10 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     }
     let party = known.as_ref().map(|known| changes.party_size.unwrap_or(known.head_count()));
     let party = party.unwrap_or_default();
-    let mut slot = None;
     changes.datetime = match (&args.at, &known) {
         (Some(when), Some(booking)) if !is_exact(when) => {
             let tz = args.zone.tz.as_ref();
-            Some(new_time(api, records, ui, booking, when, tz, party, &mut slot).await?)
+            Some(new_time(api, records, ui, booking, when, tz, party).await?)
         }
         (when, _) => {
             let moment = when.as_ref().and_then(When::exact);
@@ -142,9 +141,10 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
         return finish::finish(&api.facts, records, ui, before);
     }
     let time = requested.get("datetime").and_then(DocumentTime::read);
-    if let (Some(known), Some(time), None) = (&known, &time, &slot) {
-        slot = slot_at(api, records, ui, known, time, party).await;
-    }
+    let slot = match (&known, &time) {
+        (Some(known), Some(time)) => slot_at(api, records, ui, known, time, party).await,
+        _ => None,
+    };
     let terms = match (&known, &slot) {
         (_, Some(slot)) => terms::cancellation_cost(&api.facts, None, Some(slot.clone()), party),
         (Some(known), None) if time.is_none() => {
@@ -291,7 +291,7 @@ async fn confirm(
     terms::confirm(api, records, ui, page, before, &confirmation).await
 }
 
-/// The new time on the venue's clock: the slot's own time if one is `found` that is offered then.
+/// The new time on the venue's clock: the slot's own time if one is offered then.
 async fn new_time(
     api: &Api,
     records: &Records,
@@ -300,7 +300,6 @@ async fn new_time(
     when: &When,
     zone: Option<&TimeZone>,
     party: u32,
-    found: &mut Option<Slot>,
 ) -> Result<Value> {
     let (unknown, venue) = (offer::unknown_zone, booking.venue_id());
     let venue = venue.map(|venue| LocatedVenue::of_id(records, venue));
@@ -331,7 +330,6 @@ async fn new_time(
     let provider = booking.str("provider");
     let offer = offer::fetch_slots(api, ui, &venue, when, None, party, provider).await?;
     if let Some(slot) = offer.at_wanted() {
-        *found = Some(slot.clone());
         return Ok(slot.datetime_value());
     }
     if !offer.is_assumed {

@@ -245,8 +245,7 @@ mod tests {
         let rows = ["bk_38g23bscfz2et", "bk_2", "bk_3"].into_iter().zip(["Twin", "Twin", "Single"]);
         let lines = row_lines(rows.map(|(id, guest)| row(guest, id)).collect(), 80, now());
         let displayed = |line: usize| lines[line].lines().next().unwrap();
-        for (line, part) in
-            [(0, "waiting …z2et  2"), (1, "waiting …bk_2"), (2, "waiting         2")]
+        for (line, part) in [(0, "waiting …z2et  2"), (1, "waiting …bk_2"), (2, "waiting        2")]
         {
             assert!(displayed(line).contains(part), "{lines:?}");
             assert!(
