@@ -103,8 +103,8 @@ CREATE TABLE batch_rows (
     PRIMARY KEY (origin, batch, row_key)
 ) WITHOUT ROWID;
 CREATE INDEX batch_rows_with_guest ON batch_rows (origin, seen_at) WHERE exit_code IS NOT NULL;
-UPDATE bookctl_journal SET version = 3, written_by = '0.1.0', readable_from = 1;
 ALTER TABLE runs ADD COLUMN request_id TEXT;
+UPDATE bookctl_journal SET version = 3, written_by = '0.1.0', readable_from = 1;
 INSERT INTO attempts (idempotency_key, origin, state, request, request_hash, booking_id, http_status, created_at, updated_at) VALUES
     ('order-1', 'sandbox', 'resolved', '{"venue_id":"ven_confirms","datetime":"2030-01-01T19:30:00+00:00","party_size":2,"customer":{"name":"Ada Lovelace"}}', 'h1', 'bk_1', 201, '2026-11-01T10:00:00Z', '2026-11-01T10:00:01Z'),
     ('order-2', 'sandbox', 'unresolved', '{"venue_id":"ven_confirms","provider":"provider_a","datetime":"2030-01-02T19:30:00+00:00","availability_id":"slot_8070de3c3800b56a545f1c0b72cf","party_size":2,"customer":{"name":"Grace Hopper"}}', '5d20924833a8d61853e3885849632bbebad537fef740ca39b6298af4978beb2a', NULL, NULL, '2026-11-01T10:01:00Z', '2026-11-01T10:01:00Z');

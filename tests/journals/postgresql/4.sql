@@ -135,4 +135,6 @@ INSERT INTO runs (idempotency_key, number, token, outcome, http_status, booking_
     ('order-2', 1, 't2', 'under_way', NULL, NULL, '2026-11-01T10:01:00Z', NULL);
 INSERT INTO bookings (origin, id, idempotency_key, status, document, created_at, seen_at, visit, guest, venue, folded_id) VALUES
     ('ORIGIN', 'bk_1', 'order-1', 'confirmed', '{"id":"bk_1","status":"confirmed","customer":{"name":"Ada Lovelace"}}', '2026-11-01T10:00:00Z', '2026-11-01T10:00:01Z', '2030-01-01T19:30', 'ada lovelace', 'ven_confirms', 'bk_1');
+INSERT INTO writes (origin, booking_id, sent_at, kind, outcome, facts) VALUES
+    ('ORIGIN', 'bk_1', '2026-11-01T10:05:00Z', 'modify', 'rejected', '{"changes":{"party_size":4},"error":"409"}');
 UPDATE bookctl_journal SET version = 4, written_by = '0.1.0', readable_from = 1;
