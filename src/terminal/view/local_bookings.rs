@@ -264,7 +264,7 @@ mod tests {
         for columns in [65, 80] {
             let lines = row_lines(vec![long(), long()], columns, now());
             let displayed = lines[0].lines().next().unwrap();
-            let cut = displayed.starts_with("Maximilia") && displayed.contains("  2      Crêperie");
+            let cut = displayed.starts_with("Maximilia") && displayed.contains("waiting …h9a0");
             assert!(cut && !displayed.contains("bk_"), "{displayed}");
         }
     }
