@@ -31,7 +31,7 @@ const TABLE: &[[&str; 5]] = &[
     ["malformed_answer", "400 on a malformed psp_response", STATES, "The booking still waits, and the right answer still counts.", "book ven_payment with payment_collection, and send psp_response {}"],
     ["processing", "A booking is processing", STATES, "It is neither confirmed nor failed; a client has to read it again.", "book ven_processing"],
     ["processed", "A booking is confirmed by time alone", STATES, "Only a read or a webhook shows it.", "book ven_processing; bookctl sandbox clock --advance 5s; read it"],
-    ["processing_failed", "A booking fails after processing", STATES, "The guest was told to wait, and only a read or a webhook shows that there is no table.", "book ven_processing_fails; bookctl sandbox clock --advance 5s; read it"],
+    ["processing_failed", "A booking fails after processing", STATES, "The guest already waits, and only a read or a webhook shows that there is no table.", "book ven_processing_fails; bookctl sandbox clock --advance 5s; read it"],
     ["otp_failed", "A booking fails after the right code", STATES, "The code was right, the response is 200, and the guest has no table.", "book ven_otp_fails, and send the code from GET /sandbox/inbox"],
     ["details_failed", "A booking fails after its details", STATES, "The details were right, the response is 200, and the guest has no table.", "book ven_details_fails, and send each field of next_action"],
     ["expired", "A booking expires", "Events", "No webhook reports it; a client that waits for one waits forever.", "book ven_otp; bookctl sandbox clock --advance 21m; read it"],
