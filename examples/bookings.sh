@@ -22,7 +22,7 @@ test "$(bookctl show "$booking" --jq .status)" = expired
 folder=$(mktemp -d)
 bookctl webhook listen --port 0 --ready-file "$folder/ready" >"$folder/events" 2>"$folder/log" &
 listener=$!
-trap 'kill "$listener"; rm -r "$folder"' EXIT
+trap 'kill "$listener"; wait "$listener" || true; rm -r "$folder"' EXIT
 until [ -s "$folder/ready" ]; do sleep 0.1; done
 bookctl sandbox organization -F webhook_url="$(cat "$folder/ready")" --quiet
 bookctl book ven_confirms --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace' --jq .status

@@ -58,9 +58,12 @@ fn shell(home: &Home, programs: &[(&str, &str)], leave_out: &[&str]) -> Command 
     }
     let linux = ("uname", "[ \"$1\" = -m ] && echo x86_64 || echo Linux");
     for (name, script) in [linux].iter().chain(programs) {
+        // Another process writes it: a test that starts a program meanwhile would hold it open.
+        let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$2\"; chmod 755 \"$2\"";
         let path = tools.join(name);
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut shell = Command::new("/bin/sh");
+        let written = shell.args(["-c", write, "sh", script]).arg(path).status().unwrap();
+        assert!(written.success());
     }
     let mut command = Command::new("/bin/sh");
     home.enter(&mut command);

@@ -166,7 +166,7 @@ fn local_journal_is_copied_into_the_shared_one_repeatedly() {
         let customer = json!({ "name": guest });
         json!({"venue_id": "ven_confirms", "datetime": "2038-01-02T20:30:00Z", "party_size": 2, "customer": customer})
     };
-    fs::write(&rows, format!("{}\n{}", row("Bob"), row("Cy"))).unwrap();
+    fs::write(&rows, format!("{}\n{}", row("Bob Low"), row("Cy Day"))).unwrap();
     let batch = ["batch", rows.to_str().unwrap(), "--json"];
     let printed = local.ok(batch).stdout;
     let shared = team.machine("ada");
