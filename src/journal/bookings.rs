@@ -304,14 +304,13 @@ fn keep_seen(
 }
 
 impl Journal {
-    /// Stores a received booking, unless the record is of a request that left
-    /// later. A guest that was deleted does not come back, and where nothing is to be kept no
-    /// other's booking is added.
+    /// Stores a received booking, unless the record is of a request that left later. A guest that
+    /// was deleted does not come back, and where nothing is to be kept no other's booking is added.
     pub(crate) fn update(&self, booking: &Booking) -> Result<()> {
         self.change(booking, &Map::new(), None)
     }
 
-    /// The same with what an accepted change asked for, which the service may not show, and the
+    /// Stores a changed booking with what was asked for, which the service may not show, and the
     /// terms of its new slot.
     pub(crate) fn change(
         &self,

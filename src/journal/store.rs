@@ -87,7 +87,7 @@ impl Journal {
     /// Like `open`, but returns the reason why the journal cannot be used.
     pub(super) fn try_open(path: &Path, scope: Scope) -> Result<Self, SqlFailure> {
         let connection = sqlite::open(path, &KIND)?;
-        schema::check_tables(&connection, &KIND)?;
+        schema::check_tables(&connection)?;
         private_file::close_folder_of(path);
         Ok(Journal::in_file(connection, path, scope))
     }

@@ -104,15 +104,10 @@ fn remove_one(path: &Path) -> io::Result<()> {
 fn create_schema(connection: &mut Connection, kind: &Kind) -> Result<(), SqlFailure> {
     let transaction = connection.transaction()?;
     transaction.pragma_update(None, "application_id", kind.application)?;
-    make_tables(&transaction, kind)?;
+    transaction.execute_batch(kind.schema)?;
+    kind.migrate.map_or(Ok(()), |migrate| migrate(&transaction, 0))?;
+    transaction.pragma_update(None, "user_version", kind.version)?;
     Ok(transaction.commit()?)
-}
-
-/// Makes the tables of the kind's version in an empty database.
-pub(crate) fn make_tables(connection: &Connection, kind: &Kind) -> Result<(), SqlFailure> {
-    connection.execute_batch(kind.schema)?;
-    kind.migrate.map_or(Ok(()), |migrate| migrate(connection, 0))?;
-    Ok(connection.pragma_update(None, "user_version", kind.version)?)
 }
 
 pub(super) fn check_schema(connection: &mut Connection, kind: &Kind) -> Result<(), SqlFailure> {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-pub(crate) use make::{build, make_tables, remove};
+pub(crate) use make::{build, remove};
 
 use crate::platform::lock_wait::LockWait;
 use crate::platform::private_file::beside;
