@@ -244,7 +244,7 @@ impl Facts {
         Ok(ahead(seen.unwrap_or(known)))
     }
 
-    /// The same, for what is only shown: this machine's clock if the service's cannot be read.
+    /// The time to show: by this machine's clock if the service's cannot be read.
     pub(crate) fn service_now(&self) -> Timestamp {
         self.now().unwrap_or_else(|_| Timestamp::now())
     }

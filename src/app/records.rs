@@ -135,7 +135,7 @@ impl Records {
         Webhooks::open(&self.settings.paths.webhooks, self.target.address())
     }
 
-    /// The same, if anything was ever received.
+    /// The received webhooks, if there ever was one.
     pub(crate) fn received(&self) -> Result<Option<Webhooks>> {
         let exists = self.settings.paths.webhooks.exists();
         exists.then(|| self.webhooks()).transpose()

@@ -150,7 +150,7 @@ pub(crate) async fn list_slots(parts: &Parts, args: SlotsArgs) -> Result<Exit> {
     let zone = offer::known_zone(remembered, zone);
     let offer = match args.wait {
         Some(longest) => wait_for_slot(&search, &at, zone.as_ref(), longest).await?,
-        None => search.envelope_fields(&at.when, zone.as_ref()).await?,
+        None => search.fetch_around(&at.when, zone.as_ref()).await?,
     };
     offer.remember(records);
     let (slots, reader) = (&offer.slots, offer.reader(&api.facts));
@@ -202,7 +202,7 @@ async fn wait_for_slot(
     let mut last = Error::new(Code::Timeout, "the service did not respond in time");
     let mut is_noted = false;
     loop {
-        let look = search.envelope_fields(&at.when, zone);
+        let look = search.fetch_around(&at.when, zone);
         match timeout_at(deadline.max(Instant::now() + MOST_OFTEN), look).await {
             Ok(Ok(offer)) => {
                 let is_there =
@@ -210,7 +210,7 @@ async fn wait_for_slot(
                 if is_there {
                     return Ok(offer);
                 }
-                last = offer.no_slot("use `bookctl book --slot`");
+                last = offer.no_slot("run: bookctl book --slot");
                 if last.code != Code::NoSlot {
                     return Err(last);
                 }

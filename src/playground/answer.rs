@@ -72,7 +72,7 @@ pub(crate) fn fields(answer: &Document) -> Page {
     page
 }
 
-/// The same for a part of a page, without some of the fields.
+/// Adds each field of an answer to a page, but for some.
 pub(crate) fn add_fields(page: &mut Page, value: &Value, without: &[&str]) {
     let mut rows = Vec::new();
     for (name, value) in value.as_object().into_iter().flatten() {

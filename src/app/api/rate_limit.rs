@@ -76,7 +76,7 @@ impl Api {
         journal.observe(name, window);
     }
 
-    /// The same, written at once.
+    /// Observes a rate limit, and writes it at once.
     pub(crate) fn record_rate_limit(&self, call: &Call) {
         self.observe_rate_limit(call);
         self.records.keep_rate_limits();

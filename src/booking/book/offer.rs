@@ -220,7 +220,7 @@ pub(crate) async fn fetch_slots(
         // To find one slot, more of them are read than a person wants to see.
         limit: 10 * DEFAULT_LIMIT,
     };
-    search.envelope_fields(when, zone).await
+    search.fetch_around(when, zone).await
 }
 
 pub(crate) struct SlotSearch<'a> {
@@ -235,12 +235,8 @@ pub(crate) struct SlotSearch<'a> {
 }
 
 impl SlotSearch<'_> {
-    /// The same as [`offered`], for a list of any length.
-    pub(crate) async fn envelope_fields(
-        &self,
-        when: &When,
-        zone: Option<&TimeZone>,
-    ) -> Result<Offer> {
+    /// The slots around a time, up to the limit of the search.
+    pub(crate) async fn fetch_around(&self, when: &When, zone: Option<&TimeZone>) -> Result<Offer> {
         let now = self.api.facts.now()?;
         let clock = match (when.exact(), zone) {
             (Some(_), _) => TimeZone::UTC,

@@ -34,7 +34,7 @@ pub(crate) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     options.mode(OWNERS_ALONE).custom_flags(flags.bits().cast_signed()).open(path)
 }
 
-/// The same for a file that this process alone writes until it is closed. The error is `WouldBlock`
+/// Opens a file that this process alone writes until it is closed. The error is `WouldBlock`
 /// if another one does.
 pub(crate) fn open_alone(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let file = open(options, path)?;

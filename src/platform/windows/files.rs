@@ -48,7 +48,7 @@ pub(crate) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The same for a file that this process alone writes until it is closed. The error is `WouldBlock`
+/// Opens a file that this process alone writes until it is closed. The error is `WouldBlock`
 /// if another one does. A lock would also keep others from reading it.
 pub(crate) fn open_alone(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     const READ: u32 = 1;

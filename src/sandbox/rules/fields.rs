@@ -84,7 +84,7 @@ impl FieldErrors {
         moment
     }
 
-    /// The same for a required field; the time must be in the future.
+    /// Reads a required time, which must be in the future.
     pub(crate) fn future_moment(
         &mut self,
         field: &str,

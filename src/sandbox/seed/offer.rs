@@ -16,7 +16,7 @@ pub(crate) enum Vertical {
     Travel,
 }
 
-/// The same slots on each of its days.
+/// Which slots a venue has on each of its days.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SlotPlan {

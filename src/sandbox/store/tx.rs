@@ -78,12 +78,12 @@ impl<'a> Tx<'a> {
         Ok(Self { handle, now, owner, clock, real_ms, moves: handle.moves.get() })
     }
 
-    /// The same after the changes that were due by then.
+    /// Begins a transaction, and makes the changes that were due by then.
     pub(super) fn up_to_date(handle: &'a Handle, owner: Option<&str>) -> Result<Self> {
         Self::begin(handle, owner)?.changed()
     }
 
-    /// The same by the clock as it is after a move.
+    /// This transaction by the clock as it is after a move.
     fn moved(&self) -> Result<Self> {
         Self::at(self.handle, self.owner.as_deref(), self.real_ms)?.changed()
     }
@@ -102,7 +102,7 @@ impl<'a> Tx<'a> {
         self.owner.as_deref() == owner && self.moves == self.handle.moves.get()
     }
 
-    /// The same at the time of an organization.
+    /// This transaction at the time of an organization.
     pub(crate) fn of(&self, organization: &str) -> Result<Self> {
         Self::at(self.handle, Some(organization), self.real_ms)
     }

@@ -21,8 +21,8 @@ pub(crate) fn after_create(failure: &Failure, tried: u32) -> Option<Duration> {
     next(passing, tried)
 }
 
-/// The same after a failed read, which has so much time left: a broken connection or an unexplained
-/// 5xx may be temporary.
+/// The pause after a failed read with so much time left: a broken connection or an unexplained 5xx
+/// may be temporary.
 pub(crate) fn after_read(failure: &Failure, tried: u32, left: Duration) -> Option<Duration> {
     let passing = match failure {
         Failure::NoAnswer(_) => true,

@@ -205,7 +205,7 @@ impl Output {
         self.to_stderr(&redact(&page.render(&self.stderr.now())));
     }
 
-    /// The same for a view that shows a secret on purpose.
+    /// Writes a view that shows a secret on purpose to stderr, also with `--quiet`.
     pub(crate) fn show_with_secret(&self, view: &dyn View) {
         self.to_stderr(&view.page().render(&self.stderr.now()));
     }
@@ -239,7 +239,7 @@ impl Output {
         let _ = io::stderr().lock().write_all(format!("{}\n", visible(text)).as_bytes());
     }
 
-    /// The same for what must not wait for its reader.
+    /// Writes a line to stderr without waiting for who reads it.
     pub(crate) fn trace_aside(text: &str) {
         let log = TRACE.get_or_init(|| {
             LogThread::start(StreamStyle::default(), |text: String| Output::trace(&text))

@@ -20,11 +20,16 @@ enum Block {
     Line(String),
     Sentence(String),
     Labelled(Tone, &'static str, String),
-    Table { headers: Vec<&'static str>, rows: Vec<Vec<Cell>>, pipe: Vec<usize> },
+    Table {
+        headers: Vec<&'static str>,
+        rows: Vec<Vec<Cell>>,
+        pipe: Vec<usize>,
+    },
     Columns(Vec<(Cell, usize)>),
     Next(String),
     Command(String),
-    Secret(String),
+    /// Rows that are neither masked nor wrapped.
+    Rows(String),
     Json(String),
 }
 
@@ -109,7 +114,7 @@ impl Page {
     }
 
     pub(crate) fn secret(&mut self, text: impl Into<String>) -> &mut Self {
-        self.push(Block::Secret(text.into()))
+        self.push(Block::Rows(text.into()))
     }
 
     /// Adds a JSON text: indented on a terminal, on one line in a pipe.
@@ -117,7 +122,7 @@ impl Page {
         self.push(Block::Json(text.into()))
     }
 
-    /// The same as Markdown, without the commands that can follow.
+    /// This page as Markdown, without the commands that can follow.
     pub(crate) fn in_markdown(&self) -> Page {
         // What a ticket would read as markup.
         let plain = |text: &str| {
@@ -134,14 +139,15 @@ impl Page {
                 Block::Line(text) | Block::Sentence(text) => plain(text) + "\n",
                 Block::Table { rows, .. } => {
                     let cells = |row: &Vec<Cell>| {
-                        row.iter().map(|it| plain(&it.visible_text()) + " ").collect::<String>()
+                        let texts = row.iter().map(|it| plain(&it.visible_text()));
+                        texts.collect::<Vec<_>>().join(" ")
                     };
                     rows.iter().map(|row| format!("- {}\n", cells(row))).collect()
                 }
                 _ => continue,
             };
         }
-        Page { blocks: vec![Block::Secret(text.trim_end().to_owned())] }
+        Page { blocks: vec![Block::Rows(text.trim_end().to_owned())] }
     }
 
     fn push(&mut self, block: Block) -> &mut Self {
@@ -233,7 +239,7 @@ impl Sheet<'_> {
                 let start = format!("{} ", style.paint(*tone, label));
                 self.hanging(&start, label.len() + 1, &visible(line));
             }
-            Block::Secret(line) => self.line(&visible_rows(line)),
+            Block::Rows(line) => self.line(&visible_rows(line)),
             Block::Json(raw) => self.line(&json::pretty(raw)),
             Block::Columns(cells) => self.columns(cells),
             Block::Table { rows, .. } if rows.is_empty() => {}
@@ -260,7 +266,7 @@ impl Sheet<'_> {
                 let label = style.paint(*tone, label);
                 self.line(&format!("{label} {}", visible(line)));
             }
-            Block::Secret(line) => self.line(&visible_rows(line)),
+            Block::Rows(line) => self.line(&visible_rows(line)),
             Block::Json(raw) => self.line(&json::compact(raw)),
             Block::Columns(cells) => self.tabs(cells.iter().map(|(cell, _)| cell)),
             Block::Table { rows, pipe, .. } => {

@@ -98,7 +98,7 @@ impl StreamStyle {
         StreamStyle { terminal, color, live: terminal && !prefs.dumb && !prefs.accessible, width }
     }
 
-    /// The same with the terminal's present width: a person may have changed it since the start.
+    /// This style at the terminal's present width: a person may have changed it since the start.
     pub(crate) fn now(mut self) -> Self {
         if self.terminal {
             self.width = Terminals::detect().width.max(NARROWEST);

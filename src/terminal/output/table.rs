@@ -29,7 +29,7 @@ const TIMES: &str = "when,received,started,created,last seen,next try,expires,se
 /// A narrow terminal does without these columns, the first of them first, so that a row takes two
 /// lines instead of five. A pipe and the JSON have all columns.
 const GIVES_WAY: &str = "last seen,waiting for,booking id,venue id,slot,tags,sent to,event id,took,exit,group,provider,min";
-/// The same for these, but only once no name can be cut any more.
+/// A narrow terminal does without these only once no name can be cut any more.
 const GIVES_WAY_LAST: &str = "party,address,venue";
 /// Columns of which each row has one line: names and terms, of which the beginning is enough.
 const CUT: &str = "guest,venue,name,address,card,cancellation";

@@ -48,7 +48,7 @@ impl Prompter<'_> {
         Prompter { refusal, is_plain, color, deadline: None }
     }
 
-    /// The same, for questions that end with [`PromptError::TooLate`] at the deadline.
+    /// A prompter for questions that end with [`PromptError::TooLate`] at the deadline.
     pub(crate) fn until<'a>(&self, deadline: Option<Deadline<'a>>) -> Prompter<'a> {
         Prompter { deadline, ..*self }
     }

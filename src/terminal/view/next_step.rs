@@ -35,7 +35,7 @@ fn call_the_venue(provider: &str, venue: Option<&Venue>) -> String {
     format!("{provider} can neither change nor cancel a booking: call the venue{number}")
 }
 
-/// The same for a booking, of which the service may have said so itself.
+/// Why a booking can neither be changed nor cancelled, if the service or its provider says so.
 pub(super) fn limits(
     booking: &Booking,
     venue: Option<&Venue>,

@@ -85,7 +85,7 @@ impl<'a> Sent<'a> {
         Some((real, passed.unsigned_abs()))
     }
 
-    /// The same by the clock that was faster.
+    /// How long after the end of this one the other began, by the clock that was faster.
     fn pause(&self, other: &Self) -> Option<Duration> {
         let (real, passed) = self.pauses(other)?;
         Some(real.max(passed))
