@@ -32,8 +32,7 @@ pub(crate) struct CardArgs {
 
 pub(crate) async fn card(parts: &Parts, args: CardArgs) -> Result<Exit> {
     let Parts { api, records, ui, .. } = parts;
-    let named = args.session.as_deref();
-    let session = named.map(|it| locate_session(records, it)).transpose()?;
+    let session = args.session.as_deref().map(|it| locate_session(records, it)).transpose()?;
     let call = match (&session, &args.end_user) {
         (Some(id), _) => session::card(id),
         (None, Some(person)) => session::card_of_person(person, args.provider.as_deref()),
@@ -54,8 +53,7 @@ pub(crate) async fn card(parts: &Parts, args: CardArgs) -> Result<Exit> {
         }
         (answer, _) => answer?,
     };
-    let adapter = api.facts.adapter();
-    let (card, envelope_fields) = adapter.object(ReadKind::Card, &answer.document)?;
+    let (card, envelope_fields) = api.facts.adapter().object(ReadKind::Card, &answer.document)?;
     let view = DocumentView(answer.document, |_| card_page(&card, &envelope_fields));
     ui.emit(&view)
 }

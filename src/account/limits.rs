@@ -32,13 +32,10 @@ pub(crate) fn known(facts: &Facts, records: &Records) -> Result<Vec<RateLimitRow
     if !records.has_journal() {
         return Ok(Vec::new());
     }
-    let embedded = facts.target().service().is_none();
-    let moved = embedded.then(|| facts.now()).transpose()?;
-    let windows = records.journal()?.rate_limits()?.into_iter();
-    let limits = windows.map(|window| {
+    let moved = facts.target().service().is_none().then(|| facts.now()).transpose()?;
+    let limits = records.journal()?.rate_limits()?.into_iter().map(|window| {
         let ours = Timestamp::now().saturating_add(window.skew);
-        let now = moved.unwrap_or(ours.unwrap_or(Timestamp::MAX));
-        let (remaining, resets_in) = window.left(now);
+        let (remaining, resets_in) = window.left(moved.unwrap_or(ours.unwrap_or(Timestamp::MAX)));
         RateLimitRow {
             endpoint: window.name,
             limit: window.allowed,
@@ -91,7 +88,6 @@ impl Draw for LimitList {
                 TableCell::from(seen.resets_at.as_str()).in_short(Some(resets)),
             ]
         });
-        let headers = vec!["endpoint", "left", "of", "resets"];
-        page.table(headers, rows.collect(), vec![]);
+        page.table(vec!["endpoint", "left", "of", "resets"], rows.collect(), vec![]);
     }
 }

@@ -58,8 +58,7 @@ pub(crate) async fn run(parts: &Parts, args: &Args) -> Result<Exit> {
         page
     };
     let view = DocumentView(pages.document.clone(), page);
-    let none = "No sessions found.";
-    ui.out.emit_list(&view, pages.items.is_empty(), none)?;
+    ui.out.emit_list(&view, pages.items.is_empty(), "No sessions found.")?;
     note_envelope(&api.facts, ui, &pages.envelope_fields);
     Ok(Exit::Done)
 }

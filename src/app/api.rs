@@ -131,8 +131,7 @@ impl Api {
 
     /// Sends a read once, and waits for nothing: the caller reads again later.
     pub(crate) async fn read_now(&self, call: &Call) -> Result<Answer> {
-        let answer = self.client()?.send(call).await;
-        answer.map_err(|failure| failure.into_error(call))
+        self.client()?.send(call).await.map_err(|failure| failure.into_error(call))
     }
 
     /// Adds to the error of an answer that came, and was not understood, which call it answers.

@@ -168,8 +168,7 @@ impl Facts {
             return Ok(embedded);
         }
         let Place::Sandbox { database, .. } = &self.target.place else {
-            let why = "the profile does not point to the sandbox";
-            return Err(Error::config(why));
+            return Err(Error::config("the profile does not point to the sandbox"));
         };
         ownership::refuse_others(database)?;
         let options = sandbox::Options {
@@ -240,8 +239,7 @@ impl Facts {
         // difference means nothing.
         let is_moved =
             |seen: &SignedDuration| seen.saturating_sub(known).abs() > SignedDuration::from_secs(2);
-        let seen = self.skew.get().filter(is_moved);
-        Ok(ahead(seen.unwrap_or(known)))
+        Ok(ahead(self.skew.get().filter(is_moved).unwrap_or(known)))
     }
 
     /// The time to show: by this machine's clock if the service's cannot be read.

@@ -27,8 +27,7 @@ pub(crate) fn one_time_code(code: &str, flag: &str) -> Result<String> {
 
 pub(crate) async fn read(source: Source) -> Result<String> {
     let name = source.name();
-    let read = read_text(source, LONGEST_INPUT).await;
-    read.map_err(|error| Error::unreadable(&name, error))
+    read_text(source, LONGEST_INPUT).await.map_err(|error| Error::unreadable(&name, error))
 }
 
 pub(crate) async fn read_stdin() -> Result<String> {

@@ -168,13 +168,11 @@ fn limit_reached(api: &Api, pages: usize, began: Instant) -> Option<String> {
 /// The call of an address that the service names, if it is below its own and no repetition.
 fn at(base: &str, call: &Call, address: &str, key_parameter: Option<&str>) -> Option<Call> {
     let service = Url::parse(base).ok()?;
-    let current = Url::parse(&format!("{base}{}", call.path)).ok()?;
-    let mut next = current.join(address).ok()?;
+    let mut next = Url::parse(&format!("{base}{}", call.path)).ok()?.join(address).ok()?;
     let is_own = next.origin() == service.origin()
         && next.username().is_empty()
         && next.password().is_none();
-    let prefix = service.path().trim_end_matches('/');
-    let path = next.path().strip_prefix(prefix)?.to_owned();
+    let path = next.path().strip_prefix(service.path().trim_end_matches('/'))?.to_owned();
     if !is_own || !path.starts_with("/v1/") {
         return None;
     }
@@ -249,8 +247,7 @@ pub(crate) async fn find_venues(
             next.call(api.facts.adapter())
         },
     };
-    let first = query.call(api.facts.adapter())?;
-    let pages = listing.read(api, ui, first).await?;
+    let pages = listing.read(api, ui, query.call(api.facts.adapter())?).await?;
     records.keep_rate_limits();
     let failed = pages.document.value().get("providers_failed");
     let failed = failed.and_then(Value::as_array).into_iter().flatten();
@@ -270,8 +267,7 @@ pub(crate) async fn waits_for_code(api: &Api, id: &str) -> bool {
     let Ok(answer) = api.read(session::show(id)).await else {
         return false;
     };
-    let adapter = api.facts.adapter();
-    let read = adapter.object(ReadKind::Session, &answer.document);
+    let read = api.facts.adapter().object(ReadKind::Session, &answer.document);
     let state = read.map(|(session, _)| session.get("state").map(plain));
     let waits = |state: &str| match api.facts.certainty() {
         Certainty::Contract => same_words(state, Word::PENDING.name),

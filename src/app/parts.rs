@@ -48,8 +48,7 @@ impl Settings {
     }
 
     pub(crate) fn named_profile(&self) -> Option<String> {
-        let environment = Environment::text(&self.environment.profile);
-        self.options.profile.clone().or(environment)
+        self.options.profile.clone().or(Environment::text(&self.environment.profile))
     }
 }
 
@@ -104,8 +103,7 @@ impl Startup {
             (!terminals.stdin, "standard input is not a terminal"),
             (!terminals.stderr, "standard error is not a terminal"),
         ];
-        let mut reasons = reasons.into_iter();
-        let refusal = reasons.find_map(|(stands, reason)| stands.then_some(reason));
+        let refusal = reasons.into_iter().find_map(|(stands, reason)| stands.then_some(reason));
         let style = out.stderr_style();
         let prompter = Prompter::new(refusal, !style.live, style.color);
         let paths = Paths::find(&environment)?;

@@ -137,8 +137,7 @@ impl Records {
 
     /// The received webhooks, if there ever was one.
     pub(crate) fn received(&self) -> Result<Option<Webhooks>> {
-        let exists = self.settings.paths.webhooks.exists();
-        exists.then(|| self.webhooks()).transpose()
+        self.settings.paths.webhooks.exists().then(|| self.webhooks()).transpose()
     }
 
     pub(crate) fn recent(&self) -> Result<&Recent> {

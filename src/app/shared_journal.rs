@@ -21,8 +21,7 @@ pub(crate) fn database(
     journal: &SharedJournal,
 ) -> Result<Database> {
     let address = &journal.address;
-    let named = address.user.clone();
-    let user = named.unwrap_or_else(|| maker(environment).user);
+    let user = address.user.clone().unwrap_or_else(|| maker(environment).user);
     let own = address.password.clone();
     let mut password = own.or_else(|| Environment::text(&environment.pgpassword));
     if password.is_none() {
@@ -67,8 +66,7 @@ fn in_file(
         return Ok(None);
     }
     let text = private_file::read(&file).map_err(|why| {
-        let what = format!("cannot read {}", file.display());
-        Error::caused(Code::Config, what, why)
+        Error::caused(Code::Config, format!("cannot read {}", file.display()), why)
     })?;
     Ok(text.and_then(|text| journal.address.password_in(&text, user)))
 }

@@ -108,8 +108,7 @@ impl Change<'_> {
             return false;
         };
         let field = it.field.as_str();
-        let sent = names.iter().filter(|it| it.0 == field).map(|it| it.2);
-        let mut names = sent.chain([field]);
+        let mut names = names.iter().filter(|it| it.0 == field).map(|it| it.2).chain([field]);
         let changes = new.get("changes").and_then(Value::as_object);
         let is_named = changes.is_none_or(|it| names.any(|name| member(it, name).is_some()));
         it.agreement == Agreement::NotShown && is_named

@@ -80,8 +80,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let venues = &pages.items;
     records.remember_rows(RecentList::Venues, venues.iter().map(Venue::id));
     let list = DocumentView(pages.document, |_| venues_page(venues));
-    let none = "No venues found. Try another place or time.";
-    ui.out.emit_list(&list, venues.is_empty(), none)?;
+    ui.out.emit_list(&list, venues.is_empty(), "No venues found. Try another place or time.")?;
     // `tomorrow` may be another day there.
     let is_same_day = |venue: &Venue| {
         let there = venue.timezone().and_then(|zone| when.resolve(now, &zone).ok());

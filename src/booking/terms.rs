@@ -25,14 +25,12 @@ pub(crate) fn terms_asked_for(records: &Records, requested: &Value) -> Option<Va
 
 /// What the journal has of a booking.
 pub(crate) fn find_recorded(records: &Records, booking: &Booking) -> Option<KeptBooking> {
-    let journal = records.has_journal().then(|| records.journal().ok());
-    journal??.load_booking(booking.id()).ok()?
+    records.has_journal().then(|| records.journal().ok())??.load_booking(booking.id()).ok()?
 }
 
 /// The recorded request of a booking, with its accepted changes, or `null`.
 pub(crate) fn asked_for(records: &Records, booking: &Booking) -> Value {
-    let stored = find_recorded(records, booking).and_then(|stored| stored.requested);
-    stored.unwrap_or_default()
+    find_recorded(records, booking).and_then(|stored| stored.requested).unwrap_or_default()
 }
 
 /// A booking with what was asked for in place of what the service does not show.

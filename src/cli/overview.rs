@@ -53,8 +53,7 @@ pub(crate) fn template(all: &clap::Command, columns: usize) -> String {
 }
 
 fn summary(command: &clap::Command) -> String {
-    let about = command.get_about().map(ToString::to_string);
-    let mut summary = about.unwrap_or_default();
+    let mut summary = command.get_about().map(ToString::to_string).unwrap_or_default();
     for alias in command.get_all_aliases() {
         summary.push_str(&format!(" [alias: {alias}]"));
     }

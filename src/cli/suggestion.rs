@@ -20,10 +20,8 @@ pub(super) fn suggestion(
     };
     let wrong = text(ContextKind::InvalidArg);
     if !wrong.is_empty() && !wrong.starts_with('-') {
-        let is_before = |flag: &str| {
-            let mut pairs = arguments.windows(2);
-            pairs.any(|pair| pair[0] == flag && pair[1] == wrong)
-        };
+        let is_before =
+            |flag: &str| arguments.windows(2).any(|pair| pair[0] == flag && pair[1] == wrong);
         let flags = command.get_arguments().filter(|it| it.is_require_equals_set());
         let mut flags = flags.filter_map(|it| Some(format!("--{}", it.get_long()?)));
         return match flags.find(|it| is_before(it)) {

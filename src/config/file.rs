@@ -76,8 +76,7 @@ impl ConfigFile {
         match private_file::read(path) {
             Ok(text) => Self::parse(path, &text.unwrap_or_default()),
             Err(error) => {
-                let what = format!("cannot read {}", path.display());
-                Err(Error::caused(Code::Config, what, error))
+                Err(Error::caused(Code::Config, format!("cannot read {}", path.display()), error))
             }
         }
     }
@@ -86,8 +85,7 @@ impl ConfigFile {
         // A secret does not belong there. One that somebody wrote there all the same is shown
         // nowhere.
         for value in text.split(['"', '\'']) {
-            let words = value.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-            words.for_each(register_if_key);
+            value.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').for_each(register_if_key);
             register_secret(value.strip_prefix("Bearer ").unwrap_or_default());
         }
         let refuse = |at: Option<usize>, why: &str| {
@@ -152,14 +150,12 @@ impl Profile {
             ("write", &self.write),
         ];
         let in_tables = tables.into_iter().flat_map(|(table, rows)| {
-            let rows = rows.iter();
-            rows.map(move |(key, value)| (format!("{table}.{key}"), value))
+            rows.iter().map(move |(key, value)| (format!("{table}.{key}"), value))
         });
         let own = [("auth_query", &self.auth_query), ("auth_user", &self.auth_user)].into_iter();
         let own = own.filter_map(|(key, value)| Some((key.to_owned(), value.as_ref()?)));
         for (key, value) in in_tables.chain(own) {
-            let set = adapter.set(&key, value.get_ref());
-            set.map_err(|why| (key, value.span().start, why))?;
+            adapter.set(&key, value.get_ref()).map_err(|why| (key, value.span().start, why))?;
         }
         Ok(adapter)
     }

@@ -110,8 +110,7 @@ impl Service {
 
     /// The account under which its secrets are stored. Only a profile has stored secrets.
     pub(crate) fn account(&self) -> Option<Account> {
-        let profile = self.profile.as_ref()?;
-        Some(Account::new(profile, self.base_url.origin()))
+        Some(Account::new(self.profile.as_ref()?, self.base_url.origin()))
     }
 }
 
@@ -133,8 +132,7 @@ impl Target {
     /// The address under which the records of this service are kept. Two services may share a host,
     /// so its path counts.
     pub(crate) fn address(&self) -> String {
-        let service = self.service();
-        service.map_or_else(|| SANDBOX_PROFILE.to_owned(), |it| it.base_url.address())
+        self.service().map_or_else(|| SANDBOX_PROFILE.to_owned(), |it| it.base_url.address())
     }
 
     /// The fingerprint of the API key, where it is configured. Another organization's books a
@@ -146,8 +144,7 @@ impl Target {
 
     /// The name that a person knows it by, if any.
     pub(crate) fn profile(&self) -> Option<&str> {
-        let service = self.service();
-        service.map_or(Some(SANDBOX_PROFILE), |it| it.profile.as_deref())
+        self.service().map_or(Some(SANDBOX_PROFILE), |it| it.profile.as_deref())
     }
 }
 

@@ -86,8 +86,7 @@ impl Desk<'_> {
             let between = style.paint(Tone::Dim, BETWEEN);
             for row in 0..body {
                 let left = list.get(row).map_or("", String::as_str);
-                let width = console::measure_text_width(left);
-                let blanks = parts.list.columns.saturating_sub(width);
+                let blanks = parts.list.columns.saturating_sub(console::measure_text_width(left));
                 let right = card.get(row).map_or("", String::as_str);
                 lines.push(format!("{left}{:blanks$}{between}{right}", ""));
             }
@@ -184,24 +183,21 @@ impl Desk<'_> {
             }
             _ => {}
         }
-        let lines = wrap(&text, columns).into_iter();
-        lines.map(|line| self.style.paint(Tone::Dim, &line)).collect()
+        wrap(&text, columns).into_iter().map(|line| self.style.paint(Tone::Dim, &line)).collect()
     }
 }
 
 /// A page as the lines of a part that has so many columns.
 pub(super) fn drawn(page: &Page, style: StreamStyle, columns: usize) -> Vec<String> {
     let width = columns;
-    let text = page.render(&StreamStyle { width, ..style });
-    text.lines().map(str::to_owned).collect()
+    page.render(&StreamStyle { width, ..style }).lines().map(str::to_owned).collect()
 }
 
 /// The letters that do something at this card.
 fn card_keys(entry: &Entry, api: &Api) -> String {
     let letters = LETTERS.iter().filter(|(letter, ..)| letter.is_for(entry, api));
     let letters = letters.map(|(_, key, word, _)| format!("{key} {word}"));
-    let back = std::iter::once("Esc back".to_owned());
-    back.chain(letters).collect::<Vec<_>>().join(" · ")
+    std::iter::once("Esc back".to_owned()).chain(letters).collect::<Vec<_>>().join(" · ")
 }
 
 fn keys() -> Page {

@@ -270,8 +270,7 @@ fn find_rows(
     let mut rows: Vec<_> = stored.map(row).collect();
     for attempt in journal.open_attempts_here()? {
         let id = attempt.canonical().get("venue_id").map(plain).unwrap_or_default();
-        let known = records.known_venue(&id);
-        let venue = known.map_or(id, |venue| venue.name().to_owned());
+        let venue = records.known_venue(&id).map_or(id, |venue| venue.name().to_owned());
         if text.is_none_or(|text| is_match(&attempt, &venue, text)) {
             rows.push((Group::Unresolved, Entry::Request(Box::new(attempt), venue)));
         }

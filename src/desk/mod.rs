@@ -298,8 +298,7 @@ impl Desk<'_> {
             return;
         };
         if let Entry::Booking(stored) = entry {
-            let id = stored.booking.id();
-            self.parts.records.remember_last(RecentList::LastBooking, id);
+            self.parts.records.remember_last(RecentList::LastBooking, stored.booking.id());
             self.reads.is_hurried = true;
         }
         (self.is_open, self.card_for, self.top) = (true, None, 0);

@@ -83,8 +83,7 @@ fn select(
     };
     let mut of_key: HashMap<String, Vec<Run>> = HashMap::new();
     for row in runs {
-        let key = row.get("idempotency_key")?;
-        of_key.entry(key).or_default().push(run(row)?);
+        of_key.entry(row.get("idempotency_key")?).or_default().push(run(row)?);
     }
     let mut found = Vec::new();
     for row in attempts {

@@ -347,8 +347,7 @@ impl Journal {
     /// an attempt or a read recorded stays. Repeating it changes nothing.
     pub(crate) fn take_in(&self, received: &[(Timestamp, Booking)]) -> Result<()> {
         self.write(|statements, scope| {
-            let received = received.iter().filter(|_| scope.keeps_guests());
-            for (at, booking) in received {
+            for (at, booking) in received.iter().filter(|_| scope.keeps_guests()) {
                 let held = load_for_update(statements, &scope.origin, booking.id())?;
                 let made = "SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2";
                 let row = values![&scope.origin, booking.id()];
@@ -412,8 +411,7 @@ impl Journal {
         self.read(|statements, scope| {
             let made = "SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2
                         UNION ALL SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2";
-            let row = statements.first(made, values![&scope.origin, booking_id])?;
-            Ok(row.is_some())
+            Ok(statements.first(made, values![&scope.origin, booking_id])?.is_some())
         })
     }
 

@@ -59,8 +59,7 @@ impl Journal {
     pub(crate) fn release(&self, key: &str) -> Result<()> {
         self.write(|statements, scope| {
             let release = "DELETE FROM claims WHERE idempotency_key = ?1 AND claimed_by = ?2";
-            let row = values![key, scope.claimer()];
-            statements.execute(release, row).map(drop)
+            statements.execute(release, values![key, scope.claimer()]).map(drop)
         })
     }
 }

@@ -96,8 +96,7 @@ fn copy_booking(statements: &dyn SqlExecutor, scope: &Scope, row: &SqlRow) -> Sq
     };
     bookings::store(statements, scope, held.as_ref(), booking, &seen)?;
     let mark = "UPDATE bookings SET forgotten_at = ?3 WHERE origin = ?1 AND id = ?2";
-    let row = values![&origin, id, &forgotten_at];
-    statements.execute_deferred(mark, row).map(drop)
+    statements.execute_deferred(mark, values![&origin, id, &forgotten_at]).map(drop)
 }
 
 #[cfg(test)]

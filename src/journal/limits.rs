@@ -106,8 +106,7 @@ pub(super) fn store_observed(
 ) -> SqlResult<()> {
     let Some(seen) = seen else {
         let delete = "DELETE FROM limits WHERE origin = ?1 AND bucket = ?2 AND allowed > 0";
-        let row = values![&scope.origin, name];
-        return statements.execute_deferred(delete, row).map(drop);
+        return statements.execute_deferred(delete, values![&scope.origin, name]).map(drop);
     };
     let slack = SLACK.as_millis();
     let if_stored = format!(
@@ -275,8 +274,7 @@ pub(super) fn find(
     lock: &str,
 ) -> SqlResult<Option<RateLimitWindow>> {
     let query = format!("SELECT * FROM limits WHERE origin = ?1 AND bucket = ?2{lock}");
-    let row = statements.first(&query, values![&scope.origin, name])?;
-    row.as_ref().map(window).transpose()
+    statements.first(&query, values![&scope.origin, name])?.as_ref().map(window).transpose()
 }
 
 /// What is done if a window is stored already.

@@ -49,8 +49,7 @@ impl Outcome {
 
     /// Parses a word of the journal. An unknown word proves nothing.
     pub(crate) fn parse(word: &str) -> Self {
-        let known = Outcome::WORDS.into_iter().find(|it| it.1 == word);
-        known.map_or(Outcome::InDoubt, |it| it.0)
+        Outcome::WORDS.into_iter().find(|it| it.1 == word).map_or(Outcome::InDoubt, |it| it.0)
     }
 
     pub(crate) fn may_have_booked(self) -> bool {
@@ -149,8 +148,7 @@ impl State {
 
     /// Parses a word of the journal. An unknown word proves nothing.
     pub(crate) fn parse(word: &str) -> Self {
-        let known = State::WORDS.into_iter().find(|it| it.1 == word);
-        known.map_or(State::Unresolved, |it| it.0)
+        State::WORDS.into_iter().find(|it| it.1 == word).map_or(State::Unresolved, |it| it.0)
     }
 }
 

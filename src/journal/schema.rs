@@ -56,8 +56,7 @@ pub(super) fn migrate(
         }
     }
     let mark = "UPDATE bookctl_journal SET version = ?1, written_by = ?2, readable_from = ?3";
-    let row = values![VERSION, env!("CARGO_PKG_VERSION"), READABLE_FROM];
-    statements.execute(mark, row).map(drop)
+    statements.execute(mark, values![VERSION, env!("CARGO_PKG_VERSION"), READABLE_FROM]).map(drop)
 }
 
 /// [`migrate`] for a file, which holds its version in its header as well.

@@ -163,8 +163,7 @@ impl Journal {
 
 /// The pattern of texts that contain a part, for LIKE with `ESCAPE '!'`.
 pub(super) fn containing(part: &str) -> String {
-    let escaped = part.replace('!', "!!").replace('%', "!%");
-    format!("%{}%", escaped.replace('_', "!_"))
+    format!("%{}%", part.replace('!', "!!").replace('%', "!%").replace('_', "!_"))
 }
 
 fn words(text: &str) -> Vec<String> {

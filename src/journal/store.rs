@@ -94,8 +94,7 @@ impl Journal {
 
     /// Makes a journal at `path`, replacing what a dead process left. Not synced yet.
     pub(super) fn make(path: &Path) -> Result<Self, SqlFailure> {
-        let connection = sqlite::build(path, &KIND)?;
-        Ok(Journal::in_file(connection, path, Scope::default()))
+        Ok(Journal::in_file(sqlite::build(path, &KIND)?, path, Scope::default()))
     }
 
     fn in_file(connection: Connection, path: &Path, scope: Scope) -> Self {
@@ -173,8 +172,7 @@ impl Journal {
         let Backend::File { connection, path } = &self.place else {
             return Ok(());
         };
-        let rewritten = connection.execute_batch("VACUUM");
-        rewritten.map_err(|error| into_error(path, &error.into()))
+        connection.execute_batch("VACUUM").map_err(|error| into_error(path, &error.into()))
     }
 
     /// Rewrites the journal in this file, which takes seconds if it is large; others wait.

@@ -29,8 +29,7 @@ impl Journal {
     /// user may only read.
     pub(crate) fn takes_changes(&self) -> Result<()> {
         self.write(|statements, _| {
-            let change = "UPDATE attempts SET state = state WHERE 1 = 0";
-            statements.execute(change, &[]).map(drop)
+            statements.execute("UPDATE attempts SET state = state WHERE 1 = 0", &[]).map(drop)
         })
     }
 

@@ -54,8 +54,7 @@ impl Journal {
             })
         };
         let mut writes: Vec<BookingWrite> = self.read(|statements, scope| {
-            let rows = statements.query(query, values![&scope.origin, id])?;
-            rows.iter().map(read).collect()
+            statements.query(query, values![&scope.origin, id])?.iter().map(read).collect()
         })?;
         writes.sort_by_key(|write| write.sent_at);
         Ok(writes)

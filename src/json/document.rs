@@ -117,10 +117,7 @@ fn why_unread(text: &str, error: &serde_json::Error) -> String {
 
 /// The text with each escape that is half of a surrogate pair replaced.
 fn with_whole_pairs(text: &str) -> String {
-    let unit = |at: usize| {
-        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
-        u16::from_str_radix(digits, 16).ok()
-    };
+    let unit = |at: usize| u16::from_str_radix(text.get(at..at + 6)?.strip_prefix("\\u")?, 16).ok();
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);
     while let Some(c) = text[at..].chars().next() {
         let (length, is_half) = match (c, unit(at), unit(at + 6)) {

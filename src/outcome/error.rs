@@ -282,8 +282,7 @@ fn said_already(cause: anyhow::Error) -> Result<Error, anyhow::Error> {
 /// The innermost cause of an error, on one line: "connection refused" rather than "error sending
 /// request (…)", without "(os error N)" and without the full stop of Windows.
 pub(crate) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
-    let innermost = anyhow::Chain::new(error).last().unwrap_or(error);
-    let text = innermost.to_string();
+    let text = anyhow::Chain::new(error).last().unwrap_or(error).to_string();
     match text.split_once(" (os error") {
         Some((reason, _)) => reason.trim_end_matches('.').to_lowercase(),
         None => text,

@@ -43,8 +43,7 @@ pub(crate) fn check_database(path: &Path) -> io::Result<()> {
 /// Like [`check_database`], with the error that a person sees (exit 3).
 pub(crate) fn refuse_others(path: &Path) -> Result<()> {
     check_database(path).map_err(|error| {
-        let what = format!("cannot read {}", path.display());
-        Error::caused(Code::Config, what, error)
+        Error::caused(Code::Config, format!("cannot read {}", path.display()), error)
     })
 }
 
@@ -92,8 +91,7 @@ fn check_name(path: &Path) -> io::Result<()> {
         if !found.is_symlink() {
             return Ok(());
         }
-        let target = fs::read_link(&name)?;
-        name = name.parent().unwrap_or(Path::new("")).join(target);
+        name = name.parent().unwrap_or(Path::new("")).join(fs::read_link(&name)?);
     }
     // The links form a circle. Opening the file fails.
     Ok(())

@@ -84,8 +84,7 @@ pub(crate) fn make_folder_of(path: &Path) -> io::Result<()> {
 }
 
 fn create(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    regular_file::open_with(options.write(true).create(true).truncate(false), path)
+    regular_file::open_with(OpenOptions::new().write(true).create(true).truncate(false), path)
 }
 
 /// A lock, held until it is dropped. It is on a file of its own, because the file itself is

@@ -43,8 +43,7 @@ pub(crate) trait SqlExecutor {
     }
 
     fn query(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<Vec<SqlRow>> {
-        let rows = self.query_batch(&[(sql, values)])?.pop();
-        Ok(rows.unwrap_or_default())
+        Ok(self.query_batch(&[(sql, values)])?.pop().unwrap_or_default())
     }
 
     fn first(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<Option<SqlRow>> {

@@ -143,8 +143,7 @@ impl AnswerList {
     }
 
     pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
-        let rows = self.rows().into_iter();
-        rows.filter_map(|it| it.get("event_id").or(it.get("id"))?.as_str())
+        self.rows().into_iter().filter_map(|it| it.get("event_id").or(it.get("id"))?.as_str())
     }
 
     /// Writes the list, or `none` for a person if it is empty.
@@ -165,8 +164,7 @@ impl View for AnswerList {
     fn draw(&self, page: &mut Page) {
         let rows = self.rows().into_iter().enumerate().map(|(row, element)| {
             let number = self.recent.map(|_| format!("@{}", row + 1).into());
-            let cells = self.columns.iter().map(|(_, cell)| cell(element));
-            number.into_iter().chain(cells).collect()
+            number.into_iter().chain(self.columns.iter().map(|(_, cell)| cell(element))).collect()
         });
         let headings = self.columns.iter().map(|(heading, _)| *heading);
         let headings = self.recent.map(|_| "").into_iter().chain(headings);

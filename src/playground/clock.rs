@@ -65,8 +65,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         Value::Null
     };
     let call = if body.is_null() { Call::get(path) } else { Call::post(path, body) };
-    let displayed = answer::show(api, ui, call, answer::fields).await;
-    displayed.map_err(|error| match error.http_status {
+    answer::show(api, ui, call, answer::fields).await.map_err(|error| match error.http_status {
         Some(409) => error.hint("make a booking first, or use --advance"),
         _ => answer::by_flags(error),
     })
@@ -77,6 +76,5 @@ async fn resolved(api: &Api, path: &str, to: &When) -> Result<String> {
     let clock = api.control(Call::get(path)).await?.document;
     let now = clock.str("now").and_then(|it| it.parse().ok());
     let moment = to.resolve(now.unwrap_or_else(Timestamp::now), &TimeZone::UTC);
-    let moment = moment.map_err(|error| Error::usage(error.to_string()))?;
-    Ok(moment.timestamp().to_string())
+    Ok(moment.map_err(|error| Error::usage(error.to_string()))?.timestamp().to_string())
 }

@@ -84,8 +84,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
 /// The path of a delivery, from an id, `@N` or `@last`, which is the newest.
 async fn located(api: &Api, records: &Records, event: &str) -> Result<String> {
     let id = if event == LAST {
-        let list = list(api, None).await?;
-        let newest = list.ids().next().map(str::to_owned);
+        let newest = list(api, None).await?.ids().next().map(str::to_owned);
         newest.ok_or_else(|| Error::usage("@last: there are no deliveries yet"))?
     } else {
         locate_row(records, RecentList::Deliveries, event)?
@@ -102,8 +101,7 @@ async fn list(api: &Api, organization: Option<&str>) -> Result<AnswerList> {
 }
 
 fn last_attempt(delivery: &Value) -> &Value {
-    let attempts = delivery["attempts"].as_array();
-    attempts.and_then(|it| it.last()).unwrap_or(&Value::Null)
+    delivery["attempts"].as_array().and_then(|it| it.last()).unwrap_or(&Value::Null)
 }
 
 fn tone(state: &Value) -> Tone {

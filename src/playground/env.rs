@@ -59,8 +59,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let wanted = args.organization.as_deref().unwrap_or("sandbox");
     let wanted = format!("org_{}", wanted.trim_start_matches("org_"));
     let organizations = answer.document.value()["organizations"].as_array();
-    let mut organizations = organizations.into_iter().flatten();
-    let Some(found) = organizations.find(|it| it["id"] == wanted) else {
+    let Some(found) = organizations.into_iter().flatten().find(|it| it["id"] == wanted) else {
         let what = format!("the sandbox has no organization {wanted}");
         let unknown = Error::new(Code::Http404, what);
         return Err(unknown.hint("list them with `bookctl sandbox organization list`"));

@@ -146,12 +146,10 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         FaultsAction::List => Call::get(path),
         FaultsAction::Add(fault) => {
             let add = Call::post(PATH, json!(fault));
-            let displayed = answer::show(api, ui, add, answer::fields).await;
-            return displayed.map_err(answer::by_flags);
+            return answer::show(api, ui, add, answer::fields).await.map_err(answer::by_flags);
         }
         FaultsAction::Remove { fault } => Call::delete(format!("{PATH}/{}", Call::segment(&fault))),
         FaultsAction::Clear => Call::delete(path),
     };
-    let list = AnswerList::read(api, call, "faults", COLUMNS).await?;
-    list.emit(records, ui, "no faults configured")
+    AnswerList::read(api, call, "faults", COLUMNS).await?.emit(records, ui, "no faults configured")
 }

@@ -46,8 +46,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let path = of_organization("/sandbox/fixtures", args.organization.as_deref());
     let call = Call::post(path, file.document.clone());
     let answer = api.control(call).await.map_err(|error| {
-        let body = error.body.as_ref().map(Document::value);
-        body.and_then(|it| file.refused(it)).unwrap_or(error)
+        error.body.as_ref().map(Document::value).and_then(|it| file.refused(it)).unwrap_or(error)
     })?;
     let venues = &answer.document.value()["venues"];
     let count = venues.as_array().map_or(0, Vec::len);
@@ -140,8 +139,7 @@ fn parse(text: &str) -> Result<Value, (usize, String)> {
         });
     }
     let table = toml::from_str::<toml::Table>(text).map_err(|error| {
-        let at = error.span().map_or(0, |it| it.start);
-        (line_of(text, at), error.message().to_owned())
+        (line_of(text, error.span().map_or(0, |it| it.start)), error.message().to_owned())
     })?;
     Ok(value(toml::Value::Table(table)))
 }
@@ -156,8 +154,7 @@ fn value(toml: toml::Value) -> Value {
         toml::Value::Datetime(time) => time.to_string().into(),
         toml::Value::Array(list) => list.into_iter().map(value).collect(),
         toml::Value::Table(table) => {
-            let fields = table.into_iter().map(|(key, it)| (key, value(it)));
-            Value::Object(fields.collect())
+            Value::Object(table.into_iter().map(|(key, it)| (key, value(it))).collect())
         }
     }
 }

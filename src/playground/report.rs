@@ -171,8 +171,7 @@ fn page(report: &Document) -> Page {
     page.heading(tone, "report", report.summary());
     for it in &report.findings {
         page.line("");
-        let what = format!("{} ({})", it.title, it.section);
-        page.labelled(Tone::Bad, "finding:", what);
+        page.labelled(Tone::Bad, "finding:", format!("{} ({})", it.title, it.section));
         page.sentence(it.why.as_str());
         for request in it.evidence() {
             page.line(format!("  {request}"));

@@ -113,8 +113,7 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
         }
         None => {
             let call = args.filter.call(args.filter.limit, None);
-            let list = list(api, call).await?;
-            list.emit(records, ui, "No requests found.")
+            list(api, call).await?.emit(records, ui, "No requests found.")
         }
     }
 }
@@ -243,8 +242,7 @@ fn page(request: &Document) -> Page {
     let (method, path) = (plain(&value["method"]), plain(&value["path"]));
     let query = value["query"].as_str().map_or(String::new(), |it| format!("?{it}"));
     let mut page = Page::default();
-    let call = format!("{method} {path}{query}");
-    page.heading(tone(value), status(value), call);
+    page.heading(tone(value), status(value), format!("{method} {path}{query}"));
     page.line(describe(value));
     let displayed = [
         "status", "method", "path", "query", "reason", "notes", "fault", "curl", "request",

@@ -57,8 +57,7 @@ pub(crate) struct ServerFlags {
 impl Starting {
     /// Tells other programs that it is ready.
     pub(crate) fn announce(&self) -> Result<()> {
-        let file = self.ready_file.as_ref();
-        file.map_or(Ok(()), |it| it.write(&self.variables.base_url))
+        self.ready_file.as_ref().map_or(Ok(()), |it| it.write(&self.variables.base_url))
     }
 }
 

@@ -73,8 +73,7 @@ impl SecretsFile {
         private_file::update(&self.0, |text| {
             let text = Zeroizing::new(text);
             let mut stored = self.parse(&text)?;
-            let written = change(&mut stored).then(|| toml::to_string(&stored).ok());
-            Ok(written.flatten())
+            Ok(change(&mut stored).then(|| toml::to_string(&stored).ok()).flatten())
         })
         .map_err(|error| self.not_read(error))
     }

@@ -33,8 +33,7 @@ impl Keyring {
     }
 
     pub(super) async fn delete(&self, account: &Account, item: Item) -> Result<bool> {
-        let deleted = self.ask(account, item, |entry| entry.delete_credential());
-        Ok(deleted.await?.is_some())
+        Ok(self.ask(account, item, |entry| entry.delete_credential()).await?.is_some())
     }
 
     pub(crate) async fn probe(&self) -> Result<()> {

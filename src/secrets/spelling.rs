@@ -79,8 +79,7 @@ pub(super) fn decoded_words(
         whole.filter_map(move |it| Some((place.clone(), base64_decoded(it.as_bytes())?)))
     });
     let of_hex = words(text, shortest, |c| c.is_ascii_hexdigit()).flat_map(|(place, word)| {
-        let parts = (0..2).map(move |start| &word[start..]);
-        let whole = parts.map(|part| &part[..part.len() / 2 * 2]);
+        let whole = (0..2).map(move |start| &word[start..]).map(|part| &part[..part.len() / 2 * 2]);
         whole.filter_map(move |it| Some((place.clone(), hex::decode(it).ok()?)))
     });
     let bytes = of_base64.chain(of_hex);
@@ -93,8 +92,7 @@ fn words(
     shortest: usize,
     is_part: impl Fn(char) -> bool,
 ) -> impl Iterator<Item = (Range<usize>, &str)> {
-    let words = text.split(move |c| !is_part(c));
-    let placed = words.map(move |word| {
+    let placed = text.split(move |c| !is_part(c)).map(move |word| {
         let start = word.as_ptr() as usize - text.as_ptr() as usize;
         (start..start + word.len(), word)
     });

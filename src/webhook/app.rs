@@ -35,8 +35,7 @@ impl App {
         };
         if let Some((secret, most)) = &self.signing {
             let service = &self.dialect.service_name;
-            let attempt = delivery.attempt.to_string();
-            set(&format!("{service}-Delivery-Attempt"), attempt);
+            set(&format!("{service}-Delivery-Attempt"), delivery.attempt.to_string());
             if now.duration_since(delivery.received_at) > *most {
                 let signature = sign(secret, now.as_second(), &delivery.body);
                 set(&self.dialect.signature_header(), signature);

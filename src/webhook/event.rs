@@ -127,8 +127,7 @@ impl Event {
         let translated = adapter.event(&event).transpose().ok()?;
         let booking = summary(translated.as_ref().unwrap_or(&event))?;
         let document = Document::from(Value::Object(booking.clone()));
-        let reading = adapter.booking(document, true).ok()?;
-        Some(reading.item)
+        Some(adapter.booking(document, true).ok()?.item)
     }
 
     pub(super) fn name_by_body(&mut self, body: &[u8]) {

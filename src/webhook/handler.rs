@@ -148,8 +148,7 @@ impl Handler {
 
     /// Reads a document from the handler, without the shorter deadline of deliveries.
     pub(crate) async fn get(&self, url: &Url) -> HandlerVerdict {
-        let deadline = self.deadline.max(DEADLINE);
-        exchange(self.http.get(url.clone()), MAX_DOCUMENT, deadline).await
+        exchange(self.http.get(url.clone()), MAX_DOCUMENT, self.deadline.max(DEADLINE)).await
     }
 }
 

@@ -76,8 +76,7 @@ async fn handle(State(receiver): State<Arc<Receiver>>, request: Request) -> Resp
         Ok(()) => Json(json!({ "received": true })).into_response(),
         Err((status, why)) => {
             let error = Json(json!({ "error": &why }));
-            let refused = ListenerEvent::because(ForwardOutcome::Refused, why);
-            let _ = receiver.reporter.send(refused);
+            let _ = receiver.reporter.send(ListenerEvent::because(ForwardOutcome::Refused, why));
             (status, error).into_response()
         }
     }
@@ -101,8 +100,7 @@ impl Receiver {
             received_at,
         };
         self.accept(delivery).await.map_err(|error| {
-            let why = format!("cannot be stored: {}", error.message);
-            (StatusCode::SERVICE_UNAVAILABLE, why)
+            (StatusCode::SERVICE_UNAVAILABLE, format!("cannot be stored: {}", error.message))
         })
     }
 
@@ -123,8 +121,7 @@ impl Receiver {
             // It is unclear which one counts, so neither is accepted.
             Err(Unverified::Malformed("there is more than one such header"))
         } else {
-            let signature = signature.as_bytes();
-            verify(secrets, signature, body, now.as_second(), tolerance)
+            verify(secrets, signature.as_bytes(), body, now.as_second(), tolerance)
         };
         verified.map(drop).map_err(|why| why.to_string())
     }
@@ -147,16 +144,14 @@ impl Receiver {
     }
 
     fn warn(&self, warning: String) {
-        let warning = ListenerEvent::because(ForwardOutcome::Warning, warning);
-        let _ = self.reporter.send(warning);
+        let _ = self.reporter.send(ListenerEvent::because(ForwardOutcome::Warning, warning));
     }
 
     /// Reads an event on its own thread: an expression of the profile may take seconds.
     async fn read(&self, headers: &HeaderMap, body: Vec<u8>) -> Result<Event, DeliveryRejection> {
         let (adapter, headers) = (self.listening.adapter.clone(), headers.clone());
         let header = move |name: &str| {
-            let value = headers.get(name)?;
-            Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+            Some(String::from_utf8_lossy(headers.get(name)?.as_bytes()).into_owned())
         };
         let _one_at_a_time = self.reading.lock().await;
         let read = spawn_blocking(move || Event::read(&body, &adapter, header)).await;
@@ -195,8 +190,7 @@ impl Receiver {
 
 fn lines(headers: &HeaderMap) -> Vec<HeaderLine> {
     let lines = headers.iter().map(|(name, value)| {
-        let value = value.as_bytes().iter().copied().map(char::from);
-        (name.as_str().to_owned(), value.collect())
+        (name.as_str().to_owned(), value.as_bytes().iter().copied().map(char::from).collect())
     });
     lines.collect()
 }

@@ -85,10 +85,9 @@ fn insert(event: &mut Map<String, Value>, name: &str, own: &str, value: Value) {
 
 /// The summary of a booking in an event: some of its fields, in the order of [`SUMMARY_FIELDS`].
 fn summary_of(booking: &Value) -> Value {
-    let fields = SUMMARY_FIELDS.split(' ').filter_map(|field| {
-        let value = booking.get(field)?;
-        Some((field.to_owned(), value.clone()))
-    });
+    let fields = SUMMARY_FIELDS
+        .split(' ')
+        .filter_map(|field| Some((field.to_owned(), booking.get(field)?.clone())));
     Value::Object(fields.collect())
 }
 

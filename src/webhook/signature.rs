@@ -227,8 +227,7 @@ pub(crate) fn diagnose(
     body: &[u8],
 ) -> Option<(&'static str, String)> {
     if body.is_empty() {
-        let message = "the body is empty, but a body was signed";
-        return Some(("changed_body", message.to_owned()));
+        return Some(("changed_body", "the body is empty, but a body was signed".to_owned()));
     }
     let bodies = as_it_may_have_been(body);
     for secret in secrets {

@@ -50,8 +50,7 @@ impl Api {
         let Some(window) = window.filter(|_| client.connection.skew.get().is_none()) else {
             return client.service_now();
         };
-        let remembered = Timestamp::now().saturating_add(window.skew);
-        remembered.unwrap_or(Timestamp::MAX)
+        Timestamp::now().saturating_add(window.skew).unwrap_or(Timestamp::MAX)
     }
 
     /// Remembers what the last answer said of its rate limit, for the next write to the journal.

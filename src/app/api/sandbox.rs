@@ -40,8 +40,7 @@ impl Api {
         if is_elsewhere && !self.facts.has_key() {
             return false;
         }
-        let index = is_elsewhere.then_some("/v1/");
-        let call = Call::get(index.unwrap_or("/sandbox/clock"));
+        let call = Call::get(is_elsewhere.then_some("/v1/").unwrap_or("/sandbox/clock"));
         self.is_sandbox_by(call).await == Some(true)
     }
 

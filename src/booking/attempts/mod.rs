@@ -107,8 +107,7 @@ fn list(records: &Records, ui: &Ui, all: bool) -> Result<()> {
     let view = DocumentView(document, |_| page(&attempts, true));
     ui.out.emit_list(&view, attempts.is_empty(), none)?;
     if ui.out.is_human() && attempts.iter().any(|it| it.state == State::Unresolved) {
-        let how = "Resolve one: bookctl attempts resume KEY";
-        ui.out.note(how);
+        ui.out.note("Resolve one: bookctl attempts resume KEY");
     }
     Ok(())
 }
@@ -148,12 +147,10 @@ async fn abandon(facts: &Facts, records: &Records, ui: &Ui, key: &str, yes: bool
         ui.out.show(&page);
         let question = "Abandon this request without resolving it?";
         let declined = "The request is still unresolved.";
-        let confirmation = Confirmation::new("abandoning a request", question, declined);
-        confirmation.ask(&ui.prompter).await?;
+        Confirmation::new("abandoning a request", question, declined).ask(&ui.prompter).await?;
     }
     attempt.state = records.journal()?.abandon(key)?;
-    let mut runs = attempt.runs.iter();
-    if runs.any(|run| run.outcome == Outcome::UnderWay) {
+    if attempt.runs.iter().any(|run| run.outcome == Outcome::UnderWay) {
         let warning = "another process may still be sending this request, which can make a booking";
         ui.out.warn(warning);
     }

@@ -80,8 +80,7 @@ fn is_being_sent(api: &Api, records: &Records, attempt: &Attempt) -> bool {
     };
     let host = &journal.scope.maker.host;
     let longest = client.connection.timeout.saturating_mul(TRIES);
-    let mut runs = attempt.runs.iter().filter(|run| run.outcome.may_have_booked());
-    runs.all(|run| {
+    attempt.runs.iter().filter(|run| run.outcome.may_have_booked()).all(|run| {
         let is_ours = run.maker.as_ref().is_some_and(|maker| maker.host == *host);
         let began: Option<Timestamp> = run.started_at.parse().ok();
         let age = began.map(|began| Timestamp::now().duration_since(began).unsigned_abs());
@@ -266,8 +265,7 @@ async fn claimed(
 pub(crate) fn find_attempt(facts: &Facts, records: &Records, key: &str) -> Result<Attempt> {
     let attempt = records.journal()?.attempt(key)?.ok_or_else(|| {
         let what = format!("no request {} in the journal", key.escape_debug());
-        let error = Error::not_found(what);
-        error.hint("list unresolved requests with `bookctl attempts`")
+        Error::not_found(what).hint("list unresolved requests with `bookctl attempts`")
     })?;
     let origin = facts.target().address();
     if attempt.origin == origin {

@@ -82,8 +82,7 @@ fn visit(body: &Value) -> Digest {
 /// A digest of length-prefixed parts, so that moving a byte from one part to the next changes it.
 fn digest(parts: &[&[u8]]) -> Digest {
     let lengths: Vec<_> = parts.iter().map(|part| part.len().to_be_bytes()).collect();
-    let prefixed = lengths.iter().zip(parts);
-    sha256(prefixed.flat_map(|(length, part)| [&length[..], part]))
+    sha256(lengths.iter().zip(parts).flat_map(|(length, part)| [&length[..], part]))
 }
 
 /// Refuses (2) two rows that name the same key, because a key belongs to one booking, and, unless

@@ -197,8 +197,7 @@ fn batch_id(args: &Args) -> String {
         (Some(name), _) => format!("name {name}"),
         (None, Source::Stdin) => "file -".to_owned(),
         (None, Source::File(path)) => {
-            let whole = path.canonicalize().unwrap_or_else(|_| path.clone());
-            format!("file {}", whole.display())
+            format!("file {}", path.canonicalize().unwrap_or_else(|_| path.clone()).display())
         }
     }
 }

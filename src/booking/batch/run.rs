@@ -256,8 +256,7 @@ impl BatchRun<'_> {
     fn release(&self, keyed: &KeyedRow) {
         if self.is_shared() {
             // If it cannot be released, its time ends.
-            let journal = self.records.journal();
-            let _ = journal.and_then(|it| it.release(&keyed.key(0)));
+            let _ = self.records.journal().and_then(|it| it.release(&keyed.key(0)));
         }
     }
 
@@ -314,10 +313,9 @@ impl BatchRun<'_> {
             },
             None => {
                 let read = match unresolved {
-                    Some(attempt) => {
-                        let read = open_attempts::resolve_by_read(api, records, ui, attempt).await;
-                        read.inspect_err(|_| self.misread.set(Misread::Known))?
-                    }
+                    Some(attempt) => open_attempts::resolve_by_read(api, records, ui, attempt)
+                        .await
+                        .inspect_err(|_| self.misread.set(Misread::Known))?,
                     None => None,
                 };
                 match read {

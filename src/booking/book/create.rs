@@ -237,8 +237,7 @@ impl BookingSender<'_> {
                     return Ok((run, earlier, max_wait));
                 }
                 BeginOutcome::RateLimited(window) => {
-                    let waited = self.api.wait_for_window(&window, &self.call, max_wait);
-                    match waited.await? {
+                    match self.api.wait_for_window(&window, &self.call, max_wait).await? {
                         Some(left) => max_wait = left,
                         None => limit = None,
                     }
@@ -276,8 +275,7 @@ impl BookingSender<'_> {
             let may_be = is_booking(self.records, &self.requested, booking) || booking.may_stand();
             may_be && of_known(self.records, &self.requested, booking).refusal.is_none()
         };
-        let bookings = self.api.facts.adapter().bookings_within(refusal);
-        bookings.iter().any(is_it)
+        self.api.facts.adapter().bookings_within(refusal).iter().any(is_it)
     }
 
     /// The service's id of the booking request, where it was answered.
@@ -310,18 +308,14 @@ impl BookingSender<'_> {
         };
         let journal = self.records.journal();
         match journal.and_then(|it| it.record_end(&run.id, &end)) {
-            Ok(ended) => {
-                let conclusion = conclusion(ended.outcome, Some(ended.state));
-                (conclusion, ended.other_attempt)
-            }
+            Ok(ended) => (conclusion(ended.outcome, Some(ended.state)), ended.other_attempt),
             Err(error) => {
                 let what = match booking {
                     Some(_) => "the booking was made, but could not be saved in the journal",
                     None => "cannot save the result in the journal",
                 };
                 self.ui.out.warn(&format!("{what}: {}", error.message));
-                let outcome = outcome_of(last, run.in_doubt, false);
-                (conclusion(outcome, None), None)
+                (conclusion(outcome_of(last, run.in_doubt, false), None), None)
             }
         }
     }

@@ -29,8 +29,7 @@ pub(super) fn another_booking(id: &str, difference: &str, key: &str) -> Error {
     let what = format!("{what} {id}, in which {difference}");
     let hint = "use a new idempotency key; see the other booking";
     let hint = format!("{hint}: {show}; abandon this request: {abandon}");
-    let error = Error::new(Code::AnotherBooking, what);
-    error.hint(hint).idempotency_key(key)
+    Error::new(Code::AnotherBooking, what).hint(hint).idempotency_key(key)
 }
 
 /// The error for a booking that an open attempt may have made. `anew` says how to make another one.
@@ -38,6 +37,5 @@ pub(crate) fn asked_before(key: &str, anew: &str) -> Error {
     let what = "an identical booking request is still unresolved; nothing was sent";
     let resume = resume_command(key);
     let hint = format!("check it: {resume}; to book again on purpose, {anew}");
-    let error = Error::new(Code::OutcomeUnknown, what);
-    error.hint(hint).idempotency_key(key)
+    Error::new(Code::OutcomeUnknown, what).hint(hint).idempotency_key(key)
 }

@@ -62,8 +62,7 @@ impl Options {
             ("--end-user", self.end_user.clone()),
             ("--payment", self.payment.clone()),
         ];
-        let flags = flags.into_iter();
-        flags.filter_map(|(name, value)| Some(shell::flag(name, &value?)))
+        flags.into_iter().filter_map(|(name, value)| Some(shell::flag(name, &value?)))
     }
 }
 

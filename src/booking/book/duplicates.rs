@@ -67,8 +67,7 @@ fn at_time_of(facts: &Facts, draft: &BookingDraft, before: &Value) -> Option<Boo
         }
         _ => draft.slot.as_ref()?.datetime_value() == *time,
     };
-    let request = draft.request(facts.adapter(), time.clone());
-    request.ok().filter(|_| is_at)
+    draft.request(facts.adapter(), time.clone()).ok().filter(|_| is_at)
 }
 
 /// Whether a person wants a second booking beside the one that an open attempt may have made; no is
@@ -127,8 +126,7 @@ impl Booked {
     ) -> Option<String> {
         let venue = venue_of(requested);
         let (zone, day) = day_at(records, &venue, requested)?;
-        let mut booked = self.0.iter();
-        let (.., other) = booked.find(|(at, then, live)| {
+        let (.., other) = self.0.iter().find(|(at, then, live)| {
             *at == venue
                 && then.day_in(zone.as_ref()) == day
                 && live.is_for_guest_of(requested)
@@ -230,6 +228,5 @@ pub(crate) async fn ask_about(
     if is_confirmed || !ui.prompter.interactive() {
         return Ok(());
     }
-    let confirmation = Confirmation::new("booking a guest twice", question, NOTHING_SENT);
-    confirmation.ask(&ui.prompter).await
+    Confirmation::new("booking a guest twice", question, NOTHING_SENT).ask(&ui.prompter).await
 }

@@ -288,8 +288,7 @@ impl BookCommand<'_> {
             return Err(Error::usage("no time given"));
         };
         if draft.slot_id.is_some() {
-            let time = offer::wire_time(&api.facts, when, draft.known_zone())?;
-            return Ok((time.into(), false));
+            return Ok((offer::wire_time(&api.facts, when, draft.known_zone())?.into(), false));
         }
         let offer = draft.offer(api, ui, when).await?;
         // With its terms, which the booking itself may not repeat.

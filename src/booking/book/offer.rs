@@ -167,8 +167,7 @@ impl Offer {
         let what = format!("{venue} has no slot at {wanted}; nothing was booked");
         let mut error = Error::new(Code::NoSlot, what);
         error.body = Some(self.document.clone());
-        let rows = self.nearest().into_iter().take(5);
-        let nearest = rows.map(|row| &self.slots[row]);
+        let nearest = self.nearest().into_iter().take(5).map(|row| &self.slots[row]);
         for slot in nearest.clone() {
             error = error.detail(format!("{}  {}", slot.time_text(), slot.id()));
         }

@@ -149,8 +149,7 @@ pub(crate) async fn is_confirmed(
 
 /// Whether the booking is a real one, or needs a card.
 pub(crate) async fn has_consequences(api: &Api, draft: &BookingDraft) -> bool {
-    let slot = draft.slot.as_ref();
-    slot.is_some_and(SlotDetails::may_need_a_card) || !api.is_sandbox().await
+    draft.slot.as_ref().is_some_and(SlotDetails::may_need_a_card) || !api.is_sandbox().await
 }
 
 /// What is about to be booked. `datetime` is the time that is sent, where the slot does not say it.
@@ -179,8 +178,7 @@ fn summary(facts: &Facts, draft: &BookingDraft, datetime: Option<&Value>) -> Pag
         page.field_if("also", slot.also);
         page.field_if("terms", none);
     } else if datetime.is_some() {
-        let unknown = "not known: no list on this computer showed the slot";
-        page.field("terms", unknown);
+        page.field("terms", "not known: no list on this computer showed the slot");
     }
     let guest = [&options.name, &options.email, &options.phone].into_iter();
     let guest: Vec<&str> = guest.flatten().map(String::as_str).collect();
@@ -196,19 +194,16 @@ fn summary(facts: &Facts, draft: &BookingDraft, datetime: Option<&Value>) -> Pag
 /// What bookctl cannot do with the booking once it is made, if that is known.
 fn limits(facts: &Facts, draft: &BookingDraft) -> Option<String> {
     let (dialect, venue) = (facts.dialect(), draft.remembered());
-    let provider = draft.options.provider.as_deref()?;
-    restriction(provider, venue, dialect, facts.certainty())
+    restriction(draft.options.provider.as_deref()?, venue, dialect, facts.certainty())
 }
 
 fn details(facts: &Facts, draft: &BookingDraft, slot: &Slot) -> SlotDetails {
-    let party = draft.options.party.unwrap_or(1);
-    SlotDetails::of(slot, terms_reader(facts, party))
+    SlotDetails::of(slot, terms_reader(facts, draft.options.party.unwrap_or(1)))
 }
 
 /// The card and the fee of a slot, for a script.
 pub(crate) fn costs(facts: &Facts, slot: &Slot, party: u32) -> Option<String> {
-    let details = SlotDetails::of(slot, terms_reader(facts, party));
-    stakes(slot, details, None)
+    stakes(slot, SlotDetails::of(slot, terms_reader(facts, party)), None)
 }
 
 /// What the booking may cost beside its price, that it can never be changed, and what is not

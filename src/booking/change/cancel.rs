@@ -79,8 +79,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         Status::Cancelled => warn_of_fee(&api.facts, records, ui, &booking),
         _ => {}
     }
-    let reason = args.reason.map(|it| ("reason".to_owned(), it.into()));
-    let requested = reason.into_iter().collect();
+    let requested = args.reason.map(|it| ("reason".to_owned(), it.into())).into_iter().collect();
     let exit = finish_changed(
         &api.facts,
         records,
@@ -100,8 +99,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
 
 /// Tells a script of the fee that is due by the terms. A person has confirmed it.
 fn warn_of_fee(facts: &Facts, records: &Records, ui: &Ui, booking: &Booking) {
-    let party = terms::filled_in(records, booking).head_count();
-    let reader = offer::terms_reader(facts, party);
+    let reader = offer::terms_reader(facts, terms::filled_in(records, booking).head_count());
     let terms = terms::cancellation_terms(records, booking);
     let fee = terms.and_then(|terms| reader.fee_at(&terms, reader.now));
     if let Some(fee) = fee.filter(|_| !ui.prompter.interactive()) {

@@ -111,8 +111,7 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     let party = party.unwrap_or_default();
     changes.datetime = match (&args.at, &known) {
         (Some(when), Some(booking)) if !is_exact(when) => {
-            let tz = args.zone.tz.as_ref();
-            Some(new_time(api, records, ui, booking, when, tz, party).await?)
+            Some(new_time(api, records, ui, booking, when, args.zone.tz.as_ref(), party).await?)
         }
         (when, _) => {
             let moment = when.as_ref().and_then(When::exact);

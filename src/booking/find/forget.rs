@@ -92,11 +92,9 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
 fn last_before(days: &Days) -> Result<Timestamp> {
     let zone = system_zone();
     let refused = |why: String| Error::usage(format!("--before: {why}"));
-    let days = days.resolve(Timestamp::now(), &zone);
-    let begin = days.map_err(refused)?.0.to_zoned(zone);
+    let begin = days.resolve(Timestamp::now(), &zone).map_err(refused)?.0.to_zoned(zone);
     let begin = begin.map_err(|why| refused(why.to_string()))?.timestamp();
-    let before = begin.saturating_sub(SignedDuration::from_nanos(1));
-    Ok(before.unwrap_or(Timestamp::MIN))
+    Ok(begin.saturating_sub(SignedDuration::from_nanos(1)).unwrap_or(Timestamp::MIN))
 }
 
 /// Refuses (6) what is not a booking of the journal.
@@ -206,8 +204,7 @@ async fn confirm(prompter: &Prompter<'_>, count: usize) -> Result<()> {
     let guests = guests_of(count);
     let action = format!("deleting {guests}");
     let question = format!("Delete {guests} from this computer?");
-    let confirmation = Confirmation::new(&action, question, "Nothing was deleted.");
-    confirmation.ask(prompter).await
+    Confirmation::new(&action, question, "Nothing was deleted.").ask(prompter).await
 }
 
 /// Rewrites the journal's file, to remove remains of deleted guests.
@@ -225,8 +222,7 @@ async fn leave_nothing(api: &Api, ui: &Ui, settings: &Settings) -> Result<()> {
     let path = settings.paths.journal.clone();
     let rewriting = tokio::task::spawn_blocking(move || Journal::rewrite_file(&path));
     let failed = |_| Err(Error::journal("the journal could not be rewritten"));
-    let rewritten = rewriting.await.unwrap_or_else(failed);
-    rewritten.map_err(|mut error| {
+    rewriting.await.unwrap_or_else(failed).map_err(|mut error| {
         error.message = format!("{traces}: {}", error.message);
         error.hint(again)
     })

@@ -41,8 +41,7 @@ impl LocatedVenue {
 }
 
 pub(crate) fn locate_venue(records: &Records, argument: &str) -> Result<LocatedVenue> {
-    let id = locate_row(records, RecentList::Venues, argument)?;
-    Ok(LocatedVenue::of_id(records, id))
+    Ok(LocatedVenue::of_id(records, locate_row(records, RecentList::Venues, argument)?))
 }
 
 pub(crate) fn locate_booking(records: &Records, argument: &str) -> Result<String> {

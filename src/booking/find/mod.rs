@@ -235,8 +235,7 @@ async fn list_open(
         bookings.retain(|booking| is_listed_as(booking, &status, now));
     }
     bookings.truncate(limit.map_or(usize::MAX, |limit| limit as usize));
-    let ids = bookings.iter().map(Booking::id);
-    records.remember_rows(RecentList::Bookings, ids);
+    records.remember_rows(RecentList::Bookings, bookings.iter().map(Booking::id));
     let known = |booking: Booking| {
         let stored = terms::find_recorded(records, &booking);
         let known =
@@ -247,8 +246,7 @@ async fn list_open(
     let documents = bookings.iter().map(|(booking, _)| &booking.document);
     let document = Document::object(&[("bookings", &Document::array(documents))]);
     let list = DocumentView(document, |_| open_page(&bookings, api.facts.service_now()));
-    let none = "No unfinished bookings in the last day.";
-    ui.out.emit_list(&list, bookings.is_empty(), none)?;
+    ui.out.emit_list(&list, bookings.is_empty(), "No unfinished bookings in the last day.")?;
     Ok(Exit::Done)
 }
 
@@ -281,8 +279,7 @@ async fn open_bookings(api: &Api, ui: &Ui) -> Result<Vec<Booking>> {
         .hint(format!("check the base URL; if the service lists them in another shape: {setting}"));
     let values = body.iter().flat_map(|body| scalars(body.value()));
     let values = values.filter(|(path, _)| path.starts_with("open_bookings"));
-    let values = values.map(|(path, text)| format!("{path}: {text}"));
-    error.details = values.collect();
+    error.details = values.map(|(path, text)| format!("{path}: {text}")).collect();
     error.body = body;
     Err(error)
 }

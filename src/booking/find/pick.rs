@@ -192,8 +192,7 @@ async fn pick_row(
     rows: Vec<BookingRow>,
 ) -> Result<String> {
     let mut ids: Vec<String> = rows.iter().map(|row| row.id.clone()).collect();
-    let columns = ui.out.stderr_style().width;
-    let lines = row_lines(rows, columns, facts.service_now());
+    let lines = row_lines(rows, ui.out.stderr_style().width, facts.service_now());
     let row = ui.prompter.pick(&question, &lines, 0).await;
     Ok(ids.swap_remove(row.map_err(or_nothing_chosen)?))
 }
@@ -306,17 +305,15 @@ pub(crate) fn take_in_received(facts: &Facts, records: &Records, ui: &Ui) -> Res
     let mut after = if taken > newest { 0 } else { taken };
     while after < newest {
         let bodies = webhooks.bodies(after, AT_ONCE)?;
-        let bookings = bodies.iter().filter_map(|(_, at, body)| {
-            let booking = Event::booking_in(body, facts.adapter())?;
-            Some((*at, booking))
-        });
+        let bookings = bodies
+            .iter()
+            .filter_map(|(_, at, body)| Some((*at, Event::booking_in(body, facts.adapter())?)));
         records.journal()?.take_in(&bookings.collect::<Vec<_>>())?;
         after = match bodies.last() {
             Some((number, ..)) if bodies.len() == AT_ONCE as usize => *number,
             _ => newest,
         };
-        let recent = records.recent()?;
-        recent.remember_one(RecentList::TakenIn, &after.to_string())?;
+        records.recent()?.remember_one(RecentList::TakenIn, &after.to_string())?;
     }
     Ok(())
 }
@@ -344,8 +341,7 @@ pub(super) fn note_nothing_found(
         ui.out.note(&format!("No bookings found ({service})."));
         return Ok(());
     }
-    let similar = similar_words(facts, records, ui, &text)?;
-    let meant = meant(similar.iter().map(String::as_str));
+    let meant = meant(similar_words(facts, records, ui, &text)?.iter().map(String::as_str));
     let meant = meant.map(|meant| format!("; {meant}")).unwrap_or_default();
     let none = format!("No bookings found for \"{text}\" ({service}){meant}");
     ui.out.note(&none);
@@ -365,7 +361,5 @@ pub(crate) fn similar_words(
     let stored = stored(facts, records, ui, None)?.stored;
     let guests: Vec<String> = stored.iter().filter_map(|stored| stored.booking.guest()).collect();
     let names = || guests.iter().flat_map(|guest| guest.split_whitespace());
-    let words = text.split_whitespace();
-    let meant = words.flat_map(|word| similar(word, names()));
-    Ok(meant.map(str::to_owned).collect())
+    Ok(text.split_whitespace().flat_map(|word| similar(word, names())).map(str::to_owned).collect())
 }

@@ -170,8 +170,7 @@ async fn confirm_abort(
     }
     prompts::show_pause(&api.facts, records, ui, &booking);
     let declined = "The payment was not aborted.";
-    let confirmation = Confirmation::new("aborting a payment", prompts::ABORTS, declined);
-    confirmation.ask(&ui.prompter).await
+    Confirmation::new("aborting a payment", prompts::ABORTS, declined).ask(&ui.prompter).await
 }
 
 /// The booking, and whether it was waiting.

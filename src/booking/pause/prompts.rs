@@ -174,8 +174,7 @@ impl Asking<'_> {
         previous_answer: &mut HashMap<String, String>,
     ) -> Result<Continuation, PromptError> {
         let out = &self.ui.out;
-        let action = self.booking.next_action();
-        let id = action.and_then(|it| it.pointer("/psp_request/approval_id"));
+        let id = self.booking.next_action().and_then(|it| it.pointer("/psp_request/approval_id"));
         let approves = self.is_sandbox && id.is_some();
         let ways = &[APPROVE, FILE, EDITOR, PASTE, ABORT][usize::from(!approves)..];
         loop {
@@ -235,8 +234,7 @@ impl Asking<'_> {
                 return is_meant.then_some(Continuation::PspAbort).ok_or(PromptError::Back);
             }
         };
-        let answer = payment_answer(&text).map_err(Error::usage)?;
-        Ok(Continuation::PspResponse(answer))
+        Ok(Continuation::PspResponse(payment_answer(&text).map_err(Error::usage)?))
     }
 
     async fn fields(

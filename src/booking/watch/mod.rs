@@ -59,8 +59,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         let named = args.bookings.first().map(String::as_str);
         vec![pick::booking_or_pick(api, records, ui, named, |_| true, true).await?]
     } else {
-        let located = args.bookings.iter().map(|it| pick::located(records, it));
-        located.collect::<Result<_>>()?
+        args.bookings.iter().map(|it| pick::located(records, it)).collect::<Result<_>>()?
     };
     let is_one = named.len() == 1;
     let progress = ui.out.progress("");

@@ -132,8 +132,7 @@ fn own_path(path: &str) -> Result<String> {
     if path.contains("://") || rooted.starts_with("//") || rooted.contains('\\') {
         return Err(refuse("leaves the service's address"));
     }
-    let before_query = rooted.split(['?', '#']).next().unwrap_or_default();
-    let climbs = before_query.split('/').any(|segment| {
+    let climbs = rooted.split(['?', '#']).next().unwrap_or_default().split('/').any(|segment| {
         let segment = segment.to_ascii_lowercase().replace("%2e", ".");
         segment == ".." || segment == "."
     });

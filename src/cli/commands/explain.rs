@@ -151,7 +151,6 @@ impl View for Explained {
             let retry = row.retry.word().unwrap_or_default();
             [&row.code, row.kind, &exit, retry, row.meaning].map(TableCell::from).to_vec()
         });
-        let headers = vec!["code", "group", "exit", "retry", "meaning"];
-        page.table(headers, rows.collect(), vec![]);
+        page.table(vec!["code", "group", "exit", "retry", "meaning"], rows.collect(), vec![]);
     }
 }

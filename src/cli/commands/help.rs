@@ -208,8 +208,7 @@ fn adapter_rows() -> Vec<Vec<String>> {
 fn rows<const N: usize, T: Into<String>>(
     rows: impl IntoIterator<Item = [T; N]>,
 ) -> Vec<Vec<String>> {
-    let rows = rows.into_iter();
-    rows.map(|row| row.map(Into::into).into()).collect()
+    rows.into_iter().map(|row| row.map(Into::into).into()).collect()
 }
 
 /// A row a line, whose cells are parted by bars.
@@ -231,7 +230,6 @@ impl View for Topic {
     fn draw(&self, page: &mut Page) {
         page.line(self.intro).line("");
         let cells = |row: &Vec<String>| row.iter().cloned().map(TableCell::from).collect();
-        let rows = self.rows.iter().map(cells);
-        page.table(self.headers.to_vec(), rows.collect(), vec![]);
+        page.table(self.headers.to_vec(), self.rows.iter().map(cells).collect(), vec![]);
     }
 }

@@ -54,8 +54,7 @@ pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
         Command::Init => init(&api.facts, records, ui),
         Command::Copy { from } => {
             shared(&api.facts)?;
-            let journal = records.journal()?;
-            ui.emit(&copy(&from, journal)?)
+            ui.emit(&copy(&from, records.journal()?)?)
         }
     }
 }

@@ -60,14 +60,12 @@ impl CommandLine {
     }
 
     pub(super) fn current(&self) -> &str {
-        let last = self.words.last().and_then(|word| word.to_str());
-        last.unwrap_or_default()
+        self.words.last().and_then(|word| word.to_str()).unwrap_or_default()
     }
 
     /// bookctl's own words before the current one. What follows `--` belongs to another program.
     pub(super) fn before(&self) -> impl Iterator<Item = &str> {
-        let before = self.words.len().saturating_sub(1);
-        let own = self.words.iter().take(before).skip(1);
+        let own = self.words.iter().take(self.words.len().saturating_sub(1)).skip(1);
         own.map(|word| word.to_str().unwrap_or_default()).take_while(|word| *word != "--")
     }
 }

@@ -113,8 +113,7 @@ impl Known {
     pub(super) fn profiles(&self) -> Vec<Candidate> {
         let paths = Paths::find(&self.environment).ok();
         let file = paths.and_then(|it| ConfigFile::read(&it.config_file).ok());
-        let profiles = file.into_iter().flat_map(|file| file.profiles);
-        let profiles = profiles.map(|(name, profile)| {
+        let profiles = file.into_iter().flat_map(|file| file.profiles).map(|(name, profile)| {
             // An invalid address may contain a password, and is not shown.
             let origin = profile.address(&name).map(|address| address.origin());
             (name, origin.unwrap_or_default())

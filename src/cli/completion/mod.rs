@@ -21,8 +21,7 @@ use known::Known;
 
 /// The shell that a completion script names in a variable. The words follow after `--`.
 pub(crate) fn asking(arguments: &[OsString], environment: &Environment) -> Option<Shell> {
-    let name = environment.complete.as_ref()?.to_str()?;
-    let shell = Shell::from_str(name, false).ok()?;
+    let shell = Shell::from_str(environment.complete.as_ref()?.to_str()?, false).ok()?;
     (arguments.get(1)? == "--").then_some(shell)
 }
 

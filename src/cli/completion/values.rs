@@ -48,14 +48,12 @@ fn fixed(names: impl Iterator<Item = (&'static str, &'static str)>) -> Option<Ve
 }
 
 fn value_name(arg: &Arg) -> &str {
-    let names = arg.get_value_names().unwrap_or_default();
-    names.first().map_or("", |name| name.as_str())
+    arg.get_value_names().unwrap_or_default().first().map_or("", |name| name.as_str())
 }
 
 fn takes_a_file(path: &[&str], arg: &Arg) -> bool {
     let name = value_name(arg);
-    let mut forms = name.split('|');
-    forms.any(|form| form == "FILE" || form == "@FILE")
+    name.split('|').any(|form| form == "FILE" || form == "@FILE")
         || path == ["sandbox", "run"] && name == "CMD"
 }
 

@@ -147,15 +147,13 @@ impl Recent {
 
     fn texts(&self, query: &str, values: impl Params) -> Result<Vec<String>> {
         self.read(|connection| {
-            let mut query = connection.prepare(query)?;
-            query.query_map(values, |row| row.get(0))?.collect()
+            connection.prepare(query)?.query_map(values, |row| row.get(0))?.collect()
         })
     }
 
     pub(crate) fn venue(&self, id: &str) -> Result<Option<Venue>> {
         let query = "SELECT document FROM venues WHERE origin = ?1 AND id = ?2";
-        let found = self.texts(query, [&self.origin, id])?;
-        Ok(found.first().and_then(|text| read_venue(text)))
+        Ok(self.texts(query, [&self.origin, id])?.first().and_then(|text| read_venue(text)))
     }
 
     pub(crate) fn recent_venues(&self, limit: u32) -> Result<Vec<Venue>> {

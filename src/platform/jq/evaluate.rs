@@ -58,8 +58,7 @@ pub(super) fn compile(source: &str, variables: &Variables) -> Result<Compiled, S
     jaq_core::load::import(&modules, |_| Err(String::new()))
         .map_err(|_| format!("{NO_EXPRESSION}: it cannot import a file"))?;
     let names = variables.iter().map(|(name, _)| name.as_str());
-    let compiler = Compiler::default().with_funs(funs).with_global_vars(names);
-    compiler.compile(modules).map_err(|errors| {
+    Compiler::default().with_funs(funs).with_global_vars(names).compile(modules).map_err(|errors| {
         let unknown = errors.first().and_then(|(_, errors)| errors.first());
         unknown.map_or(NO_EXPRESSION.to_owned(), |(name, _)| {
             format!("{} is not defined", name.escape_debug())

@@ -86,8 +86,7 @@ impl Expression {
         let Expression { source, variables } = self.clone();
         let document = document.to_owned();
         on_its_thread(move || {
-            let outputs = evaluate(&source, &variables, &document);
-            outputs.map_err(|why| format!("failed: {why}"))
+            evaluate(&source, &variables, &document).map_err(|why| format!("failed: {why}"))
         })
     }
 }

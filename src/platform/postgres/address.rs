@@ -129,10 +129,8 @@ impl Address {
     pub(crate) fn password_in(&self, pgpass: &str, user: &str) -> Option<String> {
         let host = if self.is_socket() { "localhost" } else { &self.host };
         let port = self.port.to_string();
-        let database = self.database.as_deref().unwrap_or(user);
-        let wanted = [host, &port, database, user];
-        let lines = pgpass.lines().filter(|line| !line.starts_with('#'));
-        lines.map(fields).find_map(|mut fields| {
+        let wanted = [host, &port, self.database.as_deref().unwrap_or(user), user];
+        pgpass.lines().filter(|line| !line.starts_with('#')).map(fields).find_map(|mut fields| {
             let password = fields.pop()?;
             let fits = |(field, wanted): (&String, &&str)| field == "*" || field == wanted;
             (fields.len() == 4 && fields.iter().zip(&wanted).all(fits)).then_some(password)

@@ -190,10 +190,7 @@ async fn connect(config: Config, address: Address) -> SqlResult<Client> {
     match tokio::time::timeout(CONNECT, connecting).await {
         Ok(Err(SqlFailure::Lost(why))) => Err(SqlFailure::Unconnected(why)),
         Ok(connected) => connected,
-        Err(_) => {
-            let why = format!("no response in {} s", CONNECT.as_secs());
-            Err(SqlFailure::Unconnected(why))
-        }
+        Err(_) => Err(SqlFailure::Unconnected(format!("no response in {} s", CONNECT.as_secs()))),
     }
 }
 

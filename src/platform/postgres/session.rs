@@ -187,8 +187,7 @@ async fn run(client: Arc<Client>, request: SessionRequest) -> SqlResult<Statemen
 impl SqlExecutor for PostgresSession<'_> {
     fn query_batch(&self, statements: &[(&str, &[Value<'_>])]) -> SqlResult<Vec<Vec<SqlRow>>> {
         let statements = statements.iter().map(|(sql, values)| statement(sql, values));
-        let replies = self.send(statements.collect())?;
-        replies.iter().map(rows).collect()
+        self.send(statements.collect())?.iter().map(rows).collect()
     }
 
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<usize> {
@@ -199,8 +198,7 @@ impl SqlExecutor for PostgresSession<'_> {
 
     fn clock(&self) -> SqlResult<i64> {
         let query = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now";
-        let row = self.first(query, &[])?;
-        row.ok_or(SqlFailure::Unreadable)?.get("now")
+        self.first(query, &[])?.ok_or(SqlFailure::Unreadable)?.get("now")
     }
 
     fn execute_deferred(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<usize> {
@@ -233,8 +231,7 @@ fn statement(sql: &str, values: &[Value<'_>]) -> SessionRequest {
         match value {
             // PostgreSQL has no NUL in a text.
             Value::Text(text) => {
-                let text = text.as_ref().map(|text| text.replace('\0', "\u{fffd}"));
-                (Box::new(text), Type::TEXT)
+                (Box::new(text.as_ref().map(|text| text.replace('\0', "\u{fffd}"))), Type::TEXT)
             }
             Value::Number(number) => (Box::new(*number), Type::INT8),
         }

@@ -90,8 +90,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
 }
 
 fn remove_companions(path: &Path) -> io::Result<()> {
-    let mut companions = COMPANIONS.iter();
-    companions.try_for_each(|companion| remove_one(&beside(path, companion)))
+    COMPANIONS.iter().try_for_each(|companion| remove_one(&beside(path, companion)))
 }
 
 fn remove_one(path: &Path) -> io::Result<()> {

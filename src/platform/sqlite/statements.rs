@@ -41,8 +41,7 @@ impl SqlExecutor for Connection {
     }
 
     fn execute(&self, sql: &str, values: &[Value<'_>]) -> SqlResult<usize> {
-        let mut statement = self.prepare_cached(&text(sql))?;
-        Ok(statement.execute(params_from_iter(values))?)
+        Ok(self.prepare_cached(&text(sql))?.execute(params_from_iter(values))?)
     }
 
     fn clock(&self) -> SqlResult<i64> {

@@ -12,15 +12,13 @@ const OWNERS_ALONE: u32 = 0o600;
 
 /// Creates a folder that only its owner can use, and those above it that do not exist.
 pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true).mode(0o700).create(folder)
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// Creates a file for writing. There must be none. It is its owner's alone, or may be read by the
 /// same people as `like`.
 pub(crate) fn create_new(path: &Path, like: Option<&Path>) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    let file = open(options.write(true).create_new(true), path)?;
+    let file = open(OpenOptions::new().write(true).create_new(true), path)?;
     if let Some(like) = like.and_then(|like| fs::metadata(like).ok()) {
         file.set_permissions(like.permissions())?;
     }

@@ -41,8 +41,7 @@ pub(crate) fn user_name() -> Option<String> {
 
 /// The exit code of a program as a shell reports it: its code, or 128 plus the signal.
 pub(crate) fn exit_of(status: ExitStatus) -> Exit {
-    let code = status.code().or(status.signal().map(|signal| 128 + signal));
-    Exit::of_program(code)
+    Exit::of_program(status.code().or(status.signal().map(|signal| 128 + signal)))
 }
 
 /// Passes the signal that `exit` stands for on to a program. Ctrl-C and Ctrl-\ reach all programs

@@ -60,8 +60,7 @@ pub(super) fn user_name() -> io::Result<String> {
 }
 
 fn name(account: &Sid) -> io::Result<String> {
-    let name = ConvertSidToStringSid(account)?;
-    Ok(name.to_string_lossy().into_owned())
+    Ok(ConvertSidToStringSid(account)?.to_string_lossy().into_owned())
 }
 
 /// Whether others than the user, administrators and the system may do anything with a file.
@@ -80,8 +79,7 @@ pub(super) fn is_open_to_others(path: &Path) -> io::Result<bool> {
 
 /// A descriptor in the definition language, where every account has one spelling.
 fn written(descriptor: &SecurityDescriptor) -> io::Result<String> {
-    let text = descriptor.as_sddl()?;
-    Ok(text.to_string_lossy().into_owned())
+    Ok(descriptor.as_sddl()?.to_string_lossy().into_owned())
 }
 
 /// The accounts that a list (SDDL) allows something: of `(A;OICI;FA;;;SY)`, `SY`.

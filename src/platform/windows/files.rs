@@ -56,8 +56,7 @@ pub(crate) fn open_alone(options: &mut OpenOptions, path: &Path) -> io::Result<F
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    let file = options.share_mode(READ).open(path);
-    file.map_err(|error| match error.raw_os_error() {
+    options.share_mode(READ).open(path).map_err(|error| match error.raw_os_error() {
         Some(SHARING_VIOLATION) => ErrorKind::WouldBlock.into(),
         _ => error,
     })

@@ -109,8 +109,7 @@ pub(super) fn create(context: &RequestContext<'_>) -> HandlerResult {
         webhook_url: request.body.webhook_url,
         ..StoredBooking::placed(venue, provider, &at, slot, guest, state, now)
     };
-    let url = context.organization.webhook_url.as_deref();
-    let document = tx.create_booking(&booking, url)?;
+    let document = tx.create_booking(&booking, context.organization.webhook_url.as_deref())?;
     send_code(tx, &booking, venue)?;
     if let Some(key) = context.request.idempotency_key() {
         tx.save_idempotency_key(&key, &booking)?;

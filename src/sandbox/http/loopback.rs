@@ -33,8 +33,7 @@ pub(super) fn check(request: &Parts, own: &Own<'_>) -> Result<(), ApiError> {
     let target = request.uri.authority().map(|it| it.as_str());
     let foreign = target.into_iter().chain(host).find(|it| !own.is_host(it));
     if is_doubtful || host.is_none() || foreign.is_some() {
-        let named = foreign.filter(|_| !is_doubtful);
-        return Err(ApiError::foreign_host(named, own.port));
+        return Err(ApiError::foreign_host(foreign.filter(|_| !is_doubtful), own.port));
     }
     let writes = !matches!(request.method, Method::GET | Method::HEAD);
     let is_own = |origin: &str| match origin.strip_prefix("http://") {

@@ -64,8 +64,7 @@ impl SandboxService {
         if let Some(date) = date.ok().and_then(|it| HeaderValue::try_from(it).ok()) {
             head.headers.insert(header::DATE, date);
         }
-        let sandbox = HeaderValue::from_static("sandbox");
-        head.headers.insert(CONTRACT, sandbox);
+        head.headers.insert(CONTRACT, HeaderValue::from_static("sandbox"));
         // A stream of the controls has no end that could be waited for.
         if exchange.is_service {
             let answer = to_bytes(body, usize::MAX).await.unwrap_or_default();

@@ -94,8 +94,7 @@ impl Request {
 
     /// The parameter of this name; the last, if it came twice.
     pub(crate) fn query(&self, name: &str) -> Option<String> {
-        let mut newest_first = self.queries().into_iter().rev();
-        newest_first.find_map(|(given, value)| (given == name).then_some(value))
+        self.queries().into_iter().rev().find_map(|(given, value)| (given == name).then_some(value))
     }
 
     /// The fields of a body that may be left out.
@@ -114,8 +113,7 @@ impl Request {
     fn place_of_a_key(&self) -> Option<String> {
         let is_key =
             |value: &str| value.split(' ').next_back().is_some_and(|it| it.starts_with("sk_"));
-        let mut headers = self.headers.iter();
-        let header = headers.find(|(_, value)| value.to_str().is_ok_and(is_key));
+        let header = self.headers.iter().find(|(_, value)| value.to_str().is_ok_and(is_key));
         if let Some((name, _)) = header {
             return Some(format!("the header {name}"));
         }

@@ -123,6 +123,5 @@ fn has_sessions(context: &RequestContext<'_>, errors: &mut FieldErrors) -> bool 
 fn find(context: &RequestContext<'_>) -> Result<Session, ApiError> {
     let number = IdKind::Session.number(&context.request.id);
     let read = |number| context.tx.session(&context.organization.id, number);
-    let session = number.map(read).transpose()?.flatten();
-    session.ok_or(ApiError::SESSION_NOT_FOUND)
+    number.map(read).transpose()?.flatten().ok_or(ApiError::SESSION_NOT_FOUND)
 }

@@ -136,6 +136,5 @@ pub(super) fn slot_of(
     seating: Option<&str>,
 ) -> Option<OfferedSlot> {
     let is_preferred = |slot: &OfferedSlot| slot.seating.as_deref() == seating;
-    let preferred = slots_at(venue, at).find(is_preferred);
-    preferred.or_else(|| slots_at(venue, at).next())
+    slots_at(venue, at).find(is_preferred).or_else(|| slots_at(venue, at).next())
 }

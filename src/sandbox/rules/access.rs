@@ -70,18 +70,15 @@ impl ApiKey {
 }
 
 pub(crate) fn built_in_keys() -> impl Iterator<Item = ApiKey> {
-    let keys = BUILT_IN.into_iter();
-    keys.map(|(organization, row)| ApiKey::of(organization, "", row))
+    BUILT_IN.into_iter().map(|(organization, row)| ApiKey::of(organization, "", row))
 }
 
 pub(crate) fn keys_of(organization: &str) -> Vec<ApiKey> {
     if Organization::is_built_in(organization) {
-        let own = built_in_keys().filter(|it| it.organization == organization);
-        return own.collect();
+        return built_in_keys().filter(|it| it.organization == organization).collect();
     }
     let name = organization.strip_prefix("org_").unwrap_or(organization);
-    let keys = ADDED.into_iter();
-    keys.map(|row| ApiKey::of(organization, name, row)).collect()
+    ADDED.into_iter().map(|row| ApiKey::of(organization, name, row)).collect()
 }
 
 /// The key with this secret. The store knows whether its organization exists.
@@ -93,8 +90,7 @@ pub(crate) fn key(secret: &str) -> Option<ApiKey> {
     if name.len() != ID_DIGITS {
         return None;
     }
-    let keys = keys_of(&format!("org_{name}"));
-    keys.into_iter().find(|it| it.secret == secret)
+    keys_of(&format!("org_{name}")).into_iter().find(|it| it.secret == secret)
 }
 
 /// The key of a request. The reason of an error says what came instead; `elsewhere` is where a key
@@ -122,8 +118,7 @@ pub(crate) fn identify(
         }
         None => return Err(unknown(secret)),
     };
-    let reason = format!("No key: {what} (Authentication, 2).");
-    Err(ApiError::unauthorized(reason))
+    Err(ApiError::unauthorized(format!("No key: {what} (Authentication, 2).")))
 }
 
 const SEND: &str = "send Authorization: Bearer and the key";
@@ -143,8 +138,7 @@ pub(crate) fn admit(
         return Err(ApiError::WRONG_KEY_ENVIRONMENT);
     }
     if organization.suspended {
-        let why = organization.suspension_reason.as_deref();
-        return Err(ApiError::org_suspended(why));
+        return Err(ApiError::org_suspended(organization.suspension_reason.as_deref()));
     }
     match scope {
         Some(scope) if !key.scopes.contains(&scope) => Err(ApiError::insufficient_scope(scope)),

@@ -149,8 +149,7 @@ pub(crate) fn rfc3339(text: &str) -> Option<Timestamp> {
 pub(crate) fn parse_advance(text: &str) -> Option<SignedDuration> {
     const LONGEST: i64 = 10 * 366 * 86_400;
     let span: Span = text.trim().parse().ok()?;
-    let days = SpanRelativeTo::days_are_24_hours();
-    let duration = span.to_duration(days).ok()?;
+    let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
     let is_possible = duration.as_secs() >= 1 && duration <= SignedDuration::from_secs(LONGEST);
     is_possible.then_some(duration)
 }
@@ -159,14 +158,12 @@ pub(crate) fn parse_advance(text: &str) -> Option<SignedDuration> {
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let came = plain(name);
     let nearest = known.map(|it| (strsim::damerau_levenshtein(&came, &plain(it)), it)).min();
-    let nearest = nearest.filter(|(distance, it)| *distance <= it.len() / 3);
-    nearest.map(|(_, it)| it)
+    nearest.filter(|(distance, it)| *distance <= it.len() / 3).map(|(_, it)| it)
 }
 
 /// A name without case and separators.
 fn plain(name: &str) -> String {
-    let name = name.chars().filter(|it| it.is_alphanumeric());
-    name.flat_map(char::to_lowercase).collect()
+    name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]

@@ -223,8 +223,7 @@ impl BookingFixture {
     }
 
     pub(crate) fn number(&self) -> Option<i64> {
-        let number = IdKind::Booking.number(self.id.as_deref()?);
-        number.filter(|it| (1..MOST_NUMBER).contains(it))
+        IdKind::Booking.number(self.id.as_deref()?).filter(|it| (1..MOST_NUMBER).contains(it))
     }
 }
 
@@ -255,8 +254,7 @@ impl FixtureTime {
             Self::At(at) => return Some(at.to_zoned(zone.clone())),
             Self::Local(local) => local,
             Self::Relative { days, time } => {
-                let today = now.to_zoned(zone.clone()).date();
-                today.checked_add(days.days()).ok()?.to_datetime(time)
+                now.to_zoned(zone.clone()).date().checked_add(days.days()).ok()?.to_datetime(time)
             }
         };
         let at = local.to_zoned(zone.clone()).ok()?;

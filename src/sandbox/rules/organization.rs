@@ -100,8 +100,7 @@ impl Organization {
         } else if merged.id != self.id {
             Err(ApiError::invalid("id", "cannot be changed"))
         } else if is_wrong_url {
-            let demand = "must be an http or https URL";
-            Err(ApiError::invalid("webhook_url", demand))
+            Err(ApiError::invalid("webhook_url", "must be an http or https URL"))
         } else if merged.webhook_secret.is_empty() {
             Err(ApiError::invalid("webhook_secret", "must not be empty"))
         } else {

@@ -45,8 +45,7 @@ pub(crate) fn respond(
         scenario => {
             use Scenario::{ConfirmDetails, DetailsFails, Otp, OtpFails};
             if pays || matches!(scenario, Some(Otp | OtpFails | ConfirmDetails | DetailsFails)) {
-                let pause = pause(venue, Some(slot), pays, guest, generate, now);
-                BookingState::RequiresAction(pause)
+                BookingState::RequiresAction(pause(venue, Some(slot), pays, guest, generate, now))
             } else {
                 BookingState::CONFIRMED
             }

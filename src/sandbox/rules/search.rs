@@ -103,8 +103,7 @@ impl VenueSearch {
         let vertical = body.vertical.as_deref();
         let vertical = vertical.and_then(|it| serde_json::from_value(it.into()).ok());
         if vertical.is_none() {
-            let demand = "must be one of dining, fitness, entertainment, travel";
-            errors.add("vertical", demand);
+            errors.add("vertical", "must be one of dining, fitness, entertainment, travel");
         }
         errors.moment("datetime", body.datetime.as_deref());
         errors.party_size(body.party_size);

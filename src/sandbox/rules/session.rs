@@ -50,8 +50,7 @@ impl Session {
         let end_user = errors.required("end_user", body.end_user);
         let only = SESSION_PROVIDER.id();
         if body.provider.is_some_and(|it| it != only) {
-            let demand = format!("must be {only}, which alone has sessions");
-            errors.add("provider", demand);
+            errors.add("provider", format!("must be {only}, which alone has sessions"));
         }
         let phone = errors.required("phone", body.phone);
         if phone.as_deref().is_some_and(|it| !is_phone(it)) {

@@ -56,8 +56,7 @@ pub(super) const SANDBOX: City = City {
 
 /// The country of a place, if it is one of these cities.
 pub(crate) fn country_of(place: &str) -> &'static str {
-    let found = CITIES.iter().find(|it| it.name == place);
-    found.map_or(SANDBOX.country, |it| it.country)
+    CITIES.iter().find(|it| it.name == place).map_or(SANDBOX.country, |it| it.country)
 }
 
 /// The zone of this IANA name, from the database in the program: the system's could differ from

@@ -172,8 +172,7 @@ impl SlotPlan {
     pub(crate) fn currency(&self) -> Option<Currency> {
         let of_card = || self.card_terms.as_ref()?.currency;
         let of_fee = || self.cancellation_terms.as_ref()?.currency;
-        let of_price = self.price.map(|it| it.currency);
-        of_price.or_else(of_card).or_else(of_fee)
+        self.price.map(|it| it.currency).or_else(of_card).or_else(of_fee)
     }
 
     pub(super) fn starts(&self, day: Date) -> impl Iterator<Item = DateTime> {

@@ -28,8 +28,7 @@ pub(crate) fn resolve_place(text: &str) -> Option<SeedPlace> {
     let is_sandbox = parts.iter().any(|part| SANDBOX.is_named(part));
     // An address may be in a street that is named for another city.
     let found = parts.iter().rev().find_map(city_in);
-    let found = is_sandbox.then_some(&SANDBOX).or(found);
-    found.map(|it| SeedPlace::City(it.name))
+    is_sandbox.then_some(&SANDBOX).or(found).map(|it| SeedPlace::City(it.name))
 }
 
 /// Whether a text, or one of its parts between commas, is the name of a city.
@@ -47,8 +46,7 @@ impl City {
 }
 
 fn parts(text: &str) -> Vec<String> {
-    let parts = text.split(',').map(plain);
-    parts.filter(|it| !it.is_empty()).collect()
+    text.split(',').map(plain).filter(|it| !it.is_empty()).collect()
 }
 
 /// A text in lower case, without accents, punctuation and words with a digit (postcodes).

@@ -51,8 +51,7 @@ pub(crate) struct CancellationTerms {
 
 /// The slots of the venue's local day, in order of time, then of seating.
 pub(crate) fn slots_on(venue: &SeedVenue, day: Date) -> Vec<OfferedSlot> {
-    let starts = venue.offer.starts(day);
-    starts.flat_map(|it| venue.slots_from(it)).collect()
+    venue.offer.starts(day).flat_map(|it| venue.slots_from(it)).collect()
 }
 
 pub(crate) fn slots_at(venue: &SeedVenue, at: Timestamp) -> impl Iterator<Item = OfferedSlot> {
@@ -71,8 +70,7 @@ impl SeedVenue {
     pub(crate) fn offered(&self, id: &str) -> Option<OfferedSlot> {
         let seconds = id.strip_prefix("slot_")?.get(..10)?;
         let seconds = i64::from_str_radix(seconds, 16).ok()?.checked_sub(BIAS)?;
-        let start = Timestamp::from_second(seconds).ok()?;
-        slots_at(self, start).find(|it| it.id == id)
+        slots_at(self, Timestamp::from_second(seconds).ok()?).find(|it| it.id == id)
     }
 
     /// `slot_`, the start in seconds (ids sort by it), seating, and a hash of both and the venue.
@@ -180,8 +178,7 @@ fn hash(text: &str, numbers: &[u64]) -> u64 {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
     numbers.iter().fold(start, |hash, number| {
-        let step = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mixed = hash.wrapping_add(step);
+        let mixed = hash.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)

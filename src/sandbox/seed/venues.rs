@@ -99,8 +99,7 @@ pub(crate) fn venues<'a>() -> impl Iterator<Item = &'a SeedVenue> {
 pub(crate) fn venue(id: &str) -> Option<&'static SeedVenue> {
     // Those of the scenarios first: to read the file takes a tenth of a booking.
     let is_it = |venue: &&SeedVenue| venue.id == id;
-    let of_scenario = of_scenarios().iter().find(is_it);
-    of_scenario.or_else(|| listed().iter().find(is_it))
+    of_scenarios().iter().find(is_it).or_else(|| listed().iter().find(is_it))
 }
 
 fn listed() -> &'static [SeedVenue] {

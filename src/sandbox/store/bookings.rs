@@ -17,8 +17,7 @@ impl Tx<'_> {
         url: Option<&str>,
     ) -> Result<String> {
         let document = self.save_booking(booking)?;
-        let entered = webhook_of(booking.state.status());
-        let kinds = [CREATED.into()].into_iter().chain(entered);
+        let kinds = [CREATED.into()].into_iter().chain(webhook_of(booking.state.status()));
         self.record_events(booking, kinds, self.now, url)?;
         Ok(document)
     }
@@ -48,14 +47,12 @@ impl Tx<'_> {
         booking.state = transition.state;
         booking.updated_at = at;
         self.save_booking(booking)?;
-        let organization = self.organization(&booking.organization)?;
-        let url = organization.and_then(|it| it.webhook_url);
+        let url = self.organization(&booking.organization)?.and_then(|it| it.webhook_url);
         self.record_events(booking, transition.webhook, at, url.as_deref())
     }
 
     pub(crate) fn booking(&self, organization: &str, number: i64) -> Result<Option<StoredBooking>> {
-        let found = self.any_booking(number)?;
-        Ok(found.filter(|it| it.organization == organization))
+        Ok(self.any_booking(number)?.filter(|it| it.organization == organization))
     }
 
     pub(crate) fn any_booking(&self, number: i64) -> Result<Option<StoredBooking>> {

@@ -290,7 +290,6 @@ impl Tx<'_> {
     fn set_state(&self, event: i64, state: &str, next: Option<Timestamp>) -> Result<()> {
         let sql = "UPDATE deliveries SET state = ?, next_attempt_at = ?, leased_until = NULL, \
                    held_back = held_back & 2 WHERE event = ?";
-        let row = (state, next.map(Timestamp::as_millisecond), event);
-        self.run(sql, row).map(drop)
+        self.run(sql, (state, next.map(Timestamp::as_millisecond), event)).map(drop)
     }
 }

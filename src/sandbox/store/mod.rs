@@ -79,9 +79,7 @@ impl Store {
     }
 
     pub(crate) fn has_faults(&self) -> rusqlite::Result<bool> {
-        let handle = self.lock();
-        let mut any = handle.connection.prepare_cached("SELECT 1 FROM faults")?;
-        any.exists(())
+        self.lock().connection.prepare_cached("SELECT 1 FROM faults")?.exists(())
     }
 
     /// Tells when this process has moved, stopped or set a clock.
@@ -145,8 +143,7 @@ impl Store {
 
     /// Checkpoints the log if it has so many bytes. If that fails, the next process does it.
     pub(crate) fn checkpoint(&self, size: u64) {
-        let file = self.file.as_deref();
-        if file.is_some_and(|it| sqlite::log_size(it) >= size) {
+        if self.file.as_deref().is_some_and(|it| sqlite::log_size(it) >= size) {
             let _ = sqlite::checkpoint(&self.lock().connection);
         }
     }

@@ -36,8 +36,7 @@ impl Tx<'_> {
         let (window, status) = self.rate_limit(organization, rate_limit)?;
         let opened_at = window.opened_at.as_millisecond();
         let row = (organization, rate_limit.0, opened_at, window.used);
-        let sql = "INSERT OR REPLACE INTO rate_windows VALUES (?, ?, ?, ?)";
-        self.run(sql, row)?;
+        self.run("INSERT OR REPLACE INTO rate_windows VALUES (?, ?, ?, ?)", row)?;
         Ok(status)
     }
 
@@ -71,8 +70,7 @@ impl Tx<'_> {
 
     /// Those with settings of their own, oldest first.
     pub(crate) fn changed_organizations(&self) -> Result<Vec<Organization>> {
-        let sql = "SELECT settings FROM organizations ORDER BY id";
-        self.all(sql, (), organization)
+        self.all("SELECT settings FROM organizations ORDER BY id", (), organization)
     }
 
     pub(crate) fn added_organizations(&self) -> Result<Vec<Organization>> {
@@ -146,8 +144,7 @@ impl Tx<'_> {
             return Ok(Some(Cow::Borrowed(venue)));
         }
         let sql = "SELECT entry FROM fixture_venues WHERE organization = ? AND venue_id = ?";
-        let own = self.first(sql, [organization, id], venue)?;
-        Ok(own.map(Cow::Owned))
+        Ok(self.first(sql, [organization, id], venue)?.map(Cow::Owned))
     }
 
     pub(crate) fn own_venues(&self, organization: &str) -> Result<Vec<SeedVenue>> {

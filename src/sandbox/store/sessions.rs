@@ -27,8 +27,7 @@ impl Tx<'_> {
     pub(crate) fn save_session(&self, session: &Session) -> Result<()> {
         let (organization, end_user) = (&session.organization, &session.end_user);
         let row = (session.number, organization, end_user, json(session)?);
-        let sql = "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)";
-        self.run(sql, row).map(drop)
+        self.run("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)", row).map(drop)
     }
 
     pub(crate) fn session(&self, organization: &str, number: i64) -> Result<Option<Session>> {
@@ -47,8 +46,7 @@ impl Tx<'_> {
     }
 
     pub(crate) fn delete_session(&self, session: &Session) -> Result<()> {
-        let sql = "DELETE FROM sessions WHERE number = ?";
-        self.run(sql, [session.number]).map(drop)
+        self.run("DELETE FROM sessions WHERE number = ?", [session.number]).map(drop)
     }
 
     /// `purpose` is what the code is for, such as "connect your account".

@@ -84,8 +84,7 @@ pub(crate) fn read_answer(
     }
     let header = |name: &str| Some(headers.get(name)?.to_str().ok()?.to_owned());
     if values(body) > MAX_VALUES {
-        let why = format!("it has more than {MAX_VALUES} values");
-        return Err(Failure::Unusable(why));
+        return Err(Failure::Unusable(format!("it has more than {MAX_VALUES} values")));
     }
     // Only an object or a list can be one of the service's documents.
     let is_document = |it: &Document| it.value().is_object() || it.value().is_array();
@@ -120,8 +119,7 @@ fn links(headers: &HeaderMap) -> Option<String> {
 /// The origin of a redirect. Paths and user names may contain secrets.
 fn origin_of(location: &HeaderValue) -> Option<String> {
     let url = Url::parse(location.to_str().ok()?).ok()?;
-    let of_the_web = matches!(url.scheme(), "http" | "https");
-    of_the_web.then(|| url.origin().ascii_serialization())
+    matches!(url.scheme(), "http" | "https").then(|| url.origin().ascii_serialization())
 }
 
 /// Estimates how many values a JSON text has, before memory is allocated for them.

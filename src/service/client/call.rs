@@ -86,8 +86,7 @@ impl Call {
 
     pub(crate) fn query_value(text: &str) -> String {
         let url = Url::parse_with_params("http://x", [("", text)]).ok();
-        let query = url.as_ref().and_then(Url::query).unwrap_or_default();
-        query.trim_start_matches('=').to_owned()
+        url.as_ref().and_then(Url::query).unwrap_or_default().trim_start_matches('=').to_owned()
     }
 
     /// A path with these parameters in its query, as far as they have values.
@@ -113,8 +112,7 @@ pub(crate) fn with_parameter(path: &str, name: &str, value: &str) -> String {
 pub(crate) fn fields_of(body: &impl Serialize) -> Map<String, Value> {
     fn keep_set(fields: &mut Map<String, Value>) {
         fields.retain(|_, field| !field.is_null());
-        let objects = fields.values_mut().filter_map(Value::as_object_mut);
-        objects.for_each(keep_set);
+        fields.values_mut().filter_map(Value::as_object_mut).for_each(keep_set);
     }
     let Ok(Value::Object(mut fields)) = serde_json::to_value(body) else {
         return Map::new();

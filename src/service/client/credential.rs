@@ -75,8 +75,7 @@ pub(crate) fn shown_headers(
 ) -> Vec<(String, String)> {
     let mut headers = Vec::new();
     if has_key && adapter.transport.auth_query.is_none() {
-        let value = with_scheme(adapter, MASK);
-        headers.push((adapter.dialect.auth_header.clone(), value));
+        headers.push((adapter.dialect.auth_header.clone(), with_scheme(adapter, MASK)));
     }
     if has_key {
         headers.extend(adapter.transport.headers.clone());
@@ -90,8 +89,7 @@ pub(crate) fn shown_headers(
         headers.push(("Idempotency-Key".to_owned(), key.clone()));
     }
     // Added headers may be secrets too.
-    let added = call.headers.iter();
-    headers.extend(added.map(|(name, _)| (name.clone(), MASK.to_owned())));
+    headers.extend(call.headers.iter().map(|(name, _)| (name.clone(), MASK.to_owned())));
     headers
 }
 

@@ -51,8 +51,7 @@ fn last_of(path: &str) -> String {
 
 fn of_name(path: &str) -> Option<Holds> {
     let last = last_of(path);
-    let known = WORDS.iter().find(|(word, _)| last.contains(word));
-    known.map(|it| it.1)
+    WORDS.iter().find(|(word, _)| last.contains(word)).map(|it| it.1)
 }
 
 /// A field that bookctl sends by itself: its path, and the dialect's key that says so.
@@ -128,34 +127,26 @@ impl Draft {
     pub(crate) fn take<'a>(&mut self, refused: impl IntoIterator<Item = &'a Named>) -> bool {
         let before = self.expression(false);
         for it in refused {
+            let at = self.named.iter().position(|field| field.path == it.name);
+            let known = at.map(|at| self.named.remove(at));
             if it.is_unknown() {
-                self.named.retain(|field| field.path != it.name);
                 let mut own = self.own.iter_mut();
-                if let Some(own) = own.find(|own| own.path == it.name) {
-                    own.is_unknown = true;
-                }
+                own.find(|own| own.path == it.name)
+                    .into_iter()
+                    .for_each(|own| own.is_unknown = true);
                 continue;
             }
-            let known = self.named.iter().position(|field| field.path == it.name);
-            let holds = self.find_value(it, known.map(|at| &self.named[at]));
+            let holds = self.find_value(it, known.as_ref());
             let is_another = self.kind == WriteKind::Modify && of_name(&it.name).is_some()
                 || KINDS.contains(&&*last_of(&it.name));
-            let mut field = NamedField {
-                path: it.name.clone(),
-                holds,
-                is_open: known.is_none() && holds.is_none() && !is_another,
-                why: it.why.clone(),
+            let is_open = known.is_none() && holds.is_none() && !is_another;
+            let why = match known {
+                // That it is required says less than what it must be.
+                Some(known) if it.why.is_empty() || it.why.ends_with("required") => known.why,
+                _ => it.why.clone(),
             };
-            match known.map(|at| &mut self.named[at]) {
-                Some(known) => {
-                    // That it is required says less than what it must be.
-                    if it.why.is_empty() || it.why.ends_with("required") {
-                        field.why.clone_from(&known.why);
-                    }
-                    *known = field;
-                }
-                None => self.named.push(field),
-            }
+            let field = NamedField { path: it.name.clone(), holds, is_open, why };
+            self.named.insert(at.unwrap_or(self.named.len()), field);
         }
         self.expression(false) != before
     }

@@ -264,8 +264,7 @@ pub(crate) mod session {
         adapter: &Adapter,
     ) -> Result<Call> {
         let body = json!({"end_user": end_user, "provider": provider, "phone": phone});
-        let body = fields_of(&body);
-        Call::written(adapter, WriteKind::Connect, "/v1/sessions", body)
+        Call::written(adapter, WriteKind::Connect, "/v1/sessions", fields_of(&body))
     }
 
     pub(crate) fn verify(id: &str, code: &str, adapter: &Adapter) -> Result<Call> {

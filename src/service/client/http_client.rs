@@ -231,8 +231,7 @@ impl Client {
 }
 
 fn header(name: &str, value: &str, what: &str) -> Result<(HeaderName, HeaderValue), Failure> {
-    let name = HeaderName::try_from(name).ok();
-    let header = name.zip(HeaderValue::try_from(value).ok());
+    let header = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
     header.ok_or_else(|| Failure::NotSent(format!("the {what} is not valid in a header")))
 }
 

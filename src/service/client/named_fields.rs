@@ -58,21 +58,18 @@ impl Named {
 /// The fields that a refusal's body names, once each; else those of its sentence.
 pub(crate) fn named(body: &Value) -> Vec<Named> {
     let mut found = Vec::new();
-    in_document(body, &mut found);
+    collect(body, false, &mut found);
     if found.is_empty() {
         let sentences = texts(body, &["error", "message", "detail", "title"]);
         let parts = sentences.flat_map(|text| text.split([':', ';', ',']));
         let parts = parts.filter(|part| part.trim().contains(' '));
         found.extend(parts.filter_map(Named::of_sentence));
     }
-    let wording = scalars(body);
+    let texts = scalars(body);
+    let words = texts.iter().flat_map(|(_, text)| text.split(|c: char| !is_of_path(c)));
     for named in &mut found {
-        let words = wording.iter().flat_map(|(_, text)| text.split(|c: char| !is_of_path(c)));
-        if let Some(longer) =
-            words.filter(|path| holds(path, &named.name)).max_by_key(|it| it.len())
-        {
-            named.name = longer.to_owned();
-        }
+        let longer = words.clone().filter(|path| holds(path, &named.name));
+        named.name = longer.max_by_key(|it| it.len()).unwrap_or(&named.name).to_owned();
     }
     let mut names = HashSet::new();
     found.retain(|it| names.insert(it.name.clone()));
@@ -98,39 +95,28 @@ pub(crate) fn texts<'a>(wording: &'a Value, fields: &'a [&str]) -> impl Iterator
     documents.flat_map(|it| fields.iter().filter_map(|field| it.get(*field)?.as_str()))
 }
 
-fn in_document(body: &Value, found: &mut Vec<Named>) {
-    for (key, value) in body.as_object().into_iter().flatten() {
-        if is_one_of(NAMING, key) {
-            collect(value, found);
-        } else if matches!(key.as_str(), "error" | "detail") && value.is_object() {
-            in_document(value, found);
-        } else if matches!(key.as_str(), "field" | "param" | "parameter") {
-            let why = texts(body, &["detail", "message"]).next();
-            let name = value.as_str().unwrap_or_default();
-            found.extend(Named::new(name, why.unwrap_or_default().to_owned()));
-        }
-    }
-}
-
-fn collect(value: &Value, found: &mut Vec<Named>) {
+/// Finds the fields that a refusal names, or that a member of it holds which names fields.
+fn collect(value: &Value, is_naming: bool, found: &mut Vec<Named>) {
     match value {
-        Value::String(text) => found.extend(Named::of_sentence(text)),
-        Value::Array(elements) => elements.iter().for_each(|element| match element {
+        Value::String(text) if is_naming => found.extend(Named::of_sentence(text)),
+        Value::Array(elements) if is_naming => elements.iter().for_each(|element| {
             // In a list, an object without a field is about something else.
-            Value::Object(object) => match one_field(object) {
-                Some(named) => found.push(named),
-                None => in_document(element, found),
-            },
-            element => collect(element, found),
+            let is_other = element.as_object().is_some_and(|it| one_field(it).is_none());
+            collect(element, !is_other, found);
         }),
-        Value::Object(object) => match one_field(object) {
+        Value::Object(object) => match one_field(object).filter(|_| is_naming) {
             Some(named) => found.push(named),
-            None => object.iter().for_each(|(name, why)| {
-                if why.is_object() && is_one_of(NAMING, name) {
-                    collect(why, found);
-                } else {
-                    found.extend(Named::new(name, joined(why)));
+            None => object.iter().for_each(|(key, inner)| match key.as_str() {
+                _ if is_one_of(NAMING, key) && (!is_naming || inner.is_object()) => {
+                    collect(inner, true, found);
                 }
+                _ if is_naming => found.extend(Named::new(key, joined(inner))),
+                "error" | "detail" => collect(inner, false, found),
+                "field" | "param" | "parameter" => {
+                    let why = texts(value, &["detail", "message"]).next().unwrap_or_default();
+                    found.extend(inner.as_str().and_then(|it| Named::new(it, why.to_owned())));
+                }
+                _ => {}
             }),
         },
         _ => {}
@@ -152,8 +138,7 @@ fn one_field(object: &Map<String, Value>) -> Option<Named> {
 }
 
 fn joined(value: &Value) -> String {
-    let texts = scalars(value).into_iter().map(|(_, text)| text);
-    texts.collect::<Vec<_>>().join(" ")
+    scalars(value).into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

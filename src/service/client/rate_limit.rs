@@ -63,8 +63,7 @@ fn delay(headers: &HeaderMap, name: &str) -> Option<u64> {
 
 /// A time as HTTP headers have it: `Sun, 06 Nov 1994 08:49:37 GMT`.
 pub(crate) fn http_date(value: &HeaderValue) -> Option<Timestamp> {
-    let time = jiff::fmt::rfc2822::parse(value.to_str().ok()?).ok()?;
-    Some(time.timestamp())
+    Some(jiff::fmt::rfc2822::parse(value.to_str().ok()?).ok()?.timestamp())
 }
 
 fn number(headers: &HeaderMap, name: &str) -> Option<u64> {

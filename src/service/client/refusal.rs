@@ -101,8 +101,7 @@ impl Refusal {
                 Some(Value::String(_)) => true,
                 Some(Value::Object(error)) => {
                     let wording = ["code", "message", "error_code"].map(|field| error.get(field));
-                    let mut wording = wording.into_iter().flatten();
-                    wording.any(|it| it.is_string() || it.is_number())
+                    wording.into_iter().flatten().any(|it| it.is_string() || it.is_number())
                 }
                 _ => false,
             },
@@ -208,8 +207,7 @@ impl Refusal {
         let mut extra_fields = envelope_fields(&body, &beside);
         extra_fields.retain(|(path, text)| !path.starts_with("open_bookings") && is_new(text));
         let lines = extra_fields.into_iter().take(UNSAID_SHOWN);
-        let lines = lines.map(|(path, text)| redact(&format!("{path}: {text}")).into_owned());
-        lines.collect()
+        lines.map(|(path, text)| redact(&format!("{path}: {text}")).into_owned()).collect()
     }
 }
 
@@ -231,8 +229,7 @@ fn code_in(wording: &Document) -> Option<String> {
     let is_known = |error: &&str| code::entry(error).is_some();
     let code = wording.str("error_code").or_else(|| inner("error_code"));
     let known = || wording.str("error").filter(is_known);
-    let code = code.or_else(|| inner("code")).or_else(known);
-    code.map(str::to_owned)
+    code.or_else(|| inner("code")).or_else(known).map(str::to_owned)
 }
 
 /// A text in small letters, with a blank before each of its words: `keyInUse`, `KEY_IN_USE` and

@@ -50,8 +50,7 @@ impl Status {
     }
 
     fn known_word(&self) -> Option<&'static Word> {
-        let known = Status::KNOWN.iter().find(|(status, _)| status == self);
-        known.map(|(_, word)| *word)
+        Status::KNOWN.iter().find(|(status, _)| status == self).map(|(_, word)| *word)
     }
 
     /// The word for a person.
@@ -149,8 +148,7 @@ impl Booking {
     /// The id of its venue, if it names one: in its own field, or in an object of the booking.
     pub(crate) fn venue_id(&self) -> Option<String> {
         let value = self.value();
-        let own = value.get("venue_id").and_then(id_in);
-        own.or_else(|| {
+        value.get("venue_id").and_then(id_in).or_else(|| {
             let members = value.as_object()?.values();
             let mut inner = members.filter_map(|member| id_in(member.get("venue_id")?));
             let venue = inner.next()?;

@@ -2,8 +2,7 @@
 
 /// Parses an email address. Refuses only certain slips: the service decides.
 pub(crate) fn email(text: &str) -> Result<String, String> {
-    let parts = text.rsplit_once('@');
-    let is_address = parts.is_some_and(|(name, domain)| {
+    let is_address = text.rsplit_once('@').is_some_and(|(name, domain)| {
         !name.is_empty()
             && !text.contains(char::is_whitespace)
             && domain.split('.').count() > 1

@@ -125,8 +125,7 @@ fn decimal(text: &str) -> Option<String> {
 pub(crate) fn in_main_units(value: &mut Value, is_own: bool) {
     const AMOUNTS: [&str; 3] = ["amount", "hold_amount", "fee_amount"];
     let Value::Object(object) = value else {
-        let elements = value.as_array_mut().into_iter().flatten();
-        return elements.for_each(|it| in_main_units(it, is_own));
+        return value.as_array_mut().into_iter().flatten().for_each(|it| in_main_units(it, is_own));
     };
     let currency = object.get("currency").and_then(Value::as_str).map(str::to_owned);
     for name in AMOUNTS {
@@ -145,8 +144,7 @@ pub(crate) fn in_main_units(value: &mut Value, is_own: bool) {
 
 pub(crate) fn names_minor_units(field: &str) -> bool {
     let field = field.to_lowercase();
-    let mut words = ["minor", "cents", "pence"].into_iter();
-    words.any(|word| field.contains(word))
+    ["minor", "cents", "pence"].into_iter().any(|word| field.contains(word))
 }
 
 fn minor_digits(currency: &str) -> u32 {

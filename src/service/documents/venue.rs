@@ -41,8 +41,7 @@ impl Venue {
 
     /// Its phone number, under any usual name.
     pub(crate) fn phone(&self) -> Option<&str> {
-        let mut names = ["phone", "phone_number", "telephone"].into_iter();
-        names.find_map(|name| self.str(name))
+        ["phone", "phone_number", "telephone"].into_iter().find_map(|name| self.str(name))
     }
 
     /// The providers that serve it. There are several if the venue has no mapping of its own.

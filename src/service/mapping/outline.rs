@@ -182,8 +182,7 @@ fn kind_of(value: &Value) -> &'static str {
 
 pub(crate) fn missing(kind: ReadKind, objects: &[Value]) -> Vec<&'static str> {
     let has = |name: &str| {
-        let mut found = objects.iter().filter_map(|it| member(it.as_object()?, name));
-        found.any(|it| !it.is_null())
+        objects.iter().filter_map(|it| member(it.as_object()?, name)).any(|it| !it.is_null())
     };
     let is_missing = |name: &&str| !(has(name) || *name == "provider" && has("providers"));
     kind.wanted().filter(is_missing).collect()

@@ -110,8 +110,7 @@ fn request_field(name: &str) -> String {
     let lower = name.to_lowercase();
     let is_in_capitals = !name.chars().any(char::is_lowercase);
     let name = if is_in_capitals { &lower } else { name };
-    let word = prefixes.iter().find_map(|it| name.strip_prefix(it)).unwrap_or(name);
-    let mut letters = word.chars();
+    let mut letters = prefixes.iter().find_map(|it| name.strip_prefix(it)).unwrap_or(name).chars();
     match letters.next() {
         None => "cursor".to_owned(),
         Some(first) => format!("{}{}", first.to_lowercase(), letters.as_str()),

@@ -10,8 +10,7 @@ impl Path {
     /// Parses names with dots between them. Returns `None` where one of them is empty.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let names: Vec<String> = text.split('.').map(|name| name.trim().to_owned()).collect();
-        let is_whole = names.iter().all(|name| !name.is_empty());
-        is_whole.then_some(Path(names))
+        names.iter().all(|name| !name.is_empty()).then_some(Path(names))
     }
 
     /// Why a text cannot be a path, as a sentence. An expression can do what a path cannot.

@@ -64,8 +64,7 @@ impl Adapter {
             return moment.wire();
         }
         let there = zone.map(|zone| moment.zoned.with_time_zone(zone.clone()));
-        let local = there.as_ref().unwrap_or(&moment.zoned);
-        local.strftime("%FT%T").to_string()
+        there.as_ref().unwrap_or(&moment.zoned).strftime("%FT%T").to_string()
     }
 }
 

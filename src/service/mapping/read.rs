@@ -83,8 +83,7 @@ impl Adapter {
     }
 
     pub(crate) fn index(&self, document: &Document) -> Result<Value> {
-        let translated = self.translate(ReadKind::Index, document);
-        translated
+        self.translate(ReadKind::Index, document)
             .unwrap_or_else(|| Ok(document.value().clone()))
             .map_err(|why| of_expression(ReadKind::Index, &why, document))
     }
@@ -193,8 +192,7 @@ impl Adapter {
 
     /// A refusal in the contract's shape, where the profile has an expression that works for it.
     pub(crate) fn refusal(&self, body: &Document) -> Option<Value> {
-        let translated = self.translate(ReadKind::Error, body)?.ok();
-        translated.filter(Value::is_object)
+        self.translate(ReadKind::Error, body)?.ok().filter(Value::is_object)
     }
 
     /// A webhook event in our shape, or why the expression failed; `None` without one.
@@ -212,8 +210,7 @@ impl Adapter {
     }
 
     fn translate(&self, kind: ReadKind, document: &Document) -> Option<Result<Value, String>> {
-        let expression = self.read.get(&kind)?;
-        Some(expression.apply(document.value()))
+        Some(self.read.get(&kind)?.apply(document.value()))
     }
 }
 
@@ -265,8 +262,7 @@ pub(crate) fn objects_within<'a>(
         let members = object.iter().filter(|(name, _)| *name != "open_bookings");
         members.for_each(|(_, inner)| objects_within(inner, is_it, found));
     }
-    let elements = value.as_array().into_iter().flatten();
-    elements.for_each(|it| objects_within(it, is_it, found));
+    value.as_array().into_iter().flatten().for_each(|it| objects_within(it, is_it, found));
 }
 
 #[cfg(test)]

@@ -68,8 +68,7 @@ impl DocumentTime {
     /// What the clock of this zone shows, else as it is written, else in UTC.
     pub(crate) fn local_in(&self, zone: Option<&TimeZone>) -> Option<DateTime> {
         let in_zone = |zone: &TimeZone| self.instant.map(|it| zone.to_datetime(it));
-        let local = zone.and_then(in_zone).or(self.local);
-        local.or_else(|| in_zone(&TimeZone::UTC))
+        zone.and_then(in_zone).or(self.local).or_else(|| in_zone(&TimeZone::UTC))
     }
 
     /// The same time on the clock of a zone, where it is an instant.
@@ -80,8 +79,7 @@ impl DocumentTime {
 
     /// The instant with the offset that it shows, or in UTC.
     pub(crate) fn zoned(&self) -> Option<Zoned> {
-        let offset = self.offset().unwrap_or(Offset::UTC);
-        Some(self.instant?.to_zoned(TimeZone::fixed(offset)))
+        Some(self.instant?.to_zoned(TimeZone::fixed(self.offset().unwrap_or(Offset::UTC))))
     }
 
     /// For programs, as in RFC 3339: without the offset if it has none.
@@ -156,8 +154,7 @@ fn since_1970(number: i64) -> Option<Timestamp> {
     if SECONDS.contains(&number) {
         return Timestamp::from_second(number).ok();
     }
-    let is_milliseconds = SECONDS.contains(&(number / 1000));
-    is_milliseconds.then(|| Timestamp::from_millisecond(number).ok())?
+    SECONDS.contains(&(number / 1000)).then(|| Timestamp::from_millisecond(number).ok())?
 }
 
 #[cfg(test)]

@@ -64,8 +64,7 @@ pub(crate) fn zone(text: &str) -> Result<TimeZone, String> {
     typed::read(text, "a time zone", EXAMPLE, |name| match name {
         "utc" | "z" => Ok(TimeZone::UTC),
         "local" => {
-            let found = (!names_no_file()).then(|| TimeZone::try_system().ok());
-            found.flatten().ok_or_else(|| {
+            (!names_no_file()).then(|| TimeZone::try_system().ok()).flatten().ok_or_else(|| {
                 "the system's time zone is unknown; use a name, e.g. `Europe/Paris`".to_owned()
             })
         }

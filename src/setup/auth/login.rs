@@ -63,8 +63,7 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     let (mut key, webhook_secret) = read_secrets(&setup, &args, &account.origin, is_new).await?;
 
     let config_file = setup.settings.paths.config_file.clone();
-    let target = Target::of(service.clone(), key.clone());
-    let mut parts = Parts::with_target(setup, target, false);
+    let mut parts = Parts::with_target(setup, Target::of(service.clone(), key.clone()), false);
     if let Some(given) = &mut key {
         let asks_again = !args.key_stdin && parts.ui.prompter.interactive();
         if try_key(&mut parts, given, &account, is_new, asks_again).await? {
@@ -95,8 +94,7 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     let profiles = vec![row];
     parts.ui.out.emit(&SecretsList { profiles })?;
     if parts.settings.environment.api_key.is_some() {
-        let warning = "BOOKCTL_API_KEY is set and overrides the stored key";
-        parts.ui.out.warn(warning);
+        parts.ui.out.warn("BOOKCTL_API_KEY is set and overrides the stored key");
     }
     if file.default_profile.is_none() && key.is_some() {
         let note = format!("commands use profile {name} from now on");
@@ -234,8 +232,7 @@ async fn ask_base_url(setup: &Startup) -> Result<BaseUrl> {
     let (text, flag) = ("Base URL of the service", "--base-url");
     let question = Question::new(text, flag, "the service's address");
     let check = |text: &str| {
-        let checked = BaseUrl::parse(text, "the base URL");
-        checked.map(drop).map_err(|error| error.message.clone())
+        BaseUrl::parse(text, "the base URL").map(drop).map_err(|error| error.message.clone())
     };
     let text = setup.ui.prompter.text(&question, None, &check).await?;
     BaseUrl::parse(&text, "the base URL")
@@ -250,8 +247,7 @@ async fn ask_name(setup: &Startup, file: &ConfigFile, url: &BaseUrl) -> Result<S
             _ => Ok(()),
         }
     };
-    let suggested = check("live").is_ok().then_some("live");
-    Ok(setup.ui.prompter.text(&question, suggested, &check).await?)
+    Ok(setup.ui.prompter.text(&question, check("live").is_ok().then_some("live"), &check).await?)
 }
 
 fn other_address(name: &str, stored: &BaseUrl) -> String {
@@ -321,8 +317,7 @@ async fn read_secrets(
         Secret::read(text).map_err(|why| Error::usage(message(why)).hint(SHAPE))
     };
     let key = wants_key.then(|| typed(key, "API key")).transpose()?;
-    let secret = wants_secret.then(|| typed(secret, "webhook secret"));
-    Ok((key, secret.transpose()?))
+    Ok((key, wants_secret.then(|| typed(secret, "webhook secret")).transpose()?))
 }
 
 fn one_line(text: &str) -> Result<(), String> {

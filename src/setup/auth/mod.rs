@@ -60,8 +60,7 @@ async fn logout(setup: &Startup) -> Result<Exit> {
         format!("nothing was stored for profile {name}")
     });
     if setup.settings.environment.api_key.is_some() {
-        let warning = "BOOKCTL_API_KEY is still set, and commands keep using it";
-        setup.ui.out.warn(warning);
+        setup.ui.out.warn("BOOKCTL_API_KEY is still set, and commands keep using it");
     }
     let row = ProfileSecrets::of_account(&vault, &account, None).await;
     let profiles = vec![row];

@@ -106,8 +106,7 @@ fn broken_configuration(setup: &Startup, error: &Error) -> String {
         let editor = if cfg!(windows) { "notepad" } else { "${EDITOR:-vi}" };
         return format!("{editor} {}", word(&file.display().to_string()));
     }
-    let hint = error.hint.clone();
-    hint.unwrap_or_else(|| "bookctl profile list".to_owned())
+    error.hint.clone().unwrap_or_else(|| "bookctl profile list".to_owned())
 }
 
 fn shared_journal(setup: &Startup, shared: &SharedJournal) -> Check {

@@ -50,8 +50,7 @@ pub(crate) async fn keyring(vault: &Vault, is_needed: bool) -> Check {
         Err(error) if !is_needed => Check::ok("keyring", format!("not needed ({error})")),
         // A warning only, because the key may be in the environment or the file.
         Err(error) => {
-            let warning = Check::warning("keyring", error.to_string());
-            warning.fix("bookctl auth login --storage file")
+            Check::warning("keyring", error.to_string()).fix("bookctl auth login --storage file")
         }
     }
 }
@@ -122,8 +121,7 @@ async fn ask(
             Some(_) => client.probe(key).await,
         }
     };
-    let answer = tokio::time::timeout(limit, answer).await;
-    answer.unwrap_or(Err(Failure::TimedOut(limit)))
+    tokio::time::timeout(limit, answer).await.unwrap_or(Err(Failure::TimedOut(limit)))
 }
 
 fn unreached(target: &Target, failure: &Failure) -> Vec<Check> {

@@ -39,8 +39,7 @@ pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
         let action = "sending the key in other ways";
         let question = format!("Try {count} other ways to send the key, to this address alone?");
         let declined = "the key was not sent in another way";
-        let confirmation = Confirmation::new(action, question, declined);
-        confirmation.ask(&reads.parts.ui.prompter).await?;
+        Confirmation::new(action, question, declined).ask(&reads.parts.ui.prompter).await?;
     }
     for (settings, adapter) in ways {
         reads.parts.api.use_adapter(adapter);
@@ -118,8 +117,7 @@ fn header_names(error: &Error) -> Vec<String> {
     let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '-';
     let words = texts.iter().flat_map(|(_, text)| text.split(is_end));
     let mut seen = HashSet::new();
-    let names = words.filter(is_name).filter(|it| seen.insert(*it));
-    names.take(4).map(str::to_owned).collect()
+    words.filter(is_name).filter(|it| seen.insert(*it)).take(4).map(str::to_owned).collect()
 }
 
 #[cfg(test)]

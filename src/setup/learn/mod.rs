@@ -51,8 +51,7 @@ pub(crate) async fn look(
         came.push(Sample::new(ReadKind::Venues, venues));
         came.extend(slots.map(|it| Sample::new(ReadKind::Slots, it)));
     }
-    let journal = reads.parts.records.journal();
-    let ids = journal.and_then(|it| it.booking_ids(BOOKINGS));
+    let ids = reads.parts.records.journal().and_then(|it| it.booking_ids(BOOKINGS));
     let bookings = ids.unwrap_or_default().into_iter();
     let mut others = vec![(ReadKind::Sessions, LearnCall::Sessions)];
     others.extend(bookings.map(|id| (ReadKind::Booking, LearnCall::Booking(id))));
@@ -113,8 +112,7 @@ fn items(adapter: &Adapter, came: &Sample) -> Result<Vec<Value>> {
         }
         ReadKind::Event => {
             let header = |wanted: &str| {
-                let mut headers = came.headers.iter();
-                let found = headers.find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+                let found = came.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
                 found.map(|(_, value)| value.clone())
             };
             let event = Event::read(came.value.to_string().as_bytes(), adapter, header);
@@ -131,8 +129,7 @@ fn items(adapter: &Adapter, came: &Sample) -> Result<Vec<Value>> {
 fn with(own: &Adapter, settings: &[Setting]) -> Result<Adapter> {
     let mut adapter = own.clone();
     for Setting { key, value } in settings {
-        let set = adapter.set(key, value);
-        set.map_err(|why| Error::config(format!("{key} {why}")))?;
+        adapter.set(key, value).map_err(|why| Error::config(format!("{key} {why}")))?;
     }
     Ok(adapter)
 }

@@ -21,8 +21,7 @@ async fn ask(
 ) -> Result<Reply> {
     let own = reads.parts.api.facts.adapter().clone();
     let reply = loop {
-        let adapter = with(&own, &draft.settings(false))?;
-        reads.parts.api.use_adapter(adapter);
+        reads.parts.api.use_adapter(with(&own, &draft.settings(false))?);
         match reads.send(&read(draft)).await? {
             Reply::Nothing(error)
                 if matches!(error.http_status, Some(400 | 404 | 409 | 422))
@@ -120,8 +119,7 @@ pub(crate) async fn slots(reads: &mut Reads<'_>, found: &Value) -> Result<Option
     let venue = venues.as_ref().map(|venues| venues.item.items.first());
     let Ok(Some(venue)) = venue else {
         let unread = "slots were not asked for: they need a venue that can be read";
-        let note = venue.map_or(unread, |_| NO_VENUE);
-        reads.report.notes.push(note.to_owned());
+        reads.report.notes.push(venue.map_or(unread, |_| NO_VENUE).to_owned());
         return Ok(None);
     };
     let query = |day: i64| {

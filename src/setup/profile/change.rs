@@ -118,8 +118,7 @@ pub(crate) fn unset(setup: &Startup, args: UnsetArgs) -> Result<String> {
             .hint("change it with `bookctl profile set`, or remove the profile"));
     }
     edit(&setup.settings.paths.config_file, |draft| {
-        let mut keys = args.settings.iter();
-        keys.try_for_each(|key| draft.unset(&args.name, key))
+        args.settings.iter().try_for_each(|key| draft.unset(&args.name, key))
     })?;
     Ok(args.name)
 }
@@ -129,8 +128,7 @@ pub(crate) fn known(setup: &Startup, name: &str) -> Result<()> {
         return Err(Error::config("the sandbox has no settings")
             .hint("name a profile of config.toml; `bookctl profile list` lists them"));
     }
-    let file = ConfigFile::read(&setup.settings.paths.config_file)?;
-    file.profile(name).map(drop)
+    ConfigFile::read(&setup.settings.paths.config_file)?.profile(name).map(drop)
 }
 
 /// Remove a profile and its stored secrets
@@ -160,8 +158,7 @@ pub(crate) async fn remove(setup: &Startup, args: RemoveArgs) -> Result<Exit> {
     if !args.yes {
         let question = format!("Remove profile {name}?");
         let declined = "nothing was removed";
-        let confirmation = Confirmation::new("removing a profile", question, declined);
-        confirmation.ask(&setup.ui.prompter).await?;
+        Confirmation::new("removing a profile", question, declined).ask(&setup.ui.prompter).await?;
     }
     let vault = Vault::new(setup.settings.paths.secrets.clone());
     if let Err(error) = forget_secrets(setup, &vault, &Account::new(name, origin)).await {

@@ -68,8 +68,7 @@ pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
     if !args.yes && !args.check {
         let address = parts.api.facts.target().address();
         let question = format!("Send at most {MOST_CALLS} reads to {address}?");
-        let confirmation = Confirmation::new("learning", question, "nothing was sent");
-        confirmation.ask(&parts.ui.prompter).await?;
+        Confirmation::new("learning", question, "nothing was sent").ask(&parts.ui.prompter).await?;
     }
     let options = LearnOptions {
         near: args.near.clone(),
@@ -105,14 +104,12 @@ async fn write(ui: &Ui, args: &Args, report: &mut LearnReport, config_file: &Pat
         let settings = plural(report.settings.len(), "setting", "settings");
         let question = format!("Write {settings} to profile {name}?");
         let declined = "nothing was written";
-        let confirmation = Confirmation::new("writing the profile", question, declined);
-        confirmation.ask(&ui.prompter).await?;
+        Confirmation::new("writing the profile", question, declined).ask(&ui.prompter).await?;
     }
     let backup = PathBuf::from(format!("{}.bak", config_file.display()));
     let before = private_file::read(config_file).ok().flatten();
     private_file::update(&backup, |_| Ok(Some(before.unwrap_or_default()))).map_err(|error| {
-        let what = format!("cannot write {}", backup.display());
-        Error::caused(Code::Config, what, error)
+        Error::caused(Code::Config, format!("cannot write {}", backup.display()), error)
     })?;
     edit(config_file, |draft| {
         // Whoever has allowed changes has looked at the profile.
@@ -120,8 +117,7 @@ async fn write(ui: &Ui, args: &Args, report: &mut LearnReport, config_file: &Pat
             draft.set(name, "read_only", true)?;
             report.is_read_only = true;
         }
-        let mut settings = report.settings.iter();
-        settings.try_for_each(|it| it.set(draft, name))
+        report.settings.iter().try_for_each(|it| it.set(draft, name))
     })?;
     if !args.yes {
         // The person has seen these already.
@@ -145,8 +141,7 @@ async fn read_samples(args: &Args) -> Result<Vec<Sample>> {
         let text = read_file(file).await?.replace("\r\n", "\n");
         // As `curl -i` and many proxies write it, or a body alone.
         let is_body = text.trim_start().starts_with('{');
-        let parts = text.split_once("\n\n").filter(|_| !is_body);
-        let (head, body) = parts.unwrap_or(("", &text));
+        let (head, body) = text.split_once("\n\n").filter(|_| !is_body).unwrap_or(("", &text));
         let mut delivery = Sample::new(ReadKind::Event, json(file, body)?);
         let headers = head.lines().filter_map(|line| line.split_once(':'));
         let headers = headers.map(|(name, value)| (name.trim().into(), value.trim().into()));

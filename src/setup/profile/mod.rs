@@ -137,8 +137,7 @@ impl Settings {
 fn current(setup: &Startup, file: &ConfigFile) -> Option<String> {
     let has_address = Environment::text(&setup.settings.environment.base_url).is_some();
     let by_default = file.default_profile.as_deref().unwrap_or(SANDBOX_PROFILE);
-    let named = setup.settings.named_profile();
-    named.or_else(|| (!has_address).then(|| by_default.to_owned()))
+    setup.settings.named_profile().or_else(|| (!has_address).then(|| by_default.to_owned()))
 }
 
 impl ProfileView {
@@ -156,8 +155,7 @@ impl ProfileView {
     }
 
     fn address(&self) -> &str {
-        let sandbox = "the sandbox: nothing is really booked";
-        self.base_url.as_deref().unwrap_or(sandbox)
+        self.base_url.as_deref().unwrap_or("the sandbox: nothing is really booked")
     }
 }
 
@@ -189,8 +187,7 @@ impl Draw for ProfileList {
                 if is_read_only { "read-only" } else { "" }.into(),
             ]
         });
-        let headers = vec!["profile", "state", "address", "access"];
-        page.table(headers, rows.collect(), vec![]);
+        page.table(vec!["profile", "state", "address", "access"], rows.collect(), vec![]);
     }
 }
 

@@ -213,8 +213,7 @@ impl Output {
     /// Writes a note to stderr. `--quiet` drops it.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
-            let mut page = Page::default();
-            self.show(page.line(text));
+            self.show(Page::default().line(text));
         }
     }
 
@@ -230,8 +229,7 @@ impl Output {
     }
 
     fn labelled(&self, tone: Tone, label: &'static str, text: &str) {
-        let mut page = Page::default();
-        self.show(page.labelled(tone, label, text));
+        self.show(Page::default().labelled(tone, label, text));
     }
 
     pub(crate) fn trace(text: &str) {
@@ -295,8 +293,7 @@ impl Output {
     }
 
     fn started(&self, text: &str, steps: Option<usize>) -> Progress {
-        let color = self.redraws().then_some(self.stderr.color);
-        let progress = Progress::start(text, steps, color);
+        let progress = Progress::start(text, steps, self.redraws().then_some(self.stderr.color));
         self.progress.replace(Some(progress.bar.clone()));
         progress
     }

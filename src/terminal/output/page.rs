@@ -54,8 +54,7 @@ impl Page {
     }
 
     pub(crate) fn field_if(&mut self, label: &'static str, value: Option<impl Into<String>>) {
-        let field = value.map(|value| Block::Field(label, value.into()));
-        self.blocks.extend(field);
+        self.blocks.extend(value.map(|value| Block::Field(label, value.into())));
     }
 
     /// Adds a line of text. Leading blanks indent it.
@@ -139,8 +138,7 @@ impl Page {
                 Block::Line(text) | Block::Sentence(text) => plain(text) + "\n",
                 Block::Table { rows, .. } => {
                     let cells = |row: &Vec<Cell>| {
-                        let texts = row.iter().map(|it| plain(&it.visible_text()));
-                        texts.collect::<Vec<_>>().join(" ")
+                        row.iter().map(|it| plain(&it.visible_text())).collect::<Vec<_>>().join(" ")
                     };
                     rows.iter().map(|row| format!("- {}\n", cells(row))).collect()
                 }

@@ -50,10 +50,9 @@ impl Pager {
     }
 
     pub(super) fn is_needed(&self, text: &str) -> bool {
-        let rows = text.lines().map(|line| {
-            let width = console::measure_text_width(line);
-            width.div_ceil(self.columns.max(1)).max(1)
-        });
+        let rows = text
+            .lines()
+            .map(|line| console::measure_text_width(line).div_ceil(self.columns.max(1)).max(1));
         // The prompt of the shell takes a row, too.
         rows.sum::<usize>() >= self.rows
     }
@@ -63,8 +62,7 @@ impl Pager {
     pub(super) fn show(&self, text: &str) -> Result<(), Option<String>> {
         self.run(text).map_err(|error| {
             let command = &self.command;
-            let why = format!("the pager `{command}` cannot be started: {error}");
-            self.is_chosen.then_some(why)
+            self.is_chosen.then_some(format!("the pager `{command}` cannot be started: {error}"))
         })
     }
 
@@ -78,8 +76,7 @@ impl Pager {
         let mut pager = command.stdin(Stdio::piped()).spawn()?;
         let stdin = pager.stdin.take();
         let written = stdin.map_or(Ok(()), |mut stdin| stdin.write_all(text.as_bytes()));
-        let ended = pager.wait()?;
-        if ended.code().is_some_and(|code| NOT_STARTED.contains(&code)) {
+        if pager.wait()?.code().is_some_and(|code| NOT_STARTED.contains(&code)) {
             return Err(io::Error::other("the shell cannot run it"));
         }
         match written {

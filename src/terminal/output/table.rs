@@ -159,8 +159,7 @@ pub(crate) fn lines(headers: &[&'static str], rows: &[Vec<Cell>], width: usize) 
             let text = cut(&column.cells[row].0, *width);
             format!("{text}{:1$}", "", width.saturating_sub(text.width()))
         });
-        let line = cells.collect::<Vec<_>>().join(&" ".repeat(GAP));
-        line.trim_end().to_owned()
+        cells.collect::<Vec<_>>().join(&" ".repeat(GAP)).trim_end().to_owned()
     };
     (0..rows.len()).map(line).collect()
 }
@@ -189,8 +188,7 @@ fn table(columns: &[&Column], rows: usize, style: &StreamStyle) -> String {
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(u16::try_from(style.width).unwrap_or(u16::MAX));
-    let headers = columns.iter();
-    table.set_header(headers.map(|column| column.header));
+    table.set_header(columns.iter().map(|column| column.header));
     let ruler = || columns.iter().map(|_| RULER);
     table.add_row(ruler());
     let widths = widths(columns, style.width);

@@ -54,8 +54,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 
 /// Breaks a command as a shell continues it, so that it can be copied.
 pub(super) fn wrap_command(command: &str, width: usize) -> Vec<String> {
-    let room = width.saturating_sub(4).max(12);
-    let lines = wrap_words(words(command), room).join(" \\\n  ");
+    let lines = wrap_words(words(command), width.saturating_sub(4).max(12)).join(" \\\n  ");
     lines.lines().map(str::to_owned).collect()
 }
 

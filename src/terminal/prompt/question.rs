@@ -131,8 +131,7 @@ pub(crate) struct Deadline<'a> {
 impl Deadline<'_> {
     /// The time left: zero once the deadline has passed.
     pub(super) fn left(&self) -> SignedDuration {
-        let left = self.at.duration_since((self.clock)());
-        left.max(SignedDuration::ZERO)
+        self.at.duration_since((self.clock)()).max(SignedDuration::ZERO)
     }
 }
 

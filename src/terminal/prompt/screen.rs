@@ -91,8 +91,7 @@ impl Screen {
     }
 
     pub(super) fn finish(mut self, lines: Vec<String>, size: Size) -> io::Result<()> {
-        let last = lines.len().saturating_sub(1);
-        let cursor = Some((last, 0));
+        let cursor = Some((lines.len().saturating_sub(1), 0));
         self.show(Frame { lines, cursor }, size)?;
         self.displayed = None;
         write(&format!("\r\n{RESTORED}"))

@@ -102,8 +102,7 @@ impl Theme {
             return vec![whole];
         }
         let lines = broken(answer, columns.saturating_sub(INDENT));
-        let first = cut(&line(""), columns);
-        below(first, &lines, INDENT, &styles.values_style)
+        below(cut(&line(""), columns), &lines, INDENT, &styles.values_style)
     }
 
     pub(super) fn hints(&self, text: &str, columns: usize) -> Vec<String> {

@@ -142,8 +142,7 @@ impl<'a> Widget<'a> {
     /// Trims and checks an answer. An empty one is the default.
     fn accept(&mut self, typed: &str, default: Option<&str>) -> Result<(), String> {
         let typed = typed.trim();
-        let default = default.filter(|_| typed.is_empty());
-        default.unwrap_or(typed).clone_into(&mut self.text);
+        default.filter(|_| typed.is_empty()).unwrap_or(typed).clone_into(&mut self.text);
         self.check.map_or(Ok(()), |check| check(&self.text))
     }
 
@@ -161,8 +160,7 @@ impl<'a> Widget<'a> {
             words.iter().all(|word| row.contains(word))
         };
         self.found = (0..self.rows.len()).filter(matches).collect();
-        let marked = self.found.iter().position(|row| *row == self.marked);
-        self.at = marked.unwrap_or(0);
+        self.at = self.found.iter().position(|row| *row == self.marked).unwrap_or(0);
     }
 
     /// Draws the question. No line is wider than `size.usable()`.
@@ -239,8 +237,7 @@ impl<'a> Widget<'a> {
             return "********".to_owned();
         }
         // The blanks that align columns mean nothing in a single line.
-        let line = first_line(&self.text);
-        line.split_whitespace().collect::<Vec<_>>().join(" ")
+        first_line(&self.text).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// What stands above a plain question: the rows that it offers.
@@ -253,8 +250,7 @@ impl<'a> Widget<'a> {
     /// What an empty line of a plain question stands for.
     pub(super) fn default(&self) -> Option<String> {
         if self.check.is_some() {
-            let previous_answer = self.question.previous_answer.clone();
-            return previous_answer.or(self.default.map(str::to_owned));
+            return self.question.previous_answer.clone().or(self.default.map(str::to_owned));
         }
         self.line.as_ref().map(|_| (self.marked + 1).to_string())
     }

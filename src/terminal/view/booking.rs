@@ -114,8 +114,7 @@ impl BookingView {
 
     /// What bookctl cannot do with this booking, if that is known.
     pub(crate) fn restrictions(&self) -> Option<String> {
-        let venue = self.venue.as_ref();
-        next_step::limits(&self.booking, venue, &self.dialect, self.certainty)
+        next_step::limits(&self.booking, self.venue.as_ref(), &self.dialect, self.certainty)
     }
 
     pub(crate) fn commands(&self) -> Vec<String> {
@@ -165,8 +164,7 @@ impl BookingView {
         let again = (!parts.is_empty()).then(|| parts.join(": "));
         let again_what = if status == Status::Confirmed { "cancel again" } else { "book again" };
         page.field_if(again_what, again);
-        let reported = known.and_then(|entry| entry.code.for_the_guest());
-        page.field_if("tell guest", reported);
+        page.field_if("tell guest", known.and_then(|entry| entry.code.for_the_guest()));
         if status == Status::RequiresAction {
             let (dialect, certainty) = (&self.dialect, self.certainty);
             pause(page, fields, booking, dialect, self.now, certainty);
@@ -202,8 +200,7 @@ impl BookingView {
             }
         };
         page.field_if("guest", fields.scalar("customer").map(mark("customer")));
-        let name = fields.scalar("customer.name");
-        page.field_if("guest", name.map(mark("customer")));
+        page.field_if("guest", fields.scalar("customer.name").map(mark("customer")));
         let when = fields.get("datetime");
         if let Some(when) = when.filter(|_| fields.scalar("datetime").is_some()) {
             let zone = self.venue.as_ref().and_then(Venue::timezone).or_else(|| self.slot_zone());
@@ -235,8 +232,7 @@ impl BookingView {
 
     /// The offset of the slot that was booked.
     fn slot_zone(&self) -> Option<TimeZone> {
-        let slot = DocumentTime::of(self.terms.as_ref()?, "datetime")?;
-        slot.offset().map(TimeZone::fixed)
+        DocumentTime::of(self.terms.as_ref()?, "datetime")?.offset().map(TimeZone::fixed)
     }
 
     /// The booking's own terms, else those of the slot that it was made with.
@@ -273,8 +269,7 @@ impl BookingView {
             let sides = change.as_object().filter(|sides| !sides.is_empty());
             if sides.is_some_and(|sides| sides.keys().all(is_side)) {
                 let field = field_word(field);
-                let sides = format!("{field} {} → {}", side("from"), side("to"));
-                page.field("change", sides);
+                page.field("change", format!("{field} {} → {}", side("from"), side("to")));
                 fields.took(change);
             }
         }

@@ -159,14 +159,12 @@ pub(crate) fn bookings_page(bookings: impl Iterator<Item = Booking>, now: Timest
     let mut page = Page::default();
     let more = ["id", "provider", "error", "waiting for"];
     let headers = [&HEADERS[..5], &more].concat();
-    let pipe = PIPE.into_iter().chain(6..9).collect();
-    page.table(headers, rows.collect(), pipe);
+    page.table(headers, rows.collect(), PIPE.into_iter().chain(6..9).collect());
     page
 }
 
 fn waiting_for(booking: &Booking) -> TableCell {
-    let requested = booking.next_action().and_then(|it| it.get("message"));
-    requested.map(plain).unwrap_or_default().into()
+    booking.next_action().and_then(|it| it.get("message")).map(plain).unwrap_or_default().into()
 }
 
 /// The rows of a menu on a terminal of so many columns. Those that could not be told apart have the
@@ -191,8 +189,7 @@ pub(crate) fn row_lines(rows: Vec<BookingRow>, columns: usize, now: Timestamp) -
     });
     let cells: Vec<_> = cells.collect();
     // A menu marks the row that is selected, and leaves the last column free.
-    let displayed = lines(&HEADERS, &cells, columns.saturating_sub(3)).into_iter();
-    let lines = displayed.zip(found);
+    let lines = lines(&HEADERS, &cells, columns.saturating_sub(3)).into_iter().zip(found);
     lines.map(|(line, found)| format!("{line}\n{}", visible(&found))).collect()
 }
 

@@ -40,8 +40,7 @@ pub(crate) fn asked_fields(action: Option<&Value>) -> Vec<AskedField<'_>> {
             named.collect()
         }
         Some(Value::Object(fields)) => {
-            let fields = fields.iter();
-            fields.map(|(name, field)| (name.clone(), None, field)).collect()
+            fields.iter().map(|(name, field)| (name.clone(), None, field)).collect()
         }
         _ => Vec::new(),
     };

@@ -151,8 +151,7 @@ impl TermsReader {
 
     pub(crate) fn price(&self, price: &Value) -> Option<String> {
         let mut fields = Fields::of(price);
-        let known = self.amount(&mut fields, "amount");
-        match known.filter(|_| self.certainty == Certainty::Contract) {
+        match self.amount(&mut fields, "amount").filter(|_| self.certainty == Certainty::Contract) {
             Some(money) if fields.rest().is_empty() => Some(money.words()),
             _ => raw(price, self.certainty),
         }
@@ -168,8 +167,7 @@ impl TermsReader {
     }
 
     fn fee(&self, terms: &Value) -> Option<String> {
-        let fee = self.amount(&mut Fields::of(terms), "fee_amount")?;
-        Some(fee.words())
+        Some(self.amount(&mut Fields::of(terms), "fee_amount")?.words())
     }
 
     /// The amount in a field, in the currency beside it.
@@ -195,8 +193,7 @@ fn says_amount(text: &str, amount: &str) -> bool {
     let digits = |text: &str| text.replace(|it: char| !it.is_ascii_digit(), "");
     let amount = digits(amount);
     let whole = amount.strip_suffix("00").unwrap_or(&amount);
-    let mut numbers = text.split(char::is_whitespace).map(digits);
-    numbers.any(|number| number == amount || number == whole)
+    text.split(char::is_whitespace).map(digits).any(|number| number == amount || number == whole)
 }
 
 #[cfg(test)]

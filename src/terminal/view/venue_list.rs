@@ -94,6 +94,5 @@ pub(crate) fn venue_place(venue: &Venue) -> Option<String> {
 pub(crate) fn venue_line(venue: &Venue) -> String {
     let details = VenueDetails::of(venue);
     let name = Some(venue.name().to_owned());
-    let parts = [name, details.address, details.tags, details.also];
-    joined(parts).unwrap_or_default()
+    joined([name, details.address, details.tags, details.also]).unwrap_or_default()
 }

@@ -160,8 +160,7 @@ impl Draw for Report {
                 answers(finding).into(),
             ]
         });
-        let headers = vec!["result", "check", "expected", "response"];
-        page.table(headers, rows.collect(), vec![]);
+        page.table(vec!["result", "check", "expected", "response"], rows.collect(), vec![]);
         for finding in self.checks.iter().filter(|it| !it.faults.is_empty()) {
             let (check, faults) = (finding.check, finding.faults.join("; "));
             page.line(format!("{check}: {faults}. {}.", capitalised(finding.why)));

@@ -62,8 +62,7 @@ pub(crate) fn list(parts: &Parts, args: ListArgs) -> Result<Exit> {
         since: args.since.map(ago),
         limit: Some(args.limit.unwrap_or(100)).filter(|it| *it > 0),
     })?;
-    let ids = events.iter().map(|row| row.event.id.as_str());
-    records.remember_rows(RecentList::Events, ids);
+    records.remember_rows(RecentList::Events, events.iter().map(|row| row.event.id.as_str()));
     let none = "No events found. Receive some: bookctl webhook listen";
     let is_empty = events.is_empty();
     ui.out.emit_list(&EventList { events }, is_empty, none)?;
@@ -86,16 +85,14 @@ pub(crate) fn located(records: &Records, booking: Option<&str>) -> Result<Option
 
 pub(crate) fn ago(length: Duration) -> Timestamp {
     let length = SignedDuration::try_from(length).unwrap_or(SignedDuration::MAX);
-    let since = Timestamp::now().saturating_sub(length);
-    since.unwrap_or(Timestamp::MIN)
+    Timestamp::now().saturating_sub(length).unwrap_or(Timestamp::MIN)
 }
 
 /// The event with this id, `@N` for a row of the last list of events, or `@last` for the newest;
 /// else the error (6).
 pub(crate) fn find(records: &Records, id: &str) -> Result<EventRow> {
     let named = (id != LAST).then(|| locate_row(records, RecentList::Events, id));
-    let found = records.webhooks()?.event(named.transpose()?.as_deref())?;
-    found.ok_or_else(|| {
+    records.webhooks()?.event(named.transpose()?.as_deref())?.ok_or_else(|| {
         let displayed = id.escape_debug();
         let what = format!("no event {displayed} of this service was received on this computer");
         Error::new(Code::UnknownEvent, what)
@@ -217,8 +214,7 @@ impl Draw for Received {
                 it.attempt.in_words().into(),
             ]
         });
-        let headings = vec!["attempt", "at", "as", "to", "response"];
-        page.table(headings, attempts.collect(), vec![]);
+        page.table(vec!["attempt", "at", "as", "to", "response"], attempts.collect(), vec![]);
         for attempt in &self.attempts {
             let Some(response) = &attempt.response else {
                 continue;

@@ -89,8 +89,7 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     let store = records.webhooks()?;
     let _only_listener = store.lock_listener()?;
     let now = Timestamp::now();
-    let retention = api.facts.target().retention.ended(now);
-    store.prune(retention, now).await?;
+    store.prune(api.facts.target().retention.ended(now), now).await?;
     // Before the address is shown, so that a signal from then on ends the listener cleanly.
     let mut signals = listen_for_signals()?;
     if !address.ip().is_loopback() {
@@ -269,6 +268,5 @@ async fn listens(url: Option<&str>) -> bool {
 async fn set_url(api: &Api, url: Option<&str>, stays: bool) -> Result<()> {
     // A listener's URL outlasts a reset: otherwise events would go nowhere for a while.
     let settings = json!({ "webhook_url": url, "webhook_url_stays": stays });
-    let call = Call::put(SETTINGS, settings);
-    api.control(call).await.map(drop)
+    api.control(Call::put(SETTINGS, settings)).await.map(drop)
 }

@@ -93,8 +93,7 @@ fn handler(
     ca_file: Option<&std::path::Path>,
 ) -> Result<Handler> {
     let own = facts.target().service().and_then(|service| service.ca_file.as_deref());
-    let deadline = settings.timeout.unwrap_or(DEADLINE);
-    Handler::new(url, deadline, trace(settings), ca_file.or(own))
+    Handler::new(url, settings.timeout.unwrap_or(DEADLINE), trace(settings), ca_file.or(own))
 }
 
 /// What an interrupt says from now on: that `what` was posted.

@@ -74,8 +74,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         rows.reverse();
         rows
     } else {
-        let named = args.events.iter().map(|id| find(records, id));
-        named.collect::<Result<_>>()?
+        args.events.iter().map(|id| find(records, id)).collect::<Result<_>>()?
     };
     let mut signing = None;
     if !args.as_received {
@@ -142,7 +141,6 @@ impl Draw for Replayed {
                 TableCell::toned(it.attempt.in_words(), tone),
             ]
         });
-        let headers = vec!["event", "kind", "booking", "handler"];
-        page.table(headers, rows.collect(), vec![]);
+        page.table(vec!["event", "kind", "booking", "handler"], rows.collect(), vec![]);
     }
 }

@@ -59,8 +59,7 @@ pub(crate) async fn webhook_secrets(
         let text = if ui.prompter.interactive() {
             let question =
                 Question::new("Webhook secret", "--secret-stdin", "the webhook secret").hidden();
-            let typed = ui.prompter.text(&question, None, &|_| Ok(()));
-            typed.await?
+            ui.prompter.text(&question, None, &|_| Ok(())).await?
         } else {
             read_stdin().await?
         };
@@ -89,8 +88,7 @@ pub(crate) async fn webhook_secrets(
     recorded.map_err(|error| error.hint(ways))?;
     let service = api.facts.target().service();
     let service = service.map(|it| format!(" for {}", it.base_url.origin())).unwrap_or_default();
-    let what = format!("there is no webhook secret{service}");
-    Err(Error::new(Code::NoSecret, what).hint(ways))
+    Err(Error::new(Code::NoSecret, format!("there is no webhook secret{service}")).hint(ways))
 }
 
 /// The secret in a sandbox's settings. Sandboxes listen on loopback addresses only.
@@ -106,8 +104,7 @@ async fn sandbox_secret(api: &Api, settings: &Settings) -> Result<Option<Secret>
 /// The sandbox's secret. Nothing is sent to it, so that it need not be served.
 fn embedded_secret(facts: &Facts, database: &Path) -> Result<Option<Secret>> {
     ownership::refuse_others(database)?;
-    let options = Options::new(Some(database.to_owned()));
-    let secret = facts.open_sandbox(options)?.webhook_secret()?;
+    let secret = facts.open_sandbox(Options::new(Some(database.to_owned())))?.webhook_secret()?;
     Ok(Secret::read(&secret).ok())
 }
 

@@ -79,12 +79,10 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         ("Content-Type".to_owned(), "application/json".to_owned()),
     ];
     if args.dry_run {
-        let call = Call::post(args.to.as_str(), event.document);
-        return ui.emit(&RequestView::new(call, headers));
+        return ui.emit(&RequestView::new(Call::post(args.to.as_str(), event.document), headers));
     }
     let handler = handler(&api.facts, settings, args.to, args.ca_file.as_deref())?;
-    let what = format!("event {} was", event.id().escape_debug());
-    posting(api, what, &handler.url);
+    posting(api, format!("event {} was", event.id().escape_debug()), &handler.url);
     let reaction = handler.post(&headers, &body).await;
     let elapsed_ms = reaction.latency_ms();
     let delivered = reaction.is_delivered();

@@ -85,8 +85,7 @@ pub(crate) fn source(named: Option<Source>, secret_stdin: bool) -> Result<Source
 
 pub(crate) async fn read(source: Source) -> Result<Vec<u8>> {
     let name = source.name();
-    let read = read_bytes(source, LARGEST).await;
-    read.map_err(|error| Error::unreadable(&name, error))
+    read_bytes(source, LARGEST).await.map_err(|error| Error::unreadable(&name, error))
 }
 
 pub(crate) fn second(text: &str) -> Result<i64, String> {

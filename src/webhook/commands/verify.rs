@@ -102,8 +102,7 @@ fn unverified(why: Unverified, header: Option<&Header>) -> Error {
         // In seconds such a time is after the year 5000; in milliseconds it is after 1973.
         Unverified::Future(_) if header.is_some_and(|it| it.time() >= 100_000_000_000) => {
             let what = "the signature's time is not in seconds";
-            let hint = "the sender must sign with seconds since 1970";
-            return error("wrong_unit", what, hint);
+            return error("wrong_unit", what, "the sender must sign with seconds since 1970");
         }
         Unverified::Future(_) => ("future", "compare the clocks of the sender and the receiver"),
         Unverified::Mismatch => ("mismatch", "run the command with --explain to find out which"),

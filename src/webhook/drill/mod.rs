@@ -167,8 +167,7 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// Whether every genuine event was handled at least once, perhaps after the response.
     pub(crate) fn has_settled(&self, checks: &[DrillCheck]) -> bool {
-        let mut genuine = genuine(checks).into_iter();
-        genuine.all(|id| self.events.contains_key(id))
+        genuine(checks).into_iter().all(|id| self.events.contains_key(id))
     }
 
     /// What the handler did wrong: the index of the check with the event, and a sentence.
@@ -204,8 +203,7 @@ impl Ledger {
 
 fn genuine(checks: &[DrillCheck]) -> BTreeSet<&str> {
     let deliveries = checks.iter().flat_map(|check| &check.deliveries);
-    let genuine = deliveries.filter(|it| it.counts && it.is_genuine);
-    genuine.map(|it| it.event_id.as_str()).collect()
+    deliveries.filter(|it| it.counts && it.is_genuine).map(|it| it.event_id.as_str()).collect()
 }
 
 #[cfg(test)]

@@ -262,8 +262,7 @@ impl<'a> Subject<'a> {
     fn verifies(&self, delivery: &Delivery) -> bool {
         let header = delivery.signature.as_deref().unwrap_or_default();
         let (secrets, now) = (std::slice::from_ref(self.secret), self.now.as_second());
-        let tolerance = Some(DEFAULT_TOLERANCE);
-        verify(secrets, header.as_bytes(), &delivery.body, now, tolerance).is_ok()
+        verify(secrets, header.as_bytes(), &delivery.body, now, Some(DEFAULT_TOLERANCE)).is_ok()
     }
 
     fn event(&self, kind: &str) -> SampleEvent {

@@ -106,8 +106,7 @@ impl Webhooks {
         let sql = "SELECT number, received_at, body FROM events \
                    WHERE origin = ? AND number > ? AND booking IS NOT NULL ORDER BY number LIMIT ?";
         self.rows(sql, params![self.origin, after, limit], |row| {
-            let received_at = moment(row.get("received_at")?);
-            Ok((row.get("number")?, received_at, row.get("body")?))
+            Ok((row.get("number")?, moment(row.get("received_at")?), row.get("body")?))
         })
     }
 
@@ -116,8 +115,7 @@ impl Webhooks {
         self.read(|connection| {
             connection.query_row(sql, [number], |row| {
                 let headers: String = row.get("headers")?;
-                let headers = serde_json::from_str(&headers).unwrap_or_default();
-                Ok((headers, row.get("body")?))
+                Ok((serde_json::from_str(&headers).unwrap_or_default(), row.get("body")?))
             })
         })
     }

@@ -64,8 +64,7 @@ impl Webhooks {
                     delivery.received_at.as_millisecond(),
                     state.as_str(),
                 ];
-                let inserted = connection.query_row(sql, values, |row| row.get::<_, u32>(0));
-                inserted.optional()
+                connection.query_row(sql, values, |row| row.get::<_, u32>(0)).optional()
             };
             let mut duplicates = insert(&delivery.event)?;
             if duplicates.is_none() {

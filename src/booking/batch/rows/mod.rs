@@ -81,8 +81,7 @@ pub(crate) struct BatchRow {
 
 impl BatchRow {
     pub(crate) fn guest(&self) -> String {
-        let name = self.body.pointer("/customer/name");
-        name.map(plain).unwrap_or_default()
+        self.body.pointer("/customer/name").map(plain).unwrap_or_default()
     }
 }
 
@@ -112,8 +111,7 @@ fn describe(mistake: &Mistake) -> String {
 /// refused (2), and so is one with mistakes, with all of them.
 pub(crate) fn read_rows(name: &str, text: &str, ignored: &[String]) -> Result<Vec<BatchRow>> {
     let name = name.to_ascii_lowercase();
-    let mut ends = [".jsonl", ".ndjson", ".json"].into_iter();
-    let is_json = ends.any(|end| name.ends_with(end));
+    let is_json = [".jsonl", ".ndjson", ".json"].into_iter().any(|end| name.ends_with(end));
     let read = if is_json || !name.ends_with(".csv") && text.trim_start().starts_with(['{', '[']) {
         if text.trim_start().starts_with('[') {
             let what = "the batch is a JSON array, not JSON lines; nothing was sent";
@@ -380,8 +378,7 @@ fn report(mistakes: &[Mistake]) -> Error {
         error.details = displayed.map(describe).collect();
     }
     if count > MOST_SHOWN {
-        let more = format!("and {} more", count - MOST_SHOWN);
-        error.details.push(more);
+        error.details.push(format!("and {} more", count - MOST_SHOWN));
     }
     error.hint("see `bookctl batch --help` for an example row")
 }

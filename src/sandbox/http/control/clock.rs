@@ -86,8 +86,7 @@ pub(super) fn change(tx: &Tx<'_>, request: &Request) -> HandlerResult {
             tx.set(at)?
         }
         _ => {
-            let demand = "must be true, as next and resume";
-            return Err(ApiError::invalid("freeze", demand));
+            return Err(ApiError::invalid("freeze", "must be true, as next and resume"));
         }
     };
     show(&changed, request)

@@ -37,8 +37,7 @@ pub(super) fn state(tx: &Tx<'_>, organization: Option<&str>) -> Result<Value, Ap
 
 pub(super) fn add(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let is_served = |method: &str, path: &str| {
-        let mut endpoints = ENDPOINTS.iter();
-        endpoints.any(|it| it.method == method && matches_path(it.path, path))
+        ENDPOINTS.iter().any(|it| it.method == method && matches_path(it.path, path))
     };
     let mut fault = Fault::read(&request.fields()?, is_served, random())?;
     if let Some(name) = &fault.organization {
@@ -49,8 +48,7 @@ pub(super) fn add(tx: &Tx<'_>, request: &Request) -> HandlerResult {
         fault.organization = Some(named);
     }
     fault.organization = fault.organization.or_else(|| request.organization.clone());
-    let number = tx.add_fault(&fault)?;
-    Reply::created(&FaultDocument::of((number, fault)))
+    Reply::created(&FaultDocument::of((tx.add_fault(&fault)?, fault)))
 }
 
 pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> HandlerResult {

@@ -180,6 +180,5 @@ pub(super) async fn answer(
 
 /// Fails if the request is about an organization that does not exist.
 fn known(tx: &Tx<'_>, request: &Request) -> Result<(), ApiError> {
-    let wanted = request.organization.as_deref();
-    wanted.map_or(Ok(()), |it| organization::named(tx, it).map(drop))
+    request.organization.as_deref().map_or(Ok(()), |it| organization::named(tx, it).map(drop))
 }

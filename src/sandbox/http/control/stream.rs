@@ -29,8 +29,7 @@ pub(super) fn answer(
 ) -> Result<Response, ApiError> {
     let tip = service.store.follow()?;
     let now = tip.borrow().last;
-    let last = request.header("last-event-id");
-    let place = last.map_or(now, |it| it.parse().unwrap_or(i64::MIN));
+    let place = request.header("last-event-id").map_or(now, |it| it.parse().unwrap_or(i64::MIN));
     let first = Event::default().retry(Duration::from_secs(1));
     // The first check is at once: what another process writes from now on is a change.
     let mut checks = interval(CHECK);
@@ -111,8 +110,7 @@ impl Feed {
         }
         let owner = self.organization.clone();
         let states = self.service.store.read(owner.clone(), move |tx| {
-            let states = changes.iter().map(|it| state(tx, *it, owner.as_deref()));
-            states.collect::<Result<Vec<_>, _>>()
+            changes.iter().map(|it| state(tx, *it, owner.as_deref())).collect::<Result<Vec<_>, _>>()
         });
         events.extend(states.await.unwrap_or_default().into_iter().flatten());
         events
@@ -147,8 +145,7 @@ fn placed(events: &[(&str, Value)], before: i64, last: i64) -> VecDeque<Event> {
         .map(|(index, (name, state))| {
             let is_last = index + 1 == events.len();
             let id = if is_last { last } else { before };
-            let event = Event::default().id(id.to_string()).event(name);
-            event.data(state.to_string())
+            Event::default().id(id.to_string()).event(name).data(state.to_string())
         })
         .collect();
     if placed.is_empty() {

@@ -133,8 +133,7 @@ fn masked_key(text: &str) -> Option<Range<usize>> {
         let start = text[..at].rfind("sk_")?;
         let after = at + dots.len();
         let end = text[after..].chars().take(4).take_while(|c| is_of_key(*c));
-        let is_key = text[start..at].chars().all(is_of_key);
-        is_key.then(|| start..after + end.count())
+        text[start..at].chars().all(is_of_key).then(|| start..after + end.count())
     })
 }
 

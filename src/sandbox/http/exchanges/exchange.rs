@@ -88,8 +88,7 @@ impl HttpMessage {
 
     /// Copies the beginning of a body of this length: a body belongs to its connection's buffer.
     pub(in super::super) fn keep(&mut self, body: &Bytes, length: usize) {
-        let first = body.get(..MOST_OF_BODY).unwrap_or(body);
-        self.body = Bytes::copy_from_slice(first);
+        self.body = Bytes::copy_from_slice(body.get(..MOST_OF_BODY).unwrap_or(body));
         self.length = length;
     }
 
@@ -99,8 +98,7 @@ impl HttpMessage {
     }
 
     pub(super) fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
-        let lines = self.headers.lines();
-        lines.filter_map(|line| line.split_once(": "))
+        self.headers.lines().filter_map(|line| line.split_once(": "))
     }
 }
 
@@ -178,8 +176,7 @@ impl Exchange {
     }
 
     pub(in super::super) fn idempotency_key(&self) -> Option<&str> {
-        let key = self.request.header("idempotency-key")?.trim();
-        Some(key).filter(|it| !it.is_empty())
+        Some(self.request.header("idempotency-key")?.trim()).filter(|it| !it.is_empty())
     }
 
     /// Whether its client cannot know what became of it.
@@ -196,8 +193,7 @@ impl Exchange {
 
     /// How long a fault delays its response, logged before: its client may not wait for it.
     pub(in super::super) fn delay(&self) -> Duration {
-        let delay = self.fault.as_ref().and_then(|it| it.delay_ms);
-        delay.map_or(Duration::ZERO, Duration::from_millis)
+        self.fault.as_ref().and_then(|it| it.delay_ms).map_or(Duration::ZERO, Duration::from_millis)
     }
 
     /// The organization whose next request is no retry after this control; `Some(None)` is any. The
@@ -291,8 +287,7 @@ impl Exchange {
     }
 
     fn subject_id(&self, kind: IdKind, under: &str) -> Option<String> {
-        let rest = self.path().strip_prefix(under)?;
-        let in_path = rest.trim_start_matches('/').split('/').next()?;
+        let in_path = self.path().strip_prefix(under)?.trim_start_matches('/').split('/').next()?;
         if kind.number(in_path).is_some() {
             return Some(in_path.to_owned());
         }
@@ -302,8 +297,7 @@ impl Exchange {
     }
 
     pub(super) fn key(&self) -> Option<&str> {
-        let value = self.request.header("authorization")?;
-        let key = value.split_whitespace().last()?;
+        let key = self.request.header("authorization")?.split_whitespace().last()?;
         (!key.eq_ignore_ascii_case("Bearer")).then_some(key)
     }
 

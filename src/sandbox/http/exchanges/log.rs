@@ -68,8 +68,7 @@ impl ExchangeLog {
         exchange.number = stored.last;
         if !stored.changes.is_empty() {
             let owners = [None, exchange.organization()];
-            let owners = owners.iter().filter_map(|it| stored.changes.get(it));
-            exchange.changes = owners.sum();
+            exchange.changes = owners.iter().filter_map(|it| stored.changes.get(it)).sum();
         }
         if stored.judge.is_some() {
             stored.count(&mut exchange);
@@ -130,9 +129,7 @@ impl ExchangeLog {
     }
 
     pub(in super::super) fn numbered(&self, number: i64) -> Option<Arc<Exchange>> {
-        let stored = self.lock();
-        let mut newest = stored.exchanges.iter().rev();
-        newest.find(|it| it.number == number).cloned()
+        self.lock().exchanges.iter().rev().find(|it| it.number == number).cloned()
     }
 
     fn lock(&self) -> MutexGuard<'_, LogEntries> {

@@ -34,8 +34,7 @@ impl Exchange {
         let repeated = self.is_create().then(|| self.repeated());
         let body: Value = serde_json::from_slice(&self.request.body).unwrap_or_default();
         let unknown = self.unknown(&body).into_iter();
-        let notes = repeated.flatten().into_iter().chain(unknown);
-        notes.chain(self.other_zone(&body)).collect()
+        repeated.flatten().into_iter().chain(unknown).chain(self.other_zone(&body)).collect()
     }
 
     /// The fields of its body and the parameters that are ignored.
@@ -124,8 +123,7 @@ impl Fields {
     /// With those of its parts. `None` if it takes any field.
     fn all_of(schema: &'static Value) -> Option<Self> {
         let schema = resolved(schema);
-        let others = schema.get("additionalProperties");
-        if others.is_some_and(|it| *it != false) {
+        if schema.get("additionalProperties").is_some_and(|it| *it != false) {
             return None;
         }
         let own = schema["properties"].as_object().into_iter().flatten();

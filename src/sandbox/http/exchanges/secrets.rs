@@ -126,8 +126,7 @@ fn without_keys(text: &str) -> String {
         let (before, from) = rest.split_at(at);
         clean.push_str(before);
         let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        let end = from.find(|c| !is_key(c)).unwrap_or(from.len());
-        let (key, after) = from.split_at(end);
+        let (key, after) = from.split_at(from.find(|c| !is_key(c)).unwrap_or(from.len()));
         let is_inside = clean.ends_with(|c: char| c.is_ascii_alphanumeric());
         match key.match_indices('_').nth(1) {
             Some(_) if !is_inside => clean.push_str(&masked(key)),

@@ -81,8 +81,7 @@ impl<'a> Sent<'a> {
     fn pauses(&self, other: &Self) -> Option<(Duration, Duration)> {
         let end = self.exchange.came + self.exchange.duration;
         let real = other.exchange.came.duration_since(end).ok()?;
-        let passed = other.exchange.at.duration_since(self.exchange.at);
-        Some((real, passed.unsigned_abs()))
+        Some((real, other.exchange.at.duration_since(self.exchange.at).unsigned_abs()))
     }
 
     /// How long after the end of this one the other began, by the clock that was faster.
@@ -104,15 +103,13 @@ impl<'a> Sent<'a> {
         if !is_answer || matches!(self.exchange.status, 401..=404 | 413 | 429) {
             return None;
         }
-        let mut fields = ["otp", "psp_response", "code"].iter();
-        fields.find_map(|it| self.body().get(it))
+        ["otp", "psp_response", "code"].iter().find_map(|it| self.body().get(it))
     }
 }
 
 /// The codes of the rules that were broken, each with what shows it.
 pub(super) fn shown_by(seen: &Seen<'_>) -> impl Iterator<Item = (&'static str, String)> {
-    let rules = RULES.iter();
-    rules.flat_map(|(code, .., shows)| shows(seen).into_iter().map(|id| (*code, id)))
+    RULES.iter().flat_map(|(code, .., shows)| shows(seen).into_iter().map(|id| (*code, id)))
 }
 
 /// The findings, in the order of the rules.
@@ -131,8 +128,7 @@ pub(super) fn findings(displayed: &mut HashMap<Cow<'_, str>, BTreeSet<String>>) 
 }
 
 fn with_unknown_fields(seen: &Seen<'_>) -> Vec<String> {
-    let sent = seen.sent.iter().filter(|it| !it.exchange.unknown(it.body()).is_empty());
-    sent.map(Sent::id).collect()
+    seen.sent.iter().filter(|it| !it.exchange.unknown(it.body()).is_empty()).map(Sent::id).collect()
 }
 
 /// The pairs of a request that may be the first and a later one that shows that it is.
@@ -282,8 +278,7 @@ fn booked_for_others(seen: &Seen<'_>) -> Vec<String> {
 
 /// The events of which an attempt shows it.
 fn events(seen: &Seen<'_>, shows: impl Fn(&DeliveryAttempt) -> bool) -> Vec<String> {
-    let deliveries = seen.deliveries.iter();
-    let found = deliveries.filter(|it| it.attempts.iter().any(&shows));
+    let found = seen.deliveries.iter().filter(|it| it.attempts.iter().any(&shows));
     found.map(|it| it.event.clone()).collect()
 }
 

@@ -114,12 +114,10 @@ fn in_order(stored: &[Arc<Exchange>]) -> Vec<Sent<'_>> {
 pub(crate) fn judge(stored: &[Arc<Exchange>], deliveries: &[SentDelivery]) -> Vec<Evidence> {
     let mut owners: HashMap<Option<String>, Seen<'_>> = HashMap::new();
     for it in in_order(stored) {
-        let owner = it.organization.clone();
-        owners.entry(owner).or_default().sent.push(it);
+        owners.entry(it.organization.clone()).or_default().sent.push(it);
     }
     for it in deliveries {
-        let owner = Some(it.organization.clone());
-        owners.entry(owner).or_default().deliveries.push(it);
+        owners.entry(Some(it.organization.clone())).or_default().deliveries.push(it);
     }
     let mut displayed = Vec::new();
     for (owner, seen) in owners {
@@ -149,8 +147,7 @@ fn of_delivery(delivery: &SentDelivery) -> impl Iterator<Item = (&'static str, S
         (delivery.is_abandoned, "webhook_abandoned"),
     ];
     let event = delivery.event.clone();
-    let found = found.into_iter().filter(|(is_met, _)| *is_met);
-    found.map(move |(_, code)| (code, event.clone()))
+    found.into_iter().filter(|(is_met, _)| *is_met).map(move |(_, code)| (code, event.clone()))
 }
 
 /// What the wire only suggests: that a client gave up after the network's response.

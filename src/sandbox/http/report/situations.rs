@@ -99,8 +99,7 @@ pub(super) fn all() -> impl Iterator<Item = (&'static str, Situation)> {
         let call = format!("{} {}", it.method, it.path);
         let (title, how) = (format!("{call} works"), format!("send {call}"));
         let why = "No test called it, so it is unknown whether it works.";
-        let row = [&call, &title, "Endpoints", why, &how];
-        (it.summary, situation(row))
+        (it.summary, situation([&call, &title, "Endpoints", why, &how]))
     });
     endpoints.chain(TABLE.iter().map(|row| (row[0], situation(*row))))
 }

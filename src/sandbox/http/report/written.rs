@@ -6,8 +6,7 @@ use super::{Finding, Report, Situation};
 
 /// A text within XML.
 fn xml(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;");
-    text.replace('>', "&gt;").replace('"', "&quot;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// A text within a cell of a Markdown table.

@@ -140,8 +140,7 @@ impl Failure {
         let status = self.status();
         let wording = self.to_string();
         let unknown = is_open.then(|| {
-            let what = format!("the outcome is unknown: {wording}");
-            Error::new(Code::OutcomeUnknown, what)
+            Error::new(Code::OutcomeUnknown, format!("the outcome is unknown: {wording}"))
         });
         let mut error = match self {
             Failure::Key(error) => error,
@@ -301,8 +300,7 @@ fn next_step(code: &ErrorCode, status: u16, call: &Call) -> Option<String> {
         // The code of a session has its own hint.
         ("invalid_code", ["v1", "bookings", ..]) => Code::InvalidOtp.entry().next.to_owned(),
         (name, _) => {
-            let entry = code::entry(name).or_else(|| code::entry(&format!("http_{status}")));
-            entry?.next.to_owned()
+            code::entry(name).or_else(|| code::entry(&format!("http_{status}")))?.next.to_owned()
         }
     })
 }

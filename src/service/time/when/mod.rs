@@ -124,8 +124,7 @@ impl Days {
         let today = zone.to_datetime(now).date().at(0, 0, 0, 0);
         let now = today.to_zoned(TimeZone::UTC).map_err(|error| error.to_string())?.timestamp();
         let date = |day: Day| {
-            let moment = day.resolve(Time::MAX, now, &TimeZone::UTC)?;
-            let date = moment.zoned.date();
+            let date = day.resolve(Time::MAX, now, &TimeZone::UTC)?.zoned.date();
             // What is listed may be over.
             let is_far =
                 matches!(day, Day::OfYear(..)) && today.date().saturating_add(6.months()) < date;

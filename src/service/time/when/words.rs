@@ -37,8 +37,7 @@ pub(crate) fn time(text: &str) -> Result<When, String> {
                     .to_owned(),
             );
         }
-        let length = duration::length(&span).ok_or(TOO_FAR)?;
-        return Ok(When::Elapsed(length.unsigned_abs()));
+        return Ok(When::Elapsed(duration::length(&span).ok_or(TOO_FAR)?.unsigned_abs()));
     }
     let (mut day, mut time, mut own) = (None, None, None);
     let mut rest = &words[..];
@@ -156,8 +155,7 @@ fn read_day<'t, 'a>(words: &'t [&'a str]) -> ParsedWords<'t, 'a, Day> {
         ("tomorrow", _) => Day::Ahead(1),
         ("yesterday", _) => Day::Ahead(-1),
         ("in", _) => {
-            let amount = amount(words)?;
-            return Ok(amount.map(|(span, rest)| (Day::Later(span), rest)));
+            return Ok(amount(words)?.map(|(span, rest)| (Day::Later(span), rest)));
         }
         (_, Some(written)) => match read_date(rest)? {
             Some((date, rest)) => return Ok(Some((date.on(Some(written))?, rest))),
@@ -198,8 +196,7 @@ fn date(year: &str, month: i8, day: &str) -> Result<Date, String> {
         _ => return Err("a year is 0001 to 9999 in four digits; try `2026-12-01`".to_owned()),
     };
     let first = first.map_err(|_| "there is no such month; try `2026-12-01`")?;
-    let found = day.parse().ok().and_then(|day| Date::new(first.year(), month, day).ok());
-    found.ok_or_else(|| {
+    day.parse().ok().and_then(|day| Date::new(first.year(), month, day).ok()).ok_or_else(|| {
         let name = first.strftime("%B %Y").to_string().to_lowercase();
         let (day, last) = (quotable(day), first.days_in_month());
         format!("there is no day {day} in {name}; use a day from 1 to {last}, e.g. `{last} {name}`")
