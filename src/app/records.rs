@@ -6,6 +6,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use jiff::SignedDuration;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 
 use crate::app::{Settings, Ui, shared_journal};
 use crate::config::{SharedJournal, Target};
@@ -15,6 +17,7 @@ use crate::outcome::Result;
 use crate::platform::postgres::Database;
 use crate::sandbox::LIVE_KEY;
 use crate::secrets::Secret;
+use crate::service::documents::slot::Slot;
 use crate::service::documents::venue::Venue;
 use crate::webhook::Webhooks;
 
@@ -169,6 +172,13 @@ impl Records {
 
     pub(crate) fn known_slot(&self, id: &str) -> Option<RecentSlot> {
         self.recent().ok()?.slot(id).ok().flatten()
+    }
+
+    /// The offset of a venue's clock on a day, if its slots of that day were seen.
+    pub(crate) fn slot_zone(&self, venue_id: &str, day: Date) -> Option<TimeZone> {
+        let slots = self.recent().ok()?.slots_of(venue_id).ok()?;
+        let is_then = |slot: &&Slot| slot.local().is_some_and(|local| local.date() == day);
+        slots.iter().filter(is_then).find_map(Slot::offset).map(TimeZone::fixed)
     }
 }
 

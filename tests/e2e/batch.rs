@@ -126,6 +126,32 @@ fn row_has_the_time_and_the_columns_that_people_write() {
     }
 }
 
+/// A venue that shows no clock is the matter of its own row, and a day that is over hides no booking.
+#[test]
+fn rows_at_venue_times_are_booked_beside_others_and_known_later() {
+    let mut served = Served::start();
+    let home = served.home();
+    let now_is = |time: &str| home.ok(["sandbox", "clock", "--to", time]);
+    let csv = "venue_id,datetime,party_size,customer.name\n\
+               ven_nope,2038-01-01 19:30,2,Ada Lovelace\n\
+               ven_no_slots,2038-01-01 19:30,2,Ada Lovelace\n\
+               ven_confirms,2038-01-01 19:30,2,Ada Lovelace\n";
+    now_is("2037-12-31T12:00:00Z");
+    let file = file(&home, "friday.csv", csv);
+    let run = |more: &[&str]| {
+        let ended = home.run(["batch", &file, "--json"].iter().chain(more)).exits(18);
+        lines(&ended)
+    };
+    let first = run(&[]);
+    let codes: Vec<_> = first.iter().map(|line| line["exit_code"].as_u64().unwrap()).collect();
+    assert_eq!(codes, [6, 7, 0], "{first:?}");
+    now_is("2038-01-03T12:00:00Z");
+    assert_eq!(run(&[])[2], first[2]);
+    let results = run(&["--results"]);
+    served.terminate();
+    assert_eq!(run(&["--results"]), results);
+}
+
 /// "if its booking has ended, it is sent; if that booking is by now as the row asks, it is done;
 /// else it is not sent" (command line, Forms)
 #[test]

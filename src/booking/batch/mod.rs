@@ -105,7 +105,8 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let text = read(from).await?;
     let mut rows = rows::read_rows(&file_name, &text, &args.ignore_columns)?;
     api.wait_for_rate_limits();
-    request::set_moments(api, records, ui, &mut rows, args.zone.tz.as_ref()).await?;
+    let zone = args.zone.tz.as_ref();
+    request::set_moments(api, records, ui, &mut rows, zone, !args.results).await?;
     keys::refuse_twins(&rows, args.equal_rows || args.results)?;
     let rows = keys::keyed(rows, name, &api.facts.target().address());
     if args.dry_run {
@@ -315,7 +316,8 @@ fn result_page(facts: &Facts, keyed: &KeyedRow, line: &RowLine, digits: usize) -
                 TableCell::from(venue.unwrap_or_default()).in_short(Some(String::new())),
             ];
             rest.extend(is_cancelled(line).then(|| TableCell::from(ONLY_WITH_A_KEY)));
-            (TableCell::toned(status.as_str(), tone_of(&status)), rest)
+            let word = Some(status.word().to_owned());
+            (TableCell::toned(status.as_str(), tone_of(&status)).in_short(word), rest)
         }
         None => (TableCell::toned(text("code"), Tone::Bad), vec![TableCell::from(text("message"))]),
     };

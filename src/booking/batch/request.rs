@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::keys::KeyedRow;
 use super::rows::BatchRow;
+use super::run::refuses_all;
 use crate::app::{Api, Records, Ui};
 use crate::booking::book::create::attempt_request;
 use crate::booking::book::duplicates::venue_of;
@@ -21,16 +22,17 @@ use crate::service::time::document_time::{DocumentTime, is_same_time};
 use crate::service::time::when::{Moment, When};
 
 /// Gives each time without an offset the moment that it means: on the venue's clock, which a search
-/// or the venue's slots show, else on that of `zone`. Where neither is known, nothing is sent (2),
-/// because the row's key is made of the moment.
+/// or the venue's slots show, else on that of `zone`. If nothing shows it, the row stays without,
+/// and is not sent: its key is made of the moment. `books` is whether a problem of every row counts.
 pub(super) async fn set_moments(
     api: &Api,
     records: &Records,
     ui: &Ui,
     rows: &mut [BatchRow],
     zone: Option<&TimeZone>,
+    books: bool,
 ) -> Result<()> {
-    let mut displayed: HashMap<(String, Date), TimeZone> = HashMap::new();
+    let mut displayed: HashMap<(String, Date), Option<TimeZone>> = HashMap::new();
     for row in rows {
         row.zone = zone.cloned();
         let time = row.body.get("datetime");
@@ -55,24 +57,37 @@ pub(super) async fn set_moments(
             }
             continue;
         };
-        let known = match known.or_else(|| displayed.get(&(venue.id.clone(), wall.date())).cloned())
-        {
-            Some(zone) => zone,
+        let day = (venue.id.clone(), wall.date());
+        // A batch that is started again after its day sees the slots no more.
+        let zone = match known.or_else(|| records.slot_zone(&venue.id, wall.date())) {
+            Some(zone) => Some(zone),
+            None if displayed.contains_key(&day) => displayed[&day].clone(),
             None => {
                 let party = row.body.get("party_size").and_then(Value::as_u64).unwrap_or(1);
                 let provider = row.body.get("provider").and_then(Value::as_str);
                 let party = u32::try_from(party).unwrap_or(u32::MAX);
-                let offer = fetch_slots(api, ui, &venue, &when, None, party, provider).await;
-                let offer = offer.map_err(of_row)?;
-                if offer.is_assumed {
-                    return Err(of_row(unknown_zone()));
+                let offer = match fetch_slots(api, ui, &venue, &when, None, party, provider).await {
+                    Err(error)
+                        if books && (error.http_status.is_none() || refuses_all(error.exit)) =>
+                    {
+                        return Err(of_row(error));
+                    }
+                    offer => offer.ok().filter(|it| !(it.is_assumed && it.slots.is_empty())),
+                };
+                if let Some(offer) = &offer {
+                    offer.remember(records);
+                    if offer.is_assumed {
+                        return Err(of_row(unknown_zone()));
+                    }
                 }
-                let zone = TimeZone::fixed(offer.wanted.zoned.offset());
-                displayed.entry((venue.id.clone(), wall.date())).or_insert(zone).clone()
+                let zone = offer.map(|it| TimeZone::fixed(it.wanted.zoned.offset()));
+                displayed.entry(day).or_insert(zone).clone()
             }
         };
-        let moment = resolve(&when, api.facts.now()?, &known).map_err(of_row)?;
-        row.body["datetime"] = moment.wire().into();
+        row.body["datetime"] = match zone {
+            Some(zone) => resolve(&when, api.facts.now()?, &zone).map_err(of_row)?.wire().into(),
+            None => wall.to_string().into(),
+        };
     }
     Ok(())
 }
@@ -173,8 +188,10 @@ pub(super) async fn with_slot(
     let offer = offer.await.map_err(of_row)?;
     // With its terms, which the booking itself may not repeat.
     offer.remember(records);
+    let has_moment = instant.is_some() || api.facts.adapter().local_times;
     let slot = offer
         .at_wanted()
+        .filter(|_| has_moment)
         .ok_or_else(|| of_row(offer.no_slot("set the row's availability_id to")))?;
     if venue.remembered.is_some() {
         requested.insert("venue_id".into(), venue.id_value());

@@ -65,6 +65,12 @@ pub(crate) enum Misread {
     Known,
 }
 
+/// Whether the next row would get the same error.
+pub(super) fn refuses_all(exit: Exit) -> bool {
+    use Exit::{Config, Network, NotAllowed, RateLimited, Unauthorized, Unclassified};
+    matches!(exit, Config | Unauthorized | NotAllowed | RateLimited | Network | Unclassified)
+}
+
 impl BatchRun<'_> {
     /// Books the rows in order, and passes each result to `emit`, which returns whether anybody
     /// still reads the results.
@@ -77,7 +83,6 @@ impl BatchRun<'_> {
         &self,
         emit: impl Fn(&KeyedRow, &RowLine) -> Result<bool>,
     ) -> Result<Exit> {
-        use Exit::{Config, Network, NotAllowed, RateLimited, Unauthorized, Unclassified};
         let out = &self.ui.out;
         self.api.wait_for_rate_limits();
         let total = self.rows.len();
@@ -105,13 +110,8 @@ impl BatchRun<'_> {
             } else {
                 unknown_in_a_row = 0;
             }
-            // Whether the next row would get the same error.
-            let refuses_all = matches!(
-                exit,
-                Config | Unauthorized | NotAllowed | RateLimited | Network | Unclassified
-            );
             let is_misread = misread == Misread::New;
-            let is_last = refuses_all || is_misread || unknown_in_a_row == UNKNOWN_IN_A_ROW;
+            let is_last = refuses_all(exit) || is_misread || unknown_in_a_row == UNKNOWN_IN_A_ROW;
             let ends_here = is_last && result.outcome.is_err();
             if !ends_here {
                 self.note_progress(done);

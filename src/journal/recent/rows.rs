@@ -163,6 +163,12 @@ impl Recent {
         Ok(found.iter().filter_map(|text| read_venue(text)).collect())
     }
 
+    pub(crate) fn slots_of(&self, venue_id: &str) -> Result<Vec<Slot>> {
+        let query = "SELECT document FROM slots WHERE origin = ?1 AND venue_id = ?2";
+        let found = self.texts(query, [&self.origin, venue_id])?;
+        Ok(found.iter().filter_map(|text| read_slot(text)).collect())
+    }
+
     pub(crate) fn slot(&self, id: &str) -> Result<Option<RecentSlot>> {
         let query = "SELECT document, venue_id, provider, party_size FROM slots WHERE origin = ?1 AND id = ?2";
         let found = self.read(|connection| {
