@@ -73,8 +73,8 @@ impl Api {
     pub(crate) fn use_adapter(&mut self, adapter: Adapter) {
         if let Place::Service(service) = &mut Rc::make_mut(&mut self.facts.target).place {
             service.adapter = adapter;
+            self.client = OnceCell::new();
         }
-        self.client = OnceCell::new();
     }
 
     /// The client of the service. The sandbox starts with the first call of this.

@@ -16,6 +16,7 @@ use crate::service::documents::contact;
 use crate::service::documents::slot::Slot;
 use crate::service::documents::venue::Venue;
 use crate::service::time::duration::{self, in_units};
+use crate::service::time::text::human;
 use crate::service::time::when::When;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::DocumentView;
@@ -213,6 +214,12 @@ async fn wait_for_slot(
                 if last.code != Code::NoSlot {
                     return Err(last);
                 }
+                let (venue, time) = (offer.venue.name(), human(&offer.wanted.wire()));
+                let day = time.split(',').next().filter(|_| at.is_day);
+                last.message = match day {
+                    Some(day) => format!("{venue} has no slot on {day}"),
+                    None => format!("{venue} has no slot at {time}"),
+                };
             }
             Ok(Err(error)) if wait::passes(&error) => last = error,
             Ok(Err(error)) => return Err(error),
@@ -222,7 +229,11 @@ async fn wait_for_slot(
         if left.is_zero() {
             return Err(last);
         }
-        let text = format!("{}; looking {how_often} {}", last.message, in_units(left.as_secs()));
+        let text = format!(
+            "{}; looking {how_often} {}",
+            last.message,
+            in_units(left.as_secs_f64().round() as u64)
+        );
         if !is_noted && !ui.out.redraws() {
             ui.out.note(&text);
             is_noted = true;

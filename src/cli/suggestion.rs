@@ -56,7 +56,8 @@ pub(super) fn suggestion(
     let pair = arguments.windows(2).find(|pair| takes_value(&pair[0]));
     let pair = pair.map(|pair| [0, 1].map(|it| pair[it].to_string_lossy()));
     meant(found.into_iter()).or_else(|| {
-        let [flag, value] = pair.filter(|[_, value]| value.starts_with(wrong))?;
+        let [flag, value] =
+            pair.filter(|[_, value]| !wrong.is_empty() && value.starts_with(wrong))?;
         let written = shell::flag(&flag, &value);
         Some(format!("to pass a value that begins with `-`, write {written}."))
     })

@@ -57,6 +57,8 @@ fn at_projects_own_sandbox_everything_is_read() {
     assert_eq!(learned["written"], Value::Null);
     home.ok(["profile", "learn", "own", "--check"]).prints("fits");
     home.ok(["doctor", "--probe", "--near", "London"]).prints("fits");
+    let probed = Home::new().ok(["doctor", "--probe"]).stderr;
+    assert_eq!(probed, "sandbox: nothing is really booked\n");
     assert_eq!(served.bookings().len(), 1);
 }
 

@@ -1,6 +1,6 @@
 //! Searching: where, what, at which providers.
 
-use crate::harness::{Home, Output, text};
+use crate::harness::{Home, Output, Served, text, words};
 
 fn search(home: &Home, more: &[&str]) -> Output {
     let arguments = ["search", "--at", "tomorrow 19:30", "--json"];
@@ -37,6 +37,35 @@ fn search_says_its_day_where_tomorrow_is_another_there() {
         !search("London").contains("Searched for Mon"),
         "it is the same day there or a known one"
     );
+}
+
+/// "--wait (30m): until a slot at that time is free, …; 7 where none came" (command line, Command
+/// tree)
+#[test]
+fn slots_wait_until_one_is_free_at_that_time() {
+    let served = Served::start();
+    let home = served.home();
+    let id = home.booked("ven_last_table", &[], 0);
+    let wait = |at: &str, longest: &str| {
+        words(format!("slots ven_last_table --at '{at}' --wait={longest} --json"))
+    };
+    let waiting = home.start(wait("tomorrow 19:30", "1m"));
+    let looks = || home.json("sandbox requests").to_string().matches("/v1/availability").count();
+    while looks() < 2 {}
+    home.ok(["cancel", &id, "--yes"]);
+    let output = waiting.ends(0);
+    assert!(
+        output.stderr.contains("has no slot at") && !output.stderr.contains("booked;"),
+        "{output}"
+    );
+    let free = output.json()["slots"].to_string();
+    assert!(free.contains("T19:30:00"), "{free}");
+    for (at, when) in [("tomorrow", "on "), ("tomorrow 19:30", "at ")] {
+        let none = format!("slots ven_no_slots --at '{at}' --wait=1ms");
+        let message = text(&home.refuses(&none, 7, "no_slot"), "message");
+        assert!(message.contains(&format!("has no slot {when}")), "{message}");
+        assert!(!message.contains("booked") && !message.contains("12:00"), "{message}");
+    }
 }
 
 /// Without a time, a list is of now and of today.

@@ -183,5 +183,5 @@ fn several_bookings_are_table_or_array() {
     let array = home.ok(["show", &one, &two, "--json"]).json();
     assert_eq!(array, json!([home.booking(&one), home.booking(&two)]));
     let array = home.run(["show", &one, "bk_no", "--json"]).exits(6).json();
-    assert_eq!((&array[0], &array[1]["code"]), (&home.booking(&one), &json!("http_404")));
+    assert_eq!((&array[0], &array[1]["error"]["code"]), (&home.booking(&one), &json!("http_404")));
 }

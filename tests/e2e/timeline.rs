@@ -85,6 +85,7 @@ fn each_write_is_told_with_its_result_and_without_its_secret() {
     let page = home.ok(["show", &id, "--timeline"]);
     page.shows("Ada Lovelace");
     page.shows("payment response: rejected");
+    page.shows("\tstatus\trequires_action");
     let ticket = home.ok(["show", &id, "--markdown"]);
     ticket.shows("### waiting · bk_");
     ticket.shows("- guest: Ada Lovelace");

@@ -28,6 +28,20 @@ fn each_change_is_one_document_line_and_end_decides_exit_code() {
     }
 }
 
+/// "tab-separated, full width, when stdout is not a terminal" (command line, Output 2)
+#[test]
+fn several_watched_bookings_are_rows_of_a_list_in_a_pipe() {
+    let home = Home::new();
+    let (one, two) = (home.booked("ven_confirms", &[], 0), home.booked("ven_otp", &[], 10));
+    let watched = home.run(["watch", &one, &two]).exits(10).stdout;
+    let listed = home.ok(["show", &one, &two]).stdout;
+    let cells = |text: &str| -> Vec<Vec<String>> {
+        let rows = text.lines().map(|row| row.split('\t').take(6).map(str::to_owned).collect());
+        rows.collect()
+    };
+    assert_eq!(cells(&watched), cells(&listed));
+}
+
 /// "`watch` ends at a final status or at `requires_action`." (command line, Exit codes)
 #[test]
 fn it_ends_at_once_where_nothing_more_comes_by_itself() {

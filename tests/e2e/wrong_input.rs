@@ -106,6 +106,7 @@ fn a_usage_error_names_the_command_whose_help_says_more() {
         (&["book", "ven_1", "--wait", "2m"], "write --wait=2m. See `bookctl book --help`"),
         (&["--profile", "show", "session", "verify", "--nonsense"], "see `bookctl session verify --help`"),
         (&["nonsense"], "see `bookctl --help`"),
+        (&["search", "dining", "--at", "fri 8pm"], "see `bookctl search --help`"),
     ];
     for (arguments, help) in cases {
         let error = home.run(arguments.iter().chain(&["--json"]));

@@ -16,6 +16,7 @@ use crate::service::documents::money::money;
 use crate::service::mapping::{WriteKind, scalars};
 use crate::service::time::document_time::{DocumentTime, time_text};
 use crate::service::time::text::human;
+use crate::terminal::output::TableCell;
 use crate::terminal::view::field_word;
 use crate::webhook::{EventQuery, EventRow};
 
@@ -28,7 +29,7 @@ pub(crate) struct TimelineRow {
     pub(crate) at: Timestamp,
     pub(crate) kind: &'static str,
     #[serde(skip)]
-    pub(crate) text: String,
+    pub(crate) text: TableCell,
     #[serde(flatten)]
     details: Map<String, Value>,
 }
@@ -110,7 +111,7 @@ impl Story {
         &mut self,
         at: Option<Timestamp>,
         kind: &'static str,
-        text: impl Into<String>,
+        text: impl Into<TableCell>,
         details: Value,
     ) {
         let at = at.and_then(|at| Timestamp::from_second(at.as_second()).ok());
@@ -230,10 +231,11 @@ impl Story {
                 last.status == state.status && last.facts["error_code"] == *code
             };
             if !last.is_some_and(is_same) {
-                let mut text = Status::parse(&state.status).word().to_owned();
-                for more in [code, message].into_iter().filter(|it| !it.is_null()) {
-                    text.push_str(&format!(" · {}", plain(more)));
-                }
+                let more = [code, message].into_iter().filter(|it| !it.is_null());
+                let more: String = more.map(|it| format!(" · {}", plain(it))).collect();
+                let word = Status::parse(&state.status).word().to_owned();
+                let text =
+                    TableCell::from(state.status.clone() + &more).in_short(Some(word + &more));
                 let details = json!({"status": state.status, "error_code": code, "message": message, "seen_at": state.seen_at});
                 self.add(at, "status", text, details);
             }

@@ -80,7 +80,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
                     return Err(error);
                 }
                 error.hint = None;
-                documents.push(error.to_json());
+                documents.push(Document::object(&[("error", &error.to_json())]));
                 if ui.out.is_human() {
                     ui.out.report(&error);
                 }
@@ -216,7 +216,7 @@ pub(crate) fn add_timeline(page: &mut Page, rows: &[history::TimelineRow]) {
             TableCell::from(row.at.strftime("%FT%T+00:00").to_string()).in_short(Some(short));
         // The text says what it is.
         let kind = TableCell::from(row.kind).in_short(Some(String::new()));
-        vec![time, kind, row.text.as_str().into()]
+        vec![time, kind, row.text.clone()]
     });
     let when = if is_utc { "when (UTC)" } else { "when (UTC, yours)" };
     page.table(vec![when, "what", "what happened"], cells.collect(), vec![]);

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::fields::{Fields, field_word};
-use super::local_bookings::time_left;
+use super::local_bookings::{line_cells, time_left};
 use super::pause::pause;
 use super::terms::TermsReader;
 use super::{capitalised, joined, next_step, status_cell, tone_of, venue_place};
@@ -92,9 +92,10 @@ impl View for BookingLine {
         let state = booking.status().word().to_owned() + &left.unwrap_or_default();
         let when = booking.value().get("datetime").map(time_text);
         let venue = booking.venue_name().or_else(|| booking.venue_id());
-        let parts = [booking.guest(), when, venue, booking.error_code().map(str::to_owned)];
-        let about = joined(parts.into_iter().chain([Some(booking.id().to_owned())]));
-        page.line(format!("{state} · {}", about.unwrap_or_default()));
+        let error_code = booking.error_code().map(str::to_owned);
+        let parts = [Some(state), booking.guest(), when, venue, error_code];
+        let line = joined(parts.into_iter().chain([Some(booking.id().to_owned())]));
+        page.columns(line_cells(booking, line, view.now));
     }
 }
 

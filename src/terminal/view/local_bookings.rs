@@ -1,6 +1,7 @@
 //! Lists of bookings: of the journal, of the service, and to pick from.
 
 use std::collections::HashMap;
+use std::iter;
 
 use jiff::Timestamp;
 
@@ -161,6 +162,19 @@ pub(crate) fn bookings_page(bookings: impl Iterator<Item = Booking>, now: Timest
     let headers = [&HEADERS[..5], &more].concat();
     page.table(headers, rows.collect(), PIPE.into_iter().chain(6..9).collect());
     page
+}
+
+/// A booking on a line of its own: on a terminal this one, in a pipe the columns of a list.
+pub(super) fn line_cells(
+    booking: &Booking,
+    line: Option<String>,
+    now: Timestamp,
+) -> Vec<(TableCell, usize)> {
+    let cells = BookingRow::of(booking, booking, now).cells(now);
+    let code = booking.error_code().unwrap_or_default().into();
+    let cells = PIPE.map(|at| cells[at].clone()).into_iter().chain([code]);
+    let on_terminal = iter::once(line).chain(iter::repeat(None)).map(Option::unwrap_or_default);
+    cells.zip(on_terminal).map(|(cell, line)| (cell.in_short(Some(line)), 0)).collect()
 }
 
 fn waiting_for(booking: &Booking) -> TableCell {
