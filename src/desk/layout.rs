@@ -16,6 +16,8 @@ const BETWEEN: &str = " │ ";
 const HEAD: usize = 2;
 /// With fewer lines below those, a list has them alone.
 const LEAST_BODY: usize = 14;
+/// The most lines below them.
+const MOST_FOOT: usize = 4;
 const SEARCH: &str = "Search: ";
 const HINT: &str = " name, phone, email, venue or ID";
 
@@ -30,14 +32,11 @@ pub(super) struct Parts {
     pub(super) list: Part,
     pub(super) card: Part,
     head: usize,
-    foot: usize,
 }
 
-/// Shares the screen out.
-pub(super) fn parts(size: Size, is_open: bool, has_trouble: bool) -> Parts {
+/// Shares the screen out. `foot` is how many lines stand below.
+pub(super) fn parts(size: Size, is_open: bool, has_trouble: bool, foot: usize) -> Parts {
     let columns = size.usable();
-    // Where the line of keys is longer, it takes two.
-    let foot = if columns < 70 { 2 } else { 1 };
     let head = HEAD + usize::from(has_trouble);
     let body = size.rows.saturating_sub(head + foot);
     let part = |rows, columns| Part { rows, columns };
@@ -54,7 +53,7 @@ pub(super) fn parts(size: Size, is_open: bool, has_trouble: bool) -> Parts {
         // A line is between them.
         (part(list, columns), part(body - list - 1, columns))
     };
-    Parts { list, card, head, foot }
+    Parts { list, card, head }
 }
 
 impl Desk<'_> {
@@ -63,11 +62,12 @@ impl Desk<'_> {
         &mut self,
         parts: &Parts,
         size: Size,
+        foot: Vec<String>,
     ) -> (Vec<String>, Option<(usize, usize)>) {
         let (columns, style) = (size.usable(), self.style);
         let (search, at) = self.search.view(columns.saturating_sub(SEARCH.len()));
         let hint = match (search.as_str(), self.is_open) {
-            (_, true) => " · letters act on the open card, Esc searches",
+            (_, true) => " · Esc searches, letters act on the open card",
             ("", false) => HINT,
             _ => "",
         };
@@ -77,7 +77,7 @@ impl Desk<'_> {
             let line = format!("Not up to date: {}", visible(&trouble.why));
             style.paint(Tone::Bad, &cut(&line, columns))
         }));
-        let body = size.rows.saturating_sub(parts.head + parts.foot);
+        let body = size.rows.saturating_sub(parts.head + foot.len());
         let list = self.list_lines(parts.list);
         let card = self.card_lines(parts.card.rows);
         if self.shows_keys {
@@ -99,7 +99,7 @@ impl Desk<'_> {
             lines.extend(card);
         }
         lines.resize(parts.head + body, String::new());
-        lines.extend(self.foot(columns).into_iter().take(parts.foot));
+        lines.extend(foot);
         let is_typing = !self.is_open && !self.shows_keys;
         (lines, is_typing.then_some((1, SEARCH.len() + at)))
     }
@@ -169,9 +169,9 @@ impl Desk<'_> {
     }
 
     /// What was just done, or else the keys of this place.
-    fn foot(&self, columns: usize) -> Vec<String> {
+    pub(super) fn foot(&self, columns: usize) -> Vec<String> {
         if let Some(message) = &self.message {
-            return wrap(&visible(message), columns);
+            return wrap(&visible(message), columns).into_iter().take(MOST_FOOT).collect();
         }
         let mut text = "Enter open · ? keys · Ctrl-C leave".to_owned();
         match (self.is_open, self.list.entry()) {

@@ -205,7 +205,9 @@ impl Desk<'_> {
 
     /// Begins to read the booking that is due at the service. An open card does not wait for a row.
     fn read_next(&mut self) {
-        let open = self.list.entry().filter(|_| self.is_open).and_then(Entry::booking_id);
+        // At the start the service is not known yet: what is selected is read at once.
+        let is_displayed = self.is_open || self.reads.is_hurried;
+        let open = self.list.entry().filter(|_| is_displayed).and_then(Entry::booking_id);
         let is_busy = self.reading.as_ref().is_some_and(|(id, _)| Some(&**id) == open);
         if is_busy || self.reading.is_some() && !self.reads.is_hurried {
             return;
@@ -361,7 +363,8 @@ impl Desk<'_> {
     fn draw(&mut self, screen: &mut FullScreen) -> Result<()> {
         let size = Size::of_terminal();
         let now = (self.clock)();
-        let parts = layout::parts(size, self.is_open, self.trouble.is_some());
+        let foot = self.foot(size.usable());
+        let parts = layout::parts(size, self.is_open, self.trouble.is_some(), foot.len());
         self.list.lay_out(parts.list.columns, now);
         let counts = self.list.entry().is_some_and(|it| it.deadline().is_some());
         let second = if counts { now.as_second() } else { 0 };
@@ -383,7 +386,7 @@ impl Desk<'_> {
             };
             self.card_for = made_for;
         }
-        let (lines, cursor) = self.lines(&parts, size);
+        let (lines, cursor) = self.lines(&parts, size, foot);
         screen.draw(&lines, cursor, size).map_err(of_terminal)
     }
 }

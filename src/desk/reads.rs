@@ -37,7 +37,7 @@ pub(super) struct Reads {
     /// What the last read showed of its rate limit.
     pub(super) limit: Option<RateLimit>,
     pub(super) last_key: Instant,
-    /// Whether the open card is due.
+    /// Whether the card is due.
     pub(super) is_hurried: bool,
     /// The reads of the last window.
     sent: Vec<Read>,
@@ -45,7 +45,7 @@ pub(super) struct Reads {
 
 impl Reads {
     pub(super) fn new(now: Instant) -> Self {
-        Reads { limit: None, last_key: now, is_hurried: false, sent: Vec::new() }
+        Reads { limit: None, last_key: now, is_hurried: true, sent: Vec::new() }
     }
 
     /// The booking to read now, which counts as read: that of the open card, else the row that is

@@ -13,12 +13,16 @@ use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::field_value::FieldValue;
 use crate::service::time::document_time::DocumentTime;
 use crate::service::time::text::{listed, relative, whole_seconds};
-use crate::terminal::output::{Page, TableCell, Tone, lines, visible};
+use crate::terminal::output::{Page, TableCell, Tone, cut, lines, visible};
 use crate::terminal::prompt::countdown;
 
 const HEADERS: [&str; 6] = ["guest", "when", "status", "party", "venue", "booking id"];
 /// The letters by which ids are told apart.
 const ID_END: usize = 4;
+/// With fewer columns, a row has no weekday, so that more of the guest's name has room.
+const NARROW: usize = 60;
+/// The columns of a row that its status leaves to the guest and to the end of the id.
+const BESIDE_STATUS: usize = 20;
 /// A pipe has them in this order.
 const PIPE: [usize; 6] = [5, 2, 4, 1, 0, 3];
 
@@ -194,10 +198,19 @@ pub(crate) fn row_lines(rows: Vec<BookingRow>, columns: usize, now: Timestamp) -
     let cells = rows.into_iter().map(|row| {
         let end = row.id.char_indices().nth_back(ID_END - 1).map_or(0, |(at, _)| at);
         let end = (alike[&looks(&row)] > 1).then(|| format!(" …{}", &row.id[end..]));
+        let time = match &row.time {
+            FieldValue::Read(time) if columns < NARROW => listed(time, now),
+            _ => String::new(),
+        };
+        let without_weekday = time.split_once(' ').map(|(_, time)| row.time_mark.to_owned() + time);
         let mut cells = row.cells(now);
+        if without_weekday.is_some() {
+            cells[1] = TableCell::from("").in_short(without_weekday);
+        }
         if let Some(end) = end {
-            // In the column that is never cut.
-            cells[2] = TableCell::toned(cells[2].visible_text() + &end, Tone::Warn);
+            let room = columns.saturating_sub(BESIDE_STATUS + cells[1].visible_text().len());
+            let status = cut(&cells[2].visible_text(), room);
+            cells[2] = TableCell::toned(status + &end, Tone::Warn);
         }
         cells
     });
@@ -237,7 +250,7 @@ mod tests {
     fn row_of_menu_is_one_line_with_guest_first_and_id() {
         let rows = || vec![row("Twin", "bk_1"), row("Ada Lovelace", "bk_38g23bs9ph9a0")];
         for (columns, starts, ends) in [
-            (40, "Ada Lovel…  Fri 27 Nov 18:00", "waiting"),
+            (40, "Ada Lovelace  27 Nov 18:00", "waiting"),
             (80, "Ada Lovelace  Fri 27 Nov 18:00  waiting  2      Crêp", "…"),
             (200, "Ada Lovelace  Fri 27 Nov 18:00", "東京タワー  bk_38g23bs9ph9a0"),
         ] {
@@ -272,10 +285,15 @@ mod tests {
             time: time("2027-11-27T18:00:00+01:00"),
             ..row("Maximiliane Oberhuber-Lindqvist", "bk_38g23bs9ph9a0")
         };
-        for columns in [65, 80] {
+        for (columns, guest, status) in [
+            (40, "Maximi… ", "wa… …h9a0"),
+            (65, "Maximilia", "waiting …h9a0"),
+            (80, "Maximilia", "waiting …h9a0"),
+        ] {
             let lines = row_lines(vec![long(), long()], columns, now());
             let displayed = lines[0].lines().next().unwrap();
-            let cut = displayed.starts_with("Maximilia") && displayed.contains("waiting …h9a0");
+            assert!(measure_text_width(displayed) <= columns - 3, "{displayed}");
+            let cut = displayed.starts_with(guest) && displayed.contains(status);
             assert!(cut && !displayed.contains("bk_"), "{displayed}");
         }
     }
