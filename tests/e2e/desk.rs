@@ -95,7 +95,7 @@ fn a_letter_at_the_card_runs_the_same_command_and_comes_back() {
     // What it cannot do here it says.
     terminal.press(Key::Enter);
     terminal.see("Esc back · a answer · b book again");
-    terminal.type_in("m").see("`m` (modify) is not possible: it waits for an answer. It ends by");
+    terminal.type_in("m").see("It ends by itself at 10:20.");
     terminal.type_in("a").see("bookctl continue bk_");
     terminal.see("? One-time code");
     terminal.press(Key::Enter).see("confirmed bk_");
