@@ -5,9 +5,11 @@ use serde::Serialize;
 
 use super::event::Event;
 use super::handler::HandlerVerdict;
+use crate::service::time::text::serialize_time;
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ListenerEvent {
+    #[serde(serialize_with = "serialize_time")]
     pub(crate) at: Timestamp,
     pub(crate) outcome: ForwardOutcome,
     /// `None` if the event could not be read or its signature did not verify.
@@ -15,7 +17,7 @@ pub(crate) struct ListenerEvent {
     pub(crate) event: Option<Event>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) attempt: Option<ForwardAttempt>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "serialize_time")]
     pub(crate) next_attempt_at: Option<Timestamp>,
     /// Why a delivery was refused or not stored, or what the warning says.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::docs::has_described_fields;
 use crate::harness::{Home, Output, Reply, Running, Scripted, Served, has, holds, text, words};
 
 /// A row that the sandbox confirms: `day` days from 2038-01-10, so that no slot is full.
@@ -47,7 +48,7 @@ fn restarted_batch_prints_each_row_and_books_nothing_twice() {
     for (line, number) in first.iter().zip(1..) {
         holds!(line, {"row": number, "exit_code": 0});
         assert_eq!(line["booking"]["status"], "confirmed", "{line}");
-        assert!(!text(line, "idempotency_key").is_empty());
+        has_described_fields(&home, "batch", line);
     }
     let again = lines(&home.ok(["batch", &file, "--json"]));
     assert_eq!(again, first);

@@ -243,6 +243,11 @@ fn the_tables_of_the_pages_are_those_that_the_program_tells() {
     );
 }
 
+fn is_whole_second(text: &str) -> bool {
+    let at = text.parse::<jiff::Timestamp>();
+    at.is_ok_and(|at| at.subsec_nanosecond() == 0 && at.to_string() == text)
+}
+
 /// Each field's path with its type, elements of lists under `[]`; what is the service's own is not
 /// looked into.
 fn fields_of(
@@ -270,7 +275,7 @@ fn fields_of(
                 Value::Number(_) => "number",
                 Value::Array(_) => "list",
                 Value::Object(_) => "object",
-                Value::String(text) if text.parse::<jiff::Timestamp>().is_ok() => "time",
+                Value::String(text) if is_whole_second(text) => "time",
                 _ => "text",
             };
             found.insert((path.to_owned(), kind));
@@ -278,12 +283,38 @@ fn fields_of(
     }
 }
 
-/// What the commands print is what `help json` describes: no field more, none less, of that type.
+/// Asserts that a command's document has the fields that `help json` describes: no field more, none
+/// less, of that type.
+#[track_caller]
+pub(crate) fn has_described_fields(home: &Home, command: &str, document: &Value) {
+    let table = home.json("help json")["json"].as_array().unwrap().clone();
+    let rows = table.iter().filter(|row| text(row, "command") == command);
+    let rows: Vec<_> = rows.map(|row| (text(row, "field"), text(row, "type"))).collect();
+    let bare = |field: &String| field.replace('?', "");
+    let leaves = rows.iter().filter(|it| ["object", "any", "list"].contains(&&*it.1));
+    let leaves: Vec<String> = leaves.map(|it| bare(&it.0)).collect();
+    let mut found = BTreeSet::new();
+    fields_of(document, "", &leaves, &mut found);
+    let is_story = |path: &str| path.starts_with("timeline[].");
+    for (path, kind) in found.iter().filter(|it| !is_story(&it.0)) {
+        let described = rows.iter().find(|row| bare(&row.0) == *path);
+        assert_eq!(described.map(|it| it.1.as_str()), Some(*kind), "{command}: {path}");
+    }
+    let lists_nothing = |field: &str| {
+        let list = field.split("[]").next().unwrap().to_owned() + "[]";
+        field.contains("[]") && !found.iter().any(|it| it.0.starts_with(&list))
+    };
+    let required = rows.iter().filter(|row| !row.0.contains('?') && !lists_nothing(&row.0));
+    for (field, _) in required {
+        assert!(found.iter().any(|it| it.0 == *field), "{command}: {field} is missing");
+    }
+}
+
 #[test]
 fn each_document_has_the_fields_that_are_described() {
     let home = Home::new();
-    let table = home.json("help json")["json"].as_array().unwrap().clone();
     home.booked("ven_confirms", &[], 0);
+    has_described_fields(&home, "--dry-run", &home.json("modify @last --party 3 --dry-run"));
     for command in [
         "attempts list --all",
         "bookings",
@@ -296,27 +327,9 @@ fn each_document_has_the_fields_that_are_described() {
         "show @last --timeline",
         "explain",
         "version",
+        "bookings forget @last",
     ] {
         let named = command.replace(" --all", "").replace(" @last", "");
-        let rows = table.iter().filter(|row| text(row, "command") == named);
-        let rows: Vec<_> = rows.map(|row| (text(row, "field"), text(row, "type"))).collect();
-        let bare = |field: &String| field.trim_end_matches('?').to_owned();
-        let leaves = rows.iter().filter(|it| ["object", "any", "list"].contains(&&*it.1));
-        let leaves: Vec<String> = leaves.map(|it| bare(&it.0)).collect();
-        let mut found = BTreeSet::new();
-        fields_of(&home.json(command), "", &leaves, &mut found);
-        let is_story = |path: &str| path.starts_with("timeline[].");
-        for (path, kind) in found.iter().filter(|it| !is_story(&it.0)) {
-            let described = rows.iter().find(|row| bare(&row.0) == *path);
-            assert_eq!(described.map(|it| it.1.as_str()), Some(*kind), "{command}: {path}");
-        }
-        let lists_nothing = |field: &str| {
-            let list = field.split("[]").next().unwrap().to_owned() + "[]";
-            field.contains("[]") && !found.iter().any(|it| it.0.starts_with(&list))
-        };
-        for (field, _) in rows.iter().filter(|row| !row.0.ends_with('?') && !lists_nothing(&row.0))
-        {
-            assert!(found.iter().any(|it| it.0 == *field), "{command}: {field} is missing");
-        }
+        has_described_fields(&home, &named, &home.json(command));
     }
 }

@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
+use crate::docs::has_described_fields;
 use crate::harness::listening::{SECRET, home_with_the_secret};
 use crate::harness::{Home, Reply, Scripted, Served, skipped, text};
 
@@ -68,7 +69,9 @@ impl Handler {
         if code == 18 && !more.contains(&"--booking") {
             output = output.says("If your handler reads them, pass --booking ID.");
         }
-        (output.exits(code).json(), code)
+        let report = output.exits(code).json();
+        has_described_fields(&home, "webhook drill", &report);
+        (report, code)
     }
 }
 

@@ -1,5 +1,6 @@
 //! `webhook events`: what was received, looked at and sent again.
 
+use crate::docs::has_described_fields;
 use crate::harness::listening::{App, event, home_without_a_service, received, signature};
 use crate::harness::{Home, free_port, has, holds, text, words};
 
@@ -32,6 +33,7 @@ fn events_are_listed_the_newest_first_and_narrowed_down() {
     assert_eq!(ids(&home, "--since 1h --state kept").len(), 3);
     assert_eq!(ids(&Home::new(), "").len(), 0);
     home.refuses("webhook events list --since soon", 2, "usage");
+    has_described_fields(&home, "webhook events list", &home.json("webhook events list"));
     // Another service's events are another's.
     assert_eq!(ids(&home, "--profile sandbox").len(), 0);
 }

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Instant;
 
+use crate::docs::has_described_fields;
 use crate::harness::listening::{
     App, Courier, Listening, deliver, event, home_with_the_secret, home_without_a_service, lines,
     shell, signature, until,
@@ -62,6 +63,7 @@ fn delivery_reaches_handler_as_it_came() {
     assert_eq!(forwarded["attempt"]["status"], 204);
     assert!(forwarded["attempt"]["latency_ms"].is_u64());
     assert!(lines.iter().any(|line| line["outcome"] == "duplicate"));
+    lines.iter().for_each(|line| has_described_fields(&home, "webhook listen", line));
     holds!(summary, {"received": 1, "duplicates": 1, "refused": 0});
     holds!(summary, {"forwarded": 1, "failed": 0, "waiting": 0});
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::docs::has_described_fields;
 use crate::harness::listening::{event, home_with_the_secret, home_without_a_service, received};
 use crate::harness::{Home, Reply, Scripted, Served, free_port, holds, words};
 
@@ -19,6 +20,7 @@ fn an_event_of_each_kind_is_posted_and_its_signature_verifies() {
         let kind = format!("booking.{kind}");
         let output = home.ok(["webhook", "send", &kind, "--to", &to, "--json"]);
         let sent = output.json();
+        has_described_fields(&home, "webhook send", &sent);
         holds!(sent, {"delivered": true, "status": 200});
         assert_eq!(sent["body"], r#"{"taken":true}"#);
 

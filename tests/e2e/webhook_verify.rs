@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::docs::has_described_fields;
 use crate::harness::listening::{SECRET, home_with_the_secret};
 use crate::harness::{Home, Output, Reply, Scripted, Served, has, holds, text};
 
@@ -70,6 +71,7 @@ fn delivery_that_sandbox_signed_verifies_with_its_own_secret() {
     let home = served.home();
     let header = signature(&home, BODY);
     let verified = verify(&home, BODY, &header, 12, &[]).exits(0).json();
+    has_described_fields(&home, "webhook verify", &verified);
     assert_eq!(verified["verified"], true);
     holds!(verified, {"timestamp": T, "age_seconds": 12});
     // The secret of somebody else is in the environment: it goes first.
@@ -236,6 +238,7 @@ fn the_header_is_printed_as_a_line_for_curl() {
     let printed = home.ok(sign).stdout;
     assert_eq!(printed, format!("Booking-Signature: {header}\n"));
     let document = home.feed(["webhook", "sign", "--json"], BODY).exits(0).json();
+    has_described_fields(&home, "webhook sign", &document);
     holds!(document, {"header": "Booking-Signature", "body": BODY});
 }
 

@@ -15,7 +15,7 @@ use crate::service::documents::certainty::Certainty;
 use crate::service::documents::money::money;
 use crate::service::mapping::{WriteKind, scalars};
 use crate::service::time::document_time::{DocumentTime, time_text};
-use crate::service::time::text::human;
+use crate::service::time::text::{human, whole_seconds};
 use crate::terminal::output::TableCell;
 use crate::terminal::view::field_word;
 use crate::webhook::{EventQuery, EventRow};
@@ -236,7 +236,7 @@ impl Story {
                 let word = Status::parse(&state.status).word().to_owned();
                 let text =
                     TableCell::from(state.status.clone() + &more).in_short(Some(word + &more));
-                let details = json!({"status": state.status, "error_code": code, "message": message, "seen_at": state.seen_at});
+                let details = json!({"status": state.status, "error_code": code, "message": message, "seen_at": whole_seconds(&state.seen_at)});
                 self.add(at, "status", text, details);
             }
             if let Some(before) = last.filter(|last| last.facts.get("datetime").is_some()) {
@@ -291,7 +291,7 @@ impl Story {
         let details = json!({
             "event": event.id, "type": event.kind, "status": event.status,
             "state": row.state.as_str(), "duplicates": row.duplicates,
-            "received_at": row.received_at.strftime("%FT%TZ").to_string(),
+            "received_at": whole_seconds(&row.received_at.to_string()),
         });
         self.add(at, "delivery", text, details);
     }

@@ -2,6 +2,7 @@
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
+use serde::{Serialize as _, Serializer};
 
 use super::document_time::DocumentTime;
 
@@ -16,6 +17,15 @@ pub(crate) fn whole_seconds(at: &str) -> String {
     let at_second = |at: Timestamp| Timestamp::from_second(at.as_second());
     let at_second = at.parse().ok().and_then(|at| at_second(at).ok());
     at_second.map_or_else(|| at.to_owned(), |at| at.to_string())
+}
+
+/// Serializes a time of bookctl's own documents: RFC 3339, UTC and whole seconds.
+pub(crate) fn serialize_time<S: Serializer>(
+    at: &(impl Copy + Into<Option<Timestamp>>),
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let at: Option<Timestamp> = (*at).into();
+    at.map(|at| whole_seconds(&at.to_string())).serialize(serializer)
 }
 
 /// When something happened, always with seconds, so that a column of such times is even.

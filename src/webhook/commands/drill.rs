@@ -157,7 +157,7 @@ impl Draw for Report {
                 TableCell::toned(finding.verdict, tone),
                 finding.check.into(),
                 finding.expected.as_str().into(),
-                answers(finding).into(),
+                responses(finding).into(),
             ]
         });
         page.table(vec!["result", "check", "expected", "response"], rows.collect(), vec![]);
@@ -170,8 +170,8 @@ impl Draw for Report {
 }
 
 /// The responses in order, with a count for equal neighbours.
-fn answers(finding: &Finding) -> String {
-    let runs = finding.answers.chunk_by(|left, right| left == right).map(|run| match run.len() {
+fn responses(finding: &Finding) -> String {
+    let runs = finding.responses.chunk_by(|left, right| left == right).map(|run| match run.len() {
         1 => plain(&run[0]),
         count => format!("{} ×{count}", plain(&run[0])),
     });

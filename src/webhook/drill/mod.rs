@@ -68,7 +68,7 @@ pub(crate) struct Finding {
     /// The expected responses in order, without repetitions.
     pub(crate) expected: String,
     /// The statuses in order, or why there was none.
-    pub(crate) answers: Vec<Value>,
+    pub(crate) responses: Vec<Value>,
     slowest_ms: u32,
     /// What is wrong, as sentences, each once.
     pub(crate) faults: Vec<String>,
@@ -87,7 +87,7 @@ impl Finding {
             section: check.section,
             why: check.why,
             expected: expected.join(", "),
-            answers: reactions.iter().map(answer).collect(),
+            responses: reactions.iter().map(answer).collect(),
             slowest_ms: slowest.unwrap_or(0),
             faults: Vec::new(),
         };
@@ -138,8 +138,8 @@ impl Report {
     }
 
     pub(crate) fn nothing_was_accepted(&self) -> bool {
-        let mut answers = self.checks.iter().flat_map(|check| &check.answers);
-        !answers.any(|it| it.as_u64().is_some_and(|it| (200..300).contains(&it)))
+        let mut responses = self.checks.iter().flat_map(|check| &check.responses);
+        !responses.any(|it| it.as_u64().is_some_and(|it| (200..300).contains(&it)))
     }
 }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{EventState, Webhooks, event, moment};
 use crate::outcome::Result;
+use crate::service::time::text::serialize_time;
 use crate::webhook::event::Event;
 use crate::webhook::handler::{HandlerResponse, HeaderLine};
 use crate::webhook::reporter::ForwardAttempt;
@@ -17,11 +18,12 @@ pub(crate) struct EventRow {
     pub(crate) number: i64,
     #[serde(flatten)]
     pub(crate) event: Event,
+    #[serde(serialize_with = "serialize_time")]
     pub(crate) received_at: Timestamp,
     pub(crate) duplicates: u32,
     pub(crate) state: EventState,
     /// `None` unless it waits for another attempt.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "serialize_time")]
     pub(crate) next_attempt_at: Option<Timestamp>,
     pub(crate) attempts: u32,
     #[serde(skip)]
@@ -34,7 +36,7 @@ pub(crate) struct AttemptRow {
     pub(crate) attempt: ForwardAttempt,
     pub(crate) replay: bool,
     pub(crate) url: String,
-    #[serde(rename = "at")]
+    #[serde(rename = "at", serialize_with = "serialize_time")]
     pub(crate) begun_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) response: Option<HandlerResponse>,
