@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::harness::{
-    Home, Reply, Running, SOON, Scripted, Served, free_port, has, holds, text, words,
+    Home, Reply, Running, SOON, Scripted, Served, free_port, has, holds, skipped, text, words,
 };
 
 /// "A key in the environment with neither a base URL nor a profile named is refused (3), so that a
@@ -146,6 +146,40 @@ fn settings_that_others_may_write_are_refused_with_the_chmod() {
     set(&secrets, 0o602);
     let home = home.with(key.0, "");
     has(&home.refuses("status --profile live", 3, "config"), "hint", "chmod");
+}
+
+/// A library that shows each file of a home as a file system without modes does.
+#[cfg(target_os = "linux")]
+const WITHOUT_MODES: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/stat.h>
+int statx(int folder, const char *path, int flags, unsigned mask, struct statx *found) {
+    int (*real)(int, const char *, int, unsigned, struct statx *) = dlsym(RTLD_NEXT, "statx");
+    int result = real(folder, path, flags, mask, found);
+    if (strstr(path, ".toml")) found->stx_mode |= 0666;
+    return result;
+}"#;
+
+#[cfg(target_os = "linux")]
+#[test]
+fn settings_without_modes_are_used_with_a_warning() {
+    let home = Home::new().with_profile("live", "http://127.0.0.1:1", "");
+    let (source, library) = (home.folder().join("modes.c"), home.folder().join("modes.so"));
+    std::fs::write(&source, WITHOUT_MODES).unwrap();
+    let mut built = Command::new("cc");
+    built.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source);
+    if !built.arg("-ldl").status().is_ok_and(|it| it.success()) {
+        return skipped("there is no C compiler");
+    }
+    let home = home.with("LD_PRELOAD", library.to_str().unwrap());
+    let warned = home.ok(["profile", "list"]).prints("live").stderr;
+    assert!(
+        warned.contains("others may write") && warned.contains("keeps no permissions"),
+        "{warned}"
+    );
+    assert!(!home.path().join("config.toml.probe").exists());
 }
 
 /// "`BOOKCTL_JOURNAL` (…; set and empty: the local file, also against the profile's)" (command
