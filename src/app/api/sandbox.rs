@@ -40,7 +40,8 @@ impl Api {
         if is_elsewhere && !self.facts.has_key() {
             return false;
         }
-        let call = Call::get(is_elsewhere.then_some("/v1/").unwrap_or("/sandbox/clock"));
+        let path = if is_elsewhere { "/v1/" } else { "/sandbox/clock" };
+        let call = Call::get(path);
         self.is_sandbox_by(call).await == Some(true)
     }
 

@@ -45,7 +45,7 @@ impl Adapter {
     /// The request fields of the dialect: our name, the dialect's key, the service's name.
     pub(crate) fn names_of(&self, kind: WriteKind) -> Vec<(&'static str, &'static str, &str)> {
         let fields = kind.fields().iter().copied();
-        fields.map(|(own, key)| Some((own, key, self.dialect.get(key)?))).flatten().collect()
+        fields.filter_map(|(own, key)| Some((own, key, self.dialect.get(key)?))).collect()
     }
 }
 
