@@ -121,9 +121,9 @@ impl Records {
 
     /// Counts with the service's clock as earlier commands saw it, until a response shows it.
     pub(crate) fn expect_known_clock(&self) -> Result<()> {
-        let windows = self.journal()?.rate_limits()?;
-        let newest = windows.iter().max_by_key(|window| window.seen_at);
-        if self.target.service().is_some() {
+        if self.target.service().is_some() && self.skew.get().is_none() {
+            let windows = self.journal()?.rate_limits()?;
+            let newest = windows.iter().max_by_key(|window| window.seen_at);
             self.skew.set(newest.map(|window| window.skew));
         }
         Ok(())

@@ -154,6 +154,10 @@ fn the_open_card_shows_what_another_computer_has_done() {
     colleague.advance("21m");
     terminal.press(Key::Esc).see("Enter open").press(Key::Esc).see("expired");
     assert!(!terminal.to_string().contains(" left"), "{terminal}");
+    // A list without a read counts with the service's clock, too.
+    home.booked("ven_otp", &["--name", "Grace Hopper"], 10);
+    let ended = Terminal::start(&home, &["bookings"]).ends(0).says("waiting ");
+    assert!(!ended.screen.contains("waiting 4"), "{}", ended.screen);
     // What is not read any more says so, and how old it is.
     drop(server);
     terminal.press(Key::Enter).see("Not up to date: ");
@@ -162,6 +166,7 @@ fn the_open_card_shows_what_another_computer_has_done() {
     terminal.see("as seen ").press(Key::Down).see("Not up to date: ");
     terminal.press(Key::CtrlC);
     terminal.ends(0);
+    Terminal::start(&home, &["bookings"]).ends(0).says("As seen up to ");
 }
 
 /// Support has a profile that only reads.

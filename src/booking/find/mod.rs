@@ -24,6 +24,7 @@ use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::show_call;
 use crate::service::documents::booking::Booking;
 use crate::service::mapping::scalars;
+use crate::service::time::duration::in_units;
 use crate::service::time::when::Days;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::DocumentView;
@@ -125,6 +126,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
         return list_open(api, records, ui, args.status, limit).await;
     }
     pick::take_in_received(&api.facts, records, ui)?;
+    records.expect_known_clock()?;
     let mut sought = SearchCriteria {
         text: (!args.text.is_empty()).then(|| args.text.join(" ")),
         guest: args.guest,
@@ -176,6 +178,14 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     ui.out.emit_long(&list)?;
     if found.stored.is_empty() && ui.out.is_human() {
         pick::note_nothing_found(&api.facts, records, ui, &sought)?;
+    }
+    let not_ended = found.stored.iter().filter(|it| it.booking.status().has_not_ended());
+    let oldest = not_ended.map(|it| it.age().as_secs() / 60 * 60).max().unwrap_or_default();
+    if oldest > 0 && ui.out.is_human() {
+        let age = in_units(oldest);
+        ui.out.note(&format!(
+            "As seen up to {age} ago. To read coming bookings again: bookctl bookings --refresh"
+        ));
     }
     for MarkedBooking { id, status, why, idempotency_key: key } in &marked {
         let resume = resume_command(key);

@@ -149,6 +149,7 @@ async fn pick_booking(
 /// The bookings of this computer, or those that a text finds, in the order of `bookings`.
 fn stored(facts: &Facts, records: &Records, ui: &Ui, text: Option<&str>) -> Result<FoundBookings> {
     take_in_received(facts, records, ui)?;
+    records.expect_known_clock()?;
     let today = system_zone().to_datetime(facts.service_now()).date();
     let text = text.map(str::to_owned);
     let sought = SearchCriteria { text, coming: Some(today), ..SearchCriteria::default() };
