@@ -155,7 +155,7 @@ fn the_open_card_shows_what_another_computer_has_done() {
     terminal.press(Key::Esc).see("Enter open").press(Key::Esc).see("expired");
     assert!(!terminal.to_string().contains(" left"), "{terminal}");
     // A list without a read counts with the service's clock, too.
-    home.booked("ven_otp", &["--name", "Grace Hopper"], 10);
+    home.booked("ven_otp", &[], 10);
     let ended = Terminal::start(&home, &["bookings"]).ends(0).says("waiting ");
     assert!(!ended.screen.contains("waiting 4"), "{}", ended.screen);
     // What is not read any more says so, and how old it is.
