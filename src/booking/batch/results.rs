@@ -5,7 +5,7 @@ use super::request::is_of_row;
 use crate::app::in_flight::resume_command;
 use crate::app::{Facts, Records};
 use crate::booking::verdict;
-use crate::journal::{Attempt, BatchRecord, RowLine, State, abandoned};
+use crate::journal::{Attempt, BatchRecord, KeptBooking, RowLine, State, abandoned};
 use crate::outcome::code::exit_for_refusal;
 use crate::outcome::{Code, Error, ErrorCode, Exit, Result};
 use crate::service::documents::booking::Booking;
@@ -98,44 +98,50 @@ pub(crate) fn known_line(
     }
     let retry = last_try(facts, records, keyed)?;
     let outcome = match own_attempt(facts, records, keyed, &keyed.key(retry))? {
-        Some(attempt) => booked_by(facts, records, &attempt)?,
+        Some(attempt) => {
+            let journal = records.journal()?;
+            let id = match attempt.state {
+                State::Unresolved => journal.marked(&attempt.idempotency_key)?,
+                State::Resolved => attempt.booking_id.clone(),
+                State::Refused | State::Abandoned => None,
+            };
+            let stored = id.as_deref().map(|id| journal.load_booking(id)).transpose()?.flatten();
+            booked_by(facts, records, &attempt, stored)
+                .map_err(|error| error.idempotency_key(&attempt.idempotency_key))
+        }
         None => Err(unsent()),
     };
     Ok(RowResult { keyed, retry, outcome }.line())
 }
 
 /// The booking that an attempt made, as the journal keeps it, or why there is none.
-fn booked_by(facts: &Facts, records: &Records, attempt: &Attempt) -> Result<Result<Booking>> {
-    let (journal, key) = (records.journal()?, &attempt.idempotency_key);
-    let id = match attempt.state {
-        State::Resolved => attempt.booking_id.clone(),
-        State::Unresolved => journal.marked(key)?,
-        State::Refused | State::Abandoned => None,
-    };
-    let stored = id.as_deref().map(|id| journal.load_booking(id)).transpose()?.flatten();
-    let why = match (attempt.state, stored) {
-        (state, Some(stored)) => {
-            let verdict =
-                verdict::of_known(records, &stored.requested.unwrap_or_default(), &stored.booking);
-            match verdict::refusal(facts, &stored.booking, &verdict) {
-                None if state == State::Resolved => return Ok(Ok(stored.booking)),
-                refusal => refusal,
-            }
-        }
-        (State::Resolved, None) => id.map(|id| {
-            let what = format!("booking {id} was deleted from the journal");
-            Error::journal(what).exiting(Exit::NotFound)
-        }),
-        (State::Refused, None) => Some(
-            refusal(attempt)
-                .unwrap_or_else(|| Error::new(Code::Network, "the service was not reached")),
-        ),
-        (State::Abandoned, None) => Some(abandoned(attempt)),
-        (State::Unresolved, None) => None,
-    };
+fn booked_by(
+    facts: &Facts,
+    records: &Records,
+    attempt: &Attempt,
+    stored: Option<KeptBooking>,
+) -> Result<Booking> {
     let unknown = || {
-        let check = format!("check it: {}", resume_command(key));
+        let check = format!("check it: {}", resume_command(&attempt.idempotency_key));
         Error::new(Code::OutcomeUnknown, "the outcome is unknown: a booking may exist").hint(check)
     };
-    Ok(Err(why.unwrap_or_else(unknown).idempotency_key(key)))
+    Err(match (attempt.state, stored) {
+        (state, Some(stored)) => {
+            let requested = stored.requested.unwrap_or_default();
+            let verdict = verdict::of_known(records, &requested, &stored.booking);
+            match verdict::refusal(facts, &stored.booking, &verdict) {
+                None if state == State::Resolved => return Ok(stored.booking),
+                refusal => refusal.unwrap_or_else(unknown),
+            }
+        }
+        (State::Resolved, None) => match &attempt.booking_id {
+            Some(id) => Error::journal(format!("booking {id} was deleted from the journal"))
+                .exiting(Exit::NotFound),
+            None => unknown(),
+        },
+        (State::Refused, None) => refusal(attempt)
+            .unwrap_or_else(|| Error::new(Code::Network, "the service was not reached")),
+        (State::Abandoned, None) => abandoned(attempt),
+        (State::Unresolved, None) => unknown(),
+    })
 }
