@@ -78,9 +78,7 @@ fn what_searches_ask_for_is_learned_from_their_refusals() {
             "nested",
             "auth_query = \"api_key\"\n",
             &[
-                "dialect.slots_venue_field = where.venue_id",
-                "dialect.slots_datetime_field = when.start",
-                "dialect.slots_party_size_field = who.party_size",
+                "write.slots = del(.venue_id, .datetime, .party_size) * {where: {venue_id: .venue_id}} * {when: {start: .datetime}} * {who: {party_size: .party_size}}",
             ],
         ),
         (

@@ -210,34 +210,26 @@ impl Draft {
         self.named.iter().any(|it| it.holds == Some(PROVIDER))
     }
 
-    /// The settings that make this request; none where the profile makes it already. Where other
-    /// names are all that is asked for, the keys of the dialect say them. With holes, `<?>` and
-    /// `NAME` stand for what only a person knows.
-    pub(crate) fn settings(&self, with_holes: bool) -> Vec<Setting> {
-        let rename = |own: &OwnField, to: &str| {
-            let key = own.key?;
-            Some(Setting::new(format!("dialect.{key}"), to))
+    /// The setting that makes this request; none where the profile makes it already. Where another
+    /// name is all that is asked for, a key of the dialect says it. With holes, `<?>` and `NAME`
+    /// stand for what only a person knows.
+    pub(crate) fn setting(&self, with_holes: bool) -> Option<Setting> {
+        let renamed = match (&self.own[..], &self.named[..]) {
+            ([own], [field]) => {
+                let is_own = self.held(field, with_holes) == Some((own.name, AS_IT_IS));
+                is_own.then_some((own, &*field.path))
+            }
+            ([own], []) => (own.is_unknown && with_holes).then_some((own, "NAME")),
+            _ => None,
         };
-        let renamed = self.named.iter().filter_map(|field| {
-            let held = self.held(field, with_holes);
-            let own = |own: &&OwnField| held == Some((own.name, AS_IT_IS));
-            match self.own.iter().find(own) {
-                Some(own) if own.path == field.path => None,
-                own => Some(own.and_then(|own| rename(own, &field.path))),
-            }
-        });
-        let renamed: Option<Vec<_>> = renamed.collect();
-        match renamed {
-            Some(renamed) if self.sent(with_holes).len() == self.own.len() => renamed,
-            Some(renamed) if renamed.is_empty() && with_holes && !self.is_search() => {
-                let unknown = self.own.iter().filter(|own| own.is_unknown);
-                unknown.filter_map(|own| rename(own, "NAME")).collect()
-            }
-            _ => {
-                let key = format!("write.{}", self.kind.as_str());
-                vec![Setting::new(key, self.expression(with_holes))]
-            }
+        if let Some((OwnField { key: Some(key), .. }, name)) = renamed {
+            return Some(Setting::new(format!("dialect.{key}"), name));
         }
+        let sent = self.sent(with_holes);
+        let is_own = |own: &OwnField| sent.contains(&(&own.path, Some((own.name, AS_IT_IS))));
+        let is_written_so = sent.len() == self.own.len() && self.own.iter().all(is_own);
+        let key = format!("write.{}", self.kind.as_str());
+        (!is_written_so).then(|| Setting::new(key, self.expression(with_holes)))
     }
 
     /// The paths that are sent with what they hold: the profile's own, unless the service does not
@@ -301,11 +293,8 @@ impl Draft {
     }
 
     pub(crate) fn command(&self) -> Option<String> {
-        let settings = self.settings(true);
-        let settings = settings.iter().map(|it| shell::word(&it.to_string()));
-        let settings: Vec<String> = settings.collect();
-        let profile = self.profile.as_deref();
-        (!settings.is_empty()).then(|| set_command(profile, &settings.join(" ")))
+        let setting = self.setting(true)?.to_string();
+        Some(set_command(self.profile.as_deref(), &shell::word(&setting)))
     }
 }
 

@@ -28,7 +28,12 @@ pub(crate) fn suggest_fix(refusal: &Refusal, call: &Call) -> Option<String> {
     if let Some(flag) = unsent.clone().find_map(flag) {
         return Some(format!("add {flag}, which the service requires"));
     }
-    let values = values_to_correct(&named, flag);
+    let flags = named.iter().map(flag).collect::<Option<Vec<String>>>().unwrap_or_default();
+    let values = match &flags[..] {
+        [] => None,
+        [flag] => Some(format!("check the value of {flag}")),
+        _ => Some(format!("check the values of {}", flags.join(", "))),
+    };
     let field = unsent.next().map(|it| &it.name);
     let is_ours = |it: &&Named| !is_sent(it) || draft.own_name(&it.name).is_some();
     let ours: Vec<&Named> = named.iter().filter(is_ours).collect();
@@ -73,16 +78,6 @@ fn flag_of(draft: &Draft, field: &str) -> Option<String> {
         _ => return None,
     };
     Some(if draft.is_row { field } else { flag }.to_owned())
-}
-
-/// Which values to correct, if the named fields have flags: `check the value of --party`.
-fn values_to_correct(named: &[Named], flag: impl Fn(&Named) -> Option<String>) -> Option<String> {
-    let flags: Vec<String> = named.iter().map(flag).collect::<Option<_>>()?;
-    match (&flags[..], named) {
-        ([], _) => None,
-        ([flag], _) => Some(format!("check the value of {flag}")),
-        _ => Some(format!("check the values of {}", flags.join(", "))),
-    }
 }
 
 #[cfg(test)]

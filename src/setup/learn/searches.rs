@@ -21,7 +21,7 @@ async fn ask(
 ) -> Result<Reply> {
     let own = reads.parts.api.facts.adapter().clone();
     let reply = loop {
-        reads.parts.api.use_adapter(with(&own, &draft.settings(false))?);
+        reads.parts.api.use_adapter(with(&own, draft.setting(false).as_slice())?);
         match reads.send(&read(draft)).await? {
             Reply::Nothing(error)
                 if matches!(error.http_status, Some(400 | 404 | 409 | 422))
@@ -49,7 +49,7 @@ impl LearnReport {
         if let Some(names) = &names {
             why.push_str(&format!("; only you know the value of {names}"));
         }
-        let setting = names.and_then(|_| draft.settings(true).pop()).map(|it| it.to_string());
+        let setting = names.and_then(|_| draft.setting(true)).map(|it| it.to_string());
         self.refused.push(Refused { why, setting });
     }
 }
@@ -81,7 +81,7 @@ pub(crate) async fn venues(reads: &mut Reads<'_>) -> Result<Option<Value>> {
                 answer = Some(document);
                 // What was learned is tried with the second page too.
                 if let Some(NextPage::Field { name, value }) = next
-                    && !draft.settings(false).is_empty()
+                    && draft.setting(false).is_some()
                 {
                     let page = |_: &Draft| query(place, Some((name.clone(), value.clone())));
                     if let Reply::Nothing(error) = ask(reads, &mut draft.clone(), page).await? {
@@ -101,7 +101,7 @@ pub(crate) async fn venues(reads: &mut Reads<'_>) -> Result<Option<Value>> {
     let report = &mut reads.report;
     match (&answer, failed) {
         (Some(_), _) if draft.open().is_some() => report.leave_open(&draft, "search".to_owned()),
-        (Some(_), _) if draft.is_certain() => report.settings.extend(draft.settings(false)),
+        (Some(_), _) if draft.is_certain() => report.settings.extend(draft.setting(false)),
         // A refusal that names no field may be of the place, which says nothing against the profile.
         (None, Some(error)) if near.is_none() && named(body(&error)).is_empty() => {
             report.notes.extend([error.message.clone(), NO_VENUE.to_owned()]);
@@ -143,20 +143,19 @@ pub(crate) async fn slots(reads: &mut Reads<'_>, found: &Value) -> Result<Option
             return Ok(None);
         }
     };
-    let settings = draft.settings(false);
+    let setting = draft.setting(false);
     // What was filled in is certain where it makes a difference: another day has other slots.
-    let is_tested = settings.is_empty() || {
+    let is_tested = setting.is_none() || {
         let other = ask(reads, &mut draft, query(2)).await?;
         matches!(other, Reply::Sample(other) if other != document)
     };
     if is_tested && draft.is_certain() {
-        reads.report.settings.extend(settings);
+        reads.report.settings.extend(setting);
         return Ok(Some(document));
     }
     let why = "slots: another day is answered alike, or two fields have one value, so correct the fields before you use them";
-    let setting = settings.first().map(ToString::to_string);
-    let why = why.to_owned();
-    reads.report.refused.push(Refused { why, setting });
+    let setting = setting.map(|it| it.to_string());
+    reads.report.refused.push(Refused { why: why.to_owned(), setting });
     Ok(None)
 }
 
