@@ -120,10 +120,7 @@ impl InFlight {
 
 /// After something was sent, leaving a question is an interrupt: `declined` means nothing was sent.
 pub(crate) fn declined_to_interrupted(error: Error) -> Error {
-    if error.code == Code::Declined {
-        return Error::interrupted(Exit::Interrupted);
-    }
-    error
+    if error.code == Code::Declined { Error::interrupted(Exit::Interrupted) } else { error }
 }
 
 pub(crate) fn resume_command(key: &str) -> String {

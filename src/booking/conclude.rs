@@ -150,9 +150,8 @@ pub(crate) async fn finish_changed(
         let (id, field) = (booking.id(), &unproved.field);
         let what =
             format!("booking {id} does not show its {field}, so the change may not have been made");
-        let mut error = Error::new(Code::ChangeNotShown, what);
-        error.body = Some(booking.document.clone());
-        return Err(error.hint(way_to_map(facts, change.kind, field)));
+        let hint = way_to_map(facts, change.kind, field);
+        return Err(Error::new(Code::ChangeNotShown, what).hint(hint).body(booking.document));
     }
     let exit = finish_recorded(facts, records, ui, &booking, &recorded, |view| {
         view.is_answered = change.is_payment;

@@ -115,13 +115,11 @@ pub(crate) fn refusal(facts: &Facts, booking: &Booking, verdict: &Verdict) -> Op
     let (id, status) = (booking.id(), booking.status());
     let clause = verdict.refusal.as_ref()?;
     let what = format!("booking {id} ({status}) is not the one that was asked for: {clause}");
-    let mut error = Error::new(Code::OutcomeUnknown, what);
-    error.body = Some(booking.document.clone());
-    let set = verdict.setting.map(|setting| facts.adapter().set_command(setting));
-    Some(match set {
-        Some(set) => error.hint(format!("set how the service writes it: {set}")),
-        None => error.hint(format!("see the booking: {}", show_command(id))),
-    })
+    let hint = match verdict.setting.map(|setting| facts.adapter().set_command(setting)) {
+        Some(set) => format!("set how the service writes it: {set}"),
+        None => format!("see the booking: {}", show_command(id)),
+    };
+    Some(Error::new(Code::OutcomeUnknown, what).hint(hint).body(booking.document.clone()))
 }
 
 /// Says what a booking that was made shows otherwise, or not at all. `row` names a row of a batch.
@@ -165,7 +163,5 @@ pub(crate) fn certain(records: &Records, requested: &Value, booking: Booking) ->
         return Ok(booking);
     }
     let why = "the response has an id and a status, and shows nothing else of a booking";
-    let mut error = Error::new(Code::UnexpectedAnswer, why);
-    error.body = Some(booking.document);
-    Err(error)
+    Err(Error::new(Code::UnexpectedAnswer, why).body(booking.document))
 }

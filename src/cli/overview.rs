@@ -54,9 +54,7 @@ pub(crate) fn template(all: &clap::Command, columns: usize) -> String {
 
 fn summary(command: &clap::Command) -> String {
     let mut summary = command.get_about().map(ToString::to_string).unwrap_or_default();
-    for alias in command.get_all_aliases() {
-        summary.push_str(&format!(" [alias: {alias}]"));
-    }
+    summary.extend(command.get_all_aliases().map(|alias| format!(" [alias: {alias}]")));
     summary
 }
 

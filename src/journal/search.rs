@@ -92,9 +92,7 @@ impl<'a> Query<'a> {
                          AND coalesce(username, {user}) = {user} AND coalesce(host, {host}) = {host})"
             ));
         }
-        if let Some(phone) = &sought.phone {
-            all.push(query.contain(&["phone"], &number(phone)));
-        }
+        all.extend(sought.phone.iter().map(|phone| query.contain(&["phone"], &number(phone))));
         for (field, part) in
             [("guest", &sought.guest), ("email", &sought.email), ("venue", &sought.venue)]
         {

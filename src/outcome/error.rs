@@ -187,6 +187,11 @@ impl Error {
         self
     }
 
+    pub(crate) fn body(mut self, body: Document) -> Self {
+        self.body = Some(body);
+        self
+    }
+
     pub(crate) fn idempotency_key(mut self, key: &str) -> Self {
         self.idempotency_key = Some(key.to_owned());
         self

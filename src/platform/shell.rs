@@ -66,10 +66,7 @@ fn powershell_word(text: &str) -> String {
     let is_special = text.contains(['@', ','])
         || text.starts_with('-') && text.contains(['.', ':'])
         || text.starts_with(['%', '~']);
-    if is_plain(text) && !is_special {
-        return text.to_owned();
-    }
-    powershell_string(text)
+    if is_plain(text) && !is_special { text.to_owned() } else { powershell_string(text) }
 }
 
 pub(crate) fn powershell_string(text: &str) -> String {

@@ -59,7 +59,8 @@ const KEYS: &[AnswerColumn] = &[
 
 pub(crate) async fn bookings(api: &Api, records: &Records, ui: &Ui, args: Args) -> Result<Exit> {
     let path = of_organization("/sandbox/bookings", args.organization.as_deref());
-    list(api, records, ui, path, "bookings", BOOKINGS).await
+    let list = AnswerList::read(api, Call::get(path), "bookings", BOOKINGS).await?;
+    list.emit(records, ui, "no bookings yet")
 }
 
 pub(crate) async fn inbox(api: &Api, records: &Records, ui: &Ui, args: InboxArgs) -> Result<Exit> {
@@ -82,16 +83,4 @@ pub(crate) async fn keys(api: &Api, records: &Records, ui: &Ui) -> Result<Exit> 
     let keys = list.rows().into_iter().filter_map(|it| it["key"].as_str());
     keys.for_each(reveal);
     list.emit(records, ui, "no keys yet")
-}
-
-async fn list(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
-    path: String,
-    field: &'static str,
-    columns: &'static [AnswerColumn],
-) -> Result<Exit> {
-    let list = AnswerList::read(api, Call::get(path), field, columns).await?;
-    list.emit(records, ui, &format!("no {field} yet"))
 }

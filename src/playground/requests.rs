@@ -198,9 +198,7 @@ fn line(request: &Document) -> Page {
 /// Why a request was refused or what it met, and what the service ignored.
 fn describe(request: &Value) -> String {
     let mut wording = Vec::new();
-    if let Some(fault) = request["fault"].as_str() {
-        wording.push(format!("fault {fault}:"));
-    }
+    wording.extend(request["fault"].as_str().map(|fault| format!("fault {fault}:")));
     wording.extend(request["reason"].as_str().map(str::to_owned));
     let notes = request["notes"].as_array().into_iter().flatten();
     let notes: Vec<_> = notes.map(|it| format!("note: {}", plain(it))).collect();

@@ -181,12 +181,8 @@ impl Log {
             status => status.to_string(),
         };
         let mut line = format!("{method} {path} {status} {took:.1} ms");
-        if let Some(key) = &exchange.key {
-            line.push_str(&format!(" {key}"));
-        }
-        if let Some(fault) = &exchange.fault {
-            line.push_str(&format!(" fault: {fault}"));
-        }
+        line.extend(exchange.key.iter().map(|key| format!(" {key}")));
+        line.extend(exchange.fault.iter().map(|fault| format!(" fault: {fault}")));
         Output::log(self.style, &time, &line);
         let below = " ".repeat(time.len());
         let notes = exchange.notes.iter().map(|note| format!("note: {note}"));

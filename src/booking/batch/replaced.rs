@@ -61,7 +61,7 @@ impl Replaced {
     }
 
     /// What a row that was not sent yet was before it was corrected.
-    fn before(&self, records: &Records, row: &BatchRow) -> Vec<&Attempt> {
+    pub(super) fn before(&self, records: &Records, row: &BatchRow) -> Vec<&Attempt> {
         if self.attempts.is_empty() {
             return Vec::new();
         }
@@ -70,10 +70,6 @@ impl Replaced {
             Some(before) == seat.as_ref() && is_same_guest(attempt.canonical(), &row.body)
         });
         attempts.map(|it| &it.1).collect()
-    }
-
-    pub(crate) fn is_corrected(&self, records: &Records, row: &BatchRow) -> bool {
-        !self.before(records, row).is_empty()
     }
 
     /// The booking of a corrected row, if it is by now as the row asks. `None` if nothing stands
@@ -104,14 +100,14 @@ impl Replaced {
                 return Ok(Some(booking));
             }
             let what = "the row was booked before it was corrected; nothing was sent";
-            let mut error = Error::new(Code::AlreadyBooked, format!("{what}: {id} stands"));
-            error.body = Some(booking.document.clone());
-            return Err(error.hint(match flags {
+            let hint = match flags {
                 Some(flags) => {
                     format!("change it: {}", shell::command("modify", id, &flags.join(" ")))
                 }
                 None => format!("see it: {}", show_command(id)),
-            }));
+            };
+            let error = Error::new(Code::AlreadyBooked, format!("{what}: {id} stands"));
+            return Err(error.hint(hint).body(booking.document));
         }
         Ok(None)
     }

@@ -179,7 +179,7 @@ impl BatchRun<'_> {
             let in_batch = earlier.add(records, keyed.row.number, row).filter(|_| !self.equal_rows);
             let other = booked.for_guest_of(records, ui, row, is_own).or(in_batch)?;
             let is_booked = !self.retry_failed && has_booking(keyed);
-            if is_booked || self.replaced.is_corrected(records, &keyed.row) {
+            if is_booked || !self.replaced.before(records, &keyed.row).is_empty() {
                 return None;
             }
             Some((keyed.row.number, other))

@@ -367,10 +367,9 @@ impl BookingSender<'_> {
                     // A sandbox may have been reset. Of another service, or with another
                     // organization's key, both stand.
                     if self.api.facts.certainty() != Certainty::Contract {
-                        let mut error = Error::new(Code::OutcomeUnknown, what);
-                        error.body = Some(booking.document.clone());
-                        let hint =
-                            format!("see both: {}; {}", show_command(known), show_command(id));
+                        let (known, id) = (show_command(known), show_command(id));
+                        let error = Error::new(Code::OutcomeUnknown, what).body(booking.document);
+                        let hint = format!("see both: {known}; {id}");
                         return Err(error.hint(hint).idempotency_key(self.key));
                     }
                     self.ui.out.warn(&what);
@@ -409,8 +408,7 @@ impl BookingSender<'_> {
         };
         error.http_status = Some(status);
         error.request = Some(self.call.name());
-        error.body = Some(booking.document.clone());
-        Err(error)
+        Err(error.body(booking.document))
     }
 
     /// Whether the booking says that it was made after this command began.

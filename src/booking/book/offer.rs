@@ -155,18 +155,17 @@ impl Offer {
             let what = format!(
                 "cannot find {wanted} among the slots of {venue}: the time {time} is not understood; nothing was booked"
             );
-            let mut error = Error::new(Code::UnexpectedAnswer, what).hint(format!(
+            let hint = format!(
                 "to book a slot, {how} ID; to say how the service writes times, set `read.slots` with `bookctl profile set`"
-            ));
-            error.body = Some(self.document.clone());
-            return error;
+            );
+            let error = Error::new(Code::UnexpectedAnswer, what);
+            return error.hint(hint).body(self.document.clone());
         }
         if !self.is_comparable() {
             return unknown_zone();
         }
         let what = format!("{venue} has no slot at {wanted}; nothing was booked");
-        let mut error = Error::new(Code::NoSlot, what);
-        error.body = Some(self.document.clone());
+        let mut error = Error::new(Code::NoSlot, what).body(self.document.clone());
         let nearest = self.nearest().into_iter().take(5).map(|row| &self.slots[row]);
         for slot in nearest.clone() {
             error = error.detail(format!("{}  {}", slot.time_text(), slot.id()));

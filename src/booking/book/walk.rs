@@ -410,8 +410,5 @@ impl Wizard<'_> {
 }
 
 pub(crate) fn not_empty(text: &str, why: &str) -> Result<(), String> {
-    if text.trim().is_empty() {
-        return Err(why.to_owned());
-    }
-    Ok(())
+    if text.trim().is_empty() { Err(why.to_owned()) } else { Ok(()) }
 }

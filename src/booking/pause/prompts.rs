@@ -88,10 +88,7 @@ fn is_unresolved(booking: &Booking, is_sent: bool) -> Error {
     let what = format!("Booking {} is still waiting.", booking.id());
     let answer = shell::command("continue", booking.id(), "");
     let error = Error::new(Code::Declined, what).hint(format!("answer it: {answer}"));
-    if is_sent {
-        return error.exiting(Exit::Interrupted);
-    }
-    error
+    if is_sent { error.exiting(Exit::Interrupted) } else { error }
 }
 
 pub(crate) fn show_pause(facts: &Facts, records: &Records, ui: &Ui, booking: &Booking) {

@@ -92,10 +92,8 @@ pub(crate) fn wrong_booking_error(booking: &Booking, id: &str) -> Error {
 }
 
 fn unexpected(booking: &Booking, why: String) -> Error {
-    let mut error = Error::new(Code::UnexpectedAnswer, why)
-        .hint("check the base URL: the response may not come from the booking service");
-    error.body = Some(booking.document.clone());
-    error
+    let hint = "check the base URL: the response may not come from the booking service";
+    Error::new(Code::UnexpectedAnswer, why).hint(hint).body(booking.document.clone())
 }
 
 /// Reads a booking again and again until `is_done` says so of what was read, or the time is over,

@@ -77,9 +77,7 @@ fn reply(shell: Shell, line: &CommandLine, candidates: &[CompletionCandidate]) -
             }
             Shell::Zsh | Shell::Fish | Shell::Powershell | Shell::Elvish => {
                 reply.push_str(value);
-                if let Some(about) = about {
-                    reply.push_str(&format!("\t{about}"));
-                }
+                reply.extend(about.map(|about| format!("\t{about}")));
             }
         }
         reply.push('\n');

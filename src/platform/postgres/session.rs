@@ -178,10 +178,7 @@ async fn run(client: Arc<Client>, request: SessionRequest) -> SqlResult<Statemen
             result.changed = rows.rows_affected().unwrap_or_default();
         }
     }
-    if is_insert && result.changed == 0 {
-        return Err(SqlFailure::Unreadable);
-    }
-    Ok(result)
+    if is_insert && result.changed == 0 { Err(SqlFailure::Unreadable) } else { Ok(result) }
 }
 
 impl SqlExecutor for PostgresSession<'_> {

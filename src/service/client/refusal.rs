@@ -160,9 +160,9 @@ impl Refusal {
                 None => rejected(),
             },
         };
-        for (label, value) in self.particulars() {
-            sentence.push_str(&format!("; {label}: {value}"));
-        }
+        sentence.extend(
+            self.particulars().into_iter().map(|(label, value)| format!("; {label}: {value}")),
+        );
         // The service's message may contain what was sent.
         redact(&sentence).into_owned()
     }

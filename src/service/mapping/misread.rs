@@ -7,12 +7,11 @@ use crate::outcome::{Code, Error};
 /// `why` is what was found instead, as a sentence, and `settings` those of a profile that say how
 /// to read such a document.
 pub(super) fn misread(why: String, settings: &str, document: &Document) -> Error {
-    let mut error = Error::new(Code::UnexpectedAnswer, why).hint(format!(
+    let hint = format!(
         "if the service names it differently, set {settings} with `bookctl profile set`; `bookctl api` shows the \
          whole answer"
-    ));
-    error.body = Some(document.clone());
-    error
+    );
+    Error::new(Code::UnexpectedAnswer, why).hint(hint).body(document.clone())
 }
 
 /// `why` is the predicate of a sentence about the expression.

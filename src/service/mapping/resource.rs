@@ -30,10 +30,7 @@ pub(crate) fn flattened(document: &Document) -> Cow<'_, Value> {
             flat.as_object_mut().map(|object| object.remove(NON_DATA_KEYS));
         }
     }
-    if flat == *value {
-        return Cow::Borrowed(value);
-    }
-    Cow::Owned(flat)
+    if flat == *value { Cow::Borrowed(value) } else { Cow::Owned(flat) }
 }
 
 /// The objects beside the document's own, and the places of the named ones.

@@ -172,11 +172,8 @@ impl Output {
             Format::Json => Ok(json::compact(view.json().text()) + "\n"),
             Format::Jq(filter) => {
                 let document = view.json();
-                filter.run(document.value()).map_err(|mut error| {
-                    // The call may have changed something.
-                    error.body = Some(document);
-                    error
-                })
+                // The call may have changed something.
+                filter.run(document.value()).map_err(|error| error.body(document))
             }
         }
     }

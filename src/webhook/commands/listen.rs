@@ -207,10 +207,7 @@ impl Display<'_> {
             }
             return Ok(true);
         }
-        if !event.is_shown {
-            return Ok(true);
-        }
-        self.ui.out.emit_line(&event)
+        if !event.is_shown { Ok(true) } else { self.ui.out.emit_line(&event) }
     }
 }
 

@@ -137,10 +137,7 @@ pub(crate) fn read_rows(name: &str, text: &str, ignored: &[String]) -> Result<Ve
             })),
         }
     }
-    if !mistakes.is_empty() {
-        return Err(report(&mistakes));
-    }
-    Ok(rows)
+    if !mistakes.is_empty() { Err(report(&mistakes)) } else { Ok(rows) }
 }
 
 /// The rows as they were read, with their lines, counted from 1.

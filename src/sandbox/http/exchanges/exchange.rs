@@ -74,9 +74,7 @@ impl HttpMessage {
             let latin = || value.as_bytes().iter().copied().map(char::from).collect::<String>();
             let text = std::str::from_utf8(value.as_bytes());
             let text = text.ok().filter(|_| !is_latin).map_or_else(|| latin().into(), Cow::from);
-            for part in [name.as_str(), ": ", &text, "\n"] {
-                lines.push_str(part);
-            }
+            lines.extend([name.as_str(), ": ", &text, "\n"]);
         }
         Self { headers: lines, is_latin, ..Self::default() }
     }
@@ -222,10 +220,7 @@ impl Exchange {
 
     /// The body of the service's own answer: empty if a fault answered instead.
     pub(in super::super) fn service_answer(&self) -> &[u8] {
-        if self.fault_kind() == Some(FaultKind::Status) {
-            return &[];
-        }
-        &self.response.body
+        if self.fault_kind() == Some(FaultKind::Status) { &[] } else { &self.response.body }
     }
 
     pub(in super::super) fn path(&self) -> &str {
