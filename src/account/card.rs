@@ -60,7 +60,7 @@ pub(crate) async fn card(parts: &Parts, args: CardArgs) -> Result<Exit> {
 
 fn card_page(card: &Value, envelope_fields: &[(String, String)]) -> Page {
     let mut page = Page::default();
-    let fields = &mut Fields::of(card);
+    let fields = &mut Fields::from_document(card);
     let has_card = fields.get("has_card").and_then(Value::as_bool);
     match has_card {
         Some(true) => page.heading(Tone::Good, "card", "the account has a card on file"),

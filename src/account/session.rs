@@ -377,7 +377,7 @@ fn session_page(
     envelope_fields: &[(String, String)],
     certainty: Certainty,
 ) -> Page {
-    let fields = &mut Fields::of(session);
+    let fields = &mut Fields::from_document(session);
     let id = fields.scalar("id").unwrap_or_default();
     let is_deleted = session.get("deleted") == Some(&Value::Bool(true));
     let state = fields.scalar("state").filter(|_| !is_deleted);

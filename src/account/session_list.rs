@@ -44,7 +44,7 @@ pub(crate) async fn run(parts: &Parts, args: &Args) -> Result<Exit> {
     let page = |_: &Document| {
         let headers = ["", "id", "state", "guest", "provider", "created", "also"];
         let rows = (1..).zip(&pages.items).map(|(number, session)| {
-            let mut fields = Fields::of(session);
+            let mut fields = Fields::from_document(session);
             let mut row = vec![TableCell::from(format!("@{number}"))];
             let own = ["id", "state", "end_user", "provider"].map(|name| fields.scalar(name));
             row.extend(own.map(|text| TableCell::from(text.unwrap_or_default())));

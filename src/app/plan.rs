@@ -31,7 +31,7 @@ pub(crate) struct Needs {
 }
 
 impl Needs {
-    pub(crate) const fn of(service: ServiceNeed) -> Self {
+    pub(crate) const fn from_service(service: ServiceNeed) -> Self {
         Needs { service, is_server: false, only_reads: false }
     }
 }
@@ -54,7 +54,7 @@ impl Plan {
         args: A,
         run: impl AsyncFnOnce(&Parts, A) -> Result<Exit> + 'static,
     ) -> Self {
-        Plan::with(Needs::of(ServiceNeed::Profile), args, run)
+        Plan::with(Needs::from_service(ServiceNeed::Profile), args, run)
     }
 
     /// A command of the profile's service that changes nothing.
@@ -62,7 +62,11 @@ impl Plan {
         args: A,
         run: impl AsyncFnOnce(&Parts, A) -> Result<Exit> + 'static,
     ) -> Self {
-        Plan::with(Needs { only_reads: true, ..Needs::of(ServiceNeed::Profile) }, args, run)
+        Plan::with(
+            Needs { only_reads: true, ..Needs::from_service(ServiceNeed::Profile) },
+            args,
+            run,
+        )
     }
 
     pub(crate) fn with<A: 'static>(

@@ -44,7 +44,7 @@ pub(crate) fn kept_terms(records: &Records, booking: &Booking) -> Option<Value> 
     let stored = find_recorded(records, booking)?;
     let booking = stored.fill_in(booking);
     let terms = stored.terms?;
-    let time = |of: &Value| DocumentTime::of(of, "datetime");
+    let time = |of: &Value| DocumentTime::from_field(of, "datetime");
     let is_there = time(booking.value())? == time(&terms)?;
     is_there.then_some(terms)
 }
@@ -66,7 +66,7 @@ pub(crate) fn cancellation_cost(
     let own = |slot: &Slot| slot.value.get("cancellation_terms").cloned();
     let terms = terms.or_else(|| slot.as_ref().and_then(own));
     let cost = terms.and_then(|terms| reader.cost(&terms));
-    let also = slot.and_then(|slot| SlotDetails::of(&slot, reader).also);
+    let also = slot.and_then(|slot| SlotDetails::from_slot(&slot, reader).also);
     cost.or_else(|| also.map(|also| format!("not understood; the slot shows: {also}")))
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn compared(
     booking: &Booking,
     is_first: bool,
 ) -> Vec<Compared> {
-    let wish = Wish::of(requested);
+    let wish = Wish::from_request(requested);
     let has_offset = booking.time.read().is_none_or(|time| time.instant.is_some());
     let zone = (!has_offset).then(|| zone_of(records, &wish, booking)).flatten();
     compare(&wish, booking, zone.as_ref(), is_first)

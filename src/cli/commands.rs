@@ -133,7 +133,7 @@ impl Command {
             Command::Modify(args) => Plan::service(args, booking::change::modify::run),
             Command::Cancel(args) => Plan::service(args, booking::change::cancel::run),
             Command::Desk(args) => {
-                let needs = Needs { is_server: true, ..Needs::of(ServiceNeed::Profile) };
+                let needs = Needs { is_server: true, ..Needs::from_service(ServiceNeed::Profile) };
                 Plan::with(needs, args, desk::run)
             }
             Command::Bookings(args) => Plan::service(args, booking::find::run),
@@ -141,7 +141,7 @@ impl Command {
             Command::Session(group) => {
                 let verb = group.command.unwrap_or_default();
                 let only_reads = verb.only_reads();
-                let needs = Needs { only_reads, ..Needs::of(ServiceNeed::Profile) };
+                let needs = Needs { only_reads, ..Needs::from_service(ServiceNeed::Profile) };
                 Plan::with(needs, verb, account::session::run)
             }
             Command::Card(args) => Plan::read(args, account::card::card),
@@ -149,7 +149,7 @@ impl Command {
             Command::Status(_) => Plan::service((), status::run),
             Command::Journal(group) => {
                 let verb = group.command.unwrap_or_default();
-                Plan::with(Needs::of(ServiceNeed::None), verb, journal::run)
+                Plan::with(Needs::from_service(ServiceNeed::None), verb, journal::run)
             }
             Command::Attempts(args) => Plan::with(args.needs(), args, booking::attempts::run),
             Command::Sandbox(group) => {

@@ -116,7 +116,7 @@ impl Service {
 
 impl Target {
     /// This service, with a key or the profile's.
-    pub(crate) fn of(service: Service, key: Option<Secret>) -> Self {
+    pub(crate) fn from_service(service: Service, key: Option<Secret>) -> Self {
         let place = Place::Service(Box::new(service));
         Target { key, retention: Retention::default(), journal: None, place }
     }
@@ -240,7 +240,7 @@ pub(crate) fn resolve(
         service.ca_file = profile.ca_file;
         service.adapter = profile.adapter;
     }
-    Ok(Target { retention, journal, ..Target::of(service, key) })
+    Ok(Target { retention, journal, ..Target::from_service(service, key) })
 }
 
 /// The journal that the environment names, else the profile's.

@@ -57,7 +57,7 @@ impl CardAction {
     }
 
     /// The error is a sentence for the person.
-    pub(super) fn of(typed: char, entry: &Entry, api: &Api) -> Result<Self, String> {
+    pub(super) fn for_letter(typed: char, entry: &Entry, api: &Api) -> Result<Self, String> {
         let mut meant = LETTERS.iter().filter(|it| it.1.starts_with(typed));
         let Some((_, key, word, _)) = meant.clone().next() else {
             return Err(format!("`{typed}` is not a key here. Press ? for the keys"));

@@ -296,7 +296,7 @@ fn group_of(stored: &KeptBooking, now: Timestamp, zone: &TimeZone) -> Group {
     if booking.waits_until().is_some_and(|at| at > now) {
         return Group::Waiting;
     }
-    let time = DocumentTime::of(booking.value(), "datetime");
+    let time = DocumentTime::from_field(booking.value(), "datetime");
     let day = time.and_then(|time| time.day_in(None));
     match day.map(|day| day.cmp(&zone.to_datetime(now).date())) {
         _ if !booking.status().has_not_ended() => Group::Earlier,
@@ -311,7 +311,8 @@ fn by_visit(group: Group, entry: &Entry, zone: &TimeZone) -> i64 {
     let Entry::Booking(stored) = entry else {
         return 0;
     };
-    let visit = || DocumentTime::of(stored.booking.value(), "datetime")?.instant_in(Some(zone));
+    let visit =
+        || DocumentTime::from_field(stored.booking.value(), "datetime")?.instant_in(Some(zone));
     let at = match group {
         Group::Waiting => entry.deadline(),
         _ => visit(),

@@ -311,7 +311,7 @@ impl Desk<'_> {
         let Some(entry) = self.list.entry() else {
             return Step::Stay;
         };
-        match (CardAction::of(letter, entry, &self.parts.api), entry) {
+        match (CardAction::for_letter(letter, entry, &self.parts.api), entry) {
             (Err(why), _) => self.message = Some(why),
             (Ok(CardAction::Refresh), Entry::Booking(stored)) => {
                 self.message = Some(format!("Reading {} …", stored.booking.id()));

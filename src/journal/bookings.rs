@@ -196,7 +196,7 @@ pub(super) fn store(
         (Cow::Borrowed(""), None, Searched::default())
     } else {
         let terms = seen.terms.map(stored_terms);
-        (redacted_document(booking), terms, Searched::of(booking, requested, scope))
+        (redacted_document(booking), terms, Searched::from_booking(booking, requested, scope))
     };
     const CHANGED: &str = "ON CONFLICT (origin, id) DO UPDATE SET status = excluded.status, document = excluded.document,
          seen_at = excluded.seen_at, visit = excluded.visit, guest = excluded.guest, email = excluded.email,

@@ -44,7 +44,7 @@ impl LiveBooking {
 
     /// Its time, which a service may show as a text of its own.
     pub(crate) fn time(&self) -> Option<DocumentTime> {
-        let of = |it: &Json| DocumentTime::of(it, "datetime");
+        let of = |it: &Json| DocumentTime::from_field(it, "datetime");
         of(self.booking.value()).or_else(|| of(&self.requested))
     }
 

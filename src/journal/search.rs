@@ -68,7 +68,7 @@ impl<'a> Query<'a> {
         format!("({})", each.collect::<Vec<_>>().join(" OR "))
     }
 
-    fn of(sought: &'a SearchCriteria, origin: &'a str) -> Self {
+    fn from_criteria(sought: &'a SearchCriteria, origin: &'a str) -> Self {
         let mut query = Query {
             conditions: "origin = ?1".to_owned(),
             order: "created_at DESC, id DESC".to_owned(),
@@ -148,7 +148,7 @@ impl Journal {
     ) -> Result<FoundBookings> {
         let limit = limit.map_or(i32::MAX as usize, |limit| limit as usize);
         self.read(|statements, scope| {
-            let query = Query::of(sought, &scope.origin);
+            let query = Query::from_criteria(sought, &scope.origin);
             let rows = statements.query(&query.text(limit.saturating_add(1)), &query.values)?;
             let stored = rows.iter().take(limit).map(KeptBooking::read);
             Ok(FoundBookings {

@@ -26,7 +26,7 @@ pub(super) struct Searched {
 impl Searched {
     /// A guest is found by what the service shows, perhaps masked, and by what was asked for. A
     /// service may repeat a key in any of them.
-    pub(super) fn of(booking: &Booking, requested: Option<&Json>, scope: &Scope) -> Self {
+    pub(super) fn from_booking(booking: &Booking, requested: Option<&Json>, scope: &Scope) -> Self {
         let guest = |field: &str| {
             let of = |document: &Json| Some(plain(document.get("customer")?.get(field)?));
             let displayed = of(booking.value()).unwrap_or_default();
@@ -37,7 +37,7 @@ impl Searched {
                 _ => displayed,
             }
         };
-        let time = |of: &Json| DocumentTime::of(of, "datetime");
+        let time = |of: &Json| DocumentTime::from_field(of, "datetime");
         let time = time(booking.value()).or_else(|| time(requested?));
         let venue_asked = || requested?.get("venue_id").map(plain);
         let venue_id = booking.venue_id().or_else(venue_asked).unwrap_or_default();

@@ -35,13 +35,15 @@ impl Document {
     }
 
     /// A text that is valid JSON.
-    fn of(text: String) -> Self {
+    fn from_valid_text(text: String) -> Self {
         Document(Arc::new(Parts { text: text.into(), ..Parts::default() }))
     }
 
     /// The JSON of a value of ours.
     pub(crate) fn serialized(value: &impl Serialize) -> Self {
-        Document::of(serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()))
+        Document::from_valid_text(
+            serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()),
+        )
     }
 
     /// The text as received.
@@ -57,7 +59,7 @@ impl Document {
     /// Several documents as one array, each unchanged.
     pub(crate) fn array<'a>(documents: impl Iterator<Item = &'a Document>) -> Self {
         let texts: Vec<&str> = documents.map(Document::text).collect();
-        Document::of(format!("[{}]", texts.join(",")))
+        Document::from_valid_text(format!("[{}]", texts.join(",")))
     }
 
     /// Documents as the members of an object, each unchanged.
@@ -65,13 +67,13 @@ impl Document {
         let member =
             |(name, it): &(&str, &Document)| format!("{}:{}", Value::from(*name), it.text());
         let texts: Vec<String> = members.iter().map(member).collect();
-        Document::of(format!("{{{}}}", texts.join(",")))
+        Document::from_valid_text(format!("{{{}}}", texts.join(",")))
     }
 
     /// An object that has members, with one more at its end.
     pub(crate) fn with(&self, name: &str, member: &Document) -> Self {
         let before = self.text().trim_end().trim_end_matches('}');
-        Document::of(format!("{before},{}:{}}}", Value::from(name), member.text()))
+        Document::from_valid_text(format!("{before},{}:{}}}", Value::from(name), member.text()))
     }
 
     /// A string field of the top-level object.

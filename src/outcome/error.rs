@@ -84,11 +84,11 @@ pub(crate) struct ErrorReport {
 impl Error {
     /// An error with a code of the table, and that code's exit code.
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
-        Error::of(code.into(), code.entry().exit, message)
+        Error::with_exit(code.into(), code.entry().exit, message)
     }
 
     /// An error with any code of the service, and this exit code.
-    pub(crate) fn of(code: ErrorCode, exit: Exit, message: impl Into<String>) -> Self {
+    pub(crate) fn with_exit(code: ErrorCode, exit: Exit, message: impl Into<String>) -> Self {
         Error(Box::new(ErrorReport {
             code,
             cause: None,

@@ -73,14 +73,14 @@ impl Command {
     pub(crate) fn needs(&self) -> Needs {
         match self {
             Command::Serve(_) | Command::Run(_) => {
-                Needs { is_server: true, ..Needs::of(ServiceNeed::OwnSandbox) }
+                Needs { is_server: true, ..Needs::from_service(ServiceNeed::OwnSandbox) }
             }
             Command::Requests(args) => {
-                let needs = Needs::of(ServiceNeed::Sandbox);
+                let needs = Needs::from_service(ServiceNeed::Sandbox);
                 Needs { is_server: args.is_server(), only_reads: true, ..needs }
             }
-            Command::Keys => Needs::of(ServiceNeed::OwnSandbox),
-            _ => Needs::of(ServiceNeed::Sandbox),
+            Command::Keys => Needs::from_service(ServiceNeed::OwnSandbox),
+            _ => Needs::from_service(ServiceNeed::Sandbox),
         }
     }
 }

@@ -120,7 +120,7 @@ fn places_of(text: &str, secrets: &[&Zeroizing<String>]) -> Vec<Range<usize>> {
         secrets.flat_map(|it| plain(text, it)).collect::<Vec<_>>()
     };
     let mut places = find(text, 0);
-    let read = Respelled::of(text);
+    let read = Respelled::read(text);
     let respelled = read.as_ref().map_or(text, |read| &read.text);
     let mut others = if read.is_some() { find(respelled, 0) } else { Vec::new() };
     if secrets.iter().any(|secret| secret.len() >= UNMISTAKABLE) {

@@ -14,7 +14,7 @@ pub(super) struct Respelled {
 
 impl Respelled {
     /// `None` if the text is read as it is.
-    pub(super) fn of(written: &str) -> Option<Self> {
+    pub(super) fn read(written: &str) -> Option<Self> {
         if !written.contains(|c| matches!(c, '%' | '&' | '\\') || is_unseen(c)) {
             return None;
         }

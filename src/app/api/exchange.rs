@@ -31,7 +31,7 @@ pub(crate) enum Verdict<T = Answer> {
 }
 
 impl Verdict {
-    fn of(call: &Call, sent: Result<Answer, Failure>) -> Self {
+    fn judge(call: &Call, sent: Result<Answer, Failure>) -> Self {
         match sent {
             Ok(answer) => Verdict::Done(answer),
             Err(failure) if failure.sent_nothing() => {
@@ -81,7 +81,7 @@ impl Api {
                 Err(failure) if failure.may_be_waited_out(call) => {
                     allowed = self.pause_for_rate_limit(failure, call, allowed).await?;
                 }
-                sent => return Ok(Verdict::of(call, sent)),
+                sent => return Ok(Verdict::judge(call, sent)),
             }
         }
     }

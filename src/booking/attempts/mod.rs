@@ -34,7 +34,7 @@ pub(crate) struct Args {
 impl Args {
     /// Listing needs only the journal.
     pub(crate) fn needs(&self) -> Needs {
-        Needs::of(match self.action {
+        Needs::from_service(match self.action {
             None | Some(AttemptsAction::List { .. }) => ServiceNeed::None,
             Some(_) => ServiceNeed::Profile,
         })

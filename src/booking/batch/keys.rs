@@ -69,7 +69,7 @@ pub(crate) fn keyed(rows: Vec<BatchRow>, name: Option<&str>, service: &str) -> V
 /// reach the guest does not.
 fn visit(body: &Value) -> Digest {
     let text = |pointer: &str| body.pointer(pointer).map(plain).unwrap_or_default();
-    let time = DocumentTime::of(body, "datetime");
+    let time = DocumentTime::from_field(body, "datetime");
     let instant = time.and_then(|it| it.instant).map(|it| it.to_string());
     let local = || time.and_then(|it| it.local).map(|it| it.to_string());
     let moment = instant.or_else(local).unwrap_or_default();

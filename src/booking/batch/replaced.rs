@@ -46,7 +46,7 @@ impl Replaced {
                 (last, retry) = (Some(attempt), retry + 1);
             }
             let is_to_come = |attempt: &Attempt| {
-                let time = DocumentTime::of(attempt.canonical(), "datetime");
+                let time = DocumentTime::from_field(attempt.canonical(), "datetime");
                 let is_open = matches!(attempt.state, State::Unresolved | State::Resolved);
                 is_open && time.and_then(|it| it.instant).is_none_or(|it| it > now)
             };

@@ -117,7 +117,7 @@ pub(crate) async fn row_request(
 pub(crate) fn is_of_row(attempt: &Attempt, keyed: &KeyedRow, key: &str) -> bool {
     let (requested, row) = (attempt.canonical(), &keyed.row.body);
     let venue = |of: &Value| of.get("venue_id").map(plain);
-    let time = |of: &Value| DocumentTime::of(of, "datetime");
+    let time = |of: &Value| DocumentTime::from_field(of, "datetime");
     keyed.row.idempotency_key.as_deref() != Some(key)
         || attempt.request.asks_for(row)
         || is_same_time(time(requested), time(row))
@@ -158,7 +158,7 @@ pub(super) async fn with_slot(
     let mut requested = row.as_object().cloned().unwrap_or_default();
     if let Some(id) = row.get("availability_id") {
         let seen = records.known_slot(&plain(id));
-        let own = seen.map(|seen| slot_time(&seen.slot, DocumentTime::of(row, "datetime")));
+        let own = seen.map(|seen| slot_time(&seen.slot, DocumentTime::from_field(row, "datetime")));
         let own = own.transpose().map_err(|error| {
             error.hint(
                 "leave out the row's availability_id to book at its time, or correct the time",
@@ -172,7 +172,7 @@ pub(super) async fn with_slot(
     let text = |field: &str| row.get(field).map(plain).unwrap_or_default();
     let venue = LocatedVenue::of_id(records, text("venue_id"));
     // A number is a time since 1970.
-    let instant = DocumentTime::of(row, "datetime").and_then(|time| time.instant);
+    let instant = DocumentTime::from_field(row, "datetime").and_then(|time| time.instant);
     let when = When::parse(&text("datetime"));
     let when = when.or_else(|error| instant.map_or(Err(error), |at| When::parse(&at.to_string())));
     let when = when.map_err(Error::usage)?;

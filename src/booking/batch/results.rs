@@ -64,7 +64,7 @@ pub(super) fn refusal(attempt: &Attempt) -> Option<Error> {
     let wording = run.error_code.as_deref();
     let code = ErrorCode::of_refusal(wording, status);
     let message = format!("the service rejected it with HTTP {status}");
-    let mut error = Error::of(code, exit_for_refusal(wording, status), message);
+    let mut error = Error::with_exit(code, exit_for_refusal(wording, status), message);
     error.http_status = Some(status);
     Some(error)
 }

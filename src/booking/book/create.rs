@@ -209,7 +209,7 @@ impl BookingSender<'_> {
         };
         // A time without an offset may be that of the zone that is last to have it.
         let last = TimeZone::fixed(jiff::tz::offset(-12));
-        let created = DocumentTime::of(booking.value(), "created_at");
+        let created = DocumentTime::from_field(booking.value(), "created_at");
         let made = created.and_then(|created| created.instant_in(Some(&last)));
         made.is_some_and(|made| self.began().duration_since(made) > margin)
     }
@@ -413,7 +413,8 @@ impl BookingSender<'_> {
 
     /// Whether the booking says that it was made after this command began.
     fn is_younger(&self, booking: &Booking) -> bool {
-        let created = DocumentTime::of(booking.value(), "created_at").and_then(|it| it.instant);
+        let created =
+            DocumentTime::from_field(booking.value(), "created_at").and_then(|it| it.instant);
         created.is_some_and(|created| created > self.began())
     }
 

@@ -163,7 +163,7 @@ pub(crate) fn day_at(
     venue: &str,
     requested: &Value,
 ) -> Option<(Option<TimeZone>, Option<Date>)> {
-    let time = DocumentTime::of(requested, "datetime")?;
+    let time = DocumentTime::from_field(requested, "datetime")?;
     let zone = records.known_venue(venue).and_then(|it| it.timezone());
     let zone = zone.or_else(|| Some(TimeZone::fixed(time.offset()?)));
     let day = time.day_in(zone.as_ref());

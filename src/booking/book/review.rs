@@ -198,12 +198,12 @@ fn limits(facts: &Facts, draft: &BookingDraft) -> Option<String> {
 }
 
 fn details(facts: &Facts, draft: &BookingDraft, slot: &Slot) -> SlotDetails {
-    SlotDetails::of(slot, terms_reader(facts, draft.options.party.unwrap_or(1)))
+    SlotDetails::from_slot(slot, terms_reader(facts, draft.options.party.unwrap_or(1)))
 }
 
 /// The card and the fee of a slot, for a script.
 pub(crate) fn costs(facts: &Facts, slot: &Slot, party: u32) -> Option<String> {
-    stakes(slot, SlotDetails::of(slot, terms_reader(facts, party)), None)
+    stakes(slot, SlotDetails::from_slot(slot, terms_reader(facts, party)), None)
 }
 
 /// What the booking may cost beside its price, that it can never be changed, and what is not

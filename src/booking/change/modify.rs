@@ -306,7 +306,7 @@ async fn new_time(
     let known_zone = offer::known_zone(remembered, zone);
     let adapter = api.facts.adapter();
     let is_known = known_zone.is_some() || adapter.local_times;
-    let own = DocumentTime::of(booking.value(), "datetime");
+    let own = DocumentTime::from_field(booking.value(), "datetime");
     let when = &if when.depends_on_a_day() {
         // A time with an offset, or without one, shows the venue's clock; one in UTC does not.
         let day = match &known_zone {

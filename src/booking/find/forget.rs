@@ -150,7 +150,7 @@ async fn forget_each(
         let now = facts.service_now();
         records.remember_rows(RecentList::Bookings, stored.iter().map(|it| it.booking.id()));
         ui.out.show(&kept_page(&stored, now));
-        let at = |booking: &Booking| DocumentTime::of(booking.value(), "datetime")?.instant;
+        let at = |booking: &Booking| DocumentTime::from_field(booking.value(), "datetime")?.instant;
         let live = stored.iter().map(|stored| &stored.booking);
         let live = live.filter(|booking| booking.status().has_not_ended());
         let coming = live.filter_map(at).filter(|at| *at > now).count();

@@ -298,5 +298,5 @@ impl Story {
 }
 
 fn time(document: &Value, field: &str) -> Option<Timestamp> {
-    DocumentTime::of(document, field)?.instant
+    DocumentTime::from_field(document, field)?.instant
 }

@@ -23,7 +23,7 @@ pub(crate) async fn run(parts: &Parts, (): ()) -> Result<Exit> {
 }
 
 fn index_page(index: &Value, address: &str, now: Timestamp) -> Page {
-    let fields = &mut Fields::of(index);
+    let fields = &mut Fields::from_document(index);
     let mut page = Page::default();
     let name = fields.text("name").unwrap_or_default();
     page.heading(Tone::Good, "reachable", name);

@@ -88,7 +88,7 @@ fn search_reads_no_documents_of_what_it_does_not_find() {
         (sought("", "ada", ""), "COVERING INDEX bookings_search (origin=?)"),
         (sought("", "", "confirmed"), "bookings_of_status (origin=? AND status=?)"),
     ] {
-        let query = Query::of(&sought, "o").text(100);
+        let query = Query::from_criteria(&sought, "o").text(100);
         let plan = plan(&journal, &query);
         assert!(plan.contains(index), "{query}: {plan}");
         let found = plan.find("SCAN first");

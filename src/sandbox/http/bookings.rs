@@ -56,7 +56,7 @@ fn find(context: &RequestContext<'_>) -> Result<StoredBooking, ApiError> {
         return Ok(found);
     }
     let open = context.tx.open_bookings(organization)?;
-    let open = open.iter().map(|it| json!(BookingSummary::of(it)));
+    let open = open.iter().map(|it| json!(BookingSummary::from_booking(it)));
     Err(ApiError::booking_not_found(&open.collect::<Vec<_>>()))
 }
 
@@ -71,7 +71,7 @@ pub(super) fn replay(context: &RequestContext<'_>) -> Result<Option<Reply>, ApiE
 pub(super) fn create(context: &RequestContext<'_>) -> HandlerResult {
     let tx = context.tx;
     let now = tx.now;
-    let request = CreateRequest::of(&context.request.body, now)?;
+    let request = CreateRequest::read(&context.request.body, now)?;
     let venue = known_venue(context, &request.venue_id)?;
     let venue = venue.as_ref();
     let provider = request.provider(venue)?;
@@ -166,9 +166,9 @@ pub(super) fn modify(context: &RequestContext<'_>) -> HandlerResult {
     let slot = slot.transpose()?.flatten();
     let event = BookingEvent::Modify {
         provider: booking.provider,
-        venue: request
-            .venue_answer(&booking, venue, slot.as_ref())
-            .map_err(|code| ApiError::venue_refused(code, &json!(BookingDocument::of(&booking)))),
+        venue: request.venue_answer(&booking, venue, slot.as_ref()).map_err(|code| {
+            ApiError::venue_refused(code, &json!(BookingDocument::from_booking(&booking)))
+        }),
     };
     let mut transition = step(&booking.state, &event, tx.now);
     if let Some(denial) = transition.denial.take() {

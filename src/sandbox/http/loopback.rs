@@ -16,7 +16,7 @@ pub(super) struct Own<'a> {
 }
 
 impl<'a> Own<'a> {
-    pub(super) fn of(service: &'a SandboxService) -> Self {
+    pub(super) fn from_service(service: &'a SandboxService) -> Self {
         let address = service.address;
         let (port, exposed) = (address.port(), !address.ip().is_loopback());
         Self { port, hosts: &service.options.hosts, exposed }

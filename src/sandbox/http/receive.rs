@@ -25,8 +25,8 @@ pub(super) async fn receive(
     next: Next,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let mut exchange = Exchange::of(&parts);
-    let own = loopback::Own::of(&service);
+    let mut exchange = Exchange::from_request(&parts);
+    let own = loopback::Own::from_service(&service);
     let allowed = loopback::check(&parts, &own);
     let announced = body.size_hint().lower();
     let is_kept = allowed.is_ok() && announced <= request::BODY_LIMIT as u64;

@@ -52,7 +52,7 @@ impl Reply {
     }
 
     pub(crate) fn booking(booking: &StoredBooking) -> HandlerResult {
-        let reply = Self::ok(&BookingDocument::of(booking))?;
+        let reply = Self::ok(&BookingDocument::from_booking(booking))?;
         Ok(reply.showing(booking.state.situation().map(str::to_owned)))
     }
 

@@ -22,7 +22,7 @@ pub(super) fn connect(context: &RequestContext<'_>) -> HandlerResult {
     let (phone, code) = (&session.phone, &session.code);
     let about = (IdKind::Session, session.number);
     tx.send_code(organization, phone, "connect your account", code, about)?;
-    Reply::created(&SessionDocument::of(&session, tx.now))
+    Reply::created(&SessionDocument::from_session(&session, tx.now))
 }
 
 #[derive(Deserialize)]
@@ -40,7 +40,7 @@ pub(super) fn verify(context: &RequestContext<'_>) -> HandlerResult {
     let verified = session.verify(code.trim(), tx.now);
     tx.save_session(&session)?;
     verified?;
-    Reply::ok(&SessionDocument::of(&session, tx.now))
+    Reply::ok(&SessionDocument::from_session(&session, tx.now))
 }
 
 pub(super) fn list(context: &RequestContext<'_>) -> HandlerResult {
@@ -58,12 +58,12 @@ pub(super) fn list(context: &RequestContext<'_>) -> HandlerResult {
     let listed = sessions
         .iter()
         .filter(|it| has_any && state.flatten().is_none_or(|state| it.state(now) == state));
-    let documents: Vec<_> = listed.map(|it| SessionDocument::of(it, now)).collect();
+    let documents: Vec<_> = listed.map(|it| SessionDocument::from_session(it, now)).collect();
     Reply::ok(&json!({"object": "list", "sessions": documents}))
 }
 
 pub(super) fn read(context: &RequestContext<'_>) -> HandlerResult {
-    Reply::ok(&SessionDocument::of(&find(context)?, context.tx.now))
+    Reply::ok(&SessionDocument::from_session(&find(context)?, context.tx.now))
 }
 
 pub(super) fn disconnect(context: &RequestContext<'_>) -> HandlerResult {

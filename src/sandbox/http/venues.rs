@@ -41,7 +41,7 @@ pub(super) fn search(context: &RequestContext<'_>) -> HandlerResult {
     for (venue, _) in &found {
         context.tx.learn_venue(&context.organization.id, venue)?;
     }
-    let documents = found.iter().map(|(it, km)| VenueDocument::of(it, *km));
+    let documents = found.iter().map(|(it, km)| VenueDocument::from_venue(it, *km));
     Reply::ok(&VenueList {
         object: "list",
         venues: documents.collect(),

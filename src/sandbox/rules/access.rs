@@ -58,7 +58,7 @@ const ADDED: [Row; 3] = [
 const ID_DIGITS: usize = 13;
 
 impl ApiKey {
-    fn of(organization: &str, end: &str, (secret, kind, scopes, purpose): Row) -> Self {
+    fn from_row(organization: &str, end: &str, (secret, kind, scopes, purpose): Row) -> Self {
         Self {
             secret: format!("{secret}{end}"),
             kind,
@@ -70,7 +70,7 @@ impl ApiKey {
 }
 
 pub(crate) fn built_in_keys() -> impl Iterator<Item = ApiKey> {
-    BUILT_IN.into_iter().map(|(organization, row)| ApiKey::of(organization, "", row))
+    BUILT_IN.into_iter().map(|(organization, row)| ApiKey::from_row(organization, "", row))
 }
 
 pub(crate) fn keys_of(organization: &str) -> Vec<ApiKey> {
@@ -78,13 +78,13 @@ pub(crate) fn keys_of(organization: &str) -> Vec<ApiKey> {
         return built_in_keys().filter(|it| it.organization == organization).collect();
     }
     let name = organization.strip_prefix("org_").unwrap_or(organization);
-    ADDED.into_iter().map(|row| ApiKey::of(organization, name, row)).collect()
+    ADDED.into_iter().map(|row| ApiKey::from_row(organization, name, row)).collect()
 }
 
 /// The key with this secret. The store knows whether its organization exists.
 pub(crate) fn key(secret: &str) -> Option<ApiKey> {
     if let Some((organization, row)) = BUILT_IN.into_iter().find(|(_, row)| row.0 == secret) {
-        return Some(ApiKey::of(organization, "", row));
+        return Some(ApiKey::from_row(organization, "", row));
     }
     let (_, name) = secret.rsplit_once('_')?;
     if name.len() != ID_DIGITS {

@@ -45,7 +45,7 @@ struct Guest {
 }
 
 impl CreateRequest {
-    pub(crate) fn of(body: &[u8], now: Timestamp) -> Result<Self, ApiError> {
+    pub(crate) fn read(body: &[u8], now: Timestamp) -> Result<Self, ApiError> {
         let mut body: CreateBody = fields::read(body)?;
         let guest = body.customer.take().unwrap_or_default();
         let payment_collection = body.payment_collection.as_deref();

@@ -77,7 +77,7 @@ impl Tx<'_> {
         at: Timestamp,
         url: Option<&str>,
     ) -> Result<()> {
-        let summary = text(&BookingSummary::of(booking))?;
+        let summary = text(&BookingSummary::from_booking(booking))?;
         for kind in kinds {
             let number = next_number();
             let (id, created_at) = (IdKind::Event.id(number), WireTime(at).text());

@@ -68,7 +68,7 @@ struct OutcomeFields<'a> {
 }
 
 impl<'a> BookingDocument<'a> {
-    pub(crate) fn of(booking: &'a StoredBooking) -> Self {
+    pub(crate) fn from_booking(booking: &'a StoredBooking) -> Self {
         let payment = booking.state.pause();
         let payment = payment.filter(|pause| matches!(pause.ask, Ask::Payment { .. }));
         Self {
@@ -84,7 +84,7 @@ impl<'a> BookingDocument<'a> {
             end_user: booking.end_user.as_deref(),
             seating_preference: booking.seating.as_deref(),
             payment_collection: booking.pays_by_vendor.then_some("vendor_external"),
-            outcome: OutcomeFields::of(booking),
+            outcome: OutcomeFields::from_booking(booking),
             expires_at: payment.map(|it| WireTime(it.expires_at)),
             created_at: WireTime(booking.created_at),
             updated_at: WireTime(booking.updated_at),
@@ -97,24 +97,24 @@ impl<'a> BookingDocument<'a> {
     pub(crate) fn owned(booking: &'a StoredBooking, names: &'a HashMap<String, String>) -> Self {
         let organization = Some(booking.organization.as_str());
         let organization_name = names.get(&booking.organization).map(String::as_str);
-        Self { organization, organization_name, ..Self::of(booking) }
+        Self { organization, organization_name, ..Self::from_booking(booking) }
     }
 }
 
 impl<'a> BookingSummary<'a> {
-    pub(crate) fn of(booking: &'a StoredBooking) -> Self {
+    pub(crate) fn from_booking(booking: &'a StoredBooking) -> Self {
         Self {
             id: IdKind::Booking.id(booking.number),
             object: "booking",
             status: booking.state.status(),
             provider: booking.provider,
-            outcome: OutcomeFields::of(booking),
+            outcome: OutcomeFields::from_booking(booking),
         }
     }
 }
 
 impl<'a> OutcomeFields<'a> {
-    fn of(booking: &'a StoredBooking) -> Self {
+    fn from_booking(booking: &'a StoredBooking) -> Self {
         let error = booking.state.error();
         Self {
             error_code: error,

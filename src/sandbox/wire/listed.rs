@@ -31,7 +31,7 @@ pub(crate) struct VenueDocument<'a> {
 
 impl<'a> VenueDocument<'a> {
     /// The document of a venue; `distance` in km from the point of the search.
-    pub(crate) fn of(venue: &'a SeedVenue, distance: Option<f64>) -> Self {
+    pub(crate) fn from_venue(venue: &'a SeedVenue, distance: Option<f64>) -> Self {
         let provider = venue.sole_provider();
         Self {
             venue_id: &venue.id,
@@ -72,7 +72,7 @@ pub(crate) struct SessionDocument<'a> {
 }
 
 impl<'a> SessionDocument<'a> {
-    pub(crate) fn of(session: &'a Session, now: Timestamp) -> Self {
+    pub(crate) fn from_session(session: &'a Session, now: Timestamp) -> Self {
         Self {
             id: IdKind::Session.id(session.number),
             object: "session",

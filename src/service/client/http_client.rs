@@ -210,7 +210,7 @@ impl Client {
         trace.answer(status.as_u16(), &headers, &body.0, began.elapsed());
         self.observe_clock(&headers);
         self.connection.speaks_contract.set(headers.contains_key("bookctl-contract"));
-        let limit = RateLimit::of(status, &headers);
+        let limit = RateLimit::from_headers(status, &headers);
         self.rate_limit.set((limit.is_some() || status.is_success()).then_some(limit));
         let answer = self.read_answer(status, &headers, body);
         self.answered.replace(Some((call.name(), Head { status, headers })));

@@ -26,7 +26,7 @@ pub(crate) type ShownLimit = Option<RateLimit>;
 
 impl RateLimit {
     /// Reads `RateLimit-Limit`, `-Remaining` and `-Reset` (seconds). A 429 leaves none.
-    pub(crate) fn of(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
+    pub(crate) fn from_headers(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
         let limit = number(headers, "ratelimit-limit")?;
         let remaining = match status {
             StatusCode::TOO_MANY_REQUESTS => 0,
@@ -112,7 +112,7 @@ mod tests {
         let names = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"];
         let pairs: Vec<_> = names.into_iter().zip(values.split_whitespace()).collect();
         let status = StatusCode::from_u16(status).unwrap();
-        let read = RateLimit::of(status, &headers(&pairs))?;
+        let read = RateLimit::from_headers(status, &headers(&pairs))?;
         Some((read.limit, read.remaining, read.resets_in.as_secs()))
     }
 
@@ -142,7 +142,7 @@ mod tests {
             ("ratelimit-reset", "1893456010"),
         ];
         let pairs: Vec<_> = pairs.into_iter().chain([epoch[1]]).collect();
-        let limit = RateLimit::of(StatusCode::OK, &headers(&pairs)).unwrap();
+        let limit = RateLimit::from_headers(StatusCode::OK, &headers(&pairs)).unwrap();
         assert_eq!(limit.resets_in.as_secs(), 10);
     }
 

@@ -108,8 +108,8 @@ impl Booking {
         let value = translated.as_ref().unwrap_or(&document).value();
         Some(Booking {
             id: id_of(value)?,
-            time: FieldValue::of(value.get("datetime"), DocumentTime::read),
-            party: FieldValue::of(value.get("party_size"), count),
+            time: FieldValue::from_value(value.get("datetime"), DocumentTime::read),
+            party: FieldValue::from_value(value.get("party_size"), count),
             document,
             translated,
             envelope_fields,
@@ -213,7 +213,7 @@ impl Booking {
     /// When the status last changed, if the times reveal it: either the booking has not changed
     /// since it was created, or its last change can only have been that of the status.
     pub(crate) fn since(&self) -> Option<Timestamp> {
-        let time = |field: &str| DocumentTime::of(self.value(), field)?.instant;
+        let time = |field: &str| DocumentTime::from_field(self.value(), field)?.instant;
         let (created, updated) = (time("created_at"), time("updated_at"));
         let only_moved_by_its_status = match self.status() {
             Status::Processing | Status::Failed | Status::Cancelled | Status::Expired => true,

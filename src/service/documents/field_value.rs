@@ -13,7 +13,10 @@ pub(crate) enum FieldValue<T> {
 }
 
 impl<T> FieldValue<T> {
-    pub(crate) fn of(value: Option<&Value>, read: impl FnOnce(&Value) -> Option<T>) -> Self {
+    pub(crate) fn from_value(
+        value: Option<&Value>,
+        read: impl FnOnce(&Value) -> Option<T>,
+    ) -> Self {
         let Some(value) = value.filter(|it| !plain(it).trim().is_empty()) else {
             return FieldValue::Absent;
         };

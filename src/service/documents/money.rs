@@ -66,7 +66,7 @@ pub(crate) struct GuestMoney {
 
 impl GuestMoney {
     /// Our amounts are for each guest. Those of another service are uncertain.
-    pub(crate) fn of(
+    pub(crate) fn from_amount(
         amount: &Value,
         currency: Option<&str>,
         certainty: Certainty,
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn an_amount_of_the_contract_is_said_for_each_guest_and_for_all() {
         let words = |certainty, party| {
-            let money = GuestMoney::of(&json!(2300), Some("EUR"), certainty, party);
+            let money = GuestMoney::from_amount(&json!(2300), Some("EUR"), certainty, party);
             money.unwrap().words()
         };
         let contract = Certainty::Contract;

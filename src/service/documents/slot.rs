@@ -36,7 +36,7 @@ impl Slot {
     }
 
     pub(crate) fn time(&self) -> Option<DocumentTime> {
-        DocumentTime::of(&self.value, "datetime")
+        DocumentTime::from_field(&self.value, "datetime")
     }
 
     pub(crate) fn time_text(&self) -> String {

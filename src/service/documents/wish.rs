@@ -47,7 +47,7 @@ pub(crate) struct Compared {
 }
 
 impl Wish {
-    pub(crate) fn of(requested: &Value) -> Self {
+    pub(crate) fn from_request(requested: &Value) -> Self {
         let mut wish = Wish::default();
         wish.collect("", requested);
         wish
@@ -94,7 +94,7 @@ pub(crate) fn compare(
         let from = booking.value().pointer(&from).filter(|it| !it.is_null());
         let was_same = |from: &Value| match field.as_str() {
             "datetime" => {
-                let time = FieldValue::of(Some(from), DocumentTime::read);
+                let time = FieldValue::from_value(Some(from), DocumentTime::read);
                 time_agreement(value, &time, from, zone) == Agreement::Same
             }
             _ => text_agreement(value, &plain(from)) == Agreement::Same,
@@ -121,7 +121,7 @@ pub(crate) fn compare(
 
 /// Whether two requests ask for one booking: the same venue, time, party and name.
 pub(crate) fn is_same_booking(one: &Value, other: &Value) -> bool {
-    let time = |requested| DocumentTime::of(requested, "datetime");
+    let time = |requested| DocumentTime::from_field(requested, "datetime");
     let text = |requested: &Value, field: &str| requested.pointer(field).map(plain);
     let name = |requested: &Value| text(requested, "/customer/name").map(|name| folded_name(&name));
     is_same_time(time(one), time(other))
@@ -270,7 +270,7 @@ mod tests {
         (displayed["id"], displayed["status"]) = ("bk_1".into(), "confirmed".into());
         let booking = Booking::from_document(displayed.into()).unwrap();
         let zone = zone.map(|zone| TimeZone::get(zone).unwrap());
-        let found = compare(&Wish::of(&requested), &booking, zone.as_ref(), true);
+        let found = compare(&Wish::from_request(&requested), &booking, zone.as_ref(), true);
         let found = found.into_iter().find(|it| it.field == field).unwrap();
         (found.agreement, found.weight)
     }

@@ -54,7 +54,7 @@ pub(crate) struct Outline<'a> {
 }
 
 impl<'a> Outline<'a> {
-    pub(crate) fn of(document: &'a Value) -> Self {
+    pub(crate) fn from_document(document: &'a Value) -> Self {
         let mut outline = Outline::default();
         outline.visit(document, String::new());
         outline
@@ -200,7 +200,7 @@ mod tests {
             {"ref": "V1", "zone": "Europe/Paris", "at": "2026-12-01T19:30:00Z", "on": "2026-12-01", "till": "19:30", "n": 2},
             {"ref": null, "zone": "Europe/Paris", "at": "2026-12-01T19:30", "on": "", "till": "19:30", "n": 1_795_721_400},
         ], "display-name": "4.50", "tags": []}});
-        let paths = Outline::of(&document).paths;
+        let paths = Outline::from_document(&document).paths;
         let displayed = paths.iter().map(|(path, kinds)| format!("{path} {}", kinds.join(" or ")));
         let displayed: Vec<String> = displayed.collect();
         assert_eq!(
@@ -231,7 +231,7 @@ mod tests {
         ) {
             let slot = r#"{"ref": "a", "from": "19:30"}"#;
             let document = document.replace("SLOT", slot).parse().unwrap();
-            let skeleton = Outline::of(&document).skeleton(ReadKind::Slots);
+            let skeleton = Outline::from_document(&document).skeleton(ReadKind::Slots);
             let expected = format!(
                 "{{slots: [{place} | {{availability_id: .<?>, datetime: .<?>, card_terms: .<?>, \
                  cancellation_terms: .<?>}}]}}"
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn a_skeleton_has_the_names_that_came_and_holes_for_the_others() {
         let booking = json!({"data": {"ref": "b", "Status": "x", "provider": "p", "visit": {"id": 1}}, "meta": {"id": "r"}});
-        let skeleton = Outline::of(&booking).skeleton(ReadKind::Booking);
+        let skeleton = Outline::from_document(&booking).skeleton(ReadKind::Booking);
         assert!(
             skeleton.starts_with(".data | {id: .<?>, status: .Status, provider, datetime: .<?>"),
             "{skeleton}"

@@ -54,7 +54,7 @@ impl DocumentTime {
     }
 
     /// The time in a field of a document.
-    pub(crate) fn of(document: &Value, field: &str) -> Option<Self> {
+    pub(crate) fn from_field(document: &Value, field: &str) -> Option<Self> {
         DocumentTime::read(document.get(field)?)
     }
 

@@ -63,7 +63,8 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
     let (mut key, webhook_secret) = read_secrets(&setup, &args, &account.origin, is_new).await?;
 
     let config_file = setup.settings.paths.config_file.clone();
-    let mut parts = Parts::with_target(setup, Target::of(service.clone(), key.clone()), false);
+    let mut parts =
+        Parts::with_target(setup, Target::from_service(service.clone(), key.clone()), false);
     if let Some(given) = &mut key {
         let asks_again = !args.key_stdin && parts.ui.prompter.interactive();
         if try_key(&mut parts, given, &account, is_new, asks_again).await? {

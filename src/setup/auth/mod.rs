@@ -102,7 +102,7 @@ async fn status(setup: &Startup) -> Result<Exit> {
 async fn current(setup: &Startup, vault: &Vault) -> Result<ProfileSecrets> {
     let mut row = match setup.settings.target(ServiceNeed::Profile) {
         Ok(Target { key, place: Place::Sandbox { .. }, .. }) => {
-            let mut row = ProfileSecrets::of(Some(SANDBOX_PROFILE), Some(SANDBOX_PROFILE));
+            let mut row = ProfileSecrets::for_profile(Some(SANDBOX_PROFILE), Some(SANDBOX_PROFILE));
             row.take_key(ENVIRONMENT, key.as_ref());
             row.detail = Some("the sandbox needs no API key".to_owned());
             row
@@ -114,7 +114,8 @@ async fn current(setup: &Startup, vault: &Vault) -> Result<ProfileSecrets> {
             }
             (key, _) => {
                 let origin = service.base_url.origin();
-                let mut row = ProfileSecrets::of(service.profile.as_deref(), Some(&origin));
+                let mut row =
+                    ProfileSecrets::for_profile(service.profile.as_deref(), Some(&origin));
                 row.take_key(ENVIRONMENT, key.as_ref());
                 row
             }
@@ -122,7 +123,7 @@ async fn current(setup: &Startup, vault: &Vault) -> Result<ProfileSecrets> {
         Err(refused) => {
             // A broken configuration is an error.
             setup.settings.target(ServiceNeed::None)?;
-            let mut row = ProfileSecrets::of(None, None);
+            let mut row = ProfileSecrets::for_profile(None, None);
             let key = Environment::text(&setup.settings.environment.api_key).map(Secret::new);
             row.take_key(ENVIRONMENT, key.as_ref());
             row.detail = Some(refused.message.clone());
@@ -161,7 +162,7 @@ struct ProfileSecrets {
 }
 
 impl ProfileSecrets {
-    fn of(profile: Option<&str>, origin: Option<&str>) -> Self {
+    fn for_profile(profile: Option<&str>, origin: Option<&str>) -> Self {
         ProfileSecrets {
             profile: profile.map(str::to_owned),
             current: false,
@@ -185,7 +186,7 @@ impl ProfileSecrets {
 
     /// `noted` is the origin for which the profile's key was stored.
     async fn of_account(vault: &Vault, account: &Account, noted: Option<&str>) -> Self {
-        let mut row = ProfileSecrets::of(Some(&account.profile), Some(&account.origin));
+        let mut row = ProfileSecrets::for_profile(Some(&account.profile), Some(&account.origin));
         match look_up(vault, account, noted).await {
             Ok(Some(found)) => row.take_key(found.storage.as_str(), Some(&found.secret)),
             Ok(None) => {}

@@ -60,7 +60,7 @@ pub(crate) struct LearnReport {
 impl LearnReport {
     /// Takes in a document. Of several of a kind, one that is not read counts.
     pub(crate) fn show(&mut self, adapter: &Adapter, came: &Sample, items: Result<Vec<Value>>) {
-        let (kind, outline) = (came.kind.as_str(), Outline::of(&came.value));
+        let (kind, outline) = (came.kind.as_str(), Outline::from_document(&came.value));
         let mut why = items.as_ref().err().map(|error| error.message.clone());
         let objects = items.unwrap_or_default();
         // An empty list shows no field.

@@ -167,5 +167,5 @@ pub(crate) async fn remove(setup: &Startup, args: RemoveArgs) -> Result<Exit> {
         setup.ui.out.warn(&warning);
     }
     edit(&setup.settings.paths.config_file, |draft| draft.remove(name))?;
-    setup.ui.emit(&ProfileList::of(setup)?)
+    setup.ui.emit(&ProfileList::read(setup)?)
 }

@@ -47,7 +47,7 @@ pub(crate) enum Command {
 pub(crate) async fn run(setup: Startup, command: Command) -> Result<Exit> {
     let displayed = match command {
         Command::List => {
-            return setup.ui.emit(&ProfileList::of(&setup)?);
+            return setup.ui.emit(&ProfileList::read(&setup)?);
         }
         Command::Show { name } => name,
         Command::Use { name } => Some(use_profile(&setup, name)?),
@@ -60,7 +60,7 @@ pub(crate) async fn run(setup: Startup, command: Command) -> Result<Exit> {
     let file = ConfigFile::read(&setup.settings.paths.config_file)?;
     let name = displayed.or_else(|| current(&setup, &file));
     let name = name.as_deref().unwrap_or(SANDBOX_PROFILE);
-    setup.ui.emit(&ProfileView::of(&setup, &file, name)?)
+    setup.ui.emit(&ProfileView::from_config(&setup, &file, name)?)
 }
 
 fn use_profile(setup: &Startup, name: String) -> Result<String> {
@@ -105,7 +105,7 @@ struct Settings {
 }
 
 impl Settings {
-    fn of(profile: &Profile) -> Self {
+    fn from_profile(profile: &Profile) -> Self {
         let adapter = json!(profile.adapter);
         Settings {
             read_only: profile.read_only == Some(true),
@@ -141,7 +141,7 @@ fn current(setup: &Startup, file: &ConfigFile) -> Option<String> {
 }
 
 impl ProfileView {
-    fn of(setup: &Startup, file: &ConfigFile, name: &str) -> Result<Self> {
+    fn from_config(setup: &Startup, file: &ConfigFile, name: &str) -> Result<Self> {
         let profile = match name {
             SANDBOX_PROFILE => None,
             name => Some(file.profile(name)?),
@@ -150,7 +150,7 @@ impl ProfileView {
             name: name.to_owned(),
             current: current(setup, file).as_deref() == Some(name),
             base_url: profile.map(|it| redact(&it.base_url).into_owned()),
-            settings: profile.map(Settings::of),
+            settings: profile.map(Settings::from_profile),
         })
     }
 
@@ -165,11 +165,11 @@ struct ProfileList {
 }
 
 impl ProfileList {
-    fn of(setup: &Startup) -> Result<Self> {
+    fn read(setup: &Startup) -> Result<Self> {
         let file = ConfigFile::read(&setup.settings.paths.config_file)?;
-        let mut profiles = vec![ProfileView::of(setup, &file, SANDBOX_PROFILE)?];
+        let mut profiles = vec![ProfileView::from_config(setup, &file, SANDBOX_PROFILE)?];
         for name in file.profiles.keys() {
-            profiles.push(ProfileView::of(setup, &file, name)?);
+            profiles.push(ProfileView::from_config(setup, &file, name)?);
         }
         Ok(ProfileList { profiles })
     }

@@ -110,7 +110,7 @@ impl Output {
             format,
             stdout: style(terminals.stdout),
             stderr: style(terminals.stderr),
-            pager: Pager::of(prefs, &terminals, environment),
+            pager: Pager::from_environment(prefs, &terminals, environment),
             quiet,
             held: RefCell::default(),
             progress: RefCell::new(None),

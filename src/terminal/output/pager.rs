@@ -26,7 +26,7 @@ pub(crate) struct Pager {
 
 impl Pager {
     /// The pager that the environment names; `None` if no terminal reads the output.
-    pub(super) fn of(
+    pub(super) fn from_environment(
         prefs: ColorPrefs,
         terminals: &Terminals,
         environment: &Environment,

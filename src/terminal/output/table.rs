@@ -83,7 +83,7 @@ struct Column {
 }
 
 impl Column {
-    fn of(index: usize, header: &'static str, rows: &[Vec<Cell>]) -> Option<Self> {
+    fn measure(index: usize, header: &'static str, rows: &[Vec<Cell>]) -> Option<Self> {
         let cell = |row: &Vec<Cell>| row.get(index).map(|cell| (cell.visible_text(), cell.tone));
         let cells: Vec<_> = rows.iter().map(|row| cell(row).unwrap_or_default()).collect();
         let longest = cells.iter().map(|(text, _)| text.width()).max()?;
@@ -117,7 +117,7 @@ impl Column {
 
 fn columns_of(headers: &[&'static str], rows: &[Vec<Cell>]) -> Vec<Column> {
     let headers = headers.iter().enumerate();
-    headers.filter_map(|(index, header)| Column::of(index, header, rows)).collect()
+    headers.filter_map(|(index, header)| Column::measure(index, header, rows)).collect()
 }
 
 /// The columns that have room. Others give way to them.

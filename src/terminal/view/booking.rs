@@ -51,7 +51,7 @@ impl View for BookingView {
     }
 
     fn draw(&self, page: &mut Page) {
-        let fields = &mut Fields::of(self.booking.value());
+        let fields = &mut Fields::from_document(self.booking.value());
         fields.scalar("id");
         fields.text("status");
         let status = self.booking.status();
@@ -233,7 +233,7 @@ impl BookingView {
 
     /// The offset of the slot that was booked.
     fn slot_zone(&self) -> Option<TimeZone> {
-        DocumentTime::of(self.terms.as_ref()?, "datetime")?.offset().map(TimeZone::fixed)
+        DocumentTime::from_field(self.terms.as_ref()?, "datetime")?.offset().map(TimeZone::fixed)
     }
 
     /// The booking's own terms, else those of the slot that it was made with.

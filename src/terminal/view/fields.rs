@@ -19,7 +19,7 @@ pub(crate) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// The fields of a document, none of them taken. The name of its type says nothing to a person.
-    pub(crate) fn of(value: &'a Value) -> Self {
+    pub(crate) fn from_document(value: &'a Value) -> Self {
         let mut fields = Fields { value, taken: Vec::new() };
         fields.text("object");
         fields
@@ -180,7 +180,7 @@ mod tests {
             "cost": {"value": "12.5", "currency_code": "EUR"}, "fee": {"cents": 250, "currency": "EUR"},
             "links": [{"href": "/x"}], "open": true, "name2": null,
         });
-        let mut fields = Fields::of(&document);
+        let mut fields = Fields::from_document(&document);
         assert_eq!(fields.text("name"), Some("Hut"));
         assert_eq!(fields.scalar("price"), None, "an object is no scalar");
         assert_eq!(

@@ -45,7 +45,7 @@ impl BookingRow {
         let text = |pointer| requested(pointer).map(plain).unwrap_or_default();
         Self {
             guest: text("/customer/name"),
-            time: FieldValue::of(requested("/datetime"), DocumentTime::read),
+            time: FieldValue::from_value(requested("/datetime"), DocumentTime::read),
             time_mark: "",
             status: TableCell::from(Word::UNRESOLVED.human),
             party: text("/party_size"),
@@ -55,7 +55,7 @@ impl BookingRow {
     }
 
     /// The status of `booking`, and what is known of it. `now` is the service's time.
-    fn of(booking: &Booking, known: &Booking, now: Timestamp) -> Self {
+    fn from_booking(booking: &Booking, known: &Booking, now: Timestamp) -> Self {
         let status = booking.status();
         let (tone, word) = tone_and_word(booking, &status, now);
         let party = known.value().get("party_size").map(plain);
@@ -73,7 +73,7 @@ impl BookingRow {
     }
 
     pub(crate) fn from_recorded(stored: &KeptBooking, now: Timestamp) -> Self {
-        let mut row = Self::of(&stored.booking, &stored.fill_in(&stored.booking), now);
+        let mut row = Self::from_booking(&stored.booking, &stored.fill_in(&stored.booking), now);
         // The record has the minute.
         if let (FieldValue::Read(time), Some(visit)) = (&mut row.time, stored.visit)
             && time.local_in(None).is_some_and(|it| it.second() == 0 && it != visit)
@@ -143,7 +143,7 @@ pub(crate) fn kept_page(stored: &[KeptBooking], now: Timestamp) -> Page {
 /// lists them without guest, venue and time.
 pub(crate) fn open_page(bookings: &[(Booking, Booking)], now: Timestamp) -> Page {
     let rows = bookings.iter().map(|(booking, known)| {
-        let mut cells = BookingRow::of(booking, known, now).cells(now);
+        let mut cells = BookingRow::from_booking(booking, known, now).cells(now);
         cells.push(booking.str("provider").unwrap_or_default().into());
         cells.push(waiting_for(booking));
         (cells, None)
@@ -155,7 +155,7 @@ pub(crate) fn open_page(bookings: &[(Booking, Booking)], now: Timestamp) -> Page
 /// Bookings of the service, without numbers.
 pub(crate) fn bookings_page(bookings: impl Iterator<Item = Booking>, now: Timestamp) -> Page {
     let rows = bookings.map(|booking| {
-        let mut cells = BookingRow::of(&booking, &booking, now).cells(now);
+        let mut cells = BookingRow::from_booking(&booking, &booking, now).cells(now);
         cells.push(booking.str("provider").unwrap_or_default().into());
         cells.push(booking.str("error_code").unwrap_or_default().into());
         cells.push(waiting_for(&booking));
@@ -174,7 +174,7 @@ pub(super) fn line_cells(
     line: Option<String>,
     now: Timestamp,
 ) -> Vec<(TableCell, usize)> {
-    let cells = BookingRow::of(booking, booking, now).cells(now);
+    let cells = BookingRow::from_booking(booking, booking, now).cells(now);
     let code = booking.error_code().unwrap_or_default().into();
     let cells = PIPE.map(|at| cells[at].clone()).into_iter().chain([code]);
     let on_terminal = iter::once(line).chain(iter::repeat(None)).map(Option::unwrap_or_default);
@@ -304,7 +304,7 @@ mod tests {
             let waits =
                 json!({"id": "bk_1", "status": "requires_action", "expires_at": expires_at});
             let booking = Booking::from_document(waits.into()).unwrap();
-            BookingRow::of(&booking, &booking, now()).cells(now())
+            BookingRow::from_booking(&booking, &booking, now()).cells(now())
         };
         for (expires_at, word) in
             [("2026-11-24T12:00:00Z", "overdue"), ("2026-11-24T12:00:01Z", "waiting")]

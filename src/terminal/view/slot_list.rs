@@ -14,9 +14,9 @@ pub(crate) fn slots_page(slots: &[Slot], reader: TermsReader) -> Page {
         hold hold-currency hold-unit fee fee-currency fee-unit free-until";
     let headers: Vec<&str> = headers.split_whitespace().collect();
     let rows = slots.iter().map(|slot| {
-        let details = SlotDetails::of(slot, reader);
+        let details = SlotDetails::from_slot(slot, reader);
         // In a column there is room for an amount, but not for that of the whole party beside it.
-        let each = SlotDetails::of(slot, TermsReader { party: 1, ..reader });
+        let each = SlotDetails::from_slot(slot, TermsReader { party: 1, ..reader });
         let local = slot.local();
         let local = local.map(|local| local.strftime("%a %-d %b %H:%M").to_string());
         let text = |text: Option<String>| TableCell::from(text.unwrap_or_default());
@@ -85,8 +85,8 @@ impl SlotDetails {
         })
     }
 
-    pub(crate) fn of(slot: &Slot, reader: TermsReader) -> Self {
-        let mut fields = Fields::of(&slot.value);
+    pub(crate) fn from_slot(slot: &Slot, reader: TermsReader) -> Self {
+        let mut fields = Fields::from_document(&slot.value);
         // What every row has, and the party that was asked for.
         for name in ["availability_id", "datetime", "party_size"] {
             fields.scalar(name);
@@ -110,7 +110,7 @@ impl SlotDetails {
 pub(crate) fn slot_line(slot: &Slot, reader: TermsReader) -> String {
     let time =
         slot.local().map_or_else(|| slot.time_text(), |local| local.strftime("%H:%M").to_string());
-    let details = SlotDetails::of(slot, reader);
+    let details = SlotDetails::from_slot(slot, reader);
     let parts = [
         Some(time),
         details.duration(),

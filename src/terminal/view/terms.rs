@@ -31,7 +31,7 @@ pub(crate) struct TermsReader {
 
 impl TermsReader {
     pub(crate) fn card(&self, terms: &Value) -> Option<Terms> {
-        let mut fields = Fields::of(terms);
+        let mut fields = Fields::from_document(terms);
         let held = self.amount(&mut fields, "hold_amount");
         let held = held.map(|held| (format!("{} held", held.words()), held));
         let needed = fields.get("required").filter(|it| it.is_boolean());
@@ -48,7 +48,7 @@ impl TermsReader {
     }
 
     pub(crate) fn cancellation(&self, terms: &Value) -> Option<Terms> {
-        let mut fields = Fields::of(terms);
+        let mut fields = Fields::from_document(terms);
         let fee = self.amount(&mut fields, "fee_amount");
         let fee = fee.map(|fee| (fee.words(), fee));
         let until = fields.time("free_until");
@@ -150,7 +150,7 @@ impl TermsReader {
     }
 
     pub(crate) fn price(&self, price: &Value) -> Option<String> {
-        let mut fields = Fields::of(price);
+        let mut fields = Fields::from_document(price);
         match self.amount(&mut fields, "amount").filter(|_| self.certainty == Certainty::Contract) {
             Some(money) if fields.rest().is_empty() => Some(money.words()),
             _ => raw(price, self.certainty),
@@ -158,7 +158,7 @@ impl TermsReader {
     }
 
     pub(crate) fn price_columns(&self, price: &Value) -> [String; 2] {
-        let amount = price.get("amount").filter(|_| Fields::of(price).rest().len() == 1);
+        let amount = price.get("amount").filter(|_| Fields::from_document(price).rest().len() == 1);
         let currency = price.get("currency").and_then(Value::as_str);
         match amount.filter(|_| self.certainty == Certainty::Contract) {
             Some(amount) => money_columns(amount, currency, self.certainty),
@@ -167,7 +167,7 @@ impl TermsReader {
     }
 
     fn fee(&self, terms: &Value) -> Option<String> {
-        Some(self.amount(&mut Fields::of(terms), "fee_amount")?.words())
+        Some(self.amount(&mut Fields::from_document(terms), "fee_amount")?.words())
     }
 
     /// The amount in a field, in the currency beside it.
@@ -175,7 +175,7 @@ impl TermsReader {
         let found = fields.get(name)?;
         let currency = fields.get("currency").filter(|it| it.is_string());
         let unit = currency.and_then(Value::as_str);
-        let money = GuestMoney::of(found, unit, self.certainty, self.party)?;
+        let money = GuestMoney::from_amount(found, unit, self.certainty, self.party)?;
         fields.took(found);
         if let Some(currency) = currency {
             fields.took(currency);
@@ -185,7 +185,7 @@ impl TermsReader {
 }
 
 fn deadline(terms: &Value) -> Option<Timestamp> {
-    DocumentTime::of(terms, "free_until")?.instant
+    DocumentTime::from_field(terms, "free_until")?.instant
 }
 
 /// Whether a text has the digits of an amount, however it writes them.

@@ -9,7 +9,7 @@ use crate::terminal::output::{Page, TableCell};
 pub(crate) fn venues_page(venues: &[Venue]) -> Page {
     let headers = ["name", "address", "price", "provider", "away", "tags", "venue id"];
     let rows = venues.iter().map(|venue| {
-        let details = VenueDetails::of(venue);
+        let details = VenueDetails::from_venue(venue);
         let text = |text: Option<String>| TableCell::from(text.unwrap_or_default());
         let signs = details.price.map(|level| "$".repeat(level as usize));
         let away = details.away.map(|km| format!("{km:.1} km"));
@@ -39,8 +39,8 @@ struct VenueDetails {
 }
 
 impl VenueDetails {
-    fn of(venue: &Venue) -> Self {
-        let mut fields = Fields::of(&venue.value);
+    fn from_venue(venue: &Venue) -> Self {
+        let mut fields = Fields::from_document(&venue.value);
         // What every row has, what was asked for, and what only programs need.
         for name in "venue_id name vertical latitude longitude timezone".split(' ') {
             fields.scalar(name);
@@ -83,7 +83,7 @@ fn texts(fields: &mut Fields<'_>, name: &str) -> Option<String> {
 }
 
 pub(crate) fn venue_place(venue: &Venue) -> Option<String> {
-    let address = VenueDetails::of(venue).address;
+    let address = VenueDetails::from_venue(venue).address;
     let is_new = |city: &&str| address.as_ref().is_none_or(|it| !it.contains(city));
     let city = venue.str("city").filter(is_new).map(str::to_owned);
     let zone = venue.str("timezone").map(str::to_owned);
@@ -92,7 +92,7 @@ pub(crate) fn venue_place(venue: &Venue) -> Option<String> {
 
 /// A venue on one line of a menu: its name, its address, its tags, then all that is not understood.
 pub(crate) fn venue_line(venue: &Venue) -> String {
-    let details = VenueDetails::of(venue);
+    let details = VenueDetails::from_venue(venue);
     let name = Some(venue.name().to_owned());
     joined([name, details.address, details.tags, details.also]).unwrap_or_default()
 }

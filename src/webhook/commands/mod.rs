@@ -59,7 +59,11 @@ impl Command {
             Command::Events(args) => !matches!(args.action, Some(Events::Replay(_))),
             _ => false,
         };
-        Needs { is_server: matches!(self, Command::Listen(_)), only_reads, ..Needs::of(service) }
+        Needs {
+            is_server: matches!(self, Command::Listen(_)),
+            only_reads,
+            ..Needs::from_service(service)
+        }
     }
 }
 

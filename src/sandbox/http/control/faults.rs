@@ -19,7 +19,7 @@ struct FaultDocument {
 }
 
 impl FaultDocument {
-    fn of((number, fault): (i64, Fault)) -> Self {
+    fn from_row((number, fault): (i64, Fault)) -> Self {
         let id = IdKind::Fault.id(number);
         Self { id, fault }
     }
@@ -31,7 +31,7 @@ pub(super) fn list(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 
 /// All, or those that happen to an organization alone.
 pub(super) fn state(tx: &Tx<'_>, organization: Option<&str>) -> Result<Value, ApiError> {
-    let faults = tx.faults(organization)?.into_iter().map(FaultDocument::of);
+    let faults = tx.faults(organization)?.into_iter().map(FaultDocument::from_row);
     Ok(json!({"faults": faults.collect::<Vec<_>>()}))
 }
 
@@ -48,7 +48,7 @@ pub(super) fn add(tx: &Tx<'_>, request: &Request) -> HandlerResult {
         fault.organization = Some(named);
     }
     fault.organization = fault.organization.or_else(|| request.organization.clone());
-    Reply::created(&FaultDocument::of((tx.add_fault(&fault)?, fault)))
+    Reply::created(&FaultDocument::from_row((tx.add_fault(&fault)?, fault)))
 }
 
 pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> HandlerResult {

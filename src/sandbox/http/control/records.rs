@@ -107,7 +107,7 @@ pub(super) fn report(
         let organization = request.organization.as_deref();
         let deliveries = tx.sent_deliveries(organization)?;
         let names = tx.organization_names()?;
-        let report = Report::of(log, &deliveries, organization, &names);
+        let report = Report::from_log(log, &deliveries, organization, &names);
         Ok(Reply::ok(&report.ok_or(ApiError::NO_REPORT)?).into_response())
     })
 }
@@ -134,7 +134,7 @@ pub(super) fn request(
     let is_its = |it: &Arc<Exchange>| request.is_about(&it.organization().unwrap_or_default());
     let found = found.filter(is_its).ok_or(ApiError::REQUEST_NOT_FOUND)?;
     let names = service.store.look(|tx| tx.organization_names())?;
-    let own = Own::of(service);
+    let own = Own::from_service(service);
     let curl = found.curl(|host| own.is_host(host));
     let mut document = found.document().named(&names);
     document.curl = curl;

@@ -19,7 +19,7 @@ impl Exchange {
     /// The command; `None` if the whole body is not kept, or the request names another host than
     /// one of the server's.
     pub(crate) fn curl(&self, is_own_host: impl Fn(&str) -> bool) -> Option<String> {
-        let secrets = Secrets::of(self.request.headers(), &self.target, &self.request.body);
+        let secrets = Secrets::find(self.request.headers(), &self.target, &self.request.body);
         let host = self.request.header("host").filter(|it| is_own_host(it))?;
         if self.request.is_cut() || !self.target.starts_with('/') {
             return None;
@@ -155,7 +155,7 @@ mod tests {
         let request = Request::post(target).header("host", "a:1").header("content-type", "x");
         let request = request.header("authorization", "Bearer sk_live_sandbox");
         let request = request.header("x-a", value).body(()).unwrap();
-        let mut exchange = Exchange::of(&request.into_parts().0);
+        let mut exchange = Exchange::from_request(&request.into_parts().0);
         exchange.request.keep(&Bytes::copy_from_slice(body), body.len());
         let command = exchange.curl(|host| host == "a:1").unwrap();
         let seen = |c: char| c == '\n' || !is_hidden(c);
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn request_to_another_host_or_with_cut_body_makes_no_command() {
         let request = Request::get("/v1/").header("host", "evil.example:1").body(()).unwrap();
-        let mut exchange = Exchange::of(&request.into_parts().0);
+        let mut exchange = Exchange::from_request(&request.into_parts().0);
         assert_eq!(exchange.curl(|host| host == "a:1"), None);
         exchange.request.keep(&Bytes::from_static(b" "), 65 * 1024);
         assert_eq!(exchange.curl(|_| true), None);

@@ -67,7 +67,7 @@ pub(crate) struct HttpMessage {
 }
 
 impl HttpMessage {
-    fn of(headers: &HeaderMap) -> Self {
+    fn from_headers(headers: &HeaderMap) -> Self {
         let is_latin = headers.values().any(|it| std::str::from_utf8(it.as_bytes()).is_err());
         let mut lines = String::with_capacity(256);
         for (name, value) in headers {
@@ -101,7 +101,7 @@ impl HttpMessage {
 }
 
 impl Exchange {
-    pub(in super::super) fn of(request: &request::Parts) -> Self {
+    pub(in super::super) fn from_request(request: &request::Parts) -> Self {
         let path = request.uri.path();
         let target = request.uri.path_and_query();
         Self {
@@ -114,7 +114,7 @@ impl Exchange {
             method: request.method.clone(),
             target: target.map_or("/", |it| it.as_str()).to_owned(),
             status: 0,
-            request: HttpMessage::of(&request.headers),
+            request: HttpMessage::from_headers(&request.headers),
             response: HttpMessage::default(),
             endpoint: None,
             situations: Vec::new(),
@@ -124,7 +124,7 @@ impl Exchange {
     }
 
     pub(in super::super) fn answered(&mut self, head: &mut response::Parts) {
-        self.response.headers = HttpMessage::of(&head.headers).headers;
+        self.response.headers = HttpMessage::from_headers(&head.headers).headers;
         self.refusal = head.extensions.remove().map(|RefusalReason(why)| why);
         self.fault = head.extensions.remove();
         self.endpoint = head.extensions.remove();
@@ -229,7 +229,7 @@ impl Exchange {
 
     /// The path, with secrets masked.
     pub(in super::super) fn shown_path(&self) -> String {
-        Secrets::of(self.request.headers(), &self.target, &[]).hide(self.path())
+        Secrets::find(self.request.headers(), &self.target, &[]).hide(self.path())
     }
 
     /// The fields in which a booking request differs from the booking that its key stands for,
@@ -297,7 +297,7 @@ impl Exchange {
     }
 
     pub(crate) fn document(&self) -> ExchangeDocument {
-        let secrets = Secrets::of(self.request.headers(), &self.target, &self.request.body);
+        let secrets = Secrets::find(self.request.headers(), &self.target, &self.request.body);
         let idempotency_key = self.request.header("idempotency-key");
         let fault = self.fault.as_ref();
         // A fault may meet a request that is refused anyway.

@@ -19,8 +19,9 @@ static DOCUMENT: LazyLock<Value> =
 /// The fields of each endpoint's body, by its summary, to compare each dropped request.
 static BODIES: LazyLock<HashMap<&str, Fields>> = LazyLock::new(|| {
     let endpoints = ENDPOINTS.iter();
-    let body =
-        |it| Fields::of(&operation(it)["requestBody"]["content"]["application/json"]["schema"]);
+    let body = |it| {
+        Fields::from_schema(&operation(it)["requestBody"]["content"]["application/json"]["schema"])
+    };
     endpoints.map(|it| (it.summary, body(it))).collect()
 });
 
@@ -116,7 +117,7 @@ fn resolved(value: &'static Value) -> &'static Value {
 
 impl Fields {
     /// Those of a schema.
-    fn of(schema: &'static Value) -> Self {
+    fn from_schema(schema: &'static Value) -> Self {
         Self::all_of(schema).unwrap_or_default()
     }
 
@@ -127,7 +128,8 @@ impl Fields {
             return None;
         }
         let own = schema["properties"].as_object().into_iter().flatten();
-        let mut found = Self(own.map(|(name, it)| (name.as_str(), Self::of(it))).collect());
+        let mut found =
+            Self(own.map(|(name, it)| (name.as_str(), Self::from_schema(it))).collect());
         for part in ["allOf", "anyOf", "oneOf"] {
             for part in schema[part].as_array().into_iter().flatten() {
                 found.0.extend(Self::all_of(part)?.0);

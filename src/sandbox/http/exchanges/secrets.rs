@@ -21,7 +21,7 @@ fn is_secret(name: &str) -> bool {
 pub(super) struct Secrets(Vec<(String, String)>);
 
 impl Secrets {
-    pub(super) fn of<'a>(
+    pub(super) fn find<'a>(
         headers: impl Iterator<Item = (&'a str, &'a str)>,
         target: &str,
         body: &[u8],
@@ -167,7 +167,7 @@ mod tests {
         }
         let body = r#"{"token": ["long-one"], "password": "abc", "note": "abc long-one"}"#;
         let target = "/v1/?api_key=abc&x=abc&access_token=def";
-        let secrets = Secrets::of([].into_iter(), target, body.as_bytes());
+        let secrets = Secrets::find([].into_iter(), target, body.as_bytes());
         let (short, long) = (masked("abc"), masked("long-one"));
         let displayed = format!("/v1/?api_key={short}&x=abc&access_token={}", masked("def"));
         assert_eq!(secrets.hide(target), displayed);

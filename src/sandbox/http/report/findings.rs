@@ -56,7 +56,7 @@ pub(super) struct Sent<'a> {
 }
 
 impl<'a> Sent<'a> {
-    pub(super) fn of(exchange: &'a Exchange) -> Self {
+    pub(super) fn from_exchange(exchange: &'a Exchange) -> Self {
         Self { exchange, organization: exchange.organization(), body: OnceCell::new() }
     }
 

@@ -57,7 +57,7 @@ const SHOWN: usize = 5;
 
 impl Report {
     /// `None` if the log keeps none.
-    pub(crate) fn of(
+    pub(crate) fn from_log(
         log: &ExchangeLog,
         deliveries: &[SentDelivery],
         organization: Option<&str>,
@@ -105,7 +105,7 @@ impl Report {
 }
 
 fn in_order(stored: &[Arc<Exchange>]) -> Vec<Sent<'_>> {
-    let mut sent: Vec<_> = stored.iter().map(|it| Sent::of(it)).collect();
+    let mut sent: Vec<_> = stored.iter().map(|it| Sent::from_exchange(it)).collect();
     sent.sort_by_key(|it| it.exchange.came);
     sent
 }

@@ -207,7 +207,8 @@ fn is_empty(body: &Document) -> bool {
 fn unreadable(status: u16, why: String) -> Error {
     if status >= 500 {
         let code = ErrorCode::of_refusal(None, status);
-        return Error::of(code, Exit::Service, why).hint("nothing was changed; try again later");
+        return Error::with_exit(code, Exit::Service, why)
+            .hint("nothing was changed; try again later");
     }
     let hint = match status {
         200..=299 => "to see the whole response, send the request with `bookctl api`",
@@ -233,7 +234,7 @@ fn refused(refusal: &Refusal, call: &Call, wording: String) -> Error {
         }
         _ => String::new(),
     };
-    let mut error = Error::of(code, exit, wording + &own);
+    let mut error = Error::with_exit(code, exit, wording + &own);
     error.hint = next;
     if refusal.instead.is_some() {
         error.hint = Some(NOT_THE_SERVICE.to_owned());
