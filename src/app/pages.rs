@@ -124,7 +124,7 @@ impl<T> Listing<'_, T> {
             NextPage::Unknown => return Err(unclear("the response does not show how")),
             NextPage::At(address) => {
                 let key = api.facts.adapter().transport.auth_query.as_deref();
-                at(&api.client()?.connection.base, call, address, key)
+                next_call(&api.client()?.connection.base, call, address, key)
                     .ok_or_else(|| unclear("the address of the next page is not the service's"))?
             }
         };
@@ -166,7 +166,7 @@ fn limit_reached(api: &Api, pages: usize, began: Instant) -> Option<String> {
 }
 
 /// The call of an address that the service names, if it is below its own and no repetition.
-fn at(base: &str, call: &Call, address: &str, key_parameter: Option<&str>) -> Option<Call> {
+fn next_call(base: &str, call: &Call, address: &str, key_parameter: Option<&str>) -> Option<Call> {
     let service = Url::parse(base).ok()?;
     let mut next = Url::parse(&format!("{base}{}", call.path)).ok()?.join(address).ok()?;
     let is_own = next.origin() == service.origin()
@@ -302,7 +302,7 @@ mod tests {
         let base = "https://a.example/api";
         let call = Call::post("/v1/venues/search", json!({"vertical": "dining"}));
         let followed =
-            |address: &str| at(base, &call, address, Some("api_key")).map(|it| it.name());
+            |address: &str| next_call(base, &call, address, Some("api_key")).map(|it| it.name());
         for (address, name) in [
             ("?page=2", Some("POST /v1/venues/search?page=2")),
             ("/api/v1/venues/search?page=2&api_key=k", Some("POST /v1/venues/search?page=2")),

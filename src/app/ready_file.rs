@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::outcome::{Error, Result};
-use crate::platform::private_file::{beside, rename};
+use crate::platform::private_file::{add_suffix, rename};
 
 /// The file of `--ready-file`, with the address while the server is ready: dropped, it is gone.
 pub(crate) struct ReadyFile(PathBuf);
@@ -22,7 +22,7 @@ impl ReadyFile {
     }
 
     pub(crate) fn write(&self, address: &str) -> Result<()> {
-        let new = beside(&self.0, ".new");
+        let new = add_suffix(&self.0, ".new");
         // A pipe would block, a link lead elsewhere. Another user's file cannot be removed.
         let _ = fs::remove_file(&new);
         let written = File::create_new(&new)

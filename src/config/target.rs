@@ -96,7 +96,7 @@ pub(crate) fn journal_address(text: &str, profile: &str) -> Result<Address> {
 
 impl Service {
     /// The service at this address, with default settings.
-    pub(crate) fn at(base_url: BaseUrl) -> Self {
+    pub(crate) fn from_base_url(base_url: BaseUrl) -> Self {
         Service {
             profile: None,
             base_url,
@@ -231,7 +231,7 @@ pub(crate) fn resolve(
         });
     };
     let key = env_key.filter(|_| key_origin.is_none_or(|origin| origin == base_url.origin()));
-    let mut service = Service::at(base_url);
+    let mut service = Service::from_base_url(base_url);
     if let Some((name, profile)) = profile {
         service.profile = Some(name.to_owned());
         service.key_origin = profile.key_origin;

@@ -14,7 +14,7 @@ use super::scope::Scope;
 use super::store::{KIND, PAGE_SIZE, into_error};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::ownership::COMPANIONS;
-use crate::platform::private_file::{self, beside};
+use crate::platform::private_file::{self, add_suffix};
 use crate::platform::sql::SqlFailure;
 use crate::platform::sqlite;
 use crate::platform::system::files::RENAMES_OPEN_FILES;
@@ -49,7 +49,7 @@ pub(crate) fn recover(path: &Path) -> Result<Option<(PathBuf, TakenOver)>> {
     if is_sound(path)? {
         return Ok(None);
     }
-    let new = beside(path, ".new");
+    let new = add_suffix(path, ".new");
     // An attempt that began before the new journal is in its place would be lost.
     let old = lock_against_writers(path)?;
     let taken = take_over(path, old.as_ref(), &new)?;
@@ -111,7 +111,7 @@ fn take_over(path: &Path, old: Option<&Connection>, new: &Path) -> Result<TakenO
     }
     let texts = |query: &str| -> Result<Vec<String>> {
         let rows = journal.read(|statements, _| statements.query(query, &[]))?;
-        Ok(rows.iter().filter_map(|row| row.at(0).ok()).collect())
+        Ok(rows.iter().filter_map(|row| row.get_at(0).ok()).collect())
     };
     taken.lost = texts(LOST)?;
     journal.rebuild_runs()?;
@@ -136,7 +136,7 @@ fn take_over_headless(path: &Path, into: &Connection, new: &Path) -> Result<(), 
     let fresh = head()?;
     into.execute_batch("VACUUM")?;
     let vacuumed = head()?;
-    let copy = beside(path, ".copy");
+    let copy = add_suffix(path, ".copy");
     let mut left = TAKEN_OVER.to_vec();
     for head in [&fresh[..MAGIC], &fresh, &vacuumed] {
         sqlite::remove(&copy)?;
@@ -176,15 +176,15 @@ fn copy_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Resu
 fn set_aside(path: &Path) -> io::Result<PathBuf> {
     // By the microsecond: the recovering process holds the lock.
     let now = Timestamp::now().strftime("%Y%m%dT%H%M%S%.6fZ");
-    let stored = beside(path, &format!(".broken-{now}"));
+    let stored = add_suffix(path, &format!(".broken-{now}"));
     if !RENAMES_OPEN_FILES || !path.is_file() || fs::hard_link(path, &stored).is_err() {
         private_file::rename(path, &stored)?;
     }
     // SQLite would apply the old rollback file or log to the new journal, also after a power cut.
     for suffix in COMPANIONS {
-        let companion = beside(path, suffix);
+        let companion = add_suffix(path, suffix);
         if companion.exists() {
-            private_file::rename(&companion, &beside(&stored, suffix))?;
+            private_file::rename(&companion, &add_suffix(&stored, suffix))?;
         }
     }
     private_file::keep_names(&stored)?;
@@ -254,7 +254,7 @@ mod tests {
 
     use super::*;
     use crate::journal::State;
-    use crate::journal::tests::{at, open};
+    use crate::journal::tests::{open, scope};
     use crate::service::documents::booking::Booking;
     use serde_json::json;
 
@@ -287,7 +287,7 @@ mod tests {
         let path = folder.path().join("journal.db");
         let open = |account: &str| {
             let account = account.to_owned();
-            Journal::open(&path, Scope { account, ..at("o") }).unwrap()
+            Journal::open(&path, Scope { account, ..scope("o") }).unwrap()
         };
         let journal = open("one");
         let open_run = journal.run("open", &json!({}));

@@ -240,7 +240,7 @@ fn write_end(
     let other_attempt: Option<String> = match id {
         Some(id) => {
             let row = statements.first(OTHER_ATTEMPT, values![&scope.origin, id, &run.key])?;
-            row.map(|row| row.at(0)).transpose()?
+            row.map(|row| row.get_at(0)).transpose()?
         }
         None => None,
     };

@@ -99,17 +99,17 @@ impl Journal {
 
     fn in_file(connection: Connection, path: &Path, scope: Scope) -> Self {
         let path = path.to_owned();
-        Journal::at(Backend::File { connection, path }, scope)
+        Journal::new(Backend::File { connection, path }, scope)
     }
 
-    fn at(place: Backend, scope: Scope) -> Self {
+    fn new(place: Backend, scope: Scope) -> Self {
         Journal { place, scope, observed: RefCell::default() }
     }
 
     /// Opens a team's journal. Connects to nothing yet: its first use may fail.
     pub(crate) fn open_shared(mut database: Database, scope: Scope) -> Self {
         database.guard = Some(team::GUARD);
-        Journal::at(Backend::Team(Box::new(database)), scope)
+        Journal::new(Backend::Team(Box::new(database)), scope)
     }
 
     pub(super) fn is_shared(&self) -> bool {
@@ -207,7 +207,7 @@ fn refuse_second_name(path: &Path) -> Result<()> {
         return Ok(());
     }
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let copy = private_file::beside(&real, ".copy");
+    let copy = private_file::add_suffix(&real, ".copy");
     let [real, copy] = [real, copy].map(|it| shell::word(&it.to_string_lossy()));
     let what = format!("{} {} has a second name (a hard link)", KIND.name, path.display());
     Err(Error::journal(what).hint(format!(
@@ -252,7 +252,7 @@ mod tests {
 
     use super::*;
     use crate::journal::recover;
-    use crate::journal::tests::{at, open};
+    use crate::journal::tests::{open, scope};
 
     /// Of a newer version, which says from which version on it can be read.
     #[test]
@@ -271,7 +271,7 @@ mod tests {
         ] {
             journal.execute(change);
             let before = fs::read(&path).unwrap();
-            for error in [Journal::open(&path, at("o")).err(), recover(&path).err()] {
+            for error in [Journal::open(&path, scope("o")).err(), recover(&path).err()] {
                 let error = error.unwrap();
                 assert!(error.message.contains("another version of bookctl ("), "{error:?}");
                 assert!(error.hint.as_deref().unwrap().contains(version), "{error:?}");
@@ -299,7 +299,7 @@ mod tests {
         ] {
             let journal = open(&path, "o");
             journal.execute(add);
-            let error = Journal::open(&path, at("o")).err().unwrap();
+            let error = Journal::open(&path, scope("o")).err().unwrap();
             assert!(error.message.contains("are not those"), "{add}: {error:?}");
             journal.execute(remove);
         }

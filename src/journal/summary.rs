@@ -43,7 +43,7 @@ impl Journal {
             let row = statements.first(COUNT, &[])?.ok_or(SqlFailure::Unreadable)?;
             Ok(Summary {
                 version: VERSION,
-                schema: schema.map(|row| row.at(0)).transpose()?,
+                schema: schema.map(|row| row.get_at(0)).transpose()?,
                 attempts: row.get("attempts")?,
                 bookings: row.get("bookings")?,
                 unresolved: row.get("unresolved")?,

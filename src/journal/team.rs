@@ -49,7 +49,8 @@ fn make_tables(statements: &dyn SqlExecutor) -> SqlResult<bool> {
         all.try_for_each(|it| statements.execute(it, &[]).map(drop))
     };
     let unreleased = "SELECT to_regprocedure('booking_seen()') IS NOT NULL AS unreleased";
-    let unreleased: bool = statements.first(unreleased, &[])?.map_or(Ok(false), |it| it.at(0))?;
+    let unreleased: bool =
+        statements.first(unreleased, &[])?.map_or(Ok(false), |it| it.get_at(0))?;
     if unreleased {
         run(WITHOUT_TRIGGERS)?;
     }

@@ -13,7 +13,7 @@ use crate::platform::sql::{SqlExecutor, Value};
 use crate::service::documents::booking::Booking;
 
 /// The rows of one service.
-pub(crate) fn at(origin: &str) -> Scope {
+pub(crate) fn scope(origin: &str) -> Scope {
     Scope { origin: origin.to_owned(), ..Scope::default() }
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn journal(folder: &tempfile::TempDir, origin: &str) -> Journal {
 }
 
 pub(crate) fn open(path: &Path, origin: &str) -> Journal {
-    Journal::open(path, at(origin)).unwrap()
+    Journal::open(path, scope(origin)).unwrap()
 }
 
 /// The plan of a query, one step per line: with an index, a query stays fast.
@@ -33,7 +33,8 @@ pub(crate) fn plan(journal: &Journal, query: &str) -> String {
     let values = vec![Value::Number(Some(0)); parameters.max().unwrap_or(0)];
     let (connection, _) = journal.file().unwrap();
     let steps = connection.query(&format!("EXPLAIN QUERY PLAN {query}"), &values);
-    let steps: Vec<String> = steps.unwrap().into_iter().map(|step| step.at(3).unwrap()).collect();
+    let steps: Vec<String> =
+        steps.unwrap().into_iter().map(|step| step.get_at(3).unwrap()).collect();
     steps.join("\n")
 }
 

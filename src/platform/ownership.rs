@@ -29,7 +29,7 @@ pub(crate) fn check(path: &Path) -> io::Result<()> {
 pub(crate) fn check_database(path: &Path) -> io::Result<()> {
     check(path)?;
     for suffix in COMPANIONS {
-        let companion = beside(path, suffix);
+        let companion = add_suffix(path, suffix);
         check_name(&companion)?;
         // SQLite opens it without asking what it is, and would wait for ever at a pipe.
         if companion.metadata().is_ok_and(|found| !found.is_file()) {
@@ -53,7 +53,7 @@ pub(crate) fn refuse_writable(path: &Path) -> Result<bool> {
     if !files::is_writable_by_others(path) {
         return Ok(false);
     }
-    let probe = beside(path, ".probe");
+    let probe = add_suffix(path, ".probe");
     let keeps_modes =
         files::create_new(&probe, None).is_err() || !files::is_writable_by_others(&probe);
     let _ = fs::remove_file(&probe);
@@ -97,7 +97,7 @@ fn check_name(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn add_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(suffix);
     path.with_file_name(name)

@@ -8,7 +8,7 @@ use super::system::files;
 use crate::platform::input;
 use crate::platform::lock_wait::{LockWait, LockWaitSettings};
 use crate::platform::ownership;
-pub(crate) use crate::platform::ownership::beside;
+pub(crate) use crate::platform::ownership::add_suffix;
 use crate::platform::regular_file;
 pub(crate) use files::{is_read_only, rename, sync_names as keep_names};
 
@@ -90,7 +90,7 @@ fn create(path: &Path) -> io::Result<File> {
 /// A lock, held until it is dropped. It is on a file of its own, because the file itself is
 /// replaced at each write.
 pub(crate) fn lock(path: &Path) -> io::Result<File> {
-    let name = beside(path, ".lock");
+    let name = add_suffix(path, ".lock");
     ownership::check(&name)?;
     let file = create(&name).map_err(|error| {
         let why = format!("its lock {} cannot be used: {error}", name.display());
@@ -113,7 +113,7 @@ pub(crate) fn lock(path: &Path) -> io::Result<File> {
 
 fn replace(path: &Path, text: &str, keeps_mode: bool) -> io::Result<()> {
     // The writer holds the lock, so one name is enough.
-    let new = beside(path, ".new");
+    let new = add_suffix(path, ".new");
     // A crash may have left the file behind.
     let _ = fs::remove_file(&new);
     let like = keeps_mode.then_some(path);

@@ -100,11 +100,11 @@ impl SqlRow {
     /// The value of the column of this name: the one after `AS`, where the statement has it.
     pub(crate) fn get<T: FromCell>(&self, column: &str) -> SqlResult<T> {
         let at = self.columns.iter().position(|name| name == column);
-        self.at(at.ok_or(SqlFailure::Unreadable)?)
+        self.get_at(at.ok_or(SqlFailure::Unreadable)?)
     }
 
     /// The value of a column, counted from 0.
-    pub(crate) fn at<T: FromCell>(&self, column: usize) -> SqlResult<T> {
+    pub(crate) fn get_at<T: FromCell>(&self, column: usize) -> SqlResult<T> {
         let cell = self.cells.get(column).ok_or(SqlFailure::Unreadable)?;
         T::column_result(cell.into()).map_err(|_| SqlFailure::Unreadable)
     }

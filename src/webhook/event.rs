@@ -63,8 +63,8 @@ impl Event {
         // An expression writes the contract's names; a header is found all the same.
         let find = |name: &str, own: &str| match (name.strip_prefix(HEADER), &translated) {
             (Some(name), _) => header(name).filter(|value| !value.is_empty()),
-            (None, Some(translated)) => at(translated, own).and_then(token),
-            (None, None) => at(&event, name).and_then(token),
+            (None, Some(translated)) => find_field(translated, own).and_then(token),
+            (None, None) => find_field(&event, name).and_then(token),
         };
         let id = find(&adapter.dialect.event_id_field, "id");
         let booking = summary(translated.as_ref().unwrap_or(&event));
@@ -153,7 +153,7 @@ fn digest(body: &[u8]) -> String {
     format!("sha256:{}", hex::encode(sha256([body])))
 }
 
-pub(super) fn at<'a>(document: &'a Value, name: &str) -> Option<&'a Value> {
+pub(super) fn find_field<'a>(document: &'a Value, name: &str) -> Option<&'a Value> {
     document.get(name).or_else(|| Path::parse(name)?.get(document))
 }
 

@@ -4,7 +4,7 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::event::at;
+use super::event::find_field;
 use crate::service::mapping::{Dialect, Path};
 
 /// "Events", 2.
@@ -52,7 +52,7 @@ impl SampleEvent {
 
     /// The event's id; empty if it was set to something else than a string.
     pub(crate) fn id(&self) -> &str {
-        let id = at(&self.document, &self.id_field).or_else(|| self.document.get("id"));
+        let id = find_field(&self.document, &self.id_field).or_else(|| self.document.get("id"));
         id.and_then(Value::as_str).unwrap_or_default()
     }
 

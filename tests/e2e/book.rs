@@ -44,7 +44,7 @@ fn eight_commands_at_once_in_one_empty_home_make_eight_bookings() {
         .collect();
     assert_eq!(ids.len(), 8);
     let kept: BTreeSet<String> =
-        Served::of(&home).bookings().iter().map(|booking| text(booking, "id")).collect();
+        Served::from_home(&home).bookings().iter().map(|booking| text(booking, "id")).collect();
     assert_eq!(kept, ids);
 }
 
@@ -62,7 +62,7 @@ fn venue_without_slot_at_that_time_lists_nearest() {
 
     let json = home.run(arguments.iter().chain(&GUEST[2..]).chain(&["--json"]));
     json.refused(7, "no_slot");
-    assert!(Served::of(&home).bookings().is_empty());
+    assert!(Served::from_home(&home).bookings().is_empty());
 }
 
 /// "`@1`, `@2` stand for the rows of the last list." (command line, Command tree)
@@ -108,7 +108,7 @@ fn a_slot_of_another_venue_is_refused_before_anything_is_sent() {
     let book = words(format!("book ven_otp --slot {id} --name 'Ada Lovelace' --json"));
     let error = home.run(book).refused(2, "usage");
     has(&error, "message", "ven_confirms");
-    assert!(Served::of(&home).bookings().is_empty());
+    assert!(Served::from_home(&home).bookings().is_empty());
 }
 
 /// The slots that `book` looks up for itself are shown to nobody, so they are no list that rows

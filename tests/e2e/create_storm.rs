@@ -150,7 +150,7 @@ impl Storm {
 
     /// Of eight processes one is a batch, and one resumes.
     fn task(&self, number: usize) -> Task {
-        let mut draw = Draw::of(self.seed, "task", number);
+        let mut draw = Draw::seeded(self.seed, "task", number);
         // Neighbours start at the same time: two or three of them want the same.
         let shared = |near: usize| format!("key-{}", (number + near) * 2 / 5);
         match number % 8 {
@@ -170,11 +170,11 @@ impl Storm {
 
     /// Whether creates of this key look for their slot first, on a connection of their own.
     fn searches(&self, key: &str) -> bool {
-        Draw::of(self.seed, key, usize::MAX).part() < 0.15
+        Draw::seeded(self.seed, key, usize::MAX).part() < 0.15
     }
 
     fn arguments(&self, home: &Home, number: usize, task: &Task, timeout: Duration) -> Vec<String> {
-        let mut draw = Draw::of(self.seed, "flags", number);
+        let mut draw = Draw::seeded(self.seed, "flags", number);
         let mut arguments: Vec<String> = match task {
             Task::Create(guest, key) => {
                 let book = ["book", "ven_1", "--at", AT, "--party", "2", "--name", guest];
@@ -210,7 +210,7 @@ impl Storm {
         task: &Task,
         seen: &Mutex<Seen>,
     ) {
-        let mut draw = Draw::of(self.seed, "end", number);
+        let mut draw = Draw::seeded(self.seed, "end", number);
         let (chance, moment) = (draw.part(), (2 * self.timeout).mul_f64(draw.part()));
         let mut running = home.start(self.arguments(home, number, task, self.timeout));
         let began = Instant::now();

@@ -33,7 +33,7 @@ const NAMES: &[(&str, &str)] = &[
     ("event_type_field", "topic"),
 ];
 
-fn said(key: &str) -> &'static str {
+fn foreign_name(key: &str) -> &'static str {
     let row = NAMES.iter().find(|(known, _)| *known == key);
     row.unwrap_or_else(|| panic!("{key} has no other name")).1
 }
@@ -69,7 +69,7 @@ fn understood(path: &str, body: &str) -> String {
     let renamed = body.into_iter().map(|(field, value)| {
         let default = fields.iter().any(|(_, default)| *default == field);
         assert!(!default, "{path} says {field}");
-        let open = fields.iter().find(|(key, _)| said(key) == field);
+        let open = fields.iter().find(|(key, _)| foreign_name(key) == field);
         let field = open.map_or(field, |(_, default)| (*default).to_owned());
         (field, provider_of(&value, "provider_a", "provider_b"))
     });
@@ -79,8 +79,8 @@ fn understood(path: &str, body: &str) -> String {
 /// The same value with its provider ids, wherever they stand, said in the sandbox's words.
 fn provider_of(value: &Value, a: &str, b: &str) -> Value {
     match value {
-        Value::String(id) if id == said("provider_a") => json!(a),
-        Value::String(id) if id == said("provider_b") => json!(b),
+        Value::String(id) if id == foreign_name("provider_a") => json!(a),
+        Value::String(id) if id == foreign_name("provider_b") => json!(b),
         Value::String(id) => {
             assert!(id != a && id != b, "a provider is called {id}");
             value.clone()
@@ -93,14 +93,14 @@ fn provider_of(value: &Value, a: &str, b: &str) -> Value {
 /// A document of the sandbox in the names of this service.
 fn answered(value: Value) -> Value {
     match value {
-        Value::String(id) if id == "provider_a" => json!(said("provider_a")),
-        Value::String(id) if id == "provider_b" => json!(said("provider_b")),
+        Value::String(id) if id == "provider_a" => json!(foreign_name("provider_a")),
+        Value::String(id) if id == "provider_b" => json!(foreign_name("provider_b")),
         Value::Array(list) => list.into_iter().map(answered).collect(),
         Value::Object(object) => {
             let renamed = object.into_iter().map(|(field, value)| match &*field {
-                "venues" => (said("venues_field").to_owned(), answered(value)),
-                "slots" => (said("slots_field").to_owned(), answered(value)),
-                "sessions" => (said("sessions_field").to_owned(), answered(value)),
+                "venues" => (foreign_name("venues_field").to_owned(), answered(value)),
+                "slots" => (foreign_name("slots_field").to_owned(), answered(value)),
+                "sessions" => (foreign_name("sessions_field").to_owned(), answered(value)),
                 "next_action" => (field, action(value)),
                 _ => (field, answered(value)),
             });
@@ -116,12 +116,13 @@ fn action(value: Value) -> Value {
     };
     let renamed = object.into_iter().map(|(field, value)| match (&*field, value.as_str()) {
         ("type", Some("otp")) => {
-            (said("next_action_type_field").to_owned(), json!(said("otp_action")))
+            (foreign_name("next_action_type_field").to_owned(), json!(foreign_name("otp_action")))
         }
-        ("type", Some("payment_approval")) => {
-            (said("next_action_type_field").to_owned(), json!(said("payment_action")))
-        }
-        ("type", Some(_)) => (said("next_action_type_field").to_owned(), value),
+        ("type", Some("payment_approval")) => (
+            foreign_name("next_action_type_field").to_owned(),
+            json!(foreign_name("payment_action")),
+        ),
+        ("type", Some(_)) => (foreign_name("next_action_type_field").to_owned(), value),
         _ => (field, value),
     });
     Value::Object(renamed.collect::<Map<_, _>>())
@@ -178,7 +179,7 @@ fn the_service_has_another_name_for_every_open_one() {
         .collect();
     assert_eq!(names.len(), NAMES.len());
     for (key, default) in names {
-        assert_ne!(said(&key), default, "{key}");
+        assert_ne!(foreign_name(&key), default, "{key}");
     }
     let profile = home_of(&Scripted::start(|_| Reply::Close)).json("profile show");
     assert_eq!(profile["dialect"].as_object().unwrap().len(), NAMES.len());

@@ -39,7 +39,7 @@ pub(crate) fn booking<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// The booking that it asks for, as a service that echoes it has it.
-pub(crate) fn asked(id: &str) -> Value {
+pub(crate) fn requested_booking(id: &str) -> Value {
     json!({
         "id": id, "object": "booking", "status": "confirmed", "provider": "provider_a",
         "venue_id": "ven_1", "datetime": SLOT_TIME, "party_size": 2, "customer": {"name": "Ada Lovelace"},

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::faults::{asked, booking, creating, home};
+use crate::faults::{booking, creating, home, requested_booking};
 use crate::harness::{
     Ended, GUEST, HANG, Home, Key, Reply, Running, Scripted, Served, Terminal, for_guest,
 };
@@ -47,7 +47,7 @@ fn ctrl_c_at_every_question_before_create_changes_nothing() {
         let ended = leave_at(&home, question, Key::CtrlC).exits(130);
         assert!(ended.screen.contains("nothing was changed"), "{text}:\n{}", ended.screen);
     }
-    assert!(Served::of(&home).bookings().is_empty());
+    assert!(Served::from_home(&home).bookings().is_empty());
 }
 
 /// A shell without job control starts its background jobs so.
@@ -58,7 +58,7 @@ fn job_with_sigint_ignored_is_not_interrupted() {
     let server = creating(move |_| {
         sent.send(()).unwrap();
         held.recv_timeout(HANG).unwrap();
-        Reply::json(201, &asked("bk_1"))
+        Reply::json(201, &requested_booking("bk_1"))
     });
     let home = home(&server);
     let mut shell = Command::new("sh");
@@ -87,7 +87,7 @@ fn the_end_of_input_is_a_way_out_as_well() {
 
 /// The one booking of a home, as the sandbox holds it.
 fn only_booking(home: &Home) -> String {
-    let bookings = Served::of(home).bookings();
+    let bookings = Served::from_home(home).bookings();
     assert_eq!(bookings.len(), 1);
     assert_eq!(bookings[0]["status"], "requires_action");
     bookings[0]["id"].as_str().unwrap().to_owned()
@@ -150,7 +150,7 @@ fn ctrl_c_while_booking_is_processing_names_it() {
     let mut terminal = Terminal::start(&home, &arguments);
     terminal.see("is processing").press(Key::CtrlC);
     let ended = terminal.ends(130);
-    let bookings = Served::of(&home).bookings();
+    let bookings = Served::from_home(&home).bookings();
     let id = bookings[0]["id"].as_str().unwrap();
     ended.says(&format!("booking {id} has status processing")).says(&format!("bookctl watch {id}"));
 }

@@ -22,7 +22,7 @@ pub(crate) fn lines(learned: &Value) -> Vec<String> {
 }
 
 /// What a run shows of a kind of document.
-fn shown(learned: &Value, kind: &str) -> Value {
+fn learned_kind(learned: &Value, kind: &str) -> Value {
     let documents = learned["documents"].as_array().unwrap();
     let found = documents.iter().find(|it| it["kind"] == kind);
     found.cloned().unwrap_or_else(|| panic!("{kind}: {learned}"))
@@ -51,7 +51,7 @@ fn at_projects_own_sandbox_everything_is_read() {
     let learned = home.json("profile learn own --yes");
     assert_eq!(lines(&learned), Vec::<String>::new(), "{learned}");
     for kind in ["index", "venues", "slots", "sessions", "booking"] {
-        let shown = shown(&learned, kind);
+        let shown = learned_kind(&learned, kind);
         holds!(shown, {"read": true, "missing": []});
     }
     assert_eq!(learned["written"], Value::Null);
@@ -125,7 +125,7 @@ fn example_given_by_hand_is_shown_whatever_else_is_known() {
     )
     .unwrap();
     let learned = learn(&home, &["--check", "--example", "booking=b.json"]).json();
-    assert_eq!(shown(&learned, "booking")["paths"][".seq"], "number");
+    assert_eq!(learned_kind(&learned, "booking")["paths"][".seq"], "number");
 }
 
 /// A service whose slots stand under days and areas, without a name that bookctl knows.
@@ -153,7 +153,7 @@ fn document_not_read_comes_with_expression_that_user_completes() {
     let service = grouped();
     let home = home_at(&service);
     let output = learn(&home, &["--check"]).exits(3);
-    let slots = shown(&output.json(), "slots");
+    let slots = learned_kind(&output.json(), "slots");
     assert_eq!(slots["read"], false, "{slots}");
     assert_eq!(slots["paths"][".data.days[][][].starts"], "time");
     let page = home.run(["profile", "learn", "foreign", "--check"]);
@@ -289,7 +289,7 @@ fn recorded_documents_are_shown_in_the_same_way() {
     let output = learn(&home, &["--yes", "--delivery", &delivery, "--example", &example]).exits(0);
     let learned = output.json();
     assert_eq!(lines(&learned), ["dialect.service_name = Acme"]);
-    let booking = shown(&learned, "booking");
+    let booking = learned_kind(&learned, "booking");
     assert_eq!(booking["read"], false);
     assert_eq!(booking["paths"][".reservation.starts_at"], "time");
     let setting = text(&booking, "setting");
@@ -297,7 +297,7 @@ fn recorded_documents_are_shown_in_the_same_way() {
         setting.starts_with("read.booking=.reservation | {id: .<?>, status: .<?>"),
         "{setting}"
     );
-    let event = shown(&learned, "event");
+    let event = learned_kind(&learned, "event");
     has(&event, "why", "dialect.event_id_field=PATH");
     assert_eq!(event["paths"][".event.kind"], "text");
     assert!(!output.stdout.contains("Ada Lovelace"), "{output}");

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 
 use serde_json::{Value, json};
 
-use crate::faults::{SLOT_TIME, asked, booking, creating, home};
+use crate::faults::{SLOT_TIME, booking, creating, home, requested_booking};
 use crate::harness::listening::until;
 use crate::harness::{HANG, Home, Output, Reply, Request, Scripted, has, text, words};
 
@@ -47,7 +47,7 @@ fn attempt_that_is_being_sent_blocks_same_booking_at_once() {
     let server = creating(move |_| {
         sent.send(()).unwrap();
         held.recv_timeout(HANG).unwrap();
-        Reply::json(201, &asked("bk_1"))
+        Reply::json(201, &requested_booking("bk_1"))
     });
     let home = home(&server);
     let running = home.start(booking(&["--idempotency-key", "first"]));
@@ -83,7 +83,7 @@ fn attempt_that_is_being_sent_blocks_same_booking_at_once() {
 #[test]
 fn older_booking_under_generated_key_is_unknown() {
     let older = with(
-        asked("bk_eve"),
+        requested_booking("bk_eve"),
         json!({"customer": {"name": "Eve Other"}, "created_at": "2020-01-01T00:00:00Z"}),
     );
     settles_nothing(200, older.clone());
@@ -102,7 +102,7 @@ fn attempt_belongs_to_its_key_and_not_to_name_of_profile() {
         "/v1/" => Reply::json(200, &json!({"object": "api", "name": "Acme", "version": "v1"})),
         "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
         _ if creates.replace(creates.get() + 1) < 3 => Reply::Close,
-        _ => Reply::json(201, &asked("bk_1")),
+        _ => Reply::json(201, &requested_booking("bk_1")),
     });
     let home =
         Home::new().configured(&format!("[profiles.acme]\nbase_url = '{}'\n", server.base_url()));
@@ -149,7 +149,7 @@ fn response_with_id_and_status_alone_is_no_booking() {
 /// "The service keeps one booking for a key" (spec, Limits 7): it cannot be that of two.
 #[test]
 fn a_booking_that_another_key_has_already_settles_nothing() {
-    let server = creating(|_| Reply::json(201, &asked("bk_1")));
+    let server = creating(|_| Reply::json(201, &requested_booking("bk_1")));
     let home = home(&server);
     book(&home, &["--idempotency-key", "first"]).exits(0);
     let error = book(&home, &["--idempotency-key", "second"]).refused(16, "outcome_unknown");
@@ -164,8 +164,8 @@ fn a_booking_that_another_key_has_already_settles_nothing() {
 fn conflict_proves_what_the_key_and_its_code_allow() {
     #[rustfmt::skip]
     let cases = [
-        (409, json!({"error": "exists already", "booking": asked("bk_1")}), 16, 16, 16),
-        (422, json!({"error": "duplicate", "details": {"existing": asked("bk_1")}}), 16, 16, 16),
+        (409, json!({"error": "exists already", "booking": requested_booking("bk_1")}), 16, 16, 16),
+        (422, json!({"error": "duplicate", "details": {"existing": requested_booking("bk_1")}}), 16, 16, 16),
         (409, json!({"error": "exists", "booking": {"id": "bk_1", "status": "confirmed"}}), 16, 16, 16),
         (423, json!({"error": "resource is locked by another request"}), 16, 16, 16),
         (407, json!({"error": "proxy authentication required"}), 16, 16, 16),
@@ -203,7 +203,7 @@ fn conflict_proves_what_the_key_and_its_code_allow() {
             ended.says("read.error=EXPRESSION");
         }
     }
-    let unfinished = json!({"error": "conflict", "open_bookings": [asked("bk_1")]});
+    let unfinished = json!({"error": "conflict", "open_bookings": [requested_booking("bk_1")]});
     let server = creating(move |_| Reply::json(409, &unfinished));
     let home = home(&server);
     assert_eq!(book(&home, &[]).exits(7).code, Some(7));
@@ -219,7 +219,8 @@ fn a_fresh_booking_is_not_excused_by_a_change_that_it_shows() {
         json!({"datetime": "2031-03-09T19:30:00Z"}),
         json!({"customer": {"first_name": "Eve", "last_name": "Other"}}),
     ] {
-        let changed = with(asked("bk_other"), json!({"last_modification": {"changes": changes}}));
+        let changed =
+            with(requested_booking("bk_other"), json!({"last_modification": {"changes": changes}}));
         settles_nothing(201, with(changed, other));
     }
 }
@@ -230,12 +231,12 @@ fn booking_that_becomes_another_guests_is_not_confirmed() {
     let server = Scripted::start(move |request: &Request| match request.path.as_str() {
         "/v1/bookings" => {
             let processing = json!({"status": "processing"});
-            Reply::json(201, &with(asked("bk_1"), processing))
+            Reply::json(201, &with(requested_booking("bk_1"), processing))
         }
         "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
         _ => {
             let eve = json!({"customer": {"name": "Eve Other"}});
-            Reply::json(200, &with(asked("bk_1"), eve))
+            Reply::json(200, &with(requested_booking("bk_1"), eve))
         }
     });
     let home = home(&server);
@@ -247,11 +248,11 @@ fn booking_that_becomes_another_guests_is_not_confirmed() {
 #[test]
 fn change_answered_with_another_guests_booking_is_no_success() {
     let eve = with(
-        asked("bk_other"),
+        requested_booking("bk_other"),
         json!({"status": "cancelled", "venue_id": "ven_other", "customer": {"name": "Eve Other"}}),
     );
     let server = Scripted::start(move |request: &Request| match request.path.as_str() {
-        "/v1/bookings" => Reply::json(201, &asked("bk_1")),
+        "/v1/bookings" => Reply::json(201, &requested_booking("bk_1")),
         "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
         _ => Reply::json(200, &eve),
     });
@@ -265,7 +266,7 @@ fn change_answered_with_another_guests_booking_is_no_success() {
 #[test]
 fn response_with_id_of_several_lines_or_of_row_is_no_booking() {
     for id in ["bk_1\nbookctl cancel bk_2", "bk_1\r", "\u{1b}[2Jbk_1", "..", "@last", "@1"] {
-        settles_nothing(201, with(asked("bk_1"), json!({"id": id})));
+        settles_nothing(201, with(requested_booking("bk_1"), json!({"id": id})));
     }
 }
 
@@ -280,7 +281,7 @@ fn an_id_that_looks_like_a_flag_or_a_path_stays_an_id() {
     ] {
         let server = Scripted::start(move |request: &Request| match request.path.as_str() {
             "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
-            _ => Reply::json(200, &asked(id)),
+            _ => Reply::json(200, &requested_booking(id)),
         });
         let home = home(&server);
         book(&home, &[]).exits(0);
@@ -306,7 +307,7 @@ fn a_time_without_an_offset_at_another_hour_is_another_booking() {
                 slots["slots"][0]["datetime"] = "2030-12-01T18:30:00Z".into();
                 Reply::json(200, &slots)
             }
-            _ => Reply::json(201, &with(asked("bk_1"), json!({"datetime": shown}))),
+            _ => Reply::json(201, &with(requested_booking("bk_1"), json!({"datetime": shown}))),
         });
         let output = home(&server).run(booking(&[]));
         assert_eq!(server.creates().len(), 1, "{output}");
@@ -325,5 +326,5 @@ fn a_booking_that_shows_nothing_but_its_day_settles_nothing() {
     };
     settles_nothing(201, sparse(json!({})));
     settles_nothing(201, sparse(json!({"customer": {"name": "Ada Lovelace"}})));
-    settles_nothing(201, with(asked("bk_1"), json!({"datetime": "2030-12-02"})));
+    settles_nothing(201, with(requested_booking("bk_1"), json!({"datetime": "2030-12-02"})));
 }

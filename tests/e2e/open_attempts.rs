@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::faults::{asked, booking, creating, home};
+use crate::faults::{booking, creating, home, requested_booking};
 use crate::harness::listening::until;
 use crate::harness::{HANG, Home, Reply, Served, has, text, words};
 
@@ -44,7 +44,7 @@ fn what_service_writes_own_way_is_still_booking_asked_for() {
             ("venue_id", json!(null)),
             ("customer", json!({"name": "A*** L*******"})),
         ] {
-            let mut shown = asked("bk_1");
+            let mut shown = requested_booking("bk_1");
             shown[field] = value;
             let server = creating(move |_| Reply::json(status, &shown));
             home(&server).ok(book(&[]));
@@ -61,7 +61,7 @@ fn open_attempt_that_meets_its_rate_limit_waits_it_out() {
     let server = creating(move |before| match before {
         0..3 => Reply::Close,
         3 | 4 => limit.clone(),
-        _ => Reply::json(200, &asked("bk_ada")),
+        _ => Reply::json(200, &requested_booking("bk_ada")),
     });
     let home = home(&server);
     home.run(book(&[])).refused(16, "outcome_unknown");
@@ -103,7 +103,7 @@ fn open_attempt_at_a_known_limit_names_its_resume_command() {
 fn a_finished_booking_whose_repetition_meets_a_limit_is_named() {
     let limited = json!({"error": "rate_limited", "retry_after_seconds": 600});
     let server = creating(move |before| match before {
-        0 => Reply::json(201, &asked("bk_ada")),
+        0 => Reply::json(201, &requested_booking("bk_ada")),
         _ => Reply::json(429, &limited),
     });
     let home = home(&server);
@@ -175,7 +175,7 @@ fn booking_request_whose_journal_is_replaced_meanwhile_says() {
             sent.send(()).unwrap();
             held.recv().unwrap();
         }
-        Reply::json(if before == 0 { 201 } else { 200 }, &asked("bk_ada"))
+        Reply::json(if before == 0 { 201 } else { 200 }, &requested_booking("bk_ada"))
     });
     let home = home(&server);
     let running = home.start(book(&[]));
@@ -200,7 +200,7 @@ fn booking_request_whose_journal_is_replaced_meanwhile_says() {
 fn link_to_journal_not_there_stops_booking_requests_and_stays() {
     let server = creating(|before| match before {
         0..3 => Reply::Close,
-        _ => Reply::json(200, &asked("bk_ada")),
+        _ => Reply::json(200, &requested_booking("bk_ada")),
     });
     let home = home(&server);
     home.run(book(&[])).exits(16);
@@ -266,7 +266,7 @@ fn kill_in_flight_leaves_attempt_in_file_itself() {
 fn journal_with_second_name_is_refused() {
     let server = creating(|before| match before {
         0..3 => Reply::Close,
-        _ => Reply::json(200, &asked("bk_ada")),
+        _ => Reply::json(200, &requested_booking("bk_ada")),
     });
     let home = home(&server);
     home.run(book(&[])).exits(16);
@@ -296,7 +296,7 @@ fn whoever_abandons_an_attempt_that_is_being_sent_is_told_so() {
         sent.send(()).unwrap();
         // Bounded, so that a failed assertion ends the test and does not leave it waiting.
         held.recv_timeout(HANG).unwrap();
-        Reply::json(201, &asked("bk_ada"))
+        Reply::json(201, &requested_booking("bk_ada"))
     });
     let home = home(&server);
     let running = home.start(book(&[]));

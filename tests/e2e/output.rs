@@ -68,7 +68,7 @@ fn a_dry_run_prints_the_request_and_sends_nothing() {
 
     let home = Home::new();
     home.ok(["book", "ven_confirms", "--dry-run"].iter().chain(&GUEST));
-    assert!(Served::of(&home).bookings().is_empty());
+    assert!(Served::from_home(&home).bookings().is_empty());
     // What is missing is missing here too.
     home.refuses("book ven_confirms --dry-run", 2, "usage");
 }

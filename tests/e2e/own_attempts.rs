@@ -113,7 +113,7 @@ fn a_booking_that_nobody_reads_is_named_on_stderr() {
     command.stdout(writer).stderr(std::process::Stdio::piped());
     let ended = command.spawn().unwrap().wait_with_output().unwrap();
     let stderr = String::from_utf8(ended.stderr).unwrap();
-    let id = text(&Served::of(&home).bookings()[0], "id");
+    let id = text(&Served::from_home(&home).bookings()[0], "id");
     assert!(
         stderr.contains(&format!("the output was closed; booking {id} has status confirmed")),
         "{stderr}"

@@ -49,7 +49,7 @@ fn in_browser_fault_is_put_on_webhooks() {
 #[ignore = "needs a browser"]
 fn in_browser_page_goes_on_after_restart() {
     let home = Home::new();
-    let mut served = Served::of(&home);
+    let mut served = Served::from_home(&home);
     let address = served.base_url().to_owned();
     let port = address.rsplit(':').next().unwrap().to_owned();
     let mut stream = Stream::open(&served, None);

@@ -77,7 +77,7 @@ fn rows() -> Vec<Row> {
         styled(command, vt100::Color::Default, true),
     ];
     let mut fixed = Fixed::default();
-    let shown = ended.shown().into_iter().map(|row| {
+    let shown = ended.own_rows().into_iter().map(|row| {
         let parts = row.into_iter().map(|part| Styled { text: fixed.text(&part.text), ..part });
         parts.collect()
     });

@@ -74,7 +74,7 @@ impl Sandbox {
     }
 
     /// How many requests show the first finding.
-    fn shown(&self) -> usize {
+    fn finding_count(&self) -> usize {
         let requests = &self.report()["findings"][0]["requests"];
         requests.as_array().map_or(0, Vec::len)
     }
@@ -173,9 +173,9 @@ fn a_poller_is_found_to_read_more_often_than_the_limit_allows() {
         }
     }
     assert_eq!(sandbox.found(), ["polling_too_fast"]);
-    let before = sandbox.shown();
+    let before = sandbox.finding_count();
     processing(20);
-    assert!(sandbox.shown() > before);
+    assert!(sandbox.finding_count() > before);
 }
 
 #[test]
@@ -338,12 +338,12 @@ fn a_retry_is_found_whatever_other_tests_do_meanwhile() {
     {
         let mut order = sandbox.order("ven_confirms");
         order["customer"]["name"] = json!(format!("Ada {path} {place}"));
-        let before = sandbox.shown();
+        let before = sandbox.finding_count();
         sandbox.fails(&json!({"on": "POST /v1/bookings", "kind": "drop_before"}));
         sandbox.first_try(&order, HANG);
         sandbox.control(method, path, body);
         sandbox.call("POST", "/v1/bookings", &format!("again-{place}"), &order);
-        assert_eq!(sandbox.shown() > before, is_found, "{method} {path}");
+        assert_eq!(sandbox.finding_count() > before, is_found, "{method} {path}");
     }
 }
 

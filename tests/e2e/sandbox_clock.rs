@@ -40,7 +40,7 @@ fn a_stopped_clock_stands_for_every_process_until_it_is_resumed() {
     for _ in 0..3 {
         assert_eq!(clock(&home, &[])["now"], frozen["now"]);
     }
-    let server = Served::of(&home);
+    let server = Served::from_home(&home);
     let served = server.home();
     assert_eq!(clock(&served, &[])["now"], frozen["now"]);
     let moved = clock(&served, &["--advance", "21m"]);

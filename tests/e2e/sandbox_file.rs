@@ -88,7 +88,7 @@ fn new_sandbox_takes_nothing_from_log_of_one_that_was_deleted() {
 #[test]
 fn a_served_sandbox_that_was_ended_needs_its_log_no_more() {
     let home = Home::new();
-    let mut served = Served::of(&home);
+    let mut served = Served::from_home(&home);
     home.booked("ven_confirms", &[], 0);
     served.home().booked("ven_confirms", &[], 0);
     assert_eq!(served.terminate(), Some(0));

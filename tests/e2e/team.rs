@@ -21,17 +21,17 @@ impl Team {
     /// `None` where no PostgreSQL is installed.
     #[track_caller]
     pub(crate) fn new() -> Option<Self> {
-        Self::of(Served::start())
+        Self::with_journal(Served::start())
     }
 
     /// One whose sandbox meters nothing.
     #[track_caller]
     pub(crate) fn free() -> Option<Self> {
-        Self::of(Served::unlimited())
+        Self::with_journal(Served::unlimited())
     }
 
     #[track_caller]
-    fn of(served: Served) -> Option<Self> {
+    fn with_journal(served: Served) -> Option<Self> {
         let postgres = Postgres::start()?;
         let team = Team { served, postgres };
         team.machine("owner").ok(["journal", "init"]);
@@ -89,7 +89,7 @@ fn bookings_attempts_and_limits_are_those_of_all_computers() {
 }
 
 /// A machine that books at a service whose answers can be held.
-pub(crate) fn at(service: &Misbehaving, journal: &str, user: &str) -> Home {
+pub(crate) fn home_of(service: &Misbehaving, journal: &str, user: &str) -> Home {
     let home = Home::pointing_to(service.base_url(), "sk_live_sandbox");
     sharing(home, journal, user)
 }
@@ -106,7 +106,7 @@ fn answer_that_cannot_be_written_is_shown() {
     let Some(mut postgres) = Postgres::start() else {
         return;
     };
-    let home = at(&service, &postgres.url(), "ada");
+    let home = home_of(&service, &postgres.url(), "ada");
     home.ok(["journal", "init"]);
     let running = home.start(booking("order-1", &["--timeout", "6s"]));
     gate.wait_for(1);
@@ -117,7 +117,7 @@ fn answer_that_cannot_be_written_is_shown() {
     ended.tells("could not be saved in the journal");
     let id = text(&ended.json(), "id");
     postgres.run();
-    let other = at(&service, &postgres.url(), "bob");
+    let other = home_of(&service, &postgres.url(), "bob");
     assert_eq!(listed(&other, &["attempts"]).len(), 1);
     let resumed = other.ok(["attempts", "resume", "order-1", "--json"]);
     assert_eq!(text(&resumed.json(), "id"), id);
@@ -135,7 +135,7 @@ fn two_computers_resuming_one_attempt_send_it_once() {
         None => Act::proper(),
     });
     let Some(db) = Postgres::start() else { return };
-    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &db.url(), user));
+    let [ada, bob] = ["ada", "bob"].map(|user| home_of(&service, &db.url(), user));
     ada.ok(["journal", "init"]);
     let killed = ada.start(booking("order-1", &[]));
     first.wait_for(1);
@@ -150,7 +150,8 @@ fn two_computers_resuming_one_attempt_send_it_once() {
     assert_eq!(service.posted().len(), 2, "{:?}", service.posted());
     assert_eq!(service.ledger().len(), 1);
     // Another organization's key settles nothing.
-    let stranger = at(&service, &db.url(), "eve").with("BOOKCTL_API_KEY", "sk_live_another_one");
+    let stranger =
+        home_of(&service, &db.url(), "eve").with("BOOKCTL_API_KEY", "sk_live_another_one");
     stranger.run(resume).refused(3, "config");
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::harness::{
     Act, GUEST, Gate, HANG, Home, Misbehaving, Postgres, Served, holds, random, words,
 };
-use crate::team::{Team, at, listed, sharing};
+use crate::team::{Team, home_of, listed, sharing};
 use crate::two_runs::booking;
 
 #[test]
@@ -23,7 +23,7 @@ fn batch_on_several_computers_books_each_row_once() {
         _ => Act::proper(),
     });
     let Some(db) = Postgres::start() else { return };
-    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &db.url(), user));
+    let [ada, bob] = ["ada", "bob"].map(|user| home_of(&service, &db.url(), user));
     ada.ok(["journal", "init"]);
     let rows = (1..=9).map(|guest| {
         format!("{{\"venue_id\": \"ven_1\", \"availability_id\": \"slot_1\", \"datetime\": \"2031-12-01T19:30:00Z\", \"party_size\": 2, \"customer\": {{\"name\": \"Guest {guest}\"}}}}\n")
@@ -65,7 +65,7 @@ fn what_service_refuses_for_good_is_result_for_every_runner() {
         _ => Act::proper(),
     });
     let Some(db) = Postgres::start() else { return };
-    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &db.url(), user));
+    let [ada, bob] = ["ada", "bob"].map(|user| home_of(&service, &db.url(), user));
     ada.ok(["journal", "init"]);
     let file = ada.folder().join("rows.jsonl");
     let row = r#"{"venue_id": "ven_1", "availability_id": "slot_1", "datetime": "2031-12-01T19:30:00Z", "party_size": 2, "customer": {"name": "Ada Lovelace"}}"#;
@@ -124,7 +124,7 @@ fn computer_that_dies_early_delays_others_for_seconds() {
         _ => Act::proper(),
     });
     let Some(db) = Postgres::start() else { return };
-    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &db.url(), user));
+    let [ada, bob] = ["ada", "bob"].map(|user| home_of(&service, &db.url(), user));
     ada.ok(["journal", "init"]);
     let killed = ada.start(booking("first", &[]));
     gate.wait_for(1);
@@ -176,7 +176,7 @@ fn servers_clock_set_back_makes_no_runner_wait_for_a_dead_one() {
         _ => Act::proper(),
     });
     let Some(db) = Postgres::start() else { return };
-    let [ada, bob] = ["ada", "bob"].map(|user| at(&service, &db.url(), user));
+    let [ada, bob] = ["ada", "bob"].map(|user| home_of(&service, &db.url(), user));
     ada.ok(["journal", "init"]);
     let killed = ada.start(booking("order-1", &[]));
     gate.wait_for(1);

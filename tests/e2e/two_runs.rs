@@ -257,7 +257,7 @@ fn waiting_batch_leaves_open_what_its_second_start_may_book() {
 }
 
 /// The lines of a batch, each with the guest that its row asked for.
-fn told(output: &Output) -> Vec<Value> {
+fn lines_of(output: &Output) -> Vec<Value> {
     let lines = output.stdout.lines();
     lines.map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -271,7 +271,7 @@ fn a_row_of_a_batch_never_takes_the_answer_of_another() {
     let file = home.folder().join("rows.jsonl");
     let rows = (0..8).map(|it| format!("{}\n", row(&format!("row-{it}"), &format!("Ada {it}"))));
     std::fs::write(&file, rows.collect::<String>()).unwrap();
-    let lines = told(&batch(&home, &file).ends(0));
+    let lines = lines_of(&batch(&home, &file).ends(0));
     let ledger = service.ledger();
     assert_eq!((lines.len(), ledger.len()), (8, 8));
     for (line, made) in lines.iter().zip(&ledger) {

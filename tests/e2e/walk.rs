@@ -35,7 +35,10 @@ fn walk_leads_through_a_wrong_code_to_a_confirmed_booking() {
     terminal.see("No card is needed.");
     terminal.see("Free to cancel at any time.");
     terminal.see("Example Street").see("90 min");
-    assert!(Served::of(&home).bookings().is_empty(), "nothing is booked before the confirmation");
+    assert!(
+        Served::from_home(&home).bookings().is_empty(),
+        "nothing is booked before the confirmation"
+    );
     terminal.press(Key::Enter);
     terminal.see("bookctl book ven_otp --at");
 
@@ -51,7 +54,7 @@ fn walk_leads_through_a_wrong_code_to_a_confirmed_booking() {
     let ended = terminal.ends(0).says("One-time code · ********");
     // What was typed is not to stay for whoever looks next.
     assert!(!ended.screen.contains(&code), "{}", ended.screen);
-    let booking = &Served::of(&home).bookings()[0];
+    let booking = &Served::from_home(&home).bookings()[0];
     holds!(booking, {"status": "confirmed", "party_size": 3});
     ended.says("confirmed").says(booking["id"].as_str().unwrap());
 }
@@ -129,10 +132,10 @@ fn another_time_than_the_given_one_is_asked_about() {
     terminal.see("when").see("19:30 (+00:00)");
     terminal.answer("? Book it? (no)", "maybe");
     terminal.see("type yes or no");
-    assert!(Served::of(&home).bookings().is_empty());
+    assert!(Served::from_home(&home).bookings().is_empty());
     terminal.type_in("y\r");
     terminal.ends(0).says("confirmed");
-    assert_eq!(Served::of(&home).bookings().len(), 1);
+    assert_eq!(Served::from_home(&home).bookings().len(), 1);
 }
 
 /// A venue with two tables at the same time, and the slot that each request named.

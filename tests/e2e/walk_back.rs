@@ -39,7 +39,7 @@ fn esc_and_shift_tab_return_to_the_answered_question() {
     terminal.see("party 4").accept("Esc goes back");
     terminal.accept("? One-time code");
     terminal.ends(0).says("confirmed");
-    let booking = &Served::of(&home).bookings()[0];
+    let booking = &Served::from_home(&home).bookings()[0];
     assert_eq!(booking["party_size"], 4);
     assert_eq!(booking["customer"]["phone"], "+44 20 7946 0018");
 }
@@ -144,7 +144,7 @@ fn the_command_at_the_end_makes_the_same_booking() {
     home.enter(&mut again);
     let output = again.args(["-c", &script]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{command}");
-    let bookings = Served::of(&home).bookings();
+    let bookings = Served::from_home(&home).bookings();
     assert_eq!(bookings.len(), 2);
     for field in ["venue_id", "datetime", "party_size", "customer", "provider"] {
         assert_eq!(bookings[0][field], bookings[1][field], "{field}");

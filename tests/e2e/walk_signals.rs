@@ -45,7 +45,7 @@ fn signal_at_question_restores_terminal_and_says_what_happened() {
         let (mut terminal, pid) = started(&home, &arguments);
         terminal.see("? One-time code");
         signal(name, &pid);
-        let id = Served::of(&home).bookings()[0]["id"].to_string();
+        let id = Served::from_home(&home).bookings()[0]["id"].to_string();
         let id = id.trim_matches('"');
         terminal
             .ends(code)

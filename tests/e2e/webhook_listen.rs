@@ -195,7 +195,7 @@ fn what_a_closed_app_missed_the_next_listener_forwards() {
     let output = Listening::start(&home, &[]).end();
     assert_eq!(lines(&output).1["waiting"], 2);
     output.says("2 events from before: pass --forward-to");
-    let app = App::at(port, |_| 200);
+    let app = App::listen(port, |_| 200);
     let rows = "UPDATE events SET next_attempt_at = 1 WHERE next_attempt_at IS NOT NULL";
     let webhooks = rusqlite::Connection::open(home.path().join("webhooks.db")).unwrap();
     webhooks.execute(rows, []).unwrap();

@@ -61,7 +61,7 @@ fn a_time_that_is_none_is_refused_before_anything_is_sent() {
     for at in ["whenever", "25:00", "2026-02-30 19:30", "fri 13pm", ""] {
         booking(&home, "--at", at).refused(2, "usage");
     }
-    assert!(Served::of(&home).bookings().is_empty());
+    assert!(Served::from_home(&home).bookings().is_empty());
 }
 
 /// "An error under `--json` …, usage errors included." (command line, Output 4)

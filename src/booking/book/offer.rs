@@ -241,7 +241,7 @@ impl SlotSearch<'_> {
             (None, Some(zone)) => zone.clone(),
             (None, None) => {
                 let assumed = resolve(when, now, &system_zone())?;
-                let mut offer = self.at(when, assumed.clone(), zone).await?;
+                let mut offer = self.find_offer(when, assumed.clone(), zone).await?;
                 let Some(offset) = offer.slots.iter().find_map(Slot::offset) else {
                     offer.is_assumed = when.needs_zone();
                     // Today may be another day at the venue.
@@ -259,10 +259,15 @@ impl SlotSearch<'_> {
                 zone
             }
         };
-        self.at(when, resolve(when, now, &clock)?, zone).await
+        self.find_offer(when, resolve(when, now, &clock)?, zone).await
     }
 
-    async fn at(&self, when: &When, wanted: Moment, zone: Option<&TimeZone>) -> Result<Offer> {
+    async fn find_offer(
+        &self,
+        when: &When,
+        wanted: Moment,
+        zone: Option<&TimeZone>,
+    ) -> Result<Offer> {
         let (api, ui, venue) = (self.api, self.ui, self.venue);
         let zone = known_zone(venue.remembered.as_ref(), zone);
         // Sent without its offset, it would be another time.

@@ -79,7 +79,7 @@ pub(crate) async fn pick_slot(
     let day = offer.slots.first().and_then(Slot::local);
     let day = day.map(|local| local.strftime("%a %-d %b").to_string());
     let text = format!("Which slot on {}?", day.unwrap_or_default());
-    let question = Question::new(text, "--slot", "the slot").of("slots").back(goes_back);
+    let question = Question::new(text, "--slot", "the slot").with_noun("slots").back(goes_back);
     let is_former = |row: &usize| previous_answer == Some(offer.slots[*row].id());
     let selected = rows.iter().position(is_former).unwrap_or_else(|| {
         let place = |near| rows.iter().position(|row| *row == near);

@@ -223,7 +223,7 @@ impl Wizard<'_> {
         let question =
             |text| self.question(text, "VENUE", "the venue").previous_answer(previous_answer);
         let place = if self.is_sandbox {
-            let question = question("Where?").of("places of the sandbox");
+            let question = question("Where?").with_noun("places of the sandbox");
             let places = SANDBOX_PLACES.map(str::to_owned);
             prompter.pick_or_type(&question, &places, &check).await?
         } else {
@@ -276,7 +276,7 @@ impl Wizard<'_> {
         let lines: Vec<String> = venues.iter().map(venue_line).collect();
         let previous_answer = self.draft.venue.as_ref().map(|venue| venue.id.as_str());
         let row = venues.iter().position(|venue| previous_answer == Some(venue.id()));
-        let question = self.question("Which venue?", "VENUE", "the venue").of("venues");
+        let question = self.question("Which venue?", "VENUE", "the venue").with_noun("venues");
         let prompter = &self.ui.prompter;
         let picked = prompter.pick(&question, &lines, row.unwrap_or(0));
         let venue = &venues[picked.await?];

@@ -122,7 +122,7 @@ pub(crate) async fn booking_or_pick(
 }
 
 fn which_booking() -> Question {
-    Question::new("Which booking?", "BOOKING", "the booking").of("bookings")
+    Question::new("Which booking?", "BOOKING", "the booking").with_noun("bookings")
 }
 
 async fn pick_booking(
@@ -217,7 +217,7 @@ pub(crate) async fn attempt_or_pick(
         return locate_attempt(records, argument);
     }
     let question = Question::new("Which request?", "KEY", "the request's key");
-    let question = question.of("unresolved requests");
+    let question = question.with_noun("unresolved requests");
     ui.prompter.check(&question)?;
     let open = records.journal()?.open_attempts_here()?;
     let newest_first = open.iter().rev().map(BookingRow::from_request).collect();
@@ -233,7 +233,7 @@ pub(crate) async fn venue_or_pick(
     if let Some(argument) = argument {
         return locate_venue(records, argument);
     }
-    let question = Question::new("Which venue?", "VENUE", "the venue").of("venues");
+    let question = Question::new("Which venue?", "VENUE", "the venue").with_noun("venues");
     ui.prompter.check(&question)?;
     let venues = records.recent()?.recent_venues(MOST)?;
     if venues.is_empty() {

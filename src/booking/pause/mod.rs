@@ -66,7 +66,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let is_waiting = |status: &Status| *status == Status::RequiresAction;
     let named = args.booking.as_deref();
     let mut named = pick::booking_or_pick(api, records, ui, named, is_waiting, !dry_run).await?;
-    let given = given(args).await?;
+    let given = read_continuation(args).await?;
     if dry_run {
         let answer = given.ok_or_else(|| {
             Error::usage("--dry-run needs an answer to show").hint(WAYS_TO_ANSWER)
@@ -127,7 +127,7 @@ async fn send(
     Err(error)
 }
 
-async fn given(args: Args) -> Result<Option<Continuation>> {
+async fn read_continuation(args: Args) -> Result<Option<Continuation>> {
     Ok(Some(if let Some(code) = args.otp {
         Continuation::Otp(input::one_time_code(&code, "--otp")?, body(args.fields)?)
     } else if args.otp_stdin {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::journal::tests::{at, open};
+use crate::journal::tests::{open, scope};
 use serde_json::json;
 
 fn journal(folder: &tempfile::TempDir) -> Journal {
@@ -7,7 +7,7 @@ fn journal(folder: &tempfile::TempDir) -> Journal {
 }
 
 fn of_account(folder: &tempfile::TempDir, account: &str) -> Journal {
-    let scope = Scope { account: account.to_owned(), ..at("https://a.example") };
+    let scope = Scope { account: account.to_owned(), ..scope("https://a.example") };
     Journal::open(&folder.path().join("journal.db"), scope).unwrap()
 }
 

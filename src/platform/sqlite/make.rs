@@ -10,7 +10,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::{JournalMode, Kind, connect, switch_journal};
 use crate::platform::ownership::COMPANIONS;
-use crate::platform::private_file::{self, beside};
+use crate::platform::private_file::{self, add_suffix};
 use crate::platform::sql::SqlFailure;
 
 /// Creates the file if there is none. Removes the access of others from an existing one.
@@ -24,7 +24,7 @@ pub(super) fn make(path: &Path, kind: &Kind) -> Result<(), SqlFailure> {
             // Whoever waits for the lock now finds the file, so the lock file is no longer needed.
             // The journal's stays, because a damaged journal is replaced under the same lock.
             if kind.journal != JournalMode::Durable {
-                remove_one(&beside(path, ".lock"))?;
+                remove_one(&add_suffix(path, ".lock"))?;
             }
         }
     } else if !path.exists() {
@@ -36,7 +36,7 @@ pub(super) fn make(path: &Path, kind: &Kind) -> Result<(), SqlFailure> {
         return Err(SqlFailure::Empty);
     }
     if kind.journal == JournalMode::Durable {
-        let rollback = beside(path, "-journal");
+        let rollback = add_suffix(path, "-journal");
         if !rollback.exists() {
             private_file::make(&rollback)?;
         }
@@ -46,7 +46,7 @@ pub(super) fn make(path: &Path, kind: &Kind) -> Result<(), SqlFailure> {
 
 /// Creates the file under another name, and renames it once it is complete and synced.
 fn make_whole(path: &Path, kind: &Kind) -> Result<(), SqlFailure> {
-    let new = beside(path, ".new");
+    let new = add_suffix(path, ".new");
     // SQLite would apply the log of a deleted file to the new one.
     remove_companions(path)?;
     let connection = build(&new, kind)?;
@@ -61,7 +61,7 @@ fn make_whole(path: &Path, kind: &Kind) -> Result<(), SqlFailure> {
     private_file::sync(&new)?;
     if kind.journal == JournalMode::Durable {
         // Its name is kept with that of the file.
-        private_file::make_unsynced(&beside(path, "-journal"))?;
+        private_file::make_unsynced(&add_suffix(path, "-journal"))?;
     }
     private_file::rename(&new, path)?;
     // Where the last commits may be lost, a file that is as young may be, too.
@@ -90,7 +90,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
 }
 
 fn remove_companions(path: &Path) -> io::Result<()> {
-    COMPANIONS.iter().try_for_each(|companion| remove_one(&beside(path, companion)))
+    COMPANIONS.iter().try_for_each(|companion| remove_one(&add_suffix(path, companion)))
 }
 
 fn remove_one(path: &Path) -> io::Result<()> {

@@ -14,7 +14,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 pub(crate) use make::{build, remove};
 
 use crate::platform::lock_wait::LockWait;
-use crate::platform::private_file::beside;
+use crate::platform::private_file::add_suffix;
 use crate::platform::sql::{SqlFailure, SqlResult};
 
 /// How a file survives a crash, and which promise a commit makes.
@@ -133,7 +133,7 @@ fn waited_for(path: &Path, kind: &Kind) -> String {
 
 /// The size of the write-ahead log in bytes.
 pub(crate) fn log_size(path: &Path) -> u64 {
-    std::fs::metadata(beside(path, "-wal")).map_or(0, |file| file.len())
+    std::fs::metadata(add_suffix(path, "-wal")).map_or(0, |file| file.len())
 }
 
 /// Moves the content of the write-ahead log into the database, and empties the log. If another

@@ -57,7 +57,7 @@ fn rollback_file_of_durable_file_is_made_again() {
     let (_folder, path) = folder();
     let kind = kind(JournalMode::Durable);
     drop(open(&path, &kind).unwrap());
-    let rollback = beside(&path, "-journal");
+    let rollback = add_suffix(&path, "-journal");
     fs::remove_file(&rollback).unwrap();
     let connection = open(&path, &kind).unwrap();
     assert!(rollback.exists());
@@ -70,7 +70,7 @@ fn rollback_file_of_durable_file_is_made_again() {
 fn new_file_removes_the_remains_of_a_deleted_one() {
     let (_folder, path) = folder();
     for suffix in ["-wal", "-shm"] {
-        fs::write(beside(&path, suffix), "of another file").unwrap();
+        fs::write(add_suffix(&path, suffix), "of another file").unwrap();
     }
     drop(open(&path, &kind(JournalMode::Unsynced)).unwrap());
     assert!(beside_it(&path).is_empty());

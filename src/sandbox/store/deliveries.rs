@@ -145,7 +145,7 @@ impl Tx<'_> {
         let due: Vec<DueDelivery> = due.take(most).collect::<Result<_>>()?;
         let mut deliveries = Vec::new();
         for due in due {
-            let at = self.of(&due.organization)?.now;
+            let at = self.for_organization(&due.organization)?.now;
             let organization = self.organization(&due.organization)?;
             let to = organization.and_then(|it| Some((it.webhook_url?, it.webhook_secret)));
             let Some((url, secret)) = to else {

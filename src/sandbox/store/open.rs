@@ -79,10 +79,11 @@ pub(crate) fn set_aside(path: &Path) -> io::Result<Option<PathBuf>> {
     let Err(SqlFailure::OtherVersion { found, .. }) = sqlite::open(path, &KIND) else {
         return Ok(None);
     };
-    let aside = private_file::beside(path, &format!(".version-{found}"));
+    let aside = private_file::add_suffix(path, &format!(".version-{found}"));
     sqlite::remove(&aside)?;
     for suffix in [""].iter().chain(&COMPANIONS) {
-        let (from, to) = (private_file::beside(path, suffix), private_file::beside(&aside, suffix));
+        let (from, to) =
+            (private_file::add_suffix(path, suffix), private_file::add_suffix(&aside, suffix));
         if from.exists() {
             private_file::rename(&from, &to)?;
         }

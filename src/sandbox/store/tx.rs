@@ -69,10 +69,10 @@ impl Clock {
 impl<'a> Tx<'a> {
     /// At the present time: of a transaction if one has begun, else for reading.
     pub(super) fn begin(handle: &'a Handle, owner: Option<&str>) -> Result<Self> {
-        Self::at(handle, owner, Timestamp::now().as_millisecond())
+        Self::begin_at(handle, owner, Timestamp::now().as_millisecond())
     }
 
-    fn at(handle: &'a Handle, owner: Option<&str>, real_ms: i64) -> Result<Self> {
+    fn begin_at(handle: &'a Handle, owner: Option<&str>, real_ms: i64) -> Result<Self> {
         let clock = Clock::read(&handle.connection, owner.unwrap_or(Organization::MAIN))?;
         let (now, owner) = (moment(clock.now(real_ms))?, owner.map(str::to_owned));
         Ok(Self { handle, now, owner, clock, real_ms, moves: handle.moves.get() })
@@ -85,7 +85,7 @@ impl<'a> Tx<'a> {
 
     /// This transaction by the clock as it is after a move.
     fn moved(&self) -> Result<Self> {
-        Self::at(self.handle, self.owner.as_deref(), self.real_ms)?.changed()
+        Self::begin_at(self.handle, self.owner.as_deref(), self.real_ms)?.changed()
     }
 
     fn changed(self) -> Result<Self> {
@@ -103,8 +103,8 @@ impl<'a> Tx<'a> {
     }
 
     /// This transaction at the time of an organization.
-    pub(crate) fn of(&self, organization: &str) -> Result<Self> {
-        Self::at(self.handle, Some(organization), self.real_ms)
+    pub(crate) fn for_organization(&self, organization: &str) -> Result<Self> {
+        Self::begin_at(self.handle, Some(organization), self.real_ms)
     }
 
     pub(super) fn now_ms(&self) -> i64 {
@@ -141,7 +141,7 @@ impl<'a> Tx<'a> {
     fn apply_due_bookings(&self) -> Result<()> {
         let Some(owner) = &self.owner else {
             for owner in self.due_owners()? {
-                self.of(&owner)?.apply_due_bookings()?;
+                self.for_organization(&owner)?.apply_due_bookings()?;
             }
             return Ok(());
         };

@@ -262,7 +262,8 @@ fn service(
     file: &ConfigFile,
     dialect: &[Assignment],
 ) -> Result<Service> {
-    let mut service = Service { profile: Some(name.to_owned()), ..Service::at(base_url) };
+    let mut service =
+        Service { profile: Some(name.to_owned()), ..Service::from_base_url(base_url) };
     if let Some(profile) = file.profiles.get(name) {
         service.ca_file = profile.ca_file.clone();
         service.adapter = profile.adapter.clone();

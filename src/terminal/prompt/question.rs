@@ -67,7 +67,7 @@ impl Question {
     }
 
     /// Says what the rows of a list are, in the plural: "slots".
-    pub(crate) fn of(self, noun: &'static str) -> Self {
+    pub(crate) fn with_noun(self, noun: &'static str) -> Self {
         Self { noun, ..self }
     }
 

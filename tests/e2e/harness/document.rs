@@ -131,7 +131,7 @@ fn run_text(home: Home, name: &str, document: &str) -> Result<(), Different> {
         set_clock(&home);
     }
     let is_served = steps.iter().any(|step| step.command.contains(ADDRESS));
-    let served = is_served.then(|| Served::of(&home));
+    let served = is_served.then(|| Served::from_home(&home));
     let address = served.as_ref().map_or(ADDRESS, Served::base_url);
     let mut fixed = Fixed::default();
     let mut updates = Vec::new();

@@ -137,11 +137,11 @@ pub(crate) struct App {
 
 impl App {
     pub(crate) fn start(answer: impl Fn(&Delivered) -> u16 + Send + Sync + 'static) -> Self {
-        Self::at(0, answer)
+        Self::listen(0, answer)
     }
 
     /// One that listens at this port, and answers each delivery with the status that is said.
-    pub(crate) fn at(
+    pub(crate) fn listen(
         port: u16,
         answer: impl Fn(&Delivered) -> u16 + Send + Sync + 'static,
     ) -> Self {

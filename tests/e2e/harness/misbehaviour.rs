@@ -253,7 +253,7 @@ fn again_and_again(client: &mut TcpStream, bytes: &[u8], pause: Duration) -> boo
 /// its clients wait.
 pub(crate) fn by_chance(seed: u64, timeout: Duration) -> impl Fn(&Arrived) -> Act + Send + Sync {
     move |arrived| {
-        let mut draw = Draw::of(seed, &arrived.key, arrived.earlier);
+        let mut draw = Draw::seeded(seed, &arrived.key, arrived.earlier);
         match arrived.is_create {
             true => create_by_chance(&mut draw, timeout),
             false => Act::new(Commit::Never, read_by_chance(&mut draw, timeout)),
@@ -265,7 +265,7 @@ pub(crate) fn by_chance(seed: u64, timeout: Duration) -> impl Fn(&Arrived) -> Ac
 pub(crate) struct Draw(u64);
 
 impl Draw {
-    pub(crate) fn of(seed: u64, what: &str, number: usize) -> Self {
+    pub(crate) fn seeded(seed: u64, what: &str, number: usize) -> Self {
         let bytes = what.bytes().chain(number.to_le_bytes());
         let start = 0xcbf2_9ce4_8422_2325 ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         Draw(bytes.fold(start, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)))

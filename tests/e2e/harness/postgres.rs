@@ -128,11 +128,11 @@ impl Postgres {
 
     fn answers(&self) -> bool {
         let mut command = Command::new(programs().unwrap().join("psql"));
-        let output = self.asked(&mut command, "postgres").args(["-c", "SELECT 1"]).output();
+        let output = self.connect(&mut command, "postgres").args(["-c", "SELECT 1"]).output();
         output.unwrap().status.success()
     }
 
-    fn asked<'a>(&self, command: &'a mut Command, database: &str) -> &'a mut Command {
+    fn connect<'a>(&self, command: &'a mut Command, database: &str) -> &'a mut Command {
         command
             .arg("-h")
             .arg(self.folder.path())
@@ -145,7 +145,7 @@ impl Postgres {
     #[track_caller]
     pub(crate) fn sql(&self, database: &str, statement: &str) -> String {
         let mut command = Command::new(programs().unwrap().join("psql"));
-        let output = self.asked(&mut command, database).args(["-c", statement]).output().unwrap();
+        let output = self.connect(&mut command, database).args(["-c", statement]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{statement}: {said}");
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
@@ -156,7 +156,7 @@ impl Postgres {
     pub(crate) fn begin(&self, database: &str, statements: &str) -> Transaction {
         let mut command = Command::new(programs().unwrap().join("psql"));
         let mut session = self
-            .asked(&mut command, database)
+            .connect(&mut command, database)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -38,7 +38,7 @@ impl Served {
     }
 
     /// The very sandbox that a home embeds.
-    pub(crate) fn of(home: &Home) -> Self {
+    pub(crate) fn from_home(home: &Home) -> Self {
         Self::with(home, &[])
     }
 

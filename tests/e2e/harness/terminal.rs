@@ -296,13 +296,13 @@ impl Ended {
     /// What the command itself left on the screen.
     pub(crate) fn text(&self) -> String {
         let text = |row: Vec<Styled>| row.into_iter().map(|part| part.text).collect::<String>();
-        let lines = self.shown().into_iter().map(text);
+        let lines = self.own_rows().into_iter().map(text);
         let lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
         lines.join("\n")
     }
 
     /// The rows of the command itself, without the line that says how it ended.
-    pub(crate) fn shown(&self) -> Vec<Vec<Styled>> {
+    pub(crate) fn own_rows(&self) -> Vec<Vec<Styled>> {
         let is_end = |row: &Vec<Styled>| row.iter().any(|part| part.text.starts_with("[exit "));
         let end = self.rows.iter().rposition(is_end).unwrap();
         let mut rows = self.rows[..end].to_vec();

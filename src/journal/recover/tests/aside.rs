@@ -53,12 +53,12 @@ fn folder_in_the_journals_place_is_set_aside_with_sqlite_files() {
     fs::write(path.join("within"), "kept").unwrap();
     let companions = ["-journal", "-wal", "-shm"];
     for suffix in companions {
-        fs::write(beside(&path, suffix), suffix).unwrap();
+        fs::write(add_suffix(&path, suffix), suffix).unwrap();
     }
     let (stored, _) = recover(&path).unwrap().unwrap();
     assert_eq!(fs::read_to_string(stored.join("within")).unwrap(), "kept");
     for suffix in companions {
-        assert_eq!(fs::read_to_string(beside(&stored, suffix)).unwrap(), suffix);
+        assert_eq!(fs::read_to_string(add_suffix(&stored, suffix)).unwrap(), suffix);
     }
     assert_eq!(recover(&path).unwrap(), None);
 }
@@ -69,8 +69,8 @@ fn a_journal_that_cannot_be_looked_at_is_left_where_it_is() {
     let path = folder.path().join("journal.db");
     open(&path, "o");
     // SQLite opens no database whose rollback file or log it cannot open.
-    let _ = fs::remove_file(beside(&path, "-journal"));
-    fs::create_dir(beside(&path, "-journal")).unwrap();
+    let _ = fs::remove_file(add_suffix(&path, "-journal"));
+    fs::create_dir(add_suffix(&path, "-journal")).unwrap();
     let before = names_beside(&path);
     let error = recover(&path).unwrap_err();
     assert_eq!(error.code, Code::Journal);
@@ -81,7 +81,8 @@ fn a_journal_that_cannot_be_looked_at_is_left_where_it_is() {
 fn recover_copies_every_readable_row_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
-    let journal = Journal::open(&path, Scope { profile: Some("work".into()), ..at("o") }).unwrap();
+    let journal =
+        Journal::open(&path, Scope { profile: Some("work".into()), ..scope("o") }).unwrap();
     for key in ["a", "b", "c"] {
         journal.run(key, &json!({"party_size": 2}));
     }

@@ -45,7 +45,7 @@ fn a_database_without_a_version_is_no_new_journal() {
     let other = Connection::open(&path).unwrap();
     other.execute_batch("CREATE TABLE other (id)").unwrap();
     drop(other);
-    let error = Journal::open(&path, at("o")).err().unwrap();
+    let error = Journal::open(&path, scope("o")).err().unwrap();
     assert!(error.message.contains("of another program"), "{}", error.message);
 }
 

@@ -32,7 +32,7 @@ pub(super) fn set(tx: &Tx<'_>, request: &Request) -> HandlerResult {
         return Err(ApiError::invalid("status", demand));
     }
     let mut booking = owned(tx, request)?;
-    let tx = &tx.of(&booking.organization)?;
+    let tx = &tx.for_organization(&booking.organization)?;
     let venue = tx.venue(&booking.organization, &booking.venue_id)?;
     let state = change.state(&booking, venue.as_deref(), tx);
     tx.apply(&mut booking, Transition::to(state), tx.now)?;

@@ -76,13 +76,13 @@ impl Day {
                 dates.into_iter().find(to_come).or(Some(dates[0]))
             }
         };
-        at(date.ok_or(TOO_FAR)?.to_datetime(time), zone)
+        find_moment(date.ok_or(TOO_FAR)?.to_datetime(time), zone)
     }
 }
 
 /// The instant at which the clock of `zone` shows `local`. A time that a clock change skips or
 /// repeats is an error that names the instants that may be meant.
-fn at(local: DateTime, zone: &TimeZone) -> Result<Moment, String> {
+fn find_moment(local: DateTime, zone: &TimeZone) -> Result<Moment, String> {
     let instant = |offset: Offset| {
         let instant = offset.to_timestamp(local).map_err(|_| TOO_FAR)?;
         Ok::<_, String>(Moment::new(instant.to_zoned(zone.clone())))
