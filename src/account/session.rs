@@ -124,8 +124,8 @@ pub(crate) struct Disconnect {
 pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
     let Parts { api, records, ui, .. } = parts;
     match command {
-        Command::Connect(args) => connect(api, records, ui, args).await,
-        Command::Verify(args) => verify(api, records, ui, args).await,
+        Command::Connect(args) => connect(parts, args).await,
+        Command::Verify(args) => verify(parts, args).await,
         Command::List(args) => session_list::run(parts, &args).await,
         Command::Show(args) => {
             let id = locate_session(records, &args.session)?;
@@ -133,11 +133,12 @@ pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
             api.facts.adapter().object(ReadKind::Session, &document)?;
             emit_one(&api.facts, records, ui, document, &id, Exit::Network)
         }
-        Command::Disconnect(args) => disconnect(api, records, ui, args).await,
+        Command::Disconnect(args) => disconnect(parts, args).await,
     }
 }
 
-async fn verify(api: &Api, records: &Records, ui: &Ui, args: Verify) -> Result<Exit> {
+async fn verify(parts: &Parts, args: Verify) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     let session = locate_session(records, &args.session)?;
     let code = match args.code {
         Some(code) => one_time_code(&code, "--code")?,
@@ -192,7 +193,8 @@ async fn whose(api: &Api, id: &str) -> Result<String> {
     Ok(part("of", "end_user") + &part("at", "provider"))
 }
 
-async fn disconnect(api: &Api, records: &Records, ui: &Ui, args: Disconnect) -> Result<Exit> {
+async fn disconnect(parts: &Parts, args: Disconnect) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     let id = locate_session(records, &args.session)?;
     let call = session::disconnect(&id);
     if args.dry_run {
@@ -262,7 +264,8 @@ fn emit_one(
     Ok(Exit::Done)
 }
 
-async fn connect(api: &Api, records: &Records, ui: &Ui, args: Connect) -> Result<Exit> {
+async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     let dialect = api.facts.dialect();
     // The sandbox's own name of a provider says nothing at a service that has a profile.
     let is_set = dialect.provider_b != Dialect::default().provider_b;

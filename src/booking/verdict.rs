@@ -64,15 +64,12 @@ pub(crate) fn compared(
 ) -> Vec<Compared> {
     let wish = Wish::from_request(requested);
     let has_offset = booking.time.read().is_none_or(|time| time.instant.is_some());
-    let zone = (!has_offset).then(|| zone_of(records, &wish, booking)).flatten();
+    let venue = || booking.venue_id().or_else(|| wish.text("venue_id"));
+    let of_venue = || records.known_venue(&venue()?)?.timezone();
+    let of_slot = || records.known_slot(&wish.text("availability_id")?)?.slot.offset();
+    let known = || of_venue().or_else(|| of_slot().map(TimeZone::fixed));
+    let zone = if has_offset { None } else { known() };
     compare(&wish, booking, zone.as_ref(), is_first)
-}
-
-fn zone_of(records: &Records, wish: &Wish, booking: &Booking) -> Option<TimeZone> {
-    let venue = booking.venue_id().or_else(|| wish.text("venue_id"));
-    let venue = venue.and_then(|id| records.known_venue(&id)?.timezone());
-    let slot = || records.known_slot(&wish.text("availability_id")?)?.slot.offset();
-    venue.or_else(|| slot().map(TimeZone::fixed))
 }
 
 /// The table's first column. `may_be_modified`: whether the booking may be older than this.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::answer::{AnswerColumn, AnswerList, cell, of_organization};
-use crate::app::{Api, Records, Ui};
+use crate::app::Parts;
 use crate::booking::find::locate::locate_booking;
 use crate::outcome::{Exit, Result};
 use crate::secrets::reveal;
@@ -57,13 +57,15 @@ const KEYS: &[AnswerColumn] = &[
     ("scopes", |it| cell(it, "scopes")),
 ];
 
-pub(crate) async fn bookings(api: &Api, records: &Records, ui: &Ui, args: Args) -> Result<Exit> {
+pub(crate) async fn bookings(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     let path = of_organization("/sandbox/bookings", args.organization.as_deref());
     let list = AnswerList::read(api, Call::get(path), "bookings", BOOKINGS).await?;
     list.emit(records, ui, "no bookings yet")
 }
 
-pub(crate) async fn inbox(api: &Api, records: &Records, ui: &Ui, args: InboxArgs) -> Result<Exit> {
+pub(crate) async fn inbox(parts: &Parts, args: InboxArgs) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     let booking = args.booking.as_deref().map(|it| locate_booking(records, it)).transpose()?;
     let path = of_organization("/sandbox/inbox", args.of.organization.as_deref());
     let mut list = AnswerList::read(api, Call::get(path), "messages", MESSAGES).await?;
@@ -77,7 +79,8 @@ pub(crate) async fn inbox(api: &Api, records: &Records, ui: &Ui, args: InboxArgs
     list.emit(records, ui, "no messages yet")
 }
 
-pub(crate) async fn keys(api: &Api, records: &Records, ui: &Ui) -> Result<Exit> {
+pub(crate) async fn keys(parts: &Parts) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     let list = AnswerList::read(api, Call::get("/sandbox/keys"), "keys", KEYS).await?;
     // Everybody knows a sandbox's own keys.
     let keys = list.rows().into_iter().filter_map(|it| it["key"].as_str());

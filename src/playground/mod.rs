@@ -86,13 +86,12 @@ impl Command {
 }
 
 pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
     match command {
         Command::Serve(args) => serve::run(parts, args).await,
         Command::Run(args) => run::run(parts, args).await,
         Command::Open => open::run(parts).await,
-        Command::Keys => lists::keys(api, records, ui).await,
-        Command::Bookings(args) => lists::bookings(api, records, ui, args).await,
+        Command::Keys => lists::keys(parts).await,
+        Command::Bookings(args) => lists::bookings(parts, args).await,
         Command::Set(args) => set::run(parts, args).await,
         Command::Organization(args) => organization::run(parts, args).await,
         Command::Faults(args) => faults::run(parts, args).await,
@@ -101,7 +100,7 @@ pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
         Command::Env(args) => env::run(parts, args).await,
         Command::Requests(args) => requests::run(parts, args).await,
         Command::Report(args) => report::run(parts, args).await,
-        Command::Inbox(args) => lists::inbox(api, records, ui, args).await,
+        Command::Inbox(args) => lists::inbox(parts, args).await,
         Command::Clock(args) => clock::run(parts, args).await,
         Command::Reset(args) => reset::run(parts, args).await,
     }

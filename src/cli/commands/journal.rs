@@ -3,7 +3,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::app::{Facts, Parts, Records, Settings, Ui};
+use crate::app::{Facts, Parts, Settings, Ui};
 use crate::config::SharedJournal;
 use crate::journal::{Copied, Summary, copy, prepare, recover};
 use crate::outcome::{Error, Exit, Result};
@@ -49,9 +49,9 @@ pub(crate) enum Command {
 pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
     let Parts { api, records, ui, settings } = parts;
     match command {
-        Command::Status => status(&api.facts, records, ui, settings),
+        Command::Status => status(parts),
         Command::Recover => replace_damaged(&api.facts, ui, settings),
-        Command::Init => init(&api.facts, records, ui),
+        Command::Init => init(parts),
         Command::Copy { from } => {
             shared(&api.facts)?;
             ui.emit(&copy(&from, records.journal()?)?)
@@ -59,9 +59,10 @@ pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
     }
 }
 
-fn status(facts: &Facts, records: &Records, ui: &Ui, settings: &Settings) -> Result<Exit> {
+fn status(parts: &Parts) -> Result<Exit> {
+    let Parts { api, records, ui, settings } = parts;
     let path = settings.paths.journal.display().to_string();
-    let shared = facts.target().journal.as_ref();
+    let shared = api.facts.target().journal.as_ref();
     let mut view = StatusView {
         kind: if shared.is_some() { "postgresql" } else { "file" },
         place: shared.map_or(path, |it| it.address.to_string()),
@@ -105,8 +106,9 @@ fn replace_damaged(facts: &Facts, ui: &Ui, settings: &Settings) -> Result<Exit> 
     })
 }
 
-fn init(facts: &Facts, records: &Records, ui: &Ui) -> Result<Exit> {
-    let shared = shared(facts)?;
+fn init(parts: &Parts) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
+    let shared = shared(&api.facts)?;
     let prepared = prepare(records.database(shared)?)?;
     // Opened as every other command opens it.
     let summary = records.journal()?.summary()?;

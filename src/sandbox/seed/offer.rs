@@ -17,7 +17,7 @@ pub(crate) enum Vertical {
 }
 
 /// Which slots a venue has on each of its days.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SlotPlan {
     pub(crate) from: Time,
@@ -108,10 +108,7 @@ impl SlotPlan {
             capacity,
             days: every_day(),
             duration_minutes: usual_duration(),
-            price: None,
-            seating: Vec::new(),
-            card_terms: None,
-            cancellation_terms: None,
+            ..Self::default()
         }
     }
 

@@ -143,7 +143,7 @@ async fn locate_secret(vault: &Vault, account: &Account, item: Item) -> &'static
     found.map_or(NONE, |found| found.storage.as_str())
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct ProfileSecrets {
     #[serde(rename = "name")]
     profile: Option<String>,
@@ -165,14 +165,10 @@ impl ProfileSecrets {
     fn for_profile(profile: Option<&str>, origin: Option<&str>) -> Self {
         ProfileSecrets {
             profile: profile.map(str::to_owned),
-            current: false,
             origin: origin.map(str::to_owned),
             source: NONE,
-            kind: None,
-            key: None,
             webhook_secret: NONE,
-            journal_password: None,
-            detail: None,
+            ..ProfileSecrets::default()
         }
     }
 

@@ -56,7 +56,7 @@ pub(crate) fn list(parts: &Parts, args: ListArgs) -> Result<Exit> {
     let Parts { records, ui, .. } = parts;
     warn_of_unknown_kinds(&ui.out, &args.kind);
     let events = records.webhooks()?.events(&EventQuery {
-        booking: located(records, args.booking.as_deref())?,
+        booking: args.booking.map(|it| locate_booking(records, &it)).transpose()?,
         kind: args.kind,
         state: args.state,
         since: args.since.map(ago),
@@ -77,10 +77,6 @@ pub(crate) fn warn_of_unknown_kinds<'a>(out: &Output, kinds: impl IntoIterator<I
         let what = format!("unknown kind of event: {kind}; known kinds: {known}");
         out.warn(&what);
     }
-}
-
-pub(crate) fn located(records: &Records, booking: Option<&str>) -> Result<Option<String>> {
-    booking.map(|it| locate_booking(records, it)).transpose()
 }
 
 pub(crate) fn ago(length: Duration) -> Timestamp {

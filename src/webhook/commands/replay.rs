@@ -5,11 +5,12 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Url;
 use serde::Serialize;
 
-use super::events::{ago, find, located};
+use super::events::{ago, find};
 use super::secrets::webhook_secrets;
 use super::{handler, posting};
 use crate::app::Parts;
 use crate::booking::arguments::header;
+use crate::booking::find::locate::locate_booking;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::time::duration::duration;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
@@ -67,7 +68,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let store = records.webhooks()?;
     let rows: Vec<EventRow> = if is_narrowed {
         let mut rows = store.events(&EventQuery {
-            booking: located(records, args.booking.as_deref())?,
+            booking: args.booking.map(|it| locate_booking(records, &it)).transpose()?,
             since: args.since.map(ago),
             ..EventQuery::default()
         })?;

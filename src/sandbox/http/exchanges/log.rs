@@ -26,6 +26,7 @@ const JUDGED_EVERY: Duration = Duration::from_millis(500);
 
 pub(crate) struct ExchangeLog(Mutex<LogEntries>);
 
+#[derive(Default)]
 struct LogEntries {
     exchanges: VecDeque<Arc<Exchange>>,
     size: usize,
@@ -50,14 +51,9 @@ impl ExchangeLog {
     /// An empty one. Numbers begin with the time, so that they are not used again after a restart.
     pub(crate) fn new(judge: Option<Judge>) -> Self {
         Self(Mutex::new(LogEntries {
-            exchanges: VecDeque::new(),
-            size: 0,
             last: Timestamp::now().as_millisecond() << 21,
-            changes: HashMap::new(),
-            processing: HashSet::new(),
             judge,
-            judged_at: None,
-            displayed: HashMap::new(),
+            ..LogEntries::default()
         }))
     }
 
