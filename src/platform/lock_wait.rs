@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::outcome::Exit;
 use crate::platform::signals;
 
 /// How long to wait for a locked file. Set once at startup.
@@ -44,6 +45,8 @@ pub(crate) struct LockWait {
     pub(super) limit: Option<Duration>,
     wording: String,
     begun: Instant,
+    /// A signal before the wait: a command that ends still records what it knows.
+    caught_before: Option<Exit>,
     tries: u32,
     notified: bool,
 }
@@ -59,6 +62,7 @@ impl LockWait {
             limit: Some(LockWaitSettings::limit()),
             wording,
             begun: Instant::now(),
+            caught_before: signals::caught(),
             tries: 0,
             notified: false,
         }
@@ -80,7 +84,7 @@ impl LockWait {
         if waited >= WATCH_SIGNALS_AFTER {
             signals::watch();
         }
-        if signals::caught().is_some() {
+        if signals::caught() != self.caught_before {
             return false;
         }
         if waited >= NOTIFY_AFTER && !self.notified {

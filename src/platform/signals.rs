@@ -3,38 +3,52 @@
 
 use std::future::poll_fn;
 use std::io;
-use std::sync::{Once, OnceLock, mpsc};
+use std::sync::Once;
+#[cfg(unix)]
+use std::sync::atomic::{AtomicUsize, Ordering};
+#[cfg(unix)]
+use std::sync::{Arc, LazyLock};
+#[cfg(windows)]
+use std::sync::{OnceLock, mpsc};
 use std::task::{Context, Poll};
+
+#[cfg(unix)]
+use tokio::signal::unix::SignalKind;
 
 use crate::outcome::Exit;
 
 static BEGUN: Once = Once::new();
+/// The number of the last signal, or 0.
+#[cfg(unix)]
+static CAUGHT: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
+#[cfg(windows)]
 static CAUGHT: OnceLock<Exit> = OnceLock::new();
+
+#[cfg(unix)]
+const KINDS: [(Exit, fn() -> SignalKind); 4] = [
+    (Exit::Interrupted, SignalKind::interrupt),
+    (Exit::Terminated, SignalKind::terminate),
+    (Exit::HungUp, SignalKind::hangup),
+    (Exit::Quit, SignalKind::quit),
+];
 
 /// Waits for one signal. It has come when the function is ready.
 type SignalListener = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<()>> + Send>;
 
 /// The signals that end a command: SIGINT, SIGTERM, SIGHUP and SIGQUIT; on Windows Ctrl-C,
 /// Ctrl-Break and the closed console.
-pub(crate) struct EndSignals(Vec<(Exit, SignalListener)>);
+pub(crate) struct EndSignals {
+    listeners: Vec<(Exit, SignalListener)>,
+    /// One that was caught before: a blocked write may have come first.
+    earlier: Option<Exit>,
+}
 
 impl EndSignals {
     #[cfg(unix)]
     pub(crate) fn listen() -> io::Result<Self> {
-        use tokio::signal::unix::SignalKind;
-
-        let kinds = [
-            (Exit::Interrupted, SignalKind::interrupt()),
-            (Exit::Terminated, SignalKind::terminate()),
-            (Exit::HungUp, SignalKind::hangup()),
-            (Exit::Quit, SignalKind::quit()),
-        ];
-        // A shell's job in the background has SIGINT ignored: Ctrl-C is not meant for it.
-        let can_be_ignored = |exit| exit != Exit::Terminated;
-        let heard = kinds.into_iter();
-        let heard = heard.filter(|(exit, kind)| !(can_be_ignored(*exit) && is_ignored(*kind)));
-        let listeners = heard.map(|(exit, kind)| Ok((exit, listener(kind)?)));
-        Ok(EndSignals(listeners.collect::<io::Result<_>>()?))
+        watch();
+        let listeners = heard().into_iter().map(|(exit, kind)| Ok((exit, listener(kind)?)));
+        Ok(EndSignals { listeners: listeners.collect::<io::Result<_>>()?, earlier: caught() })
     }
 
     #[cfg(windows)]
@@ -48,12 +62,15 @@ impl EndSignals {
             Box::new(move |context| close.poll_recv(context)),
         ];
         let exits = [Exit::Interrupted, Exit::Terminated, Exit::HungUp];
-        Ok(EndSignals(exits.into_iter().zip(listeners).collect()))
+        Ok(EndSignals { listeners: exits.into_iter().zip(listeners).collect(), earlier: caught() })
     }
 
     pub(crate) async fn next(&mut self) -> Exit {
+        if let Some(exit) = self.earlier.take() {
+            return exit;
+        }
         poll_fn(|context| {
-            for (exit, listener) in &mut self.0 {
+            for (exit, listener) in &mut self.listeners {
                 if listener(context).is_ready() {
                     return Poll::Ready(*exit);
                 }
@@ -70,8 +87,7 @@ pub(crate) struct Continued(SignalListener);
 impl Continued {
     pub(crate) fn listen() -> io::Result<Self> {
         #[cfg(unix)]
-        let listener =
-            listener(tokio::signal::unix::SignalKind::from_raw(signal_hook::consts::SIGCONT))?;
+        let listener = listener(SignalKind::from_raw(signal_hook::consts::SIGCONT))?;
         #[cfg(windows)]
         let listener: SignalListener = Box::new(|_| Poll::Pending);
         Ok(Continued(listener))
@@ -82,23 +98,54 @@ impl Continued {
     }
 }
 
+/// The signals that end a command, but for those that it was started to ignore.
 #[cfg(unix)]
-fn listener(kind: tokio::signal::unix::SignalKind) -> io::Result<SignalListener> {
+fn heard() -> Vec<(Exit, SignalKind)> {
+    // A shell's job in the background has SIGINT ignored: Ctrl-C is not meant for it.
+    let is_heard = |exit, kind| exit == Exit::Terminated || !is_ignored(kind);
+    let kinds = KINDS.into_iter().map(|(exit, kind)| (exit, kind()));
+    kinds.filter(|(exit, kind)| is_heard(*exit, *kind)).collect()
+}
+
+#[cfg(unix)]
+fn listener(kind: SignalKind) -> io::Result<SignalListener> {
     let mut signal = tokio::signal::unix::signal(kind)?;
     Ok(Box::new(move |context| signal.poll_recv(context)))
 }
 
 /// Whether the process was started with a signal ignored, as `nohup` does.
 #[cfg(unix)]
-fn is_ignored(kind: tokio::signal::unix::SignalKind) -> bool {
+fn is_ignored(kind: SignalKind) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     ignored.unwrap_or_default() & (1 << (kind.as_raw_value() - 1)) != 0
 }
 
-/// Starts a thread that listens for signals, and returns when it does. For what blocks: others do
-/// not pay for it.
+/// Remembers signals from now on, for what blocks and polls [`caught`].
+#[cfg(unix)]
+pub(crate) fn watch() {
+    BEGUN.call_once(|| {
+        for (_, kind) in heard() {
+            let number = kind.as_raw_value();
+            let caught = Arc::clone(&CAUGHT);
+            // Without it, blocking code ends at its own time limit.
+            let _ =
+                signal_hook::flag::register_usize(number, caught, number.unsigned_abs() as usize);
+        }
+    });
+}
+
+/// The exit code of the last signal that was received since [`watch`], if any.
+#[cfg(unix)]
+pub(crate) fn caught() -> Option<Exit> {
+    let number = CAUGHT.load(Ordering::Relaxed);
+    let is_it = |kind: SignalKind| kind.as_raw_value().unsigned_abs() as usize == number;
+    KINDS.into_iter().find(|(_, kind)| is_it(kind())).map(|(exit, _)| exit)
+}
+
+/// Starts a thread that listens for signals, and returns when it does, for what blocks.
+#[cfg(windows)]
 pub(crate) fn watch() {
     BEGUN.call_once(|| {
         let (ready, listens) = mpsc::channel();
@@ -111,10 +158,12 @@ pub(crate) fn watch() {
 }
 
 /// The exit code of the signal that was received since [`watch`], if any.
+#[cfg(windows)]
 pub(crate) fn caught() -> Option<Exit> {
     CAUGHT.get().copied()
 }
 
+#[cfg(windows)]
 fn catch(ready: mpsc::Sender<()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
     let Ok(runtime) = runtime else { return };

@@ -122,7 +122,7 @@ pub(crate) async fn start(
     let style = ui.out.stderr_style();
     let log = Log { bodies: settings.verbose, style };
     let lines = logs.then(|| {
-        Arc::new(LogThread::start(style, move |exchange: Arc<Exchange>| log.show(&exchange)))
+        Arc::new(LogThread::start(style, move |exchange: Arc<Exchange>| log.lines(&exchange)))
     });
     Ok(Starting {
         ready_file,
@@ -159,7 +159,7 @@ fn on_request(
         {
             let (path, why) = (har.path.display(), reason(&error));
             let what = format!("cannot write {path}: {why}; requests are missing in it");
-            Output::log(style, "warning:", &what);
+            Output::write_log(&Output::log_line(style, "warning:", &what));
         }
     }))
 }
@@ -172,30 +172,32 @@ struct Log {
 
 impl Log {
     /// `12:00:01 POST /v1/bookings 400 0.4 ms sk_live_…dbox`, and what is to be said of it.
-    fn show(&self, exchange: &Exchange) {
+    fn lines(&self, exchange: &Exchange) -> String {
         let time = exchange.at.to_zoned(system_zone()).strftime("%H:%M:%S").to_string();
-        let exchange = exchange.document();
-        let (method, path, took) = (&exchange.method, &exchange.path, exchange.duration_ms);
+        let (method, path) = (&exchange.method, exchange.shown_path());
+        let took = exchange.duration_ms();
         let status = match exchange.status {
             0 => "---".to_owned(),
             status => status.to_string(),
         };
         let mut line = format!("{method} {path} {status} {took:.1} ms");
-        line.extend(exchange.key.iter().map(|key| format!(" {key}")));
-        line.extend(exchange.fault.iter().map(|fault| format!(" fault: {fault}")));
-        Output::log(self.style, &time, &line);
+        line.extend(exchange.masked_key().map(|key| format!(" {key}")));
+        line.extend(exchange.fault_kind().map(|fault| format!(" fault: {fault}")));
+        let mut lines = Output::log_line(self.style, &time, &line);
         let below = " ".repeat(time.len());
-        let notes = exchange.notes.iter().map(|note| format!("note: {note}"));
-        for wording in exchange.reason.iter().cloned().chain(notes) {
-            Output::log(self.style, &below, &wording);
+        let notes = exchange.notes().into_iter().map(|note| format!("note: {note}"));
+        for wording in exchange.reason().into_iter().chain(notes) {
+            lines.push_str(&Output::log_line(self.style, &below, &wording));
         }
         if self.bodies {
-            self.show_body("  >", &exchange.request.body);
-            self.show_body("  <", &exchange.response.body);
+            let exchange = exchange.document();
+            self.add_body(&mut lines, "  >", &exchange.request.body);
+            self.add_body(&mut lines, "  <", &exchange.response.body);
         }
+        lines
     }
 
-    fn show_body(&self, sign: &str, body: &str) {
+    fn add_body(&self, lines: &mut String, sign: &str, body: &str) {
         let laid_out = match serde_json::from_str::<serde_json::Value>(body) {
             Ok(value) => format!("{value:#}"),
             Err(_) => body.to_owned(),
@@ -203,7 +205,7 @@ impl Log {
         for line in laid_out.lines() {
             let text = line.trim_start_matches(' ');
             let indent = " ".repeat(line.len() - text.len());
-            Output::log(self.style, &format!("{sign}{indent}"), text);
+            lines.push_str(&Output::log_line(self.style, &format!("{sign}{indent}"), text));
         }
     }
 }

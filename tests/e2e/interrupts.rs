@@ -1,10 +1,12 @@
 //! "Ctrl-C at any point ends with the booking's id, its state and the command that resumes it."
 //! (command line, Interactive)
 
+use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
+use rustix::fs::OFlags;
 use serde_json::json;
 
 use crate::faults::{booking, creating, home, requested_booking};
@@ -237,5 +239,32 @@ fn ctrl_c_ends_a_command_that_writes_into_a_full_pipe() {
         let status = child.wait().unwrap();
         assert_eq!(status.code(), Some(code));
         drop(pipe);
+    }
+}
+
+/// A harness may start a program with `stderr=PIPE` and read nothing of it.
+#[test]
+fn ctrl_c_ends_each_long_command_whose_stderr_is_full() {
+    let served = Served::start();
+    let home = served.home();
+    let waiting = home.booked("ven_otp", &[], 10);
+    let rows = home.folder().join("rows.csv");
+    let row =
+        "venue_id,datetime,party_size,customer.name\nven_otp,2031-01-01T19:30:00Z,2,Ada Lovelace\n";
+    std::fs::write(&rows, row).unwrap();
+    for (line, code) in [
+        (&["watch", &waiting, "-v"][..], 130),
+        (&["batch", rows.to_str().unwrap(), "-v"], 130),
+        (&["webhook", "listen", "--port", "0", "-v"], 0),
+        (&["sandbox", "serve", "--port", "0", "--ephemeral"], 0),
+    ] {
+        let (_unread, mut full) = std::io::pipe().unwrap();
+        let flags = rustix::fs::fcntl_getfl(&full).unwrap();
+        rustix::fs::fcntl_setfl(&full, flags | OFlags::NONBLOCK).unwrap();
+        while full.write(&[b'\n'; 4096]).is_ok() {}
+        rustix::fs::fcntl_setfl(&full, flags).unwrap();
+        let running = Running::with_stderr(home.command(line.iter().copied()), full.into());
+        running.signal("-INT");
+        running.ends(code);
     }
 }

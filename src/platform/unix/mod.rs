@@ -3,5 +3,5 @@
 pub(crate) mod files;
 mod key_decoder;
 pub(crate) mod process;
-pub(crate) mod stdout;
+pub(crate) mod streams;
 pub(crate) mod tty;

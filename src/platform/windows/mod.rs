@@ -3,5 +3,5 @@
 mod access_list;
 pub(crate) mod files;
 pub(crate) mod process;
-pub(crate) mod stdout;
+pub(crate) mod streams;
 pub(crate) mod tty;

@@ -1,5 +1,6 @@
 //! A log on stderr that never holds up what writes it.
 
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -8,7 +9,10 @@ use std::time::Duration;
 use super::{Output, StreamStyle};
 
 /// How many entries wait to be written at most.
-const WAITING: usize = 256;
+const WAITING: usize = 1024;
+/// How long entries are gathered for one write: a thread that wakes up for each of them would cost
+/// the sender more than the entry.
+const GATHERING: Duration = Duration::from_millis(2);
 /// How long the log may take to be written at the end.
 const LOG_END: Duration = Duration::from_millis(500);
 
@@ -26,22 +30,33 @@ enum LogEntry<T> {
 }
 
 impl<T: Send + 'static> LogThread<T> {
-    pub(crate) fn start(style: StreamStyle, write: impl Fn(T) + Send + 'static) -> Self {
+    /// `lines` makes the text of an entry.
+    pub(crate) fn start(style: StreamStyle, lines: impl Fn(T) -> String + Send + 'static) -> Self {
         let (entries, arriving) = sync_channel(WAITING);
         let missing = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&missing);
         std::thread::spawn(move || {
-            for entry in arriving {
-                match entry {
-                    LogEntry::Written(entry) => write(entry),
-                    LogEntry::End(written) => drop(written.try_send(())),
+            while let Ok(first) = arriving.recv() {
+                std::thread::sleep(GATHERING);
+                let mut text = String::new();
+                let mut end = None;
+                for entry in iter::once(first).chain(arriving.try_iter().take(WAITING)) {
+                    match entry {
+                        LogEntry::Written(entry) => text.push_str(&lines(entry)),
+                        LogEntry::End(written) => end = Some(written),
+                    }
                 }
+                Output::write_log(&text);
                 match counted.swap(0, Ordering::Relaxed) {
                     0 => {}
                     missing => {
                         let what = "missing here, because the log was not read in time";
-                        Output::log(style, "warning:", &format!("{missing} entries are {what}"));
+                        let what = format!("{missing} entries are {what}");
+                        Output::write_log(&Output::log_line(style, "warning:", &what));
                     }
+                }
+                if let Some(written) = end {
+                    let _ = written.try_send(());
                 }
             }
         });

@@ -12,7 +12,7 @@ mod visible;
 mod wrap;
 
 use std::cell::RefCell;
-use std::io::{self, Write};
+use std::io;
 use std::sync::OnceLock;
 
 use clap::builder::StyledStr;
@@ -31,7 +31,7 @@ pub(crate) use wrap::{cut, fitting, wrap};
 use crate::config::Environment;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::platform::system::stdout;
+use crate::platform::system::streams;
 use crate::secrets::redact;
 pub(crate) use visible::{visible, visible_rows};
 
@@ -180,7 +180,7 @@ impl Output {
 
     /// Completes when the reader closes stdout, as in `| head -1`; never if it is no pipe.
     pub(crate) async fn reader_gone(&self) {
-        stdout::reader_gone().await;
+        streams::reader_gone().await;
     }
 
     /// Writes the help or the version to stdout. An error is reported.
@@ -230,14 +230,13 @@ impl Output {
     }
 
     pub(crate) fn trace(text: &str) {
-        // In one write, so that lines of several threads do not mix.
-        let _ = io::stderr().lock().write_all(format!("{}\n", visible(text)).as_bytes());
+        Self::write_log(&trace_line(text));
     }
 
     /// Writes a line to stderr without waiting for who reads it.
     pub(crate) fn trace_aside(text: &str) {
         let log = TRACE.get_or_init(|| {
-            LogThread::start(StreamStyle::default(), |text: String| Output::trace(&text))
+            LogThread::start(StreamStyle::default(), |text: String| trace_line(&text))
         });
         log.add(text.to_owned());
     }
@@ -247,14 +246,20 @@ impl Output {
         TRACE.get().map(LogThread::end);
     }
 
-    /// Writes a line of a log to stderr, from any thread: `first`, then the wrapped text.
-    pub(crate) fn log(style: StreamStyle, first: &str, text: &str) {
+    /// A line of a log: `first`, then the wrapped text.
+    pub(crate) fn log_line(style: StreamStyle, first: &str, text: &str) -> String {
         if !style.terminal {
-            return Output::trace(&format!("{first} {text}"));
+            return trace_line(&format!("{first} {text}"));
         }
         let mut page = Page::default();
         page.columns(vec![(first.into(), 0), (text.into(), 0)]);
-        let _ = io::stderr().lock().write_all(page.render(&style.now()).as_bytes());
+        page.render(&style.now())
+    }
+
+    /// Writes lines of a log to stderr in one write, from any thread, so that they do not mix.
+    pub(crate) fn write_log(lines: &str) {
+        // A closed stderr cannot be reported.
+        let _ = streams::write_stderr(lines);
     }
 
     /// Holds back what is written to stderr, or stops to: a whole screen is drawn there.
@@ -347,10 +352,7 @@ impl Output {
         if let Some(held) = self.held.borrow_mut().as_mut() {
             return held.push_str(text);
         }
-        self.beside_progress(|| {
-            // A closed stderr cannot be reported.
-            let _ = io::stderr().lock().write_all(text.as_bytes());
-        });
+        self.beside_progress(|| Self::write_log(text));
     }
 
     /// Suspends the progress bar while `write` runs: both streams may be the same terminal.
@@ -362,13 +364,17 @@ impl Output {
     }
 }
 
+fn trace_line(text: &str) -> String {
+    format!("{}\n", visible(text))
+}
+
 fn styled(text: &StyledStr, style: &StreamStyle) -> String {
     if style.color { text.ansi().to_string() } else { text.to_string() }
 }
 
 /// Writes a result. Returns `false` if the reader closed the pipe, as `| head -1` does.
 fn write_all(text: &str) -> Result<bool> {
-    match stdout::write(text) {
+    match streams::write(text) {
         Ok(Some(signal)) => Err(Error::interrupted(signal)),
         Ok(None) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),

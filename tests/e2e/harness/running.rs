@@ -18,7 +18,11 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub(crate) fn start(mut command: Command) -> Self {
+    pub(crate) fn start(command: Command) -> Self {
+        Self::with_stderr(command, Stdio::piped())
+    }
+
+    pub(crate) fn with_stderr(mut command: Command, stderr: Stdio) -> Self {
         // A test that runs in the background has SIGINT ignored, which its programs would inherit.
         // A handler is not inherited.
         #[cfg(unix)]
@@ -33,7 +37,7 @@ impl Running {
                 signal_hook::flag::register(signal_hook::consts::SIGINT, handled).unwrap();
             }
         });
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(stderr);
         let line = format!("{command:?}");
         let secrets = ["BOOKCTL_API_KEY", "BOOKCTL_WEBHOOK_SECRET"];
         let secrets = command

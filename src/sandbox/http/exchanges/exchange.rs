@@ -214,7 +214,7 @@ impl Exchange {
         size_of::<Self>() + self.target.len() + size(&self.request) + size(&self.response)
     }
 
-    pub(in super::super) fn fault_kind(&self) -> Option<FaultKind> {
+    pub(crate) fn fault_kind(&self) -> Option<FaultKind> {
         self.fault.as_ref().map(|it| it.kind)
     }
 
@@ -228,8 +228,8 @@ impl Exchange {
     }
 
     /// The path, with secrets masked.
-    pub(in super::super) fn shown_path(&self) -> String {
-        Secrets::find(self.request.headers(), &self.target, &[]).hide(self.path())
+    pub(crate) fn shown_path(&self) -> String {
+        self.secrets().hide(self.path())
     }
 
     /// The fields in which a booking request differs from the booking that its key stands for,
@@ -296,31 +296,48 @@ impl Exchange {
         (!key.eq_ignore_ascii_case("Bearer")).then_some(key)
     }
 
-    pub(crate) fn document(&self) -> ExchangeDocument {
-        let secrets = Secrets::find(self.request.headers(), &self.target, &self.request.body);
-        let idempotency_key = self.request.header("idempotency-key");
-        let fault = self.fault.as_ref();
+    fn secrets(&self) -> Secrets {
+        Secrets::find(self.request.headers(), &self.target, &self.request.body)
+    }
+
+    pub(crate) fn masked_key(&self) -> Option<String> {
+        self.key().map(masked)
+    }
+
+    /// With microseconds.
+    pub(crate) fn duration_ms(&self) -> f64 {
+        (self.duration.as_secs_f64() * 1e6).round() / 1e3
+    }
+
+    /// What the fault did, and which rule refused the request.
+    pub(crate) fn reason(&self) -> Option<String> {
         // A fault may meet a request that is refused anyway.
-        let wording = fault.map(|it| it.in_words(self.response.length));
-        let wording: Vec<String> = wording.into_iter().chain(self.refusal.clone()).collect();
+        let fault = self.fault.as_ref().map(|it| it.in_words(self.response.length));
+        let wording: Vec<String> = fault.into_iter().chain(self.refusal.clone()).collect();
+        (!wording.is_empty()).then(|| wording.join(" "))
+    }
+
+    pub(crate) fn document(&self) -> ExchangeDocument {
+        let secrets = self.secrets();
+        let idempotency_key = self.request.header("idempotency-key");
         ExchangeDocument {
             id: IdKind::Request.id(self.number),
             at: WireTime(self.at),
-            duration_ms: (self.duration.as_secs_f64() * 1e6).round() / 1e3,
+            duration_ms: self.duration_ms(),
             method: self.method.to_string(),
             path: secrets.hide(self.path()),
             query: self.query().map(|it| secrets.hide(it)),
             status: self.status,
             organization: self.organization(),
             organization_name: None,
-            key: self.key().map(masked),
+            key: self.masked_key(),
             idempotency_key: idempotency_key.map(|it| secrets.hide(it)),
             booking_id: self.booking(),
             session_id: self.subject_id(IdKind::Session, "/v1/sessions"),
             curl: None,
             request: self.request.document(&secrets),
             response: self.response.document(&secrets),
-            reason: (!wording.is_empty()).then(|| wording.join(" ")),
+            reason: self.reason(),
             notes: self.notes(),
             fault: self.fault_kind(),
         }
@@ -364,7 +381,6 @@ pub(crate) struct ExchangeDocument {
     pub(crate) curl: Option<String>,
     pub(crate) request: MessageDocument,
     pub(crate) response: MessageDocument,
-    /// What the fault did, and which rule refused the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
     pub(crate) notes: Vec<String>,

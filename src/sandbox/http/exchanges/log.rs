@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use jiff::Timestamp;
 
@@ -20,9 +20,9 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 const MOST_IDS: usize = 100;
 /// How many requests a list has unless it is asked for more.
 const LIMIT: usize = 100;
-/// How much time has to pass before deleted requests are judged again. What deletes a thousand
-/// sooner is a load test, which pays for no report.
-const JUDGED_EVERY: Duration = Duration::from_millis(500);
+/// How many times longer than judging requests took has to pass before deleted ones are judged
+/// again. What deletes a thousand sooner is a load test, which pays 2 % for its report.
+const JUDGING_PAUSE: u32 = 50;
 
 pub(crate) struct ExchangeLog(Mutex<LogEntries>);
 
@@ -37,7 +37,8 @@ struct LogEntries {
     processing: HashSet<String>,
     /// `None` if there is no report.
     judge: Option<Judge>,
-    judged_at: Option<Instant>,
+    /// When requests may be judged again.
+    judging_due: Option<Instant>,
     /// What all requests showed, and the rules that those broke which are no longer there.
     displayed: HashMap<Option<String>, HashMap<Cow<'static, str>, BTreeSet<String>>>,
 }
@@ -73,11 +74,11 @@ impl ExchangeLog {
         let exchange = Arc::new(exchange);
         stored.exchanges.push_back(Arc::clone(&exchange));
         if stored.exchanges.len() > 2 * MOST || stored.size > MOST_BYTES {
-            let is_due = |at: Instant| at.elapsed() >= JUDGED_EVERY;
-            if stored.size > MOST_BYTES || stored.judged_at.is_none_or(is_due) {
+            let began = Instant::now();
+            if stored.size > MOST_BYTES || stored.judging_due.is_none_or(|due| began >= due) {
                 let all: Vec<_> = stored.exchanges.iter().cloned().collect();
                 stored.remember(&all, &[]);
-                stored.judged_at = Some(Instant::now());
+                stored.judging_due = Some(began + began.elapsed() * JUDGING_PAUSE);
             }
             while (stored.exchanges.len() > MOST || stored.size > MOST_BYTES / 2)
                 && let Some(oldest) = stored.exchanges.pop_front()

@@ -58,14 +58,18 @@ impl Exchange {
             return Some(note.to_owned());
         };
         // A fresh booking is answered with 201.
-        let is_booking = self.status == 200 && !self.service_answer().is_empty();
-        let differing = self.differing().join(", ");
-        if is_booking && !differing.is_empty() {
-            let note = "was used before, for another booking: the response is that one, and no new one was made;";
-            return Some(format!("Idempotency-Key {key} {note} other values: {differing}"));
+        if self.status != 200 || self.service_answer().is_empty() {
+            return None;
         }
-        is_booking.then(|| {
-            format!("Idempotency-Key {key} was used before: the response is that booking; no new one was made")
+        let differing = self.differing().join(", ");
+        let was_used = format!("Idempotency-Key {key} was used before");
+        Some(if differing.is_empty() {
+            format!("{was_used}: the response is that booking; no new one was made")
+        } else {
+            format!(
+                "{was_used}, for another booking: the response is that one, and no new one was \
+                 made; other values: {differing}"
+            )
         })
     }
 

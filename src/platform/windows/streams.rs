@@ -1,4 +1,4 @@
-//! Standard output: a reader that is slow, or has gone.
+//! Standard output and standard error: a reader that is slow, or has gone.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -44,18 +44,30 @@ pub(crate) async fn reader_gone() {
 }
 
 /// Writes a text to standard output. Returns a signal that arrived while the reader took nothing.
-///
-/// A write to a full pipe cannot be ended, so it is left to a thread, which ends with the process.
 pub(crate) fn write(text: &str) -> io::Result<Option<Exit>> {
-    if io::stdout().is_terminal() {
-        return write_now(text).map(|()| None);
+    write_to(io::stdout(), text)
+}
+
+/// Writes a text to standard error, unless a signal arrives while the reader takes nothing.
+pub(crate) fn write_stderr(text: &str) -> io::Result<Option<Exit>> {
+    write_to(io::stderr(), text)
+}
+
+/// A write to a full pipe cannot be ended, so it is left to a thread, which ends with the process.
+fn write_to(
+    mut stream: impl Write + IsTerminal + Send + 'static,
+    text: &str,
+) -> io::Result<Option<Exit>> {
+    if stream.is_terminal() {
+        stream.write_all(text.as_bytes())?;
+        return stream.flush().map(|()| None);
     }
     let (sender, written) = mpsc::channel();
-    let owned = text.to_owned();
-    let write = move || drop(sender.send(write_now(&owned)));
-    if std::thread::Builder::new().spawn(write).is_err() {
-        return write_now(text).map(|()| None);
-    }
+    let text = text.to_owned();
+    let write = move || {
+        drop(sender.send(stream.write_all(text.as_bytes()).and_then(|()| stream.flush())));
+    };
+    std::thread::Builder::new().spawn(write)?;
     loop {
         match written.recv_timeout(POLL_INTERVAL) {
             Ok(written) => return written.map(|()| None),
@@ -69,10 +81,4 @@ pub(crate) fn write(text: &str) -> io::Result<Option<Exit>> {
             return Ok(Some(signal));
         }
     }
-}
-
-fn write_now(text: &str) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
-    stdout.flush()
 }

@@ -1,4 +1,4 @@
-//! Standard output: a reader that is slow, or has gone.
+//! Standard output and standard error: a reader that is slow, or has gone.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -33,16 +33,25 @@ pub(crate) async fn reader_gone() {
     std::future::pending().await
 }
 
-/// Writes a text in pieces that fit into a pipe. Returns a signal that arrived meanwhile.
+/// Writes a text to standard output. Returns a signal that arrived while the reader took nothing.
 pub(crate) fn write(text: &str) -> io::Result<Option<Exit>> {
-    let mut stdout = io::stdout().lock();
+    write_to(io::stdout().lock(), text)
+}
+
+/// Writes a text to standard error, unless a signal arrives while the reader takes nothing.
+pub(crate) fn write_stderr(text: &str) -> io::Result<Option<Exit>> {
+    write_to(io::stderr().lock(), text)
+}
+
+/// Writes a text in pieces that fit into a pipe. Returns a signal that arrived meanwhile.
+fn write_to(mut stream: impl Write + AsFd, text: &str) -> io::Result<Option<Exit>> {
     for piece in text.as_bytes().chunks(PIECE) {
-        if let Some(signal) = interrupted_before_room(&stdout) {
+        if let Some(signal) = interrupted_before_room(&stream) {
             return Ok(Some(signal));
         }
-        stdout.write_all(piece)?;
+        stream.write_all(piece)?;
     }
-    stdout.flush().map(|()| None)
+    stream.flush().map(|()| None)
 }
 
 /// Waits until the stream can be written. Returns a signal if one arrives first.
