@@ -121,7 +121,7 @@ impl Desk<'_> {
         let title = cut(&format!("bookctl desk · {service}"), room);
         let blanks = columns.saturating_sub(console::measure_text_width(&title) + counts.len());
         let title = self.style.paint(Tone::Strong, &title);
-        let counts = self.style.paint(Tone::Warn, &counts);
+        let counts = self.style.paint(Tone::Strong, &counts);
         format!("{title}{:blanks$}{counts}", "")
     }
 

@@ -73,15 +73,12 @@ impl Entry {
         }
     }
 
-    /// The color of its row. A confirmed booking has none, so that others stand out.
+    /// The color of its row. One that has not ended has none, so that it is legible on each
+    /// background.
     fn tone(&self) -> Option<Tone> {
-        match self {
-            Entry::Request(..) => Some(Tone::Warn),
-            Entry::Booking(stored) => match stored.booking.status() {
-                Status::Confirmed => None,
-                status => Some(tone_of(&status)),
-            },
-        }
+        let Entry::Booking(stored) = self else { return None };
+        let status = stored.booking.status();
+        (!status.has_not_ended()).then(|| tone_of(&status))
     }
 }
 

@@ -115,9 +115,10 @@ impl StreamStyle {
             return text.to_owned();
         }
         let style = match tone {
-            Tone::Good => Style::new().green().bold(),
-            Tone::Warn => Style::new().yellow().bold(),
-            Tone::Bad => Style::new().red().bold(),
+            // Not bold: many terminals make it a bright color, which a light background swallows.
+            Tone::Good => Style::new().green(),
+            Tone::Warn => Style::new().yellow(),
+            Tone::Bad => Style::new().red(),
             Tone::Dim => Style::new().dim(),
             Tone::Strong => Style::new().bold(),
         };

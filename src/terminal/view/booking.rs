@@ -58,7 +58,7 @@ impl View for BookingView {
         let (tone, state) = match (&status, self.booking.exit()) {
             // Money may have moved.
             (Status::Failed, Exit::OutcomeUnknown) => {
-                (Tone::Warn, TableCell::from("failed, do not book again"))
+                (Tone::Bad, TableCell::from("failed, do not book again"))
             }
             _ => (tone_of(&status), status_cell(&status)),
         };

@@ -120,7 +120,7 @@ fn tone_and_word<'a>(booking: &Booking, status: &'a Status, now: Timestamp) -> (
     if booking.waits_until().is_some_and(|until| until <= now) {
         (Tone::Bad, Word::OVERDUE.human)
     } else if *status == Status::Failed && booking.may_stand() {
-        (Tone::Warn, Word::FAILED_CHECK.human)
+        (Tone::Bad, Word::FAILED_CHECK.human)
     } else {
         (tone_of(status), status.word())
     }
