@@ -70,7 +70,7 @@ impl Handler {
             output = output.says("If your handler reads them, pass --booking ID.");
         }
         let report = output.exits(code).json();
-        has_described_fields(&home, "webhook drill", &report);
+        has_described_fields(home, "webhook drill", &report);
         (report, code)
     }
 }
