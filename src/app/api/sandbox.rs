@@ -41,8 +41,7 @@ impl Api {
             return false;
         }
         let path = if is_elsewhere { "/v1/" } else { "/sandbox/clock" };
-        let call = Call::get(path);
-        self.is_sandbox_by(call).await == Some(true)
+        self.is_sandbox_by(Call::get(path)).await == Some(true)
     }
 
     /// Whether the answer to this call is a sandbox's; `None` without one. Asked once, so that no

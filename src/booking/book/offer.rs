@@ -158,8 +158,7 @@ impl Offer {
             let hint = format!(
                 "to book a slot, {how} ID; to say how the service writes times, set `read.slots` with `bookctl profile set`"
             );
-            let error = Error::new(Code::UnexpectedAnswer, what);
-            return error.hint(hint).body(self.document.clone());
+            return Error::new(Code::UnexpectedAnswer, what).hint(hint).body(self.document.clone());
         }
         if !self.is_comparable() {
             return unknown_zone();

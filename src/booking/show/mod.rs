@@ -215,8 +215,7 @@ pub(crate) fn add_timeline(page: &mut Page, rows: &[history::TimelineRow]) {
         let time =
             TableCell::from(row.at.strftime("%FT%T+00:00").to_string()).in_short(Some(short));
         // The text says what it is.
-        let kind = TableCell::from(row.kind).in_short(Some(String::new()));
-        vec![time, kind, row.text.clone()]
+        vec![time, TableCell::from(row.kind).in_short(Some(String::new())), row.text.clone()]
     });
     let when = if is_utc { "when (UTC)" } else { "when (UTC, yours)" };
     page.table(vec![when, "what", "what happened"], cells.collect(), vec![]);
