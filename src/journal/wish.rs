@@ -1,10 +1,10 @@
 //! What an attempt asks for, and when two requests ask for the same.
 
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::platform::crypto::sha256;
-use crate::service::documents::request::canonical;
 use crate::service::documents::wish::is_same_booking;
 
 pub(crate) trait ComparableRequest {
@@ -65,8 +65,16 @@ impl ComparableRequest for RecordedRequest {
     }
 }
 
+/// Equal for equal requests, whose fields are in a fixed order: with the time in UTC, because
+/// offsets spell the same instant in different ways.
 fn request_hash(request: &Json) -> String {
-    hex::encode(sha256([canonical(request).as_bytes()]))
+    let mut request = request.clone();
+    if let Some(Json::String(datetime)) = request.get_mut("datetime")
+        && let Ok(moment) = datetime.parse::<Timestamp>()
+    {
+        *datetime = moment.to_string();
+    }
+    hex::encode(sha256([request.to_string().as_bytes()]))
 }
 
 #[cfg(test)]
@@ -87,5 +95,12 @@ mod tests {
         assert!(!wish.is_same_booking(&of("Eve Lovelace", 2, "2026-12-01T19:30:00Z")));
         assert!(!wish.is_same_booking(&of("Ada Lovelace", 3, "2026-12-01T19:30:00Z")));
         assert!(!wish.is_same_booking(&of("Ada Lovelace", 2, "2026-12-01T19:30:01Z")));
+    }
+    #[test]
+    fn request_is_same_with_time_in_any_offset() {
+        let of = |datetime: &str| request_hash(&json!({"datetime": datetime, "party_size": 2}));
+        assert_eq!(of("2026-12-01T19:30:00Z"), of("2026-12-01T20:30:00+01:00"));
+        assert_ne!(of("2026-12-01T19:30:00Z"), of("2026-12-01T19:30:00+01:00"));
+        assert_ne!(of("soon"), of("later"));
     }
 }

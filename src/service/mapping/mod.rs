@@ -5,7 +5,6 @@ pub(crate) mod envelope_fields;
 pub(crate) mod find;
 pub(crate) mod kind;
 pub(crate) mod locate;
-pub(crate) mod misread;
 pub(crate) mod names;
 pub(crate) mod outline;
 pub(crate) mod paging;

@@ -7,13 +7,12 @@ use serde_json::{Map, Value};
 use super::envelope_fields::envelope_fields;
 use super::kind::ReadKind;
 use super::locate::{counted, elements, one};
-use super::misread::{misread, of_expression};
 use super::profile_adapter::Adapter;
 use super::resource::flattened;
 use super::shape::{Shape, with_contract_names};
 use super::synonyms::with_own_names;
 use crate::json::Document;
-use crate::outcome::{Error, Result};
+use crate::outcome::{Code, Error, Result};
 use crate::service::documents::booking::Booking;
 use crate::service::documents::money::in_main_units;
 use crate::service::documents::slot::Slot;
@@ -263,6 +262,23 @@ pub(crate) fn objects_within<'a>(
         members.for_each(|(_, inner)| objects_within(inner, is_it, found));
     }
     value.as_array().into_iter().flatten().for_each(|it| objects_within(it, is_it, found));
+}
+
+/// `why` is what was found instead, as a sentence, and `settings` those of a profile that say how
+/// to read such a document.
+fn misread(why: String, settings: &str, document: &Document) -> Error {
+    let hint = format!(
+        "if the service names it differently, set {settings} with `bookctl profile set`; `bookctl api` shows the \
+         whole answer"
+    );
+    Error::new(Code::UnexpectedAnswer, why).hint(hint).body(document.clone())
+}
+
+/// `why` is the predicate of a sentence about the expression.
+fn of_expression(kind: ReadKind, why: &str, document: &Document) -> Error {
+    let name = kind.as_str();
+    let why = format!("the profile's expression read.{name} {why}");
+    misread(why, &format!("`read.{name}`"), document)
 }
 
 #[cfg(test)]
