@@ -251,8 +251,7 @@ fn emit_one(
         session_page(session, envelope_fields, facts.certainty())
     };
     if let Some(another) = &another {
-        let warning = format!("the service returned session {another} instead of {id}");
-        ui.out.warn(&warning);
+        ui.out.warn(&format!("the service returned session {another} instead of {id}"));
     }
     ui.out.emit(&DocumentView(document.clone(), page))?;
     if another.is_some() {

@@ -102,8 +102,7 @@ impl<T> Listing<'_, T> {
         }
         items.truncate(self.limit);
         let document = joined(documents).unwrap_or_else(|first| {
-            let why = "the pages cannot be joined into one document: JSON has the first one";
-            ui.out.warn(why);
+            ui.out.warn("the pages cannot be joined into one document: JSON has the first one");
             first
         });
         Ok(Pages { document, items, envelope_fields: page.envelope_fields })

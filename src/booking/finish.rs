@@ -88,8 +88,7 @@ pub(crate) fn record(records: &Records, ui: &Ui, booking: &Booking) -> Recorded 
     let recorded = if has_record { store(records, booking) } else { Recorded::default() };
     if let Some(difference) = recorded.difference() {
         let id = booking.id();
-        let what = format!("booking {id} is not the one that was asked for: {difference}");
-        ui.out.warn(&what);
+        ui.out.warn(&format!("booking {id} is not the one that was asked for: {difference}"));
     }
     records.remember_last(RecentList::LastBooking, booking.id());
     recorded

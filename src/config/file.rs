@@ -161,8 +161,7 @@ impl Profile {
     }
 
     pub(crate) fn address(&self, name: &str) -> Result<BaseUrl> {
-        let source = format!("the base_url of profile {}", name.escape_debug());
-        BaseUrl::parse(&self.base_url, &source)
+        BaseUrl::parse(&self.base_url, &format!("the base_url of profile {}", name.escape_debug()))
     }
 }
 

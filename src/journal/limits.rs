@@ -57,8 +57,7 @@ impl RateLimitWindow {
         if !self.lasts(now) {
             return (self.allowed, Duration::ZERO);
         }
-        let resets_in = Duration::try_from(self.resets_at.duration_since(now)).unwrap_or_default();
-        (self.remaining, resets_in)
+        (self.remaining, Duration::try_from(self.resets_at.duration_since(now)).unwrap_or_default())
     }
 
     /// Whether it is unknown: its first request has no response yet, or the service sends none.

@@ -33,8 +33,7 @@ pub(crate) fn check_database(path: &Path) -> io::Result<()> {
         check_name(&companion)?;
         // SQLite opens it without asking what it is, and would wait for ever at a pipe.
         if companion.metadata().is_ok_and(|found| !found.is_file()) {
-            let why = format!("{} is not a regular file", companion.display());
-            return Err(io::Error::other(why));
+            return Err(io::Error::other(format!("{} is not a regular file", companion.display())));
         }
     }
     Ok(())

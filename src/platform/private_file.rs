@@ -93,8 +93,7 @@ pub(crate) fn lock(path: &Path) -> io::Result<File> {
     let name = add_suffix(path, ".lock");
     ownership::check(&name)?;
     let file = create(&name).map_err(|error| {
-        let why = format!("its lock {} cannot be used: {error}", name.display());
-        io::Error::new(error.kind(), why)
+        io::Error::new(error.kind(), format!("its lock {} cannot be used: {error}", name.display()))
     })?;
     let mut wait = LockWait::begin(path.display().to_string());
     loop {

@@ -65,8 +65,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let Some((program, arguments)) = args.command.split_first() else {
         return Err(Error::usage("no command was given"));
     };
-    let name = format!("bookctl-run-{}", uuid::Uuid::now_v7().simple());
-    let home = std::env::temp_dir().join(name);
+    let home = std::env::temp_dir().join(format!("bookctl-run-{}", uuid::Uuid::now_v7().simple()));
     create_folder(&home)
         .map_err(|error| Error::io(format!("cannot create {}", home.display()), error))?;
     let mut command = Command::new(program);

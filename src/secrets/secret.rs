@@ -60,8 +60,7 @@ impl Secret {
     /// The prefix and the last characters: at most four, and at most half of the secret part.
     pub(crate) fn masked(&self) -> String {
         let (_, prefix, rest) = self.split();
-        let displayed = (rest.chars().count() / 2).min(4);
-        let tail: Vec<char> = rest.chars().rev().take(displayed).collect();
+        let tail: Vec<char> = rest.chars().rev().take((rest.chars().count() / 2).min(4)).collect();
         format!("{prefix}…{}", tail.iter().rev().collect::<String>())
     }
 

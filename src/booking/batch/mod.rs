@@ -105,8 +105,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let text = read(from).await?;
     let mut rows = rows::read_rows(&file_name, &text, &args.ignore_columns)?;
     api.wait_for_rate_limits();
-    let zone = args.zone.tz.as_ref();
-    request::set_moments(api, records, ui, &mut rows, zone, !args.results).await?;
+    request::set_moments(api, records, ui, &mut rows, args.zone.tz.as_ref(), !args.results).await?;
     keys::refuse_twins(&rows, args.equal_rows || args.results)?;
     let rows = keys::keyed(rows, name, &api.facts.target().address());
     if args.dry_run {
@@ -162,8 +161,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     let first: Vec<&str> = rows.iter().map(|keyed| keyed.first.as_str()).collect();
     journal.begin_batch(&batch, &first, &run.replaced.over)?;
     let ended = run.run(emit).await;
-    let exit = ended.as_ref().map_or_else(|error| error.exit, |exit| *exit);
-    let _ = journal.end_batch(&batch, exit);
+    let _ = journal.end_batch(&batch, ended.as_ref().map_or_else(|error| error.exit, |exit| *exit));
     ended
 }
 

@@ -87,8 +87,7 @@ impl Replaced {
                 let what = "what this row was before is still unresolved; nothing was sent";
                 let key = &attempt.idempotency_key;
                 let hint = format!("check it: {}", resume_command(key));
-                let error = Error::new(Code::OutcomeUnknown, what).hint(hint);
-                return Err(error.idempotency_key(key));
+                return Err(Error::new(Code::OutcomeUnknown, what).hint(hint).idempotency_key(key));
             };
             let booking = wait::read_booking(api, ui, id).await?;
             finish::store(records, &booking);

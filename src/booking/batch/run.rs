@@ -399,8 +399,7 @@ impl BatchRun<'_> {
         let seen = slot.and_then(|id| self.records.known_slot(&id));
         let costs = |it: RecentSlot| review::costs(&self.api.facts, &it.slot, it.party_size);
         if let Some(costs) = seen.and_then(costs) {
-            let warning = format!("row {}: {costs}", keyed.row.number);
-            self.ui.out.warn(&visible(&warning));
+            self.ui.out.warn(&visible(&format!("row {}: {costs}", keyed.row.number)));
         }
         let allow_duplicate = self.equal_rows;
         let origin = match keyed.row.idempotency_key.as_deref() == Some(key) {

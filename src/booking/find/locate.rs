@@ -35,8 +35,7 @@ impl LocatedVenue {
 
     /// The venue's name if it is known, else its id.
     pub(crate) fn name(&self) -> &str {
-        let displayed = self.displayed.as_deref().unwrap_or(&self.id);
-        self.remembered.as_ref().map_or(displayed, Venue::name)
+        self.remembered.as_ref().map_or(self.displayed.as_deref().unwrap_or(&self.id), Venue::name)
     }
 }
 

@@ -111,8 +111,7 @@ pub(crate) async fn booking_or_pick(
             {
                 return Ok(NamedBooking { id: one.booking.id().to_owned(), read: None });
             }
-            let heading = format!("Bookings that match \"{}\":", visible(&id));
-            ui.out.note(&heading);
+            ui.out.note(&format!("Bookings that match \"{}\":", visible(&id)));
             let id = choose(&api.facts, records, ui, which_booking(), &found).await?;
             Ok(NamedBooking { id, read: None })
         }
@@ -294,8 +293,7 @@ pub(crate) fn take_in_received(facts: &Facts, records: &Records, ui: &Ui) -> Res
         Ok(Some(webhooks)) => webhooks,
         Ok(None) => return Ok(()),
         Err(error) => {
-            let why = format!("received bookings are missing: {}", error.message);
-            ui.out.warn(&why);
+            ui.out.warn(&format!("received bookings are missing: {}", error.message));
             return Ok(());
         }
     };
@@ -344,8 +342,7 @@ pub(super) fn note_nothing_found(
     }
     let meant = meant(similar_words(facts, records, ui, &text)?.iter().map(String::as_str));
     let meant = meant.map(|meant| format!("; {meant}")).unwrap_or_default();
-    let none = format!("No bookings found for \"{text}\" ({service}){meant}");
-    ui.out.note(&none);
+    ui.out.note(&format!("No bookings found for \"{text}\" ({service}){meant}"));
     ui.out.note(
         "Only bookings this computer knows were searched. One made elsewhere opens by its ID: bookctl show ID",
     );

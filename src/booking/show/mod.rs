@@ -114,8 +114,7 @@ fn known_here(records: &Records, ui: &Ui, id: &str, error: Error) -> Result<(Boo
         return Err(error);
     };
     let (why, seen) = (&error.message, to_the_second(&stored.seen_at));
-    let warning = format!("{why}; this is what this computer saw on {seen}");
-    ui.out.warn(&warning);
+    ui.out.warn(&format!("{why}; this is what this computer saw on {seen}"));
     Ok((stored.booking, error.exit))
 }
 
@@ -173,8 +172,7 @@ async fn show_timeline(api: &Api, records: &Records, ui: &Ui, args: &Args) -> Re
         if booking.is_none() && rows.is_empty() {
             return Err(error);
         }
-        let warning = format!("{}; this is what this computer knows", error.message);
-        ui.out.warn(&warning);
+        ui.out.warn(&format!("{}; this is what this computer knows", error.message));
         exit = error.exit;
     }
     let none = Document::from(Value::Null);

@@ -80,15 +80,13 @@ pub(crate) fn verify_same(records: &Records, before: &Value, booking: Booking) -
         return Ok(booking);
     };
     let id = booking.id();
-    let why = format!("the service returned another booking as {id}: {difference}");
-    Err(unexpected(&booking, why))
+    Err(unexpected(&booking, format!("the service returned another booking as {id}: {difference}")))
 }
 
 /// The error (15) of an answer with another booking.
 pub(crate) fn wrong_booking_error(booking: &Booking, id: &str) -> Error {
     let returned = booking.id();
-    let why = format!("the service returned booking {returned} instead of {id}");
-    unexpected(booking, why)
+    unexpected(booking, format!("the service returned booking {returned} instead of {id}"))
 }
 
 fn unexpected(booking: &Booking, why: String) -> Error {

@@ -12,10 +12,7 @@ pub(crate) fn parse_body(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
     match serde_json::from_slice(body) {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(_) => Err(ApiError::wrong_type("body", "must be a JSON object")),
-        Err(error) => {
-            let detail = format!("is not valid JSON: {error}");
-            Err(ApiError::wrong_type("body", &detail))
-        }
+        Err(error) => Err(ApiError::wrong_type("body", &format!("is not valid JSON: {error}"))),
     }
 }
 
@@ -78,8 +75,7 @@ impl FieldErrors {
     pub(crate) fn moment(&mut self, field: &str, value: Option<&str>) -> Option<Timestamp> {
         let moment = rfc3339(value?);
         if moment.is_none() {
-            let demand = "must be a time with an offset, as 2026-12-01T19:30:00+01:00";
-            self.add(field, demand);
+            self.add(field, "must be a time with an offset, as 2026-12-01T19:30:00+01:00");
         }
         moment
     }

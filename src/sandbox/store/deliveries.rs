@@ -178,8 +178,7 @@ impl Tx<'_> {
                 continue;
             }
             let row = (&url, (today + LEASE).as_millisecond(), due.event);
-            let sql = "UPDATE deliveries SET url = ?, leased_until = ? WHERE event = ?";
-            self.run(sql, row)?;
+            self.run("UPDATE deliveries SET url = ?, leased_until = ? WHERE event = ?", row)?;
             deliveries.push(PendingDelivery { due, url, secret, at, fault, is_after });
         }
         Ok(deliveries)

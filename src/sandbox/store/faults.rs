@@ -10,8 +10,7 @@ impl Tx<'_> {
     pub(crate) fn add_fault(&self, fault: &Fault) -> Result<i64> {
         let number = next_number();
         let row = (number, json(fault)?, &fault.organization);
-        let sql = "INSERT INTO faults (number, fault, organization) VALUES (?, ?, ?)";
-        self.run(sql, row)?;
+        self.run("INSERT INTO faults (number, fault, organization) VALUES (?, ?, ?)", row)?;
         Ok(number)
     }
 

@@ -105,8 +105,7 @@ impl Tx<'_> {
     pub(super) fn clear_organization(&self, id: &str) -> Result<()> {
         for table in ["attempts", "deliveries"] {
             let events = "SELECT number FROM events WHERE organization = ?";
-            let sql = format!("DELETE FROM {table} WHERE event IN ({events})");
-            self.run(&sql, [id])?;
+            self.run(&format!("DELETE FROM {table} WHERE event IN ({events})"), [id])?;
         }
         for table in [
             "events",

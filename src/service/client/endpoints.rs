@@ -250,8 +250,7 @@ pub(crate) fn cancel_call(
     adapter: &Adapter,
 ) -> Result<Call> {
     let body = reason.map_or_else(Map::new, |reason| one("reason", reason));
-    let path = format!("{}/cancel", booking_path(booking_id));
-    Call::written(adapter, WriteKind::Cancel, path, body)
+    Call::written(adapter, WriteKind::Cancel, format!("{}/cancel", booking_path(booking_id)), body)
 }
 
 pub(crate) mod session {
@@ -269,8 +268,7 @@ pub(crate) mod session {
 
     pub(crate) fn verify(id: &str, code: &str, adapter: &Adapter) -> Result<Call> {
         register_secret(code);
-        let path = format!("{}/verify", path(id));
-        Call::written(adapter, WriteKind::Verify, path, one("code", code))
+        Call::written(adapter, WriteKind::Verify, format!("{}/verify", path(id)), one("code", code))
     }
 
     pub(crate) fn list(filters: &[(&str, Option<&str>)]) -> Call {

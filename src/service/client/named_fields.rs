@@ -62,8 +62,7 @@ pub(crate) fn named(body: &Value) -> Vec<Named> {
     if found.is_empty() {
         let sentences = texts(body, &["error", "message", "detail", "title"]);
         let parts = sentences.flat_map(|text| text.split([':', ';', ',']));
-        let parts = parts.filter(|part| part.trim().contains(' '));
-        found.extend(parts.filter_map(Named::of_sentence));
+        found.extend(parts.filter(|part| part.trim().contains(' ')).filter_map(Named::of_sentence));
     }
     let texts = scalars(body);
     let words = texts.iter().flat_map(|(_, text)| text.split(|c: char| !is_of_path(c)));

@@ -114,10 +114,7 @@ impl Adapter {
         }
         match value.as_object().filter(|it| shape.is_usable(it)) {
             Some(object) => Ok((with_contract_names(object, shape), Vec::new())),
-            None => {
-                let why = format!("does not give {}", shape.mark());
-                Err(of_expression(kind, &why, document))
-            }
+            None => Err(of_expression(kind, &format!("does not give {}", shape.mark()), document)),
         }
     }
 

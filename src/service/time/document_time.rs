@@ -61,8 +61,7 @@ impl DocumentTime {
     /// The offset that it shows. A time in UTC (`Z`) shows none.
     pub(crate) fn offset(&self) -> Option<Offset> {
         let wall = self.local?.to_zoned(TimeZone::UTC).ok()?.timestamp();
-        let ahead = wall.duration_since(self.instant?).as_secs();
-        Offset::from_seconds(i32::try_from(ahead).ok()?).ok()
+        Offset::from_seconds(i32::try_from(wall.duration_since(self.instant?).as_secs()).ok()?).ok()
     }
 
     /// What the clock of this zone shows, else as it is written, else in UTC.

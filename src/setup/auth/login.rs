@@ -293,8 +293,7 @@ async fn read_secrets(
         };
         let mut given = (None, None);
         if wants_key {
-            let text = format!("API key for {origin}");
-            given.0 = Some(ask(&text, "--key-stdin", "API key").await?);
+            given.0 = Some(ask(&format!("API key for {origin}"), "--key-stdin", "API key").await?);
         }
         if wants_secret {
             let (text, flag) = ("Webhook secret", "--webhook-secret-stdin");

@@ -73,8 +73,7 @@ pub(crate) async fn examine(
     let begun = Instant::now();
     let (mut answer, mut described) = match (target.service(), key) {
         (None, _) => {
-            let described = "the sandbox's own key".to_owned();
-            (ask(&api.facts, settings, client, None).await, Ok(described))
+            (ask(&api.facts, settings, client, None).await, Ok("the sandbox's own key".to_owned()))
         }
         (Some(_), Ok(Some((key, source)))) => {
             let described = format!("{} key {} from the {source}", key.kind(), key.masked());

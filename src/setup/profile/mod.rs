@@ -76,8 +76,7 @@ fn use_profile(setup: &Startup, name: String) -> Result<String> {
         ("BOOKCTL_BASE_URL", &setup.settings.environment.base_url),
     ] {
         if value.is_some() {
-            let warning = format!("{variable} is set and overrides the default profile");
-            setup.ui.out.warn(&warning);
+            setup.ui.out.warn(&format!("{variable} is set and overrides the default profile"));
         }
     }
     Ok(name)

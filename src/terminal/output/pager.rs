@@ -36,8 +36,7 @@ impl Pager {
         if !terminals.stdout || prefs.dumb || prefs.accessible || never_prompts {
             return None;
         }
-        let own = environment.bookctl_pager.as_ref();
-        let chosen = own.or(environment.pager.as_ref());
+        let chosen = environment.bookctl_pager.as_ref().or(environment.pager.as_ref());
         let command = chosen.map_or(USUAL.into(), |it| it.to_string_lossy());
         let command = command.trim();
         (!matches!(command, "" | "cat")).then(|| Pager {

@@ -65,8 +65,7 @@ fn find_command(text: &str) -> Option<(usize, usize)> {
         let before = &text[..at];
         if before.ends_with('`') {
             let end = at + text[at..].find('`')?;
-            let end = text[end..].find(' ').map_or(text.len(), |blank| end + blank);
-            return Some((at - 1, end));
+            return Some((at - 1, text[end..].find(' ').map_or(text.len(), |blank| end + blank)));
         }
         if !before.is_empty() && !before.ends_with(": ") {
             return None;

@@ -74,8 +74,7 @@ pub(crate) fn warn_of_unknown_kinds<'a>(out: &Output, kinds: impl IntoIterator<I
     let kinds = kinds.into_iter();
     for kind in kinds.filter(|kind| !KINDS.contains(&kind.as_str())) {
         let known = KINDS.join(", ");
-        let what = format!("unknown kind of event: {kind}; known kinds: {known}");
-        out.warn(&what);
+        out.warn(&format!("unknown kind of event: {kind}; known kinds: {known}"));
     }
 }
 

@@ -266,8 +266,7 @@ fn csv_lines(text: &str, ignored: &[String]) -> Result<Lines> {
         let (cells, needed) = (record.len(), columns.len());
         let beyond = record.iter().skip(needed).any(|cell| !cell.is_empty());
         let row = if cells < needed || beyond {
-            let why = format!("it has {cells} columns, but the header has {needed}");
-            broken(why)
+            broken(format!("it has {cells} columns, but the header has {needed}"))
         } else {
             csv_row(columns, &record)
         };

@@ -247,8 +247,7 @@ impl Exchange {
             "payment_collection",
         ];
         let field = |of: &Value, name: &str| {
-            let path = format!("/{}", name.replace('.', "/"));
-            of.pointer(&path).cloned().unwrap_or_default()
+            of.pointer(&format!("/{}", name.replace('.', "/"))).cloned().unwrap_or_default()
         };
         let read = |body: &[u8]| serde_json::from_slice(body).unwrap_or(Value::Null);
         let (sent, booking) = (read(&self.request.body), read(self.service_answer()));

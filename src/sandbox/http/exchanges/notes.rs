@@ -97,8 +97,7 @@ impl Exchange {
         let datetime = fields["datetime"].as_str()?;
         let booking: Value = serde_json::from_slice(self.service_answer()).unwrap_or_default();
         // That of the booking that is changed, if the request names none.
-        let venue_id = fields.get("venue_id").unwrap_or(&booking["venue_id"]);
-        let venue = seed::venue(venue_id.as_str()?)?;
+        let venue = seed::venue(fields.get("venue_id").unwrap_or(&booking["venue_id"]).as_str()?)?;
         let at: Timestamp = datetime.parse().ok()?;
         let pieces = DateTimeParser::new().parse_pieces(datetime).ok()?;
         let local = at.to_zoned(venue.timezone.clone());

@@ -251,8 +251,7 @@ fn refused(refusal: &Refusal, call: &Call, wording: String) -> Error {
     }
     if let Some(after) = refusal.retry_after {
         let seconds = after.as_secs();
-        let resets = format!("; the limit resets in {}", in_units(seconds));
-        error.message.push_str(&resets);
+        error.message.push_str(&format!("; the limit resets in {}", in_units(seconds)));
         let wait = seconds.max(1);
         error.hint = Some(match status {
             429 => format!("try again then, or wait for it with --max-wait {wait}s"),
