@@ -53,11 +53,11 @@ pub(super) fn suggestion(
         let mut flags = command.get_arguments().filter(|it| it.get_action().takes_values());
         name.is_some_and(|name| flags.any(|it| it.get_long() == Some(name)))
     };
-    let pair = arguments.windows(2).find(|pair| takes_value(&pair[0]));
-    let pair = pair.map(|pair| [0, 1].map(|it| pair[it].to_string_lossy()));
     meant(found.into_iter()).or_else(|| {
-        let [flag, value] =
-            pair.filter(|[_, value]| !wrong.is_empty() && value.starts_with(wrong))?;
+        let mut pairs = arguments.windows(2).filter(|pair| takes_value(&pair[0]));
+        let is_wrong = |value: &str| !wrong.is_empty() && value.starts_with(wrong);
+        let pair = pairs.find(|pair| is_wrong(&pair[1].to_string_lossy()))?;
+        let [flag, value] = [0, 1].map(|it| pair[it].to_string_lossy());
         let written = shell::flag(&flag, &value);
         Some(format!("to pass a value that begins with `-`, write {written}."))
     })

@@ -46,17 +46,19 @@ fn scripts_of_ten_kinds_end_right_when_a_request_fails() {
     let numbers = |count: u32| format!("seq {count} | xargs -d '\\n' -P 4 -I{{}}");
     let each = "bookctl book ven_confirms --at 'tomorrow 19:30' --party 2 --idempotency-key o-{} --name 'Guest No{}' --jq .status -q";
     #[rustfmt::skip]
-    let cases: [(&[&str], &str, u32, String, &str); 12] = [
+    let cases: [(&[&str], &str, u32, String, &str); 14] = [
         (&["bash", "-euo", "pipefail", "-c"], "drop_after", 3, reserve("ven_confirms"), "maybe\n"),
         (&["bash", "-euo", "pipefail", "-c"], "", 0, reserve("ven_otp"), "waiting\n"),
         (&["sh", "-ec"], "drop_before", 3, reserve("ven_confirms"), "maybe\n"),
         (&["sh", "-ec"], "", 0, reserve("ven_no_slots"), "rejected\n"),
+        (&["sh", "-ec"], "503", 3, reserve("ven_confirms"), "maybe\n"),
+        (&["bash", "-euo", "pipefail", "-c"], "429", 1, reserve("ven_confirms"), "later\n"),
         (&["fish", "-c"], "truncate", 3, format!("{BOOK} --json >/dev/null 2>&1; echo $status"), "16\n"),
         (&["python3", "-c"], "garbage", 3, python, "16 after_check\n"),
         (&["sh", "-c"], "drop_after", 1,
             format!("cat > Makefile <<'EOF'\nall: a b\na b:\n\t@{BOOK} --idempotency-key $@ --jq .status\nEOF\nmake -sj2 2>/dev/null | sort | uniq -c | tr -s ' '"),
             " 2 confirmed\n"),
-        (&["sh", "-c"], "status", 3,
+        (&["sh", "-c"], "500", 3,
             format!("env -i PATH=\"$PATH\" BOOKCTL_HOME=\"$BOOKCTL_HOME\" sh -c {}", quoted(&format!("{BOOK} --json 2>&1 >/dev/null | grep -c '\"retry\":\"after_check\"'"))),
             "1\n"),
         (&["sh", "-c"], "", 0,
@@ -67,24 +69,23 @@ fn scripts_of_ten_kinds_end_right_when_a_request_fails() {
         (&["sh", "-c"], "delay", 1,
             format!("seq 3 | while read -r n; do {BOOK} --idempotency-key w-$n --jq .status; done"), "confirmed\nconfirmed\nconfirmed\n"),
         (&["sh", "-c"], "", 0,
-            "printf 'venue_id,datetime,party_size,customer.name\\nven_confirms,2030-11-28T19:30:00Z,2,Ada Lovelace\\nven_nope,2030-11-28T19:30:00Z,2,Hedy Lamarr\\n' > f.csv
-             bookctl batch f.csv --name f -q --json >/dev/null 2>err; echo $?; tail -1 err | grep -o '\"partly_failed\"'
-             sed -i s/ven_nope/ven_confirms/ f.csv; bookctl batch f.csv --name f -q --jq .exit_code; bookctl bookings --jq '.bookings | length' -q".to_owned(),
-            "18\n\"partly_failed\"\n0\n0\n2\n"),
+            "printf 'venue_id,datetime,party_size,customer.name\\nven_confirms,2030-11-28 19:30,2,Ada Lovelace\\nven_nope,2030-11-28 19:30,2,Hedy Lamarr\\n' > f.csv
+             bookctl batch f.csv -q --json >/dev/null 2>err; echo $?; tail -1 err | grep -o '\"partly_failed\"'
+             bookctl batch f.csv --results --jq 'select(.error) | \"\\(.row) \\(.error.retry)\"' 2>/dev/null
+             sed -i s/ven_nope/ven_confirms/ f.csv; bookctl batch f.csv -q --jq .exit_code; bookctl bookings --jq '.bookings | length' -q".to_owned(),
+            "18\n\"partly_failed\"\n2 no\n0\n0\n2\n"),
     ];
     for (program, kind, times, text, expected) in cases {
         let home = Home::new().with("BOOKCTL_SANDBOX_NO_LIMITS", "1");
         if !kind.is_empty() {
-            let (times, more) = (times.to_string(), ["--status", "500"]);
-            let fault =
-                ["sandbox", "faults", "add", "--on", create, "--kind", kind, "--times", &times];
-            let delay = ["--delay", "100ms"];
-            let more: &[&str] = match kind {
-                "status" => &more,
-                "delay" => &delay,
-                _ => &[],
+            let times = times.to_string();
+            let how: &[&str] = match kind {
+                "delay" => &["delay", "--delay", "100ms"],
+                "429" | "500" | "503" => &["status", "--status", kind],
+                _ => &[kind],
             };
-            home.ok(fault.iter().chain(more));
+            let fault = ["sandbox", "faults", "add", "--on", create, "--times", &times, "--kind"];
+            home.ok(fault.iter().chain(how));
         }
         if let Some(ended) = script(&home, program, &text) {
             assert_eq!(ended.stdout, expected, "{program:?} with {kind}: {text}\n{ended}");

@@ -191,7 +191,7 @@ fn wrong_words_get_one_sentence_and_a_hint() {
             "see `bookctl bookings --help`",
         ),
         (
-            &["book", "ven_1", "--name", "-Ada"],
+            &["book", "ven_1", "--party", "2", "--name", "-Ada"],
             2,
             "unexpected argument '-A' found",
             "to pass a value that begins with `-`, write --name=-Ada.",
