@@ -74,7 +74,7 @@ fn auth_2_a_missing_or_bad_key_gives_401_unauthorized() {
 }
 
 #[test]
-fn auth_3_a_key_without_the_scope_is_told_which_one() {
+fn auth_3_response_names_the_scope_that_a_key_lacks() {
     let service = Service::start(&[]);
     let booking = service.book("ven_confirms");
     for (path, scope) in [
@@ -148,7 +148,7 @@ fn auth_5a_a_test_booking_counts_once_it_is_confirmed() {
 }
 
 #[test]
-fn auth_5b_a_used_up_allowance_stops_searches_and_bookings_of_test_keys() {
+fn auth_5b_used_up_allowance_stops_searches_and_test_bookings() {
     let service = Service::start(&[]);
     let test = service.with(TEST);
     let order = service.order("ven_confirms");

@@ -11,7 +11,7 @@ use crate::service::{
 };
 
 #[test]
-fn keys_1_every_key_of_a_fresh_sandbox_does_what_it_is_there_for() {
+fn keys_1_every_key_of_a_fresh_sandbox_has_its_effect() {
     let service = Service::start(&[]);
     for (key, status) in [
         (LIVE, 201),
@@ -28,7 +28,7 @@ fn keys_1_every_key_of_a_fresh_sandbox_does_what_it_is_there_for() {
 }
 
 #[test]
-fn keys_2_another_organization_sees_neither_bookings_nor_sessions() {
+fn keys_2_other_organization_sees_no_bookings_and_sessions() {
     let service = Service::start(&[]);
     let booking = service.book("ven_otp");
     service.sign_in("ada", "+441632960001");
@@ -192,7 +192,7 @@ fn control_7_another_organization_is_named_in_the_query() {
 }
 
 #[test]
-fn control_8_the_bookings_of_every_organization_are_listed_oldest_first() {
+fn control_8_bookings_of_all_organizations_are_listed_by_age() {
     let service = Service::start(&[]);
     let ours = service.book("ven_confirms");
     let order = service.order("ven_otp");
@@ -250,7 +250,7 @@ fn control_11_a_delivery_is_sent_again_on_demand() {
 }
 
 #[test]
-fn control_12_faults_are_asked_for_listed_used_up_and_taken_back() {
+fn control_12_faults_are_added_listed_used_up_and_removed() {
     let service = Service::start(&[]);
     let fault = json!({"on": "GET /v1/", "kind": "status", "times": 2, "status": 503,
         "body": {"error": "out of order"}});

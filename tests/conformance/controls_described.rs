@@ -161,7 +161,7 @@ impl Seen<'_> {
 }
 
 #[test]
-fn control_15_every_control_answers_with_every_field_that_is_described() {
+fn control_15_responses_have_every_field_that_is_described() {
     let service = Service::start(&[]);
     let mut seen = Seen { service: &service, calls: BTreeSet::new(), fields: Fields::default() };
     let index = seen.get("/");

@@ -38,7 +38,7 @@ fn create_until_killed(base: &str, order: &Value, prefix: &str, acknowledged: &A
 }
 
 #[test]
-fn crash_1_every_acknowledged_booking_survives_kill_9_and_so_do_its_events() {
+fn crash_1_acknowledged_booking_and_its_events_survive_kill_9() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sandbox.db");
     let file = file.to_str().unwrap();
@@ -117,7 +117,7 @@ fn crash_2_a_key_that_was_acknowledged_is_known_after_kill_9() {
 }
 
 #[test]
-fn crash_3_a_delivery_that_was_under_way_is_made_again_after_kill_9() {
+fn crash_3_unfinished_delivery_is_made_again_after_kill_9() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sandbox.db");
     let file = file.to_str().unwrap();

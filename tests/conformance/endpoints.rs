@@ -80,7 +80,7 @@ fn index_1_tells_name_version_time_and_endpoints() {
 }
 
 #[test]
-fn search_2_takes_a_vertical_a_datetime_a_place_or_a_point_and_providers() {
+fn search_2_takes_vertical_datetime_place_or_point_providers() {
     let service = Service::start(&[]);
     let search = |fields: Value| {
         let body = json!({"vertical": "dining", "datetime": service.evening(1)});
@@ -127,7 +127,7 @@ fn search_5_what_is_missing_is_listed() {
 }
 
 #[test]
-fn availability_1_offers_one_venues_slots_with_a_restaurants_terms() {
+fn availability_1_lists_slots_of_one_venue_with_their_terms() {
     let service = Service::start(&[]);
     let slots = service.slots("ven_confirms");
     // Every half hour from 17:00 to 22:00.
@@ -205,7 +205,7 @@ fn bookings_read_2_an_unknown_id_gives_404() {
 }
 
 #[test]
-fn bookings_continue_1_an_otp_or_another_action_advances_the_booking() {
+fn bookings_continue_1_otp_or_other_action_advances_booking() {
     let service = Service::start(&[]);
     for venue in ["ven_otp", "ven_otp_b", "ven_otp_c"] {
         let booking = service.book(venue);
@@ -225,7 +225,7 @@ fn bookings_continue_1_an_otp_or_another_action_advances_the_booking() {
 }
 
 #[test]
-fn bookings_continue_2_a_payment_takes_psp_response_or_psp_abort() {
+fn bookings_continue_2_payment_takes_psp_response_or_psp_abort() {
     let service = Service::start(&[]);
     let booking = service.book_paid("ven_payment");
     let answer = service.act(&booking, "continue", json!({"otp": "123456"}));
@@ -347,7 +347,7 @@ fn sessions_delete_1_the_session_and_its_sign_in_are_gone() {
 }
 
 #[test]
-fn sessions_card_1_tells_whether_the_sessions_account_has_a_card() {
+fn sessions_card_1_shows_whether_the_account_has_a_card() {
     let service = Service::start(&[]);
     let with_card = service.sign_in("ada", "+441632960001");
     let without = service.sign_in("grace", "+441632960010");
@@ -358,7 +358,7 @@ fn sessions_card_1_tells_whether_the_sessions_account_has_a_card() {
 }
 
 #[test]
-fn sessions_card_2_tells_the_same_by_person_at_provider_b_unless_said() {
+fn sessions_card_2_asks_provider_b_for_a_person_by_default() {
     let service = Service::start(&[]);
     service.sign_in("ada", "+441632960001");
     for query in ["end_user=ada", "end_user=ada&provider=provider_b"] {
@@ -382,7 +382,7 @@ fn preamble_5_only_provider_b_connects_persons() {
 }
 
 #[test]
-fn booking_error_message_is_for_people_and_there_when_it_applies() {
+fn booking_error_message_stands_beside_each_error_code() {
     let service = Service::start(&[]);
     let failed = service.book("ven_provider_fails");
     let message = failed["error_message"].as_str().unwrap();

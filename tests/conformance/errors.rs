@@ -61,7 +61,7 @@ fn errors_3_a_code_is_a_stable_name_apart_from_the_wording() {
 }
 
 #[test]
-fn body_2_a_body_that_is_no_json_or_has_a_wrong_type_names_field_and_detail() {
+fn body_2_unreadable_body_names_field_and_detail() {
     let service = Service::start(&[]);
     let live = service.live();
     for path in "/v1/venues/search /v1/availability/search /v1/bookings /v1/sessions".split(' ') {
@@ -141,7 +141,7 @@ fn code_3_a_failed_validation_names_each_field() {
 }
 
 #[test]
-fn code_4_a_place_that_nobody_knows() {
+fn code_4_unknown_place_is_rejected() {
     let service = Service::start(&[]);
     let search = service.search("dining", "Atlantis");
     let answer = service.post("/v1/venues/search", search.clone());
@@ -165,7 +165,7 @@ fn code_6_a_suspended_organization_stays_refused() {
 }
 
 #[test]
-fn code_7_an_unknown_booking_is_answered_with_the_unfinished_ones_of_the_last_day() {
+fn code_7_unknown_booking_404_lists_unfinished_ones_of_a_day() {
     let service = Service::start(&[]);
     service.create_with("ven_otp", json!({})).is(201);
     service.advance("25h");
@@ -192,7 +192,7 @@ fn code_7_an_unknown_booking_is_answered_with_the_unfinished_ones_of_the_last_da
 }
 
 #[test]
-fn code_10_a_body_of_more_than_1_mb() {
+fn code_10_body_of_more_than_1_mb_is_rejected() {
     let service = Service::start(&[]);
     let huge = Some(vec![b' '; 1_200_000]);
     for path in ["/v1/bookings", "/v1/venues/search", "/v1/sessions"] {
@@ -202,7 +202,7 @@ fn code_10_a_body_of_more_than_1_mb() {
 }
 
 #[test]
-fn code_10_a_body_whose_length_is_not_said_is_measured_too() {
+fn code_10_body_without_stated_length_is_measured() {
     let service = Service::start(&[]);
     let authority = service.base.trim_start_matches("http://");
     let mut line = TcpStream::connect(authority).unwrap();
@@ -225,7 +225,7 @@ fn code_10_a_body_whose_length_is_not_said_is_measured_too() {
 }
 
 #[test]
-fn code_14_a_provider_that_failed_to_read_the_availability() {
+fn code_14_failed_read_of_availability_names_the_provider() {
     let service = Service::start(&[]);
     let body = day("ven_availability_fails", &service.evening(1));
     let answer = service.post("/v1/availability/search", body);
@@ -234,7 +234,7 @@ fn code_14_a_provider_that_failed_to_read_the_availability() {
 }
 
 #[test]
-fn code_15_no_provider_that_can_search() {
+fn code_15_search_without_a_provider_is_rejected() {
     let service = Service::start(&[]);
     service.settings(json!({"search_providers": []}));
     let search = service.search("dining", "London");
@@ -255,7 +255,7 @@ fn code_15_no_provider_that_can_search() {
 }
 
 #[test]
-fn code_16_billing_that_could_not_be_checked() {
+fn code_16_unchecked_billing_rejects_the_request() {
     let service = Service::start(&[]);
     let booking = service.book("ven_confirms");
     service.settings(json!({"billing_check": "unavailable"}));

@@ -101,7 +101,7 @@ fn events_1c_with_no_url_set_nothing_is_sent() {
 }
 
 #[test]
-fn events_1c_what_is_pending_when_the_url_is_taken_away_is_not_sent_until_there_is_one() {
+fn events_1c_pending_events_wait_while_the_url_is_removed() {
     let receiver = Receiver::saying(|_, _| Reply(500, Duration::ZERO));
     let service = subscribed(&[], &receiver);
     let booking = service.book("ven_confirms");
@@ -186,7 +186,7 @@ fn events_4b_data_object_is_the_summary_with_what_is_present() {
 }
 
 #[test]
-fn events_4c_what_the_summary_leaves_out_is_read_from_the_booking() {
+fn events_4c_booking_has_the_fields_that_the_summary_lacks() {
     let receiver = Receiver::start();
     let service = subscribed(&[], &receiver);
     let booking = service.book_paid("ven_payment");
@@ -306,7 +306,7 @@ fn assert_tried_again_after(seconds: i64, delivery: &Value) {
 }
 
 #[test]
-fn events_6c_a_failure_is_retried_after_30_s_2_min_and_10_min_and_then_abandoned() {
+fn events_6c_failure_is_retried_3_times_and_then_abandoned() {
     let receiver = Receiver::saying(|_, _| Reply(500, Duration::ZERO));
     let service = subscribed(&[], &receiver);
     let booking = service.book("ven_confirms");
@@ -327,7 +327,7 @@ fn events_6c_a_failure_is_retried_after_30_s_2_min_and_10_min_and_then_abandoned
 }
 
 #[test]
-fn events_6c_redirects_client_errors_and_odd_statuses_are_failures() {
+fn events_6c_each_status_outside_2xx_is_a_failure() {
     let statuses = [301, 307, 400, 404, 410, 503];
     let receiver = Receiver::saying(move |_, before| Reply(statuses[before % 6], Duration::ZERO));
     let service = subscribed(&[], &receiver);
@@ -372,7 +372,7 @@ fn events_6c_a_connection_error_is_a_failure() {
 }
 
 #[test]
-fn events_7a_an_event_whose_receipt_was_not_acknowledged_comes_again() {
+fn events_7a_event_comes_again_if_it_was_not_acknowledged() {
     // The endpoint has the first event, and fails before it can say so.
     let receiver =
         Receiver::saying(|_, before| Reply(if before == 0 { 500 } else { 200 }, Duration::ZERO));
@@ -390,7 +390,7 @@ fn events_7a_an_event_whose_receipt_was_not_acknowledged_comes_again() {
 }
 
 #[test]
-fn events_7b_event_ids_are_unique_and_an_old_status_is_only_a_hint() {
+fn events_7b_event_ids_are_unique_and_statuses_may_be_old() {
     let receiver =
         Receiver::saying(|_, before| Reply(if before < 2 { 500 } else { 200 }, Duration::ZERO));
     let service = subscribed(&[], &receiver);

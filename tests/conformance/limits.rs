@@ -7,7 +7,7 @@ use crate::receiver::subscribed;
 use crate::service::{LIVE, OTHER, Service, TEST, path_of, with};
 
 #[test]
-fn limits_1_the_window_is_the_organizations_fixed_and_5_minutes_long() {
+fn limits_1_window_is_fixed_5_minutes_for_each_organization() {
     let service = Service::start(&[]);
     let order = service.order("ven_confirms");
     let create = |key| service.with(key).post("/v1/bookings", order.clone());
@@ -72,7 +72,7 @@ fn limits_2b_over_the_limit_it_is_429_with_retry_after() {
 
 /// As often as the limit allows, and once more with each of the calls that share it.
 #[test]
-fn limit_1_every_row_of_the_table() {
+fn limit_1_every_row_of_the_table_is_enforced() {
     let service = Service::start(&[]);
     for (limit, calls) in [
         (25, &["POST /v1/venues/search"][..]),
@@ -124,7 +124,7 @@ fn limits_3_a_body_holds_at_most_1_mb() {
 }
 
 #[test]
-fn idempotency_1_the_same_key_returns_the_booking_and_starts_nothing() {
+fn idempotency_1_same_key_returns_the_booking_and_books_nothing() {
     let (service, receiver) = subscribed();
     let order = service.order("ven_otp");
     let keyed = service.live().keyed("key-1");
@@ -163,7 +163,7 @@ fn idempotency_1_a_key_is_known_to_its_own_organization_alone() {
 }
 
 #[test]
-fn idempotency_1_a_key_of_a_refused_create_is_still_free() {
+fn idempotency_1_key_of_a_rejected_create_stays_free() {
     let service = Service::start(&[]);
     let order = service.order("ven_confirms");
     let keyed = service.live().keyed("key-1");
@@ -173,7 +173,7 @@ fn idempotency_1_a_key_of_a_refused_create_is_still_free() {
 }
 
 #[test]
-fn idempotency_2_the_key_is_for_ever_and_the_body_is_not_compared() {
+fn idempotency_2_key_never_expires_and_body_is_not_compared() {
     let service = Service::start(&[]);
     let order = service.order("ven_confirms");
     let keyed = service.live().keyed("key-1");
@@ -192,7 +192,7 @@ fn idempotency_2_the_key_is_for_ever_and_the_body_is_not_compared() {
 }
 
 #[test]
-fn idempotency_3_a_create_without_an_answer_is_settled_by_the_same_key() {
+fn idempotency_3_same_key_resolves_create_without_response() {
     let service = Service::start(&[]);
     let order = service.order("ven_confirms");
     let raw = Some(order.to_string().into_bytes());

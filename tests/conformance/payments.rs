@@ -10,7 +10,7 @@ fn create_paid(service: &Service, venue: &str) -> Answer {
 }
 
 #[test]
-fn vendor_2_vendor_payments_that_are_off() {
+fn vendor_2_vendor_payment_is_rejected_when_it_is_off() {
     let service = Service::start(&[]);
     service.settings(json!({"vendor_payments": false}));
     create_paid(&service, "ven_payment").refused(503, "vendor_disabled");
@@ -20,7 +20,7 @@ fn vendor_2_vendor_payments_that_are_off() {
 }
 
 #[test]
-fn vendor_8_a_payment_that_could_not_be_prepared() {
+fn vendor_8_booking_fails_if_payment_is_not_prepared() {
     let service = Service::start(&[]);
     let booking = service.book_paid("ven_payment_setup_fails");
     assert_eq!(booking["status"], "failed");
@@ -28,7 +28,7 @@ fn vendor_8_a_payment_that_could_not_be_prepared() {
 }
 
 #[test]
-fn vendor_9_a_processor_that_may_hold_the_card_or_declines_it() {
+fn vendor_9_booking_fails_if_processor_holds_or_declines_card() {
     let service = Service::start(&[]);
     for (venue, code) in [
         ("ven_payment_replay_fails", "payment_replay_failed"),

@@ -108,7 +108,7 @@ fn sentences() -> String {
 }
 
 #[test]
-fn the_statements_are_the_whole_specification_in_its_own_words_and_order() {
+fn statements_are_the_whole_specification_in_its_order() {
     let text = sentences();
     let mut rest = text.as_str();
     let registry = Registry::read();

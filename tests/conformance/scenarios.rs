@@ -93,7 +93,7 @@ fn scenario_7_outages_fail_a_search_in_whole_or_in_part() {
 }
 
 #[test]
-fn scenario_8_000000_is_always_wrong_and_the_inbox_has_the_right_code() {
+fn scenario_8_inbox_has_the_code_and_000000_is_always_wrong() {
     let service = Service::start(&[]);
     let booking = service.book("ven_otp");
     let answer = service.act(&booking, "continue", json!({"otp": "000000"}));
@@ -103,7 +103,7 @@ fn scenario_8_000000_is_always_wrong_and_the_inbox_has_the_right_code() {
 }
 
 #[test]
-fn seed_1_every_vertical_has_at_least_6_venues_in_each_city_of_all_providers() {
+fn seed_1_each_vertical_has_6_venues_in_each_city() {
     let service = Service::start(&["--no-limits"]);
     for vertical in ["dining", "fitness", "entertainment", "travel"] {
         for city in ["London", "New York", "Paris", "Tokyo", "Sydney"] {
@@ -118,7 +118,7 @@ fn seed_1_every_vertical_has_at_least_6_venues_in_each_city_of_all_providers() {
 }
 
 #[test]
-fn seed_2_slots_are_the_same_whenever_and_wherever_they_are_asked_for() {
+fn seed_2_slots_are_equal_for_each_time_and_place_of_reading() {
     let (one, two) = (Service::start(&[]), Service::start(&[]));
     let mut answers = Vec::new();
     for service in [&one, &one, &two] {

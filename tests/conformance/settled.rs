@@ -16,7 +16,7 @@ fn send(service: &Service, key: &str, body: impl Into<Vec<u8>>) -> Answer {
 }
 
 #[test]
-fn settled_1_size_key_environment_suspension_scope_and_rate_limit_in_this_order() {
+fn settled_1_size_key_suspension_scope_limit_in_this_order() {
     let service = Service::start(&[]);
     let huge = vec![b'{'; 1_200_000];
     for key in ["", BETA, SUSPENDED, READ_ONLY, LIVE] {
@@ -40,7 +40,7 @@ fn settled_1_size_key_environment_suspension_scope_and_rate_limit_in_this_order(
 }
 
 #[test]
-fn settled_1_idempotency_billing_allowance_json_values_in_this_order() {
+fn settled_1_idempotency_billing_allowance_json_in_this_order() {
     let service = Service::start(&[]);
     let order = service.order("ven_confirms");
     let keyed = service.live().keyed("known");
@@ -113,7 +113,7 @@ fn settled_1_billing_is_asked_of_every_call_but_the_index() {
 }
 
 #[test]
-fn settled_2_a_seeded_venue_is_known_after_a_search_and_a_scenario_always() {
+fn settled_2_seeded_venue_is_known_after_a_search() {
     let service = Service::start(&[]);
     let search = service.search("fitness", "Paris");
     let found = service.with(OTHER).post("/v1/venues/search", search);
@@ -129,7 +129,7 @@ fn settled_2_a_seeded_venue_is_known_after_a_search_and_a_scenario_always() {
 }
 
 #[test]
-fn settled_2_a_venue_of_several_providers_needs_one_that_serves_it() {
+fn settled_2_venue_of_several_providers_needs_one_of_them() {
     let service = Service::start(&[]);
     service.create("ven_multi_provider").refused_plainly(400);
     let mut slots = day("ven_multi_provider", &service.evening(1));
@@ -147,7 +147,7 @@ fn settled_2_a_venue_of_several_providers_needs_one_that_serves_it() {
 }
 
 #[test]
-fn settled_3_placeholders_whatever_their_case_and_spacing() {
+fn settled_3_placeholders_are_rejected_in_any_case_and_spacing() {
     let service = Service::start(&["--no-limits"]);
     let names = [
         "Test User",
@@ -186,7 +186,7 @@ fn settled_4_a_full_slot_fails_the_next_booking_with_slot_taken() {
 }
 
 #[test]
-fn settled_4_a_slot_that_was_never_offered_is_a_validation_failure() {
+fn settled_4_slot_that_was_never_offered_fails_validation() {
     let service = Service::start(&[]);
     let elsewhere = service.new_slot("ven_otp");
     for id in [json!("slot_nothing"), elsewhere["availability_id"].clone()] {
@@ -196,7 +196,7 @@ fn settled_4_a_slot_that_was_never_offered_is_a_validation_failure() {
 }
 
 #[test]
-fn settled_4_without_availability_id_it_is_the_slot_at_that_time_or_none() {
+fn settled_4_time_selects_the_slot_without_availability_id() {
     let service = Service::start(&[]);
     let booking = service.book("ven_last_table");
     let left = service.slots("ven_last_table");
@@ -210,7 +210,7 @@ fn settled_4_without_availability_id_it_is_the_slot_at_that_time_or_none() {
 }
 
 #[test]
-fn settled_5_a_party_is_1_to_20_and_a_time_is_in_the_future_of_the_sandboxs_clock() {
+fn settled_5_party_is_1_to_20_and_time_is_in_the_future() {
     let service = Service::start(&["--no-limits"]);
     for (size, status) in [(0, 400), (-1, 400), (1, 201), (20, 201), (21, 400)] {
         service.create_with("ven_confirms", json!({"party_size": size})).is(status);

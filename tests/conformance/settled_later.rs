@@ -53,7 +53,7 @@ fn settled_6_created_then_one_event_for_every_status() {
 }
 
 #[test]
-fn settled_6_no_event_for_a_refusal_or_a_change_of_nothing() {
+fn settled_6_rejection_or_empty_change_sends_no_event() {
     let (service, _receiver) = subscribed();
     let refused = service.book("ven_modify_refused");
     let answer = service.act(&refused, "modify", json!({"party_size": 3}));
@@ -90,7 +90,7 @@ fn settled_6_no_event_for_a_refusal_or_a_change_of_nothing() {
 }
 
 #[test]
-fn settled_7_what_was_due_has_happened_before_any_answer_in_the_order_it_was_due() {
+fn settled_7_due_changes_happen_in_order_before_each_response() {
     let (service, receiver) = subscribed();
     let paid = service.book_paid("ven_payment");
     let processing = service.book("ven_processing");
@@ -109,7 +109,7 @@ fn settled_7_what_was_due_has_happened_before_any_answer_in_the_order_it_was_due
 }
 
 #[test]
-fn settled_8_a_payment_approval_expires_15_minutes_after_creation() {
+fn settled_8_payment_approval_expires_15_minutes_after_create() {
     let service = Service::start(&[]);
     let booking = service.book_paid("ven_payment");
     let lifetime = instant(&booking["expires_at"]).duration_since(instant(&booking["created_at"]));
@@ -120,7 +120,7 @@ fn settled_8_a_payment_approval_expires_15_minutes_after_creation() {
 }
 
 #[test]
-fn settled_8_a_late_answer_or_abort_is_a_plain_400_and_another_continue_the_409() {
+fn settled_8_late_payment_answer_gets_400_and_others_409() {
     let service = Service::start(&[]);
     for (venue, code) in [
         ("ven_payment", "payment_approval_expired"),
@@ -147,7 +147,7 @@ fn settled_8_a_late_answer_or_abort_is_a_plain_400_and_another_continue_the_409(
 }
 
 #[test]
-fn settled_9_vendor_payment_is_for_dining_at_provider_a_and_the_payment_scenarios() {
+fn settled_9_vendor_payment_is_for_dining_at_provider_a() {
     let service = Service::start(&["--no-limits"]);
     for (vertical, provider, possible) in [
         ("dining", "provider_a", true),
@@ -211,7 +211,7 @@ fn settled_10_a_session_lapses_after_30_days() {
 }
 
 #[test]
-fn settled_10_the_phones_last_digit_decides_the_card_and_nobody_is_404() {
+fn settled_10_last_digit_of_the_phone_decides_the_card() {
     let service = Service::start(&[]);
     for (phone, has_card) in [("+441632960010", false), ("+441632960019", true)] {
         service.sign_in(phone, phone);
@@ -223,7 +223,7 @@ fn settled_10_the_phones_last_digit_decides_the_card_and_nobody_is_404() {
 }
 
 #[test]
-fn settled_10_booking_as_a_person_at_provider_b_needs_an_active_session() {
+fn settled_10_booking_as_person_at_b_needs_active_session() {
     let service = Service::start(&[]);
     let as_ada = json!({"end_user": "ada"});
     let answer = service.create_with("ven_confirms_b", as_ada.clone());
@@ -239,7 +239,7 @@ fn settled_10_booking_as_a_person_at_provider_b_needs_an_active_session() {
 }
 
 #[test]
-fn settled_11_the_worker_ticks_every_second_unless_told_otherwise() {
+fn settled_11_worker_ticks_every_second_by_default() {
     let receiver = Receiver::start();
     let service = Service::at_its_own_pace();
     service.settings(json!({"webhook_url": receiver.url}));
@@ -277,7 +277,7 @@ fn settled_11_an_interval_of_nothing_is_refused() {
 }
 
 #[test]
-fn settled_12_availability_is_the_venues_local_day_ascending_and_not_past() {
+fn settled_12_availability_is_the_local_day_without_past_slots() {
     let service = Service::start(&["--no-limits"]);
     for (city, zone) in [("Sydney", "Australia/Sydney"), ("New York", "America/New_York")] {
         let venue = service.search_then("dining", city, "provider_a");

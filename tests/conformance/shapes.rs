@@ -55,7 +55,7 @@ fn shape_venues_are_listed_with_all_that_is_known_of_them() {
 }
 
 #[test]
-fn shape_venue_of_several_providers_has_no_provider_and_lists_them() {
+fn shape_venue_of_several_providers_lists_them() {
     let service = Service::start(&[]);
     let venues = service.venues("dining", "Sandbox");
     let of_two = venues.iter().find(|it| it["venue_id"] == "ven_multi_provider").unwrap();
@@ -64,7 +64,7 @@ fn shape_venue_of_several_providers_has_no_provider_and_lists_them() {
 }
 
 #[test]
-fn shape_providers_failed_lists_who_failed_where_others_answered() {
+fn shape_providers_failed_lists_them_if_others_responded() {
     let service = Service::start(&[]);
     let search = service.search("dining", "Partial Outage");
     let answer = service.post("/v1/venues/search", search);
@@ -91,7 +91,7 @@ fn shape_slots_are_listed_with_venue_and_provider() {
 }
 
 #[test]
-fn shape_terms_of_card_and_cancellation() {
+fn shape_terms_of_card_and_cancellation_stand_in_each_slot() {
     let service = Service::start(&[]);
     for city in ["London", "Tokyo"] {
         let venue = service.search_then("dining", city, "provider_c");
@@ -216,7 +216,7 @@ fn shape_delivery_is_an_event_with_its_attempts_number() {
 }
 
 #[test]
-fn shape_delivery_time_is_the_real_one_where_the_clock_was_moved() {
+fn shape_delivery_time_is_real_when_the_clock_was_moved() {
     let (service, receiver) = subscribed();
     service.advance("90d");
     let booking = service.book("ven_confirms");
@@ -228,7 +228,7 @@ fn shape_delivery_time_is_the_real_one_where_the_clock_was_moved() {
 }
 
 #[test]
-fn shape_times_have_an_offset_and_slots_are_in_the_venues_own_zone() {
+fn shape_times_have_an_offset_and_slots_the_venues_zone() {
     let service = Service::start(&[]);
     for (city, zone) in
         [("Paris", "Europe/Paris"), ("Tokyo", "Asia/Tokyo"), ("New York", "America/New_York")]

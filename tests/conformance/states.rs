@@ -51,7 +51,7 @@ fn answer_late(service: &Service, venue: &str) -> Value {
 }
 
 #[test]
-fn transition_2_a_payments_answer_after_expires_at_is_refused_and_the_booking_failed() {
+fn transition_2_late_payment_answer_fails_the_booking() {
     let service = Service::start(&[]);
     let booking = answer_late(&service, "ven_payment");
     assert_eq!(booking["status"], "failed");
@@ -62,7 +62,7 @@ fn transition_2_a_payments_answer_after_expires_at_is_refused_and_the_booking_fa
 }
 
 #[test]
-fn transition_3_a_malformed_answer_leaves_the_payment_paused_and_can_be_fixed() {
+fn transition_3_malformed_answer_leaves_the_payment_paused() {
     let service = Service::start(&[]);
     let booking = service.book_paid("ven_payment");
     let approval_id = &booking["next_action"]["psp_request"]["approval_id"];
@@ -92,7 +92,7 @@ fn transition_4_an_abandoned_payment_fails_the_booking() {
 }
 
 #[test]
-fn transition_5_an_unanswered_payment_fails_when_expires_at_passes() {
+fn transition_5_unanswered_payment_fails_when_expires_at_passes() {
     let service = Service::start(&[]);
     let booking = service.book_paid("ven_payment");
     service.advance("15m1s");
@@ -105,7 +105,7 @@ fn transition_5_an_unanswered_payment_fails_when_expires_at_passes() {
 }
 
 #[test]
-fn transition_6_a_modify_that_the_venue_accepts_is_noted_and_announced() {
+fn transition_6_accepted_modify_is_recorded_and_sends_an_event() {
     let (service, receiver) = subscribed();
     let booking = service.book("ven_confirms");
     let later = service.evening(3);
@@ -120,7 +120,7 @@ fn transition_6_a_modify_that_the_venue_accepts_is_noted_and_announced() {
 }
 
 #[test]
-fn transition_6_a_move_takes_the_new_table_and_frees_the_old_one() {
+fn transition_6_move_books_the_new_table_and_frees_the_old_one() {
     let service = Service::start(&[]);
     let booking = service.book("ven_last_table");
     let later = json!({"datetime": service.evening(2)});
@@ -131,7 +131,7 @@ fn transition_6_a_move_takes_the_new_table_and_frees_the_old_one() {
 }
 
 #[test]
-fn transition_7_a_modify_that_the_venue_refuses_leaves_the_booking_as_it_was() {
+fn transition_7_rejected_modify_leaves_the_booking_unchanged() {
     let service = Service::start(&[]);
     let booking = service.book("ven_modify_refused");
     let answer = service.act(&booking, "modify", json!({"datetime": service.evening(3)}));
@@ -196,7 +196,7 @@ fn transition_10_a_cancel_at_provider_a_frees_the_table() {
 }
 
 #[test]
-fn transition_11_a_cancel_at_another_provider_leaves_the_booking_confirmed() {
+fn transition_11_cancel_at_other_provider_leaves_it_confirmed() {
     let service = Service::start(&[]);
     for venue in ["ven_confirms_b", "ven_confirms_c"] {
         let booking = service.book(venue);

@@ -93,7 +93,7 @@ fn a_booking_is_read_in_every_charset_or_shown_raw() {
 }
 
 #[test]
-fn request_id_of_the_service_stands_in_the_timeline_and_attempts() {
+fn timeline_and_attempts_show_the_request_id_of_the_service() {
     let headers = ["X-Request-Id: req_9".to_owned()];
     let server = creating(move |_| Reply::headed(201, &headers, &confirmed()));
     let home = home(&server);
