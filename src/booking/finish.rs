@@ -110,10 +110,7 @@ pub(crate) fn finish_recorded(
 ) -> Result<Exit> {
     emit_booking(facts, records, ui, booking, also)?;
     warn_of_unknown_status(facts, ui, booking);
-    Ok(match recorded.is_it() {
-        true => booking.exit(),
-        false => Exit::OutcomeUnknown,
-    })
+    Ok(if recorded.is_it() { booking.exit() } else { Exit::OutcomeUnknown })
 }
 
 /// Writes a booking. It exists even if stdout cannot be written: the error carries its id.

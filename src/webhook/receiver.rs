@@ -163,10 +163,7 @@ impl Receiver {
         let is_wanted =
             self.listening.kinds.is_empty() || self.listening.kinds.contains(&delivery.event.kind);
         let forwarder = self.forwarder.as_ref().filter(|_| is_wanted);
-        let state = match forwarder {
-            Some(_) => StoreState::Waiting,
-            None => StoreState::Kept,
-        };
+        let state = forwarder.map_or(StoreState::Kept, |_| StoreState::Waiting);
         if let (Some((trace, url)), None, true) = (&self.listening.trace, forwarder, is_wanted) {
             trace_delivery(*trace, url, &delivery.headers, &delivery.body);
         }

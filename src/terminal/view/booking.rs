@@ -279,10 +279,7 @@ impl BookingView {
     /// Adds a time of the booking, and how long ago it was.
     fn time(&self, page: &mut Page, fields: &mut Fields<'_>, label: &'static str, path: &str) {
         let instant = fields.time(path).and_then(|(_, time)| time.instant);
-        let text = match instant {
-            Some(at) => Some(self.moment(at)),
-            None => fields.time_text(path),
-        };
+        let text = instant.map_or_else(|| fields.time_text(path), |at| Some(self.moment(at)));
         page.field_if(label, text);
     }
 

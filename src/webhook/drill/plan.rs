@@ -18,6 +18,33 @@ const OUT_OF_TOLERANCE: i64 = 15 * 60;
 const WRONG_SECRET: &str = "whsec_of_somebody_else";
 const WRONG_V1: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
+/// The name of each check, its section of the specification, and what it expects.
+#[rustfmt::skip]
+const CHECKS: [[&str; 3]; 21] = [
+    ["valid", "Events 4-6", "a valid event must get a 2xx within 10 seconds"],
+    ["every_kind", "Events 2", "all seven kinds of events must be accepted, with fields that other kinds do not have"],
+    ["raw_bytes", "Events 5", "the signature covers the raw bytes: JSON that was parsed and serialized again is a different body"],
+    ["header_order", "Events 5, signature header grammar", "read the parts of the header by name: their order may change, and parts may be added"],
+    ["two_signatures", "Events 5, signature header grammar", "while a secret is replaced, a delivery has two v1, and either of them may match"],
+    ["clock_difference", "Events 5", "clocks differ and networks are slow: accept a signature that is a minute old"],
+    ["missing_header", "Events 5", "anyone can send a delivery without a signature"],
+    ["malformed_header", "Events 5, signature header grammar", "a malformed header must be rejected with a 4xx, and must not make the handler fail"],
+    ["wrong_secret", "Events 5", "a signature with another secret comes from another sender; one with an empty secret means that the handler has no secret configured"],
+    ["changed_body", "Events 5", "the body was changed after it was signed"],
+    ["forged_first", "Events 5 and 7", "a forged event must not keep the genuine event with the same id from being processed"],
+    ["stale", "Events 5", "each attempt has a new signature, so an old signature means a replay"],
+    ["future", "Events 5", "reject a signature whose time is in the future: a recorded delivery could be sent again until then"],
+    ["replayed", "Events 5", "a delivery that was recorded an hour ago must be rejected, although its event is known"],
+    ["duplicate", "Events 7", "events may be delivered more than once: respond to a duplicate with a 2xx, and process the event once"],
+    ["duplicates_at_once", "Events 7", "the same event may arrive twice at the same moment, and must be processed once"],
+    ["unknown_kind", "Events 2 and 6", "accept and ignore unknown kinds of events; otherwise the service retries them in vain"],
+    ["unknown_fields", "Events 4", "fields may be added: ignore those that you do not know"],
+    ["large_body", "Limits 3", "a body may be as large as 1 MB, the service's limit"],
+    ["many_at_once", "Events 6", "the service sends due events at the same time, and each needs a response within 10 seconds"],
+    // Last, so that no later event changes the booking's status.
+    ["out_of_order", "Events 7", "events may arrive out of order: read the booking instead of relying on the event's status"],
+];
+
 /// The booking that the events are about, and how they are signed.
 pub(crate) struct Subject<'a> {
     secret: &'a Secret,
@@ -51,192 +78,96 @@ impl<'a> Subject<'a> {
 
     pub(crate) fn checks(&self) -> Vec<DrillCheck> {
         let first = self.confirmed();
-        let mut checks = vec![
-            DrillCheck {
-                name: "valid",
-                section: "Events 4-6",
-                why: "a valid event must get a 2xx within 10 seconds",
-                deliveries: vec![first.clone()],
-            },
-            DrillCheck {
-                name: "every_kind",
-                section: "Events 2",
-                why: "all seven kinds of events must be accepted, with fields that other kinds do not have",
-                deliveries: KINDS.map(|kind| self.valid(&self.event(kind))).into(),
-            },
-            DrillCheck {
-                name: "raw_bytes",
-                section: "Events 5",
-                why: "the signature covers the raw bytes: JSON that was parsed and serialized again is a different body",
-                deliveries: {
-                    let written: [fn(&Value) -> String; 3] = [
-                        |event| format!("{event:#}\n"),
-                        |event| event.to_string().replace('é', "\\u00e9"),
-                        |event| event.to_string() + "\n",
-                    ];
-                    let events = written.map(|written| {
-                        let event = self.failed("Café / 満席");
-                        self.with_body(&event, written(&event.document).into_bytes())
-                    });
-                    events.into()
-                },
-            },
-            DrillCheck {
-                name: "header_order",
-                section: "Events 5, signature header grammar",
-                why: "read the parts of the header by name: their order may change, and parts may be added",
-                deliveries: vec![
-                    self.headed(|t, v1| format!("{v1},{t}")),
-                    self.headed(|t, v1| format!("{t},v0={WRONG_V1},{v1}")),
-                ],
-            },
-            DrillCheck {
-                name: "two_signatures",
-                section: "Events 5, signature header grammar",
-                why: "while a secret is replaced, a delivery has two v1, and either of them may match",
-                deliveries: vec![
-                    self.headed(|t, v1| format!("{t},v1={WRONG_V1},{v1}")),
-                    self.headed(|t, v1| format!("{t},{v1},v1={WRONG_V1}")),
-                ],
-            },
-            DrillCheck {
-                name: "clock_difference",
-                section: "Events 5",
-                why: "clocks differ and networks are slow: accept a signature that is a minute old",
-                deliveries: vec![self.signed_at(-60, self.confirmed())],
-            },
-            DrillCheck {
-                name: "missing_header",
-                section: "Events 5",
-                why: "anyone can send a delivery without a signature",
-                deliveries: vec![Delivery { signature: None, ..self.confirmed() }],
-            },
-            DrillCheck {
-                name: "malformed_header",
-                section: "Events 5, signature header grammar",
-                why: "a malformed header must be rejected with a 4xx, and must not make the handler fail",
-                deliveries: vec![
-                    self.headed(|_, _| String::new()),
-                    self.headed(|_, _| "no signature".to_owned()),
-                    self.headed(|_, _| "t=,v1=".to_owned()),
-                    self.headed(|t, v1| format!("{},{v1}", t.replacen("t=", "t=x", 1))),
-                    self.headed(|_, v1| v1.to_owned()),
-                    self.headed(|t, _| t.to_owned()),
-                    // A comparison that stops at the shorter value accepts it.
-                    self.headed(|t, v1| format!("{t},{}", &v1[..v1.len() - 56])),
-                ],
-            },
-            DrillCheck {
-                name: "wrong_secret",
-                section: "Events 5",
-                why: "a signature with another secret comes from another sender; one with an empty secret means that the handler has no secret configured",
-                deliveries: [WRONG_SECRET, ""]
-                    .map(|secret| self.forged(secret, self.confirmed()))
-                    .into(),
-            },
-            DrillCheck {
-                name: "changed_body",
-                section: "Events 5",
-                why: "the body was changed after it was signed",
-                deliveries: {
-                    let signed = self.confirmed();
-                    let text = String::from_utf8_lossy(&signed.body);
-                    // Of the same length, so that `Content-Length` does not give it away.
-                    let changed = text.replace("\"confirmed\"", "\"cancelled\"").into_bytes();
-                    vec![Delivery { body: changed, ..signed }]
-                },
-            },
-            DrillCheck {
-                name: "forged_first",
-                section: "Events 5 and 7",
-                why: "a forged event must not keep the genuine event with the same id from being processed",
-                deliveries: {
-                    let genuine = self.confirmed();
-                    vec![self.forged(WRONG_SECRET, genuine.clone()), genuine]
-                },
-            },
-            DrillCheck {
-                name: "stale",
-                section: "Events 5",
-                why: "each attempt has a new signature, so an old signature means a replay",
-                deliveries: vec![self.signed_at(-OUT_OF_TOLERANCE, self.confirmed())],
-            },
-            DrillCheck {
-                name: "future",
-                section: "Events 5",
-                why: "reject a signature whose time is in the future: a recorded delivery could be sent again until then",
-                deliveries: vec![self.signed_at(OUT_OF_TOLERANCE, self.confirmed())],
-            },
-            DrillCheck {
-                name: "replayed",
-                section: "Events 5",
-                why: "a delivery that was recorded an hour ago must be rejected, although its event is known",
-                deliveries: vec![self.signed_at(-3600, first)],
-            },
-            DrillCheck {
-                name: "duplicate",
-                section: "Events 7",
-                why: "events may be delivered more than once: respond to a duplicate with a 2xx, and process the event once",
-                deliveries: {
-                    let twice = self.confirmed();
-                    vec![twice.clone(), twice.clone(), self.signed_at(-1, twice)]
-                },
-            },
-            DrillCheck {
-                name: "duplicates_at_once",
-                section: "Events 7",
-                why: "the same event may arrive twice at the same moment, and must be processed once",
-                deliveries: vec![self.at_once(); CONCURRENT_DUPLICATES],
-            },
-            DrillCheck {
-                name: "unknown_kind",
-                section: "Events 2 and 6",
-                why: "accept and ignore unknown kinds of events; otherwise the service retries them in vain",
-                deliveries: vec![Delivery {
-                    counts: false,
-                    ..self.valid(&self.event("booking.archived"))
-                }],
-            },
-            DrillCheck {
-                name: "unknown_fields",
-                section: "Events 4",
-                why: "fields may be added: ignore those that you do not know",
-                deliveries: {
-                    let mut event = self.event("booking.confirmed");
-                    event.document["api_version"] = json!("2027-01-01");
-                    event.document["data"]["previous"] = json!({ "status": "processing" });
-                    event.document["data"]["object"]["loyalty"] =
-                        json!({ "points": [1, 2.5, null] });
-                    vec![self.valid(&event)]
-                },
-            },
-            DrillCheck {
-                name: "large_body",
-                section: "Limits 3",
-                why: "a body may be as large as 1 MB, the service's limit",
-                deliveries: {
-                    let filling = LARGE - self.failed("").body().len();
-                    vec![self.valid(&self.failed(&"x".repeat(filling)))]
-                },
-            },
-            DrillCheck {
-                name: "many_at_once",
-                section: "Events 6",
-                why: "the service sends due events at the same time, and each needs a response within 10 seconds",
-                deliveries: (0..MANY).map(|_| self.at_once()).collect(),
-            },
-            // Last, so that no later event changes the booking's status.
-            DrillCheck {
-                name: "out_of_order",
-                section: "Events 7",
-                why: "events may arrive out of order: read the booking instead of relying on the event's status",
-                deliveries: self.out_of_order(),
-            },
-        ];
+        let check = |[name, section, why]: [&'static str; 3]| DrillCheck {
+            name,
+            section,
+            why,
+            deliveries: self.deliveries(name, &first),
+        };
+        let mut checks = CHECKS.map(check);
         for delivery in checks.iter_mut().flat_map(|it| &mut it.deliveries) {
             delivery.is_genuine = self.verifies(delivery);
         }
-        checks
+        checks.into()
+    }
+
+    /// What a check sends. `first` is what the first one sends.
+    fn deliveries(&self, check: &str, first: &Delivery) -> Vec<Delivery> {
+        match check {
+            "valid" => vec![first.clone()],
+            "every_kind" => KINDS.map(|kind| self.valid(&self.event(kind))).into(),
+            "raw_bytes" => {
+                let written: [fn(&Value) -> String; 3] = [
+                    |event| format!("{event:#}\n"),
+                    |event| event.to_string().replace('é', "\\u00e9"),
+                    |event| event.to_string() + "\n",
+                ];
+                let events = written.map(|written| {
+                    let event = self.failed("Café / 満席");
+                    self.with_body(&event, written(&event.document).into_bytes())
+                });
+                events.into()
+            }
+            "header_order" => vec![
+                self.headed(|t, v1| format!("{v1},{t}")),
+                self.headed(|t, v1| format!("{t},v0={WRONG_V1},{v1}")),
+            ],
+            "two_signatures" => vec![
+                self.headed(|t, v1| format!("{t},v1={WRONG_V1},{v1}")),
+                self.headed(|t, v1| format!("{t},{v1},v1={WRONG_V1}")),
+            ],
+            "clock_difference" => vec![self.signed_at(-60, self.confirmed())],
+            "missing_header" => vec![Delivery { signature: None, ..self.confirmed() }],
+            "malformed_header" => vec![
+                self.headed(|_, _| String::new()),
+                self.headed(|_, _| "no signature".to_owned()),
+                self.headed(|_, _| "t=,v1=".to_owned()),
+                self.headed(|t, v1| format!("{},{v1}", t.replacen("t=", "t=x", 1))),
+                self.headed(|_, v1| v1.to_owned()),
+                self.headed(|t, _| t.to_owned()),
+                // A comparison that stops at the shorter value accepts it.
+                self.headed(|t, v1| format!("{t},{}", &v1[..v1.len() - 56])),
+            ],
+            "wrong_secret" => {
+                [WRONG_SECRET, ""].map(|secret| self.forged(secret, self.confirmed())).into()
+            }
+            "changed_body" => {
+                let signed = self.confirmed();
+                let text = String::from_utf8_lossy(&signed.body);
+                // Of the same length, so that `Content-Length` does not give it away.
+                let changed = text.replace("\"confirmed\"", "\"cancelled\"").into_bytes();
+                vec![Delivery { body: changed, ..signed }]
+            }
+            "forged_first" => {
+                let genuine = self.confirmed();
+                vec![self.forged(WRONG_SECRET, genuine.clone()), genuine]
+            }
+            "stale" => vec![self.signed_at(-OUT_OF_TOLERANCE, self.confirmed())],
+            "future" => vec![self.signed_at(OUT_OF_TOLERANCE, self.confirmed())],
+            "replayed" => vec![self.signed_at(-3600, first.clone())],
+            "duplicate" => {
+                let twice = self.confirmed();
+                vec![twice.clone(), twice.clone(), self.signed_at(-1, twice)]
+            }
+            "duplicates_at_once" => vec![self.at_once(); CONCURRENT_DUPLICATES],
+            "unknown_kind" => {
+                vec![Delivery { counts: false, ..self.valid(&self.event("booking.archived")) }]
+            }
+            "unknown_fields" => {
+                let mut event = self.event("booking.confirmed");
+                event.document["api_version"] = json!("2027-01-01");
+                event.document["data"]["previous"] = json!({ "status": "processing" });
+                event.document["data"]["object"]["loyalty"] = json!({ "points": [1, 2.5, null] });
+                vec![self.valid(&event)]
+            }
+            "large_body" => {
+                let filling = LARGE - self.failed("").body().len();
+                vec![self.valid(&self.failed(&"x".repeat(filling)))]
+            }
+            "many_at_once" => (0..MANY).map(|_| self.at_once()).collect(),
+            "out_of_order" => self.out_of_order(),
+            _ => Vec::new(),
+        }
     }
 
     /// Events of one booking, the newest first.
