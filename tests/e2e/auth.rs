@@ -110,6 +110,8 @@ fn a_logout_leaves_nothing_of_the_secrets() {
     let logout = ["auth", "logout", "--profile", "t"];
     home.ok(logout).says("removed the stored API key and webhook secret of profile t");
     home.ok(logout).says("nothing was stored for profile t");
+    let left = home.json("auth logout --profile t");
+    holds!(left["profiles"][0], {"name": "t", "current": true, "source": "none"});
     assert!(!files_hold(&home, KEY) && !files_hold(&home, "whsec_0123456789"));
     home.refuses("status --profile t", 4, "no_key");
     // The first service that is logged in to is the one that commands use.

@@ -62,8 +62,7 @@ async fn logout(setup: &Startup) -> Result<Exit> {
     if setup.settings.environment.api_key.is_some() {
         setup.ui.out.warn("BOOKCTL_API_KEY is still set, and commands keep using it");
     }
-    let row = ProfileSecrets::of_account(&vault, &account, None).await;
-    let profiles = vec![row];
+    let profiles = vec![current(setup, &vault).await?];
     setup.ui.emit(&SecretsList { profiles })
 }
 
