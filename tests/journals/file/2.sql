@@ -103,6 +103,17 @@ CREATE TABLE batch_rows (
     PRIMARY KEY (origin, batch, row_key)
 ) WITHOUT ROWID;
 CREATE INDEX batch_rows_with_guest ON batch_rows (origin, seen_at) WHERE exit_code IS NOT NULL;
+ALTER TABLE runs ADD COLUMN request_id TEXT;
+CREATE TABLE writes (
+    origin     TEXT NOT NULL,
+    booking_id TEXT NOT NULL,
+    sent_at    TEXT NOT NULL,
+    kind       TEXT NOT NULL,
+    outcome    TEXT NOT NULL,
+    facts      TEXT NOT NULL,
+    PRIMARY KEY (origin, booking_id, sent_at)
+) WITHOUT ROWID;
+CREATE INDEX writes_with_facts ON writes (origin, sent_at) WHERE facts <> '{}';
 UPDATE bookctl_journal SET version = 2, written_by = '0.1.0', readable_from = 1;
 INSERT INTO attempts (idempotency_key, origin, state, request, request_hash, booking_id, http_status, created_at, updated_at) VALUES
     ('order-1', 'sandbox', 'resolved', '{"venue_id":"ven_confirms","datetime":"2030-01-01T19:30:00+00:00","party_size":2,"customer":{"name":"Ada Lovelace"}}', 'h1', 'bk_1', 201, '2026-11-01T10:00:00Z', '2026-11-01T10:00:01Z'),
@@ -112,4 +123,6 @@ INSERT INTO runs (idempotency_key, number, token, outcome, http_status, booking_
     ('order-2', 1, 't2', 'under_way', NULL, NULL, '2026-11-01T10:01:00Z', NULL);
 INSERT INTO bookings (origin, id, idempotency_key, status, document, created_at, seen_at, visit, guest, venue, folded_id) VALUES
     ('sandbox', 'bk_1', 'order-1', 'confirmed', '{"id":"bk_1","status":"confirmed","customer":{"name":"Ada Lovelace"}}', '2026-11-01T10:00:00Z', '2026-11-01T10:00:01Z', '2030-01-01T19:30', 'ada lovelace', 'ven_confirms', 'bk_1');
+INSERT INTO writes (origin, booking_id, sent_at, kind, outcome, facts) VALUES
+    ('sandbox', 'bk_1', '2026-11-01T10:05:00Z', 'modify', 'rejected', '{"changes":{"party_size":4},"error":"409"}');
 PRAGMA user_version = 2;

@@ -116,6 +116,17 @@ CREATE TABLE batch_rows (
     PRIMARY KEY (origin, batch, row_key)
 );
 CREATE INDEX batch_rows_with_guest ON batch_rows (origin, seen_at) WHERE exit_code IS NOT NULL;
+ALTER TABLE runs ADD COLUMN request_id TEXT COLLATE "C";
+CREATE TABLE writes (
+    origin     TEXT COLLATE "C" NOT NULL,
+    booking_id TEXT COLLATE "C" NOT NULL,
+    sent_at    TEXT COLLATE "C" NOT NULL,
+    kind       TEXT COLLATE "C" NOT NULL,
+    outcome    TEXT COLLATE "C" NOT NULL,
+    facts      TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (origin, booking_id, sent_at)
+);
+CREATE INDEX writes_with_facts ON writes (origin, sent_at) WHERE facts <> '{}';
 INSERT INTO attempts (idempotency_key, origin, state, request, request_hash, booking_id, http_status, created_at, updated_at) VALUES
     ('order-1', 'ORIGIN', 'resolved', '{"venue_id":"ven_confirms","datetime":"2030-01-01T19:30:00+00:00","party_size":2,"customer":{"name":"Ada Lovelace"}}', 'h1', 'bk_1', 201, '2026-11-01T10:00:00Z', '2026-11-01T10:00:01Z'),
     ('order-2', 'ORIGIN', 'unresolved', '{"venue_id":"ven_confirms","provider":"provider_a","datetime":"2030-01-02T19:30:00+00:00","availability_id":"slot_8070de3c3800b56a545f1c0b72cf","party_size":2,"customer":{"name":"Grace Hopper"}}', '5d20924833a8d61853e3885849632bbebad537fef740ca39b6298af4978beb2a', NULL, NULL, '2026-11-01T10:01:00Z', '2026-11-01T10:01:00Z');
@@ -124,4 +135,6 @@ INSERT INTO runs (idempotency_key, number, token, outcome, http_status, booking_
     ('order-2', 1, 't2', 'under_way', NULL, NULL, '2026-11-01T10:01:00Z', NULL);
 INSERT INTO bookings (origin, id, idempotency_key, status, document, created_at, seen_at, visit, guest, venue, folded_id) VALUES
     ('ORIGIN', 'bk_1', 'order-1', 'confirmed', '{"id":"bk_1","status":"confirmed","customer":{"name":"Ada Lovelace"}}', '2026-11-01T10:00:00Z', '2026-11-01T10:00:01Z', '2030-01-01T19:30', 'ada lovelace', 'ven_confirms', 'bk_1');
+INSERT INTO writes (origin, booking_id, sent_at, kind, outcome, facts) VALUES
+    ('ORIGIN', 'bk_1', '2026-11-01T10:05:00Z', 'modify', 'rejected', '{"changes":{"party_size":4},"error":"409"}');
 UPDATE bookctl_journal SET version = 2, written_by = '0.1.0', readable_from = 1;
