@@ -30,8 +30,7 @@ pub(crate) struct CardArgs {
     provider: Option<String>,
 }
 
-pub(crate) async fn card(parts: &Parts, args: CardArgs) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn card(Parts { api, records, ui, .. }: &Parts, args: CardArgs) -> Result<Exit> {
     let session = args.session.as_deref().map(|it| locate_session(records, it)).transpose()?;
     let call = match (&session, &args.end_user) {
         (Some(id), _) => session::card(id),

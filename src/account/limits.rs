@@ -18,8 +18,7 @@ use crate::terminal::output::{Draw, Page, TableCell, Tone};
     bookctl limits \\\n    --jq '.limits[] | select(.remaining == 0) | .resets_in_seconds'")]
 pub(crate) struct Args {}
 
-pub(crate) async fn run(parts: &Parts, (): ()) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, (): ()) -> Result<Exit> {
     let limits = known(&api.facts, records)?;
     let is_empty = limits.is_empty();
     let list = LimitList { limits };

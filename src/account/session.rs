@@ -137,8 +137,7 @@ pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
     }
 }
 
-async fn verify(parts: &Parts, args: Verify) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+async fn verify(Parts { api, records, ui, .. }: &Parts, args: Verify) -> Result<Exit> {
     let session = locate_session(records, &args.session)?;
     let code = match args.code {
         Some(code) => one_time_code(&code, "--code")?,
@@ -193,8 +192,7 @@ async fn whose(api: &Api, id: &str) -> Result<String> {
     Ok(part("of", "end_user") + &part("at", "provider"))
 }
 
-async fn disconnect(parts: &Parts, args: Disconnect) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+async fn disconnect(Parts { api, records, ui, .. }: &Parts, args: Disconnect) -> Result<Exit> {
     let id = locate_session(records, &args.session)?;
     let call = session::disconnect(&id);
     if args.dry_run {
@@ -263,8 +261,7 @@ fn emit_one(
     Ok(Exit::Done)
 }
 
-async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+async fn connect(Parts { api, records, ui, .. }: &Parts, args: Connect) -> Result<Exit> {
     let dialect = api.facts.dialect();
     // The sandbox's own name of a provider says nothing at a service that has a profile.
     let is_set = dialect.provider_b != Dialect::default().provider_b;

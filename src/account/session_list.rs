@@ -31,8 +31,7 @@ pub(crate) struct Args {
     limit: Limit,
 }
 
-pub(crate) async fn run(parts: &Parts, args: &Args) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: &Args) -> Result<Exit> {
     let call = session::list(&[
         ("end_user", args.end_user.as_deref()),
         ("provider", args.provider.as_deref()),

@@ -58,8 +58,7 @@ pub(crate) struct Args {
     extra: ExtraFields,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     let point = args.lat.zip(args.lon);
     let point = point.map(|(latitude, longitude)| SearchLocation::At { latitude, longitude });
     let place = args.near.or(point);

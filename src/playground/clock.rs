@@ -47,8 +47,7 @@ pub(crate) struct Args {
     organization: Option<String>,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, ui, .. } = parts;
+pub(crate) async fn run(Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     let path = of_organization("/sandbox/clock", args.organization.as_deref());
     let change = args.change;
     let body = if let Some(advance) = change.advance {

@@ -64,8 +64,7 @@ const COLUMNS: &[AnswerColumn] = &[
     ("response", |it| answered(last_attempt(it)).into()),
 ];
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     let organization = args.organization.as_deref();
     let call = match args.action {
         None | Some(DeliveriesAction::List) => {

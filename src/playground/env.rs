@@ -51,8 +51,7 @@ impl Variables {
     }
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, ui, .. } = parts;
+pub(crate) async fn run(Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     let unnamed = "no sandbox server is named: set BOOKCTL_BASE_URL to its address";
     let service = answer::server(&api.facts, unnamed)?;
     let answer = api.control(Call::get("/sandbox/organizations")).await?;

@@ -138,8 +138,7 @@ const COLUMNS: &[AnswerColumn] = &[
     ("cut after", |it| cell(it, "after_bytes")),
 ];
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     const PATH: &str = "/sandbox/faults";
     let path = of_organization(PATH, args.organization.as_deref());
     let call = match args.action.unwrap_or(FaultsAction::List) {

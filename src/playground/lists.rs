@@ -57,15 +57,13 @@ const KEYS: &[AnswerColumn] = &[
     ("scopes", |it| cell(it, "scopes")),
 ];
 
-pub(crate) async fn bookings(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn bookings(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     let path = of_organization("/sandbox/bookings", args.organization.as_deref());
     let list = AnswerList::read(api, Call::get(path), "bookings", BOOKINGS).await?;
     list.emit(records, ui, "no bookings yet")
 }
 
-pub(crate) async fn inbox(parts: &Parts, args: InboxArgs) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn inbox(Parts { api, records, ui, .. }: &Parts, args: InboxArgs) -> Result<Exit> {
     let booking = args.booking.as_deref().map(|it| locate_booking(records, it)).transpose()?;
     let path = of_organization("/sandbox/inbox", args.of.organization.as_deref());
     let mut list = AnswerList::read(api, Call::get(path), "messages", MESSAGES).await?;
@@ -79,8 +77,7 @@ pub(crate) async fn inbox(parts: &Parts, args: InboxArgs) -> Result<Exit> {
     list.emit(records, ui, "no messages yet")
 }
 
-pub(crate) async fn keys(parts: &Parts) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn keys(Parts { api, records, ui, .. }: &Parts) -> Result<Exit> {
     let list = AnswerList::read(api, Call::get("/sandbox/keys"), "keys", KEYS).await?;
     // Everybody knows a sandbox's own keys.
     let keys = list.rows().into_iter().filter_map(|it| it["key"].as_str());

@@ -36,8 +36,7 @@ pub(crate) struct Args {
     example: bool,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     let Some(source) = args.file else {
         let example = parse(EXAMPLE).map_err(|(_, why)| Error::usage(why))?;
         return answer::script(ui, EXAMPLE.trim_end(), example.into());

@@ -16,8 +16,7 @@ use crate::terminal::output::DocumentView;
 /// How long a program may take that opens browsers. One that runs longer is the browser itself.
 const OPENING: Duration = Duration::from_secs(3);
 
-pub(crate) async fn run(parts: &Parts) -> Result<Exit> {
-    let Parts { api, ui, settings, .. } = parts;
+pub(crate) async fn run(Parts { api, ui, settings, .. }: &Parts) -> Result<Exit> {
     let service = answer::server(&api.facts, "only a sandbox server has a page")?;
     let url = format!("{}/", service.base_url.origin());
     // Fails if this is not a sandbox.

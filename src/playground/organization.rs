@@ -59,8 +59,7 @@ const COLUMNS: &[AnswerColumn] = &[
     ("webhook secret", |it| cell(it, "webhook_secret")),
 ];
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     const ADDED: &str = "/sandbox/organizations";
     let path = of_organization("/sandbox/organization", args.organization.as_deref());
     let call = match args.action {

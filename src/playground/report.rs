@@ -70,8 +70,7 @@ fn fail_on(text: &str) -> std::result::Result<FailOn, String> {
     }
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, ui, .. } = parts;
+pub(crate) async fn run(Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     server(&api.facts, KEEPS_REQUESTS)?;
     let call = Call::get(of_organization(PATH, args.organization.as_deref()));
     let answer = api.control(call).await.map_err(|error| match error.http_status {

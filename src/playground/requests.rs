@@ -91,8 +91,7 @@ impl Args {
     }
 }
 
-pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) -> Result<Exit> {
     server(&api.facts, KEEPS_REQUESTS)?;
     let booking = args.filter.booking.as_deref();
     args.filter.booking = booking.map(|it| locate_booking(records, it)).transpose()?;

@@ -25,8 +25,7 @@ pub(crate) struct Args {
     organization: Option<String>,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     if !args.yes && ui.prompter.interactive() {
         // Fails if this is not a sandbox, before a question about a real service.
         api.control(Call::get("/sandbox/clock")).await?;

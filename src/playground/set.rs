@@ -27,8 +27,7 @@ pub(crate) struct Args {
     error_message: Option<String>,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     let id = locate_booking(records, &args.booking)?;
     let mut body = json!({ "status": args.status });
     for (name, value) in [("error_code", args.error_code), ("error_message", args.error_message)] {

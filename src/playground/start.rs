@@ -76,14 +76,13 @@ pub(crate) struct Starting {
 
 /// Opens the sandbox, loads its fixtures, and listens. `logs` prints each request.
 pub(crate) async fn start(
-    parts: &Parts,
+    Parts { api, ui, settings, .. }: &Parts,
     options: Options,
     files: Files,
     flags: ServerFlags,
     port: u16,
     logs: bool,
 ) -> Result<Starting> {
-    let Parts { api, ui, settings, .. } = parts;
     // Before anything else: the file of a killed server must not pass for this one's.
     let ready_file = flags.ready_file.map(ReadyFile::new).transpose()?;
     let address = flags.expose.unwrap_or(Ipv4Addr::LOCALHOST.into());

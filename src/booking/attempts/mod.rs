@@ -74,8 +74,7 @@ enum AttemptsAction {
     },
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     match args.action.unwrap_or(AttemptsAction::List { all: false }) {
         AttemptsAction::List { all } => list(records, ui, all)?,
         AttemptsAction::Resume { key, same_organization } => {

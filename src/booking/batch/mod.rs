@@ -86,8 +86,7 @@ pub(crate) struct Args {
     journal: JournalFlags,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, settings } = parts;
+pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args) -> Result<Exit> {
     if !args.dry_run {
         records.connect_ahead();
     }

@@ -67,8 +67,7 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) -> Result<Exit> {
     if !args.dry_run {
         api.facts.before_change()?;
     }

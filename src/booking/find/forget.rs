@@ -47,8 +47,7 @@ pub(crate) struct Args {
     yes: bool,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, settings } = parts;
+pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args) -> Result<Exit> {
     let forgotten = if let Some(before) = &args.before {
         forget_until(api, records, ui, last_before(before)?, args.yes).await?
     } else if let Some(guest) = args.guest {

@@ -38,8 +38,7 @@ struct Refreshed {
     changed: Vec<Changed>,
 }
 
-pub(super) async fn run(parts: &Parts) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(super) async fn run(Parts { api, records, ui, .. }: &Parts) -> Result<Exit> {
     pick::take_in_received(&api.facts, records, ui)?;
     api.wait_for_rate_limits();
     let today = system_zone().to_datetime(api.facts.service_now()).date();

@@ -60,8 +60,7 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, settings } = parts;
+pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args) -> Result<Exit> {
     let (dry_run, yes) = (args.dry_run, args.yes);
     let is_waiting = |status: &Status| *status == Status::RequiresAction;
     let named = args.booking.as_deref();

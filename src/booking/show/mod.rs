@@ -45,8 +45,7 @@ pub(crate) struct Args {
     markdown: bool,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     use Exit::{Invalid, NotFound, Refused, Service};
     if args.timeline || args.markdown {
         return show_timeline(api, records, ui, &args).await;

@@ -46,8 +46,7 @@ pub(crate) struct Args {
     until: Vec<String>,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, settings } = parts;
+pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args) -> Result<Exit> {
     let until: Vec<String> = args.until.iter().map(|it| recorded_status(it).to_owned()).collect();
     let named = if args.all {
         let named = unfinished(&api.facts, records, ui, &until)?;

@@ -55,8 +55,7 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, ui, .. } = parts;
+pub(crate) async fn run(Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     let key_header = &api.facts.dialect().auth_header;
     let is_key = |(name, _): &(String, String)| name.eq_ignore_ascii_case(key_header);
     if args.headers.iter().any(is_key) {

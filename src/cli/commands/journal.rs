@@ -59,8 +59,7 @@ pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
     }
 }
 
-fn status(parts: &Parts) -> Result<Exit> {
-    let Parts { api, records, ui, settings } = parts;
+fn status(Parts { api, records, ui, settings }: &Parts) -> Result<Exit> {
     let path = settings.paths.journal.display().to_string();
     let shared = api.facts.target().journal.as_ref();
     let mut view = StatusView {
@@ -106,8 +105,7 @@ fn replace_damaged(facts: &Facts, ui: &Ui, settings: &Settings) -> Result<Exit> 
     })
 }
 
-fn init(parts: &Parts) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+fn init(Parts { api, records, ui, .. }: &Parts) -> Result<Exit> {
     let shared = shared(&api.facts)?;
     let prepared = prepare(records.database(shared)?)?;
     // Opened as every other command opens it.

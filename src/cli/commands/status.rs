@@ -14,8 +14,7 @@ use crate::terminal::view::Fields;
 #[command(after_help = "Examples:\n  bookctl status\n  bookctl status --jq .version")]
 pub(crate) struct Args {}
 
-pub(crate) async fn run(parts: &Parts, (): ()) -> Result<Exit> {
-    let Parts { api, ui, .. } = parts;
+pub(crate) async fn run(Parts { api, ui, .. }: &Parts, (): ()) -> Result<Exit> {
     let answer = api.read(Call::get("/v1/")).await?;
     let index = api.facts.adapter().index(&answer.document)?;
     let page = |_: &Document| index_page(&index, &api.facts.target().address(), Timestamp::now());

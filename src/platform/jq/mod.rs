@@ -75,7 +75,6 @@ impl Expression {
         Ok(expression)
     }
 
-    /// Whether a name stands in it.
     pub(crate) fn mentions(&self, name: &str) -> bool {
         self.source.contains(name)
     }

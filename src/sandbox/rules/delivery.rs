@@ -17,7 +17,6 @@ pub(crate) struct DeliveryAttempt {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
     pub(crate) latency_ms: u64,
-    /// The fault that it met.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fault: Option<FaultKind>,
     #[serde(skip_serializing_if = "Option::is_none")]

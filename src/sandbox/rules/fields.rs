@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 
 use super::api_error::ApiError;
 
-/// Parses a request body.
 pub(crate) fn parse_body(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
     match serde_json::from_slice(body) {
         Ok(Value::Object(fields)) => Ok(fields),

@@ -115,7 +115,6 @@ pub(crate) struct BookingRequest {
     pub(crate) body: Value,
     /// `None` where it was sent before.
     draft: Option<Draft>,
-    /// Whether it is a row of a batch.
     pub(crate) is_row: bool,
 }
 

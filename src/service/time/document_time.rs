@@ -100,7 +100,6 @@ impl DocumentTime {
         }
     }
 
-    /// The day of that.
     pub(crate) fn day_in(&self, zone: Option<&TimeZone>) -> Option<Date> {
         self.local_in(zone).map(DateTime::date)
     }

@@ -52,8 +52,7 @@ pub(crate) struct Args {
     secret_stdin: bool,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, settings } = parts;
+pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args) -> Result<Exit> {
     let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
     let booking = send::of_service(api, records, ui, args.booking.as_deref()).await?;
     let booking = booking.as_ref().map(Booking::value);

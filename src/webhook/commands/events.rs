@@ -52,8 +52,7 @@ pub(crate) struct ShowArgs {
     event: String,
 }
 
-pub(crate) fn list(parts: &Parts, args: ListArgs) -> Result<Exit> {
-    let Parts { records, ui, .. } = parts;
+pub(crate) fn list(Parts { records, ui, .. }: &Parts, args: ListArgs) -> Result<Exit> {
     warn_of_unknown_kinds(&ui.out, &args.kind);
     let events = records.webhooks()?.events(&EventQuery {
         booking: args.booking.map(|it| locate_booking(records, &it)).transpose()?,
@@ -132,8 +131,7 @@ impl Draw for EventList {
     }
 }
 
-pub(crate) fn show(parts: &Parts, args: &ShowArgs) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
+pub(crate) fn show(Parts { api, records, ui, .. }: &Parts, args: &ShowArgs) -> Result<Exit> {
     let row = find(records, &args.event)?;
     let webhooks = records.webhooks()?;
     let (headers, body) = webhooks.content(row.number)?;

@@ -57,8 +57,7 @@ pub(crate) struct Args {
     secret_stdin: bool,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, settings } = parts;
+pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args) -> Result<Exit> {
     let is_narrowed = args.since.is_some() || args.booking.is_some();
     if args.events.is_empty() && !is_narrowed {
         return Err(

@@ -61,8 +61,7 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, records, ui, settings } = parts;
+pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args) -> Result<Exit> {
     let booking = of_service(api, records, ui, args.booking.as_deref()).await?;
     let now = Timestamp::now();
     let document = booking.as_ref().map(Booking::value);

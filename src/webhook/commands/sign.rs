@@ -34,8 +34,7 @@ pub(crate) struct Args {
     secret_stdin: bool,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, ui, settings, .. } = parts;
+pub(crate) async fn run(Parts { api, ui, settings, .. }: &Parts, args: Args) -> Result<Exit> {
     let body = source(args.body, args.secret_stdin)?;
     let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
     let time = args.timestamp.unwrap_or_else(|| Timestamp::now().as_second());

@@ -46,8 +46,7 @@ pub(crate) struct Args {
     secret_stdin: bool,
 }
 
-pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
-    let Parts { api, ui, settings, .. } = parts;
+pub(crate) async fn run(Parts { api, ui, settings, .. }: &Parts, args: Args) -> Result<Exit> {
     let name = api.facts.dialect().signature_header();
     let source = sign::source(args.body, args.secret_stdin)?;
     let tolerance = args.tolerance.unwrap_or(DEFAULT_TOLERANCE);

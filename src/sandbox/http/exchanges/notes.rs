@@ -119,7 +119,6 @@ fn resolved(value: &'static Value) -> &'static Value {
 }
 
 impl Fields {
-    /// Those of a schema.
     fn from_schema(schema: &'static Value) -> Self {
         Self::all_of(schema).unwrap_or_default()
     }

@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use super::{Finding, Report, Situation};
 
-/// A text within XML.
 fn xml(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
