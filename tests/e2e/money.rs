@@ -134,6 +134,8 @@ fn terms_stay_with_booking_and_cancellation_says_what_it_cost() {
     }
     assert!(!home.booking(late).to_string().contains("card_terms"));
 
+    let changed = home.ok(["modify", early, "--party", "4", "--yes", "-q"]);
+    assert!(changed.stderr.contains("92.00 EUR for 4 · free until"), "{}", changed.stderr);
     let cancelled = home.ok(["cancel", early, "--yes", "-q"]);
     assert_eq!(cancelled.stderr, format!("{SANDBOX}\n"), "it was free");
     home.advance("40h");

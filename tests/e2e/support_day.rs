@@ -30,6 +30,9 @@ fn booking_like_earlier_one_has_its_venue_provider_party() {
     let other = home.ok(like.iter().chain(&other)).json();
     assert_eq!(other["party_size"], 5);
     assert_eq!(other["customer"], json!({"name": "Grace Hopper"}), "nobody else's phone");
+    let paid = home.booked("ven_payment", &["--payment", "vendor"], 10);
+    let again = ["book", "--like", &paid, "--at", "sat 20:00", "--dry-run", "--json"];
+    assert_eq!(home.ok(again).json()["body"]["payment_collection"], "vendor_external");
     home.run(like).refused(2, "usage");
     home.run(["book", "--like", "bk_unknown", "--at", "sat 20:00", "--json"])
         .refused(6, "http_404");

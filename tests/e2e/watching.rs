@@ -40,6 +40,11 @@ fn several_watched_bookings_are_rows_of_a_list_in_a_pipe() {
         rows.collect()
     };
     assert_eq!(cells(&watched), cells(&listed));
+    // All that are known leave out what is final.
+    let three = home.booked("ven_otp", &[], 10);
+    let watched = home.run(["watch", "--all"]).exits(10).stdout;
+    let listed = home.ok(["show", &three, &two]).stdout;
+    assert_eq!(cells(&watched), cells(&listed));
 }
 
 /// "`watch` ends at a final status or at `requires_action`." (command line, Exit codes)
