@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 
 use super::keys::KeyedRow;
 use super::rows::BatchRow;
-use super::run::refuses_all;
 use crate::app::{Api, Records, Ui};
 use crate::booking::book::create::attempt_request;
 use crate::booking::book::duplicates::venue_of;
@@ -90,6 +89,12 @@ pub(super) async fn set_moments(
         };
     }
     Ok(())
+}
+
+/// Whether the next row would get the same error.
+pub(super) fn refuses_all(exit: Exit) -> bool {
+    use Exit::{Config, Network, NotAllowed, RateLimited, Unauthorized, Unclassified};
+    matches!(exit, Config | Unauthorized | NotAllowed | RateLimited | Network | Unclassified)
 }
 
 /// The request to send for a row. One that was sent `before` is sent again as it was, whatever the

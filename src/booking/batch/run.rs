@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::NotConfirmed;
 use super::keys::KeyedRow;
 use super::replaced::Replaced;
-use super::request::{asks_same, row_request};
+use super::request::{asks_same, refuses_all, row_request};
 use super::results::{RowResult, last_try, own_attempt, refusal, unsent};
 use super::rows::ranges;
 use crate::app::in_flight::BatchProgress;
@@ -63,12 +63,6 @@ pub(crate) enum Misread {
     New,
     /// It was so before: the batch goes on.
     Known,
-}
-
-/// Whether the next row would get the same error.
-pub(super) fn refuses_all(exit: Exit) -> bool {
-    use Exit::{Config, Network, NotAllowed, RateLimited, Unauthorized, Unclassified};
-    matches!(exit, Config | Unauthorized | NotAllowed | RateLimited | Network | Unclassified)
 }
 
 impl BatchRun<'_> {
