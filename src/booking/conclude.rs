@@ -75,9 +75,7 @@ impl<'a> Change<'a> {
         let (is_payment, is_on_screen) = (false, false);
         Change { kind, before: None, requested, slot: None, is_payment, is_on_screen }
     }
-}
 
-impl Change<'_> {
     /// How a booking compares with what the change asked for. While the provider works on it, it
     /// may show what it was.
     fn compared(&self, facts: &Facts, records: &Records, booking: &Booking) -> Vec<Compared> {
@@ -112,6 +110,16 @@ impl Change<'_> {
         let changes = new.get("changes").and_then(Value::as_object);
         let is_named = changes.is_none_or(|it| names.any(|name| member(it, name).is_some()));
         it.agreement == Agreement::NotShown && is_named
+    }
+
+    /// A time or a party that changed although it was not to be changed.
+    fn moved(&self, records: &Records, booking: &Booking) -> Vec<Compared> {
+        let stays = ["datetime", "party_size"].into_iter();
+        let stays = stays.filter(|field| !self.requested.contains_key(*field));
+        let before = self.before.filter(|_| booking.status() != Status::Processing);
+        let fields = stays.filter_map(|field| Some((field, before?.value().get(field)?.clone())));
+        let fields: Map<String, Value> = fields.map(|(name, it)| (name.to_owned(), it)).collect();
+        compared(records, &json!(fields), booking, false)
     }
 }
 
@@ -177,18 +185,6 @@ pub(crate) async fn finish_changed(
         recorded.tell(ui);
     }
     Ok(if is_contradicted { Exit::Refused } else { exit })
-}
-
-impl Change<'_> {
-    /// A time or a party that changed although it was not to be changed.
-    fn moved(&self, records: &Records, booking: &Booking) -> Vec<Compared> {
-        let stays = ["datetime", "party_size"].into_iter();
-        let stays = stays.filter(|field| !self.requested.contains_key(*field));
-        let before = self.before.filter(|_| booking.status() != Status::Processing);
-        let fields = stays.filter_map(|field| Some((field, before?.value().get(field)?.clone())));
-        let fields: Map<String, Value> = fields.map(|(name, it)| (name.to_owned(), it)).collect();
-        compared(records, &json!(fields), booking, false)
-    }
 }
 
 /// Warns of a field that was not taken, with the setting that can be the cause.

@@ -64,10 +64,7 @@ pub(crate) async fn guide(
     draft: &mut BookingDraft,
     refused: Option<Refused<'_>>,
 ) -> Result<()> {
-    let refused_name = match refused {
-        Some(Refused::Name(error)) => Some(error),
-        _ => None,
-    };
+    let refused_name = if let Some(Refused::Name(error)) = refused { Some(error) } else { None };
     // Notes about the service (such as the sandbox) come before the first question.
     api.client()?;
     // A service that is down or refuses the key is known before the first question.

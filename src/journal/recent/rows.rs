@@ -135,10 +135,7 @@ impl Recent {
     }
 
     fn owner_of(&self, list: RecentList) -> &str {
-        match list {
-            RecentList::TakenIn => ANYBODY,
-            _ => &self.viewer.owner,
-        }
+        if matches!(list, RecentList::TakenIn) { ANYBODY } else { &self.viewer.owner }
     }
 
     pub(crate) fn remember_one(&self, list: RecentList, id: &str) -> Result<()> {

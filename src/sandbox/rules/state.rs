@@ -102,10 +102,7 @@ impl BookingState {
     }
 
     pub(crate) const fn reported(&self) -> Option<&Map<String, Value>> {
-        match self {
-            Self::Reported { fields, .. } => Some(fields),
-            _ => None,
-        }
+        if let Self::Reported { fields, .. } = self { Some(fields) } else { None }
     }
 
     pub(crate) const fn error(&self) -> Option<BookingErrorCode> {
@@ -134,10 +131,7 @@ impl BookingState {
     }
 
     pub(crate) const fn pause(&self) -> Option<&PauseState> {
-        match self {
-            Self::RequiresAction(pause) => Some(pause),
-            _ => None,
-        }
+        if let Self::RequiresAction(pause) = self { Some(pause) } else { None }
     }
 
     /// When the booking changes by time alone, if it does.

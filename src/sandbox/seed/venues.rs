@@ -65,10 +65,7 @@ pub(crate) struct SeedVenue {
 
 impl SeedVenue {
     pub(crate) fn sole_provider(&self) -> Option<Provider> {
-        match self.providers.as_slice() {
-            [provider] => Some(*provider),
-            _ => None,
-        }
+        if let [provider] = self.providers.as_slice() { Some(*provider) } else { None }
     }
 }
 

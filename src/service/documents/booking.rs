@@ -272,10 +272,7 @@ impl Booking {
 
     /// The exit code of a command that only read, and judges this booking by its status.
     pub(crate) fn exit_of_read(&self) -> Exit {
-        match self.status() {
-            Status::Other(_) => Exit::Network,
-            _ => self.exit(),
-        }
+        if let Status::Other(_) = self.status() { Exit::Network } else { self.exit() }
     }
 }
 

@@ -87,10 +87,7 @@ fn nested(held: Option<Value>, steps: &[&str], value: Value) -> Option<Value> {
     match (steps, held) {
         ([], None) => Some(value),
         (["", rest @ ..], held @ (None | Some(Value::Array(_)))) => {
-            let mut items = match held {
-                Some(Value::Array(items)) => items,
-                _ => Vec::new(),
-            };
+            let mut items = if let Some(Value::Array(items)) = held { items } else { Vec::new() };
             let goes_on = |last: &mut Value| {
                 let last = last.as_object();
                 last.zip(rest.first()).is_some_and(|(last, name)| !last.contains_key(*name))

@@ -96,10 +96,7 @@ impl Dialect {
         let mut known = members
             .filter_map(|(_, value)| Some(self.pause_of_word(value.as_str()?)))
             .filter(|kind| *kind != Pause::Other);
-        match (known.next(), known.next()) {
-            (Some(kind), None) => kind,
-            _ => Pause::Other,
-        }
+        if let (Some(kind), None) = (known.next(), known.next()) { kind } else { Pause::Other }
     }
 
     fn pause_of_word(&self, word: &str) -> Pause {

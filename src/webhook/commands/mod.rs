@@ -113,9 +113,6 @@ fn no_response(why: &NoReply, url: &Url) -> Error {
         NoReply::Broken(..) => Code::Network,
     };
     let usual = "check that your handler is running at this address and responds within 10 seconds";
-    let hint = match why {
-        NoReply::Broken(_, Some(hint)) => hint,
-        _ => usual,
-    };
+    let hint = if let NoReply::Broken(_, Some(hint)) = why { hint } else { usual };
     Error::new(code, format!("no response from {url}: {why}")).hint(hint)
 }

@@ -98,6 +98,29 @@ impl HttpMessage {
     pub(super) fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
         self.headers.lines().filter_map(|line| line.split_once(": "))
     }
+
+    fn document(&self, secrets: &Secrets) -> MessageDocument {
+        let mut headers = Map::new();
+        for (name, value) in self.headers() {
+            let value = secrets.header(name, value);
+            let value = match headers.get(name).and_then(Value::as_str) {
+                Some(before) => format!("{before}, {value}"),
+                None => value,
+            };
+            headers.insert(name.to_owned(), value.into());
+        }
+        let truncated = self.is_cut();
+        let text = std::str::from_utf8(&self.body).or_else(|error| match error.error_len() {
+            // A body that is cut may end in the middle of a character.
+            None if truncated => std::str::from_utf8(&self.body[..error.valid_up_to()]),
+            _ => Err(error),
+        });
+        let (body, encoding) = match text {
+            Ok(text) => (secrets.hide(text), None),
+            Err(_) => (STANDARD.encode(&self.body), Some("base64")),
+        };
+        MessageDocument { headers, body, truncated, encoding, length: self.length }
+    }
 }
 
 impl Exchange {
@@ -397,29 +420,4 @@ pub(crate) struct MessageDocument {
     /// How many bytes the whole body has.
     #[serde(skip)]
     pub(super) length: usize,
-}
-
-impl HttpMessage {
-    fn document(&self, secrets: &Secrets) -> MessageDocument {
-        let mut headers = Map::new();
-        for (name, value) in self.headers() {
-            let value = secrets.header(name, value);
-            let value = match headers.get(name).and_then(Value::as_str) {
-                Some(before) => format!("{before}, {value}"),
-                None => value,
-            };
-            headers.insert(name.to_owned(), value.into());
-        }
-        let truncated = self.is_cut();
-        let text = std::str::from_utf8(&self.body).or_else(|error| match error.error_len() {
-            // A body that is cut may end in the middle of a character.
-            None if truncated => std::str::from_utf8(&self.body[..error.valid_up_to()]),
-            _ => Err(error),
-        });
-        let (body, encoding) = match text {
-            Ok(text) => (secrets.hide(text), None),
-            Err(_) => (STANDARD.encode(&self.body), Some("base64")),
-        };
-        MessageDocument { headers, body, truncated, encoding, length: self.length }
-    }
 }

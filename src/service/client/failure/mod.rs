@@ -123,10 +123,7 @@ impl Failure {
 
     /// The code of a refusal, if it has one.
     pub(crate) fn code(&self) -> Option<&str> {
-        match self {
-            Failure::Refused(refusal) => refusal.code.as_deref(),
-            _ => None,
-        }
+        if let Failure::Refused(refusal) = self { refusal.code.as_deref() } else { None }
     }
 
     /// Whether the call may be sent again once a rate limit is over. A write may only if the

@@ -52,10 +52,7 @@ impl When {
 
     /// The moment, if the text has an offset of its own.
     pub(crate) fn exact(&self) -> Option<&Moment> {
-        match self {
-            When::Exact(moment) => Some(moment),
-            _ => None,
-        }
+        if let When::Exact(moment) = self { Some(moment) } else { None }
     }
 
     /// The full date and time, if it was written without offset.
