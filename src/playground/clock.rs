@@ -4,9 +4,11 @@ use serde_json::{Value, json};
 
 use super::answer::{self, of_organization};
 use crate::app::{Api, Parts};
+use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::client::Call;
 use crate::service::time::when::When;
+use crate::terminal::output::Page;
 
 #[derive(clap::Args, Debug)]
 #[group(multiple = false)]
@@ -64,10 +66,17 @@ pub(crate) async fn run(Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exi
         Value::Null
     };
     let call = if body.is_null() { Call::get(path) } else { Call::post(path, body) };
-    answer::show(api, ui, call, answer::fields).await.map_err(|error| match error.http_status {
+    answer::show(api, ui, call, page).await.map_err(|error| match error.http_status {
         Some(409) => error.hint("make a booking first, or use --advance"),
         _ => answer::by_flags(error),
     })
+}
+
+/// The clock. `--json` has that of each organization, too.
+fn page(answer: &Document) -> Page {
+    let mut page = Page::default();
+    answer::add_fields(&mut page, answer.value(), &["organizations"]);
+    page
 }
 
 /// A time by the sandbox's clock, with its offset.
