@@ -48,8 +48,8 @@ impl Reads {
         Reads { limit: None, last_key: now, is_hurried: true, sent: Vec::new() }
     }
 
-    /// The booking to read now, which counts as read: that of the open card, else the row that is
-    /// overdue most.
+    /// Returns the booking to read now, and counts it as read: the open card's if it is due, else
+    /// the row that is overdue most.
     pub(super) fn next<'a>(
         &mut self,
         open: Option<&str>,

@@ -35,7 +35,7 @@ pub(crate) struct IndexedRow {
 }
 
 impl CompletionIndex {
-    /// Opens the journal's file, or that of what this terminal saw, of any version.
+    /// Opens the journal's file, or the file of this terminal's lists, of any version.
     pub(crate) fn open(path: &Path, origin: String) -> Option<Self> {
         // A pipe would be waited for.
         if !path.metadata().ok()?.is_file() {

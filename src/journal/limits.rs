@@ -19,14 +19,13 @@ const PLENTY: u32 = 8;
 const SLACK: SignedDuration = SignedDuration::from_secs(2);
 /// The assumed length of the next window, until an answer reports it (spec, Limits 1).
 const LENGTH: SignedDuration = SignedDuration::from_mins(5);
-/// How long a machine has to learn a window that nobody has seen, before the next one sends a
-/// request too, in milliseconds. Even if the service answers nobody, fewer requests are then under
-/// way than a window takes.
+/// How long one computer has to learn an unknown window before the next one sends a request too, in
+/// milliseconds. Even if no response comes, fewer requests are then under way than a window allows.
 const LEARNING: i64 = 5_000;
-/// What is left of a window of which nothing is known. Its end is that of the learning, by the
-/// journal's clock, or `NO_LIMIT_HEADER`.
+/// What is left of an unknown window. Its end is when the learning ends, by the journal's clock, or
+/// `NO_LIMIT_HEADER`.
 const UNKNOWN: u32 = u32::MAX;
-/// The end of a window of which the service tells nothing.
+/// The end of a window if the service sends no header for it.
 const NO_LIMIT_HEADER: i64 = 0;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,8 +16,8 @@ pub(crate) struct Attempt<I = String, R = RecordedRequest> {
     /// The service that it goes to. An idempotency key is never sent to another service.
     pub(crate) origin: I,
     pub(crate) profile: Option<I>,
-    /// The fingerprint of the API key of the run that began last. It stands for that of runs that
-    /// cannot be read any more.
+    /// The fingerprint of the API key of the run that began last, also for runs that cannot be read
+    /// any more.
     #[serde(skip)]
     pub(super) account: Option<I>,
     #[serde(flatten)]

@@ -72,7 +72,7 @@ pub(crate) async fn run(Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exi
     })
 }
 
-/// The clock. `--json` has that of each organization, too.
+/// The clock as a person reads it. `--json` has each organization's, too.
 fn page(answer: &Document) -> Page {
     let mut page = Page::default();
     answer::add_fields(&mut page, answer.value(), &["organizations"]);

@@ -22,8 +22,8 @@ pub(crate) enum IdSource {
     Unread(String),
     /// The body is not JSON, for this reason. Its digest is the id.
     NotJson(String),
-    /// No id was found, or only that of the booking or of an event of another kind: the digest of
-    /// the body is the id.
+    /// No id was found, or only the id of the booking or of an event of another kind. The digest of
+    /// the body stands for it.
     Digest,
 }
 

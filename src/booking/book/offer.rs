@@ -81,8 +81,8 @@ pub(crate) struct Offer {
     pub(crate) wanted: Moment,
     /// Whether `wanted` is on this computer's clock, because nothing showed the venue's zone.
     pub(crate) is_assumed: bool,
-    /// Whether the clock of `wanted` is the venue's: not that of an instant, which has an offset or
-    /// is counted from now, and on an assumed clock only with its date.
+    /// Whether `wanted` shows the time and the date of the venue's clock. An instant with an offset,
+    /// or counted from now, does not; on an assumed clock it does only if a date was given.
     has_clock: bool,
     /// The venue's zone, if it is known: for times without an offset.
     zone: Option<TimeZone>,
@@ -145,7 +145,7 @@ impl Offer {
     }
 
     /// The error (7) if nothing is offered at that time: the nearest slots, and the response for a
-    /// script. Where the time of a slot is not understood, nobody can say so (15). `how` is how a
+    /// script. If a slot's time is not understood, it is not known whether one is offered (15). `how` is how a
     /// slot is named by its id.
     pub(crate) fn no_slot(&self, how: &str) -> Error {
         let (venue, wanted) = (self.venue.name(), human(&self.wanted.wire()));

@@ -169,7 +169,7 @@ pub(super) fn by_visit(
     (!is_to_come, local.filter(|_| is_to_come), Reverse(local))
 }
 
-/// Whoever picks a booking has it before them: it is `@last` from then on.
+/// Returns the id of the booking that a person picks, which is `@last` from then on.
 async fn choose(
     facts: &Facts,
     records: &Records,

@@ -15,8 +15,8 @@ const KEEP_SLOTS_SECONDS: i64 = 30 * 24 * 3600;
 /// How long a list is kept. Few shells stay open for longer.
 const KEEP_LISTS_SECONDS: i64 = 7 * 24 * 3600;
 
-/// The ids in the last list of the kind `?2` at the service `?1`: that of the owner `?3`, else the
-/// newest of the terminal `?4`.
+/// The ids in the last list of the kind `?2` at the service `?1`: the list of the owner `?3`, else
+/// the newest of the terminal `?4`.
 pub(crate) const LAST_LIST: &str = "(SELECT ids FROM lists WHERE origin = ?1 AND kind = ?2
      AND (owner = ?3 AND ?3 <> '' OR terminal = ?4 AND ?4 <> '') ORDER BY owner = ?3 DESC, rowid DESC LIMIT 1)";
 

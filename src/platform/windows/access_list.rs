@@ -16,7 +16,7 @@ use windows_permissions::{LocalBox, SecurityDescriptor, Sid};
 
 /// GENERIC_WRITE, READ_CONTROL and WRITE_DAC: to write a file and change its list.
 pub(super) const WRITE_AND_CLOSE: u32 = 0x4000_0000 | 0x0002_0000 | 0x0004_0000;
-/// The list is ours, and that of the folder above does not count.
+/// The file has its own list, and inherits none from the folder above.
 const OWN_LIST: SecurityInformation =
     SecurityInformation::from_bits_truncate(0x8000_0000 | 0x0000_0004);
 /// The accounts that stand for a file's owner.

@@ -75,18 +75,17 @@ pub(crate) fn closing_command(path: &str) -> String {
     format!(r#"icacls {path} /inheritance:r /grant:r "${{env:USERNAME}}:F""#)
 }
 
-/// Removes the access of others from a file. A file with another name keeps its access, because
-/// somebody chose it there.
+/// Removes the access of others from a file. A link keeps its access, because its owner chose it.
 pub(crate) fn close_file(path: &Path) {
     let is_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
     if is_file && is_open_to_others(path) {
-        // Whoever may not change the list did not create the file.
+        // A user who may not change the list did not create the file.
         let _ = access_list::close(path);
     }
 }
 
 /// A folder of another user keeps its access list: it may be a drive's or a share's
-/// own folder, and nobody but its owner knows who is meant to use it.
+/// own folder, and only its owner knows who is meant to use it.
 pub(crate) fn close_folder(_: &Path) {}
 
 /// What may be done in a folder is known only when it is done.

@@ -23,7 +23,7 @@ pub(crate) struct Organization {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
     pub(crate) webhook_url: Option<String>,
-    /// Whether the URL outlasts a reset: it is that of a listener that runs.
+    /// Whether the URL outlasts a reset, because a listener runs there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) webhook_url_stays: bool,
     /// The URL that a listener's took the place of.

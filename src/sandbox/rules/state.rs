@@ -31,7 +31,7 @@ pub(crate) enum BookingState {
         /// Whether it then fails.
         fails: bool,
     },
-    /// `error` is that of a refused request that did not change the booking.
+    /// `error` is why a request was rejected that did not change the booking.
     Confirmed {
         error: Option<BookingErrorCode>,
     },

@@ -99,7 +99,7 @@ fn texts<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<String>, D::Error> 
 }
 
 impl SlotPlan {
-    /// The same starts on each day, without a price and without terms.
+    /// Slots that start at these times of each day, without a price and without terms.
     fn daily(from: (i8, i8), to: (i8, i8), every_minutes: u16, capacity: u32) -> Self {
         Self {
             from: time(from.0, from.1, 0, 0),

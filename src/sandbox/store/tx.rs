@@ -97,7 +97,7 @@ impl<'a> Tx<'a> {
         self.owner.is_none()
     }
 
-    /// Whether it is that of an organization, by its present clock.
+    /// Whether this transaction is at the present time of an organization.
     pub(super) fn is_of(&self, owner: Option<&str>) -> bool {
         self.owner.as_deref() == owner && self.moves == self.handle.moves.get()
     }
@@ -205,7 +205,7 @@ impl<'a> Tx<'a> {
         self.clock.frozen_at.is_some()
     }
 
-    /// The organizations' clocks, or only that of the organization.
+    /// The clocks of all organizations, or of this transaction's alone.
     pub(crate) fn clocks(&self) -> Result<Vec<ClockOf>> {
         let sql = "SELECT organization, frozen_at, coalesce(frozen_at, offset_ms + ?) AS now \
                    FROM clocks WHERE organization = ?2 OR ?2 IS NULL AND organization <> '' ORDER BY organization";

@@ -171,10 +171,10 @@ impl Draft {
         })
     }
 
-    /// What a named field is sent with. One of which nothing is said gets the only thing that has
-    /// no other place. A search is asked again: it gets the time, so that the refusal of it says
-    /// what it wants, unless that is to be a hole. No second search tests that of venues: what its
-    /// field's name does not say is a hole.
+    /// What a named field is sent with. A field whose name and description show nothing gets the
+    /// only value without a place. In a search of slots it gets the time, so that the rejection
+    /// shows what it wants, unless `with_holes`. A search of venues is not sent twice: there it is a
+    /// hole.
     fn held(&self, field: &NamedField, with_holes: bool) -> Option<Holds> {
         let is_told =
             of_name(&field.path).is_some() || field.holds.is_some_and(|it| it.0 == TIME.0);

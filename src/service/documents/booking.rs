@@ -210,8 +210,8 @@ impl Booking {
         time.is_some_and(|time| now.duration_since(time) > SignedDuration::from_hours(24))
     }
 
-    /// When the status last changed, if the times reveal it: either the booking has not changed
-    /// since it was created, or its last change can only have been that of the status.
+    /// When the status last changed, if the times show it: the booking has not changed since it was
+    /// created, or its last change can only have been to its status.
     pub(crate) fn since(&self) -> Option<Timestamp> {
         let time = |field: &str| DocumentTime::from_field(self.value(), field)?.instant;
         let (created, updated) = (time("created_at"), time("updated_at"));

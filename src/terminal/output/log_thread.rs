@@ -16,8 +16,8 @@ const GATHERING: Duration = Duration::from_millis(2);
 /// How long the log may take to be written at the end.
 const LOG_END: Duration = Duration::from_millis(500);
 
-/// Writes entries in a thread of its own, so that a reader who is slow, or reads nothing, holds up
-/// nobody: what does not fit is counted.
+/// Writes entries in a thread of its own, so that a slow reader does not hold up the sender. Entries
+/// that do not fit are dropped and counted.
 pub(crate) struct LogThread<T> {
     entries: SyncSender<LogEntry<T>>,
     missing: Arc<AtomicUsize>,
@@ -69,8 +69,7 @@ impl<T: Send + 'static> LogThread<T> {
         }
     }
 
-    /// Waits a little for what is not written yet. Returns whether that is everything: otherwise
-    /// nobody reads it.
+    /// Waits a little for the entries that are not written yet. Returns whether all were written.
     pub(crate) fn end(&self) -> bool {
         let (written, end) = sync_channel(1);
         self.entries.try_send(LogEntry::End(written)).is_ok() && end.recv_timeout(LOG_END).is_ok()

@@ -97,8 +97,7 @@ fn answers(booking: &Booking, dialect: &Dialect) -> Vec<String> {
     flags.iter().map(|flags| command(flags)).collect()
 }
 
-/// The same booking at another time, and a search for other slots around the requested one, if
-/// booking again is safe.
+/// The commands that book again at another time and list other slots, if booking again is safe.
 fn book_again(booking: &Booking, now: Timestamp) -> Vec<String> {
     if booking.retry() == Retry::AfterCheck || booking.venue_id().is_none() {
         return vec![];

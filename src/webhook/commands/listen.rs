@@ -226,8 +226,8 @@ impl UrlTakeover {
         Ok(Some(UrlTakeover { ours }))
     }
 
-    /// Restores the previous URL, unless somebody has set another one since: a listener that no
-    /// longer listens was killed, and restores nothing itself.
+    /// Restores the previous URL, unless another one has been set since. A listener that was killed
+    /// restores nothing.
     async fn restore(self, api: &Api, ui: &Ui) {
         let ours = &self.ours;
         let mut previous = "URL".to_owned();

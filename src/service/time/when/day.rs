@@ -28,7 +28,7 @@ pub(crate) enum Day {
 }
 
 impl Day {
-    /// The same day with the weekday that is written beside it, which has to agree.
+    /// This day, if it agrees with the weekday that is written beside it.
     pub(crate) fn on(self, weekday: Option<Weekday>) -> Result<Self, String> {
         match (self, weekday) {
             (Day::Date(date), Some(written)) if date.weekday() != written => Err(format!(

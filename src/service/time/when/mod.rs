@@ -42,7 +42,7 @@ impl When {
         typed::read(text, "a time", TIME_EXAMPLE, words::time)
     }
 
-    /// A time of a document, such as that of a slot.
+    /// A time of a document, such as a slot's start.
     pub(crate) fn of_document(time: &DocumentTime) -> Option<When> {
         match (time.zoned(), time.local) {
             (Some(zoned), _) => Some(When::Exact(Moment::new(zoned))),
