@@ -242,7 +242,7 @@ impl Facts {
         Ok(ahead(self.skew.get().filter(is_moved).unwrap_or(known)))
     }
 
-    /// The time to show: by this machine's clock if the service's cannot be read.
+    /// The time to show: by this computer's clock if the service's cannot be read.
     pub(crate) fn service_now(&self) -> Timestamp {
         self.now().unwrap_or_else(|_| Timestamp::now())
     }

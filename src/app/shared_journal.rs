@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_begins_run_has_name_also_where_environment_lacks_it() {
+    fn run_has_a_user_name_if_the_environment_has_none() {
         let windows = |name: &str| (name == "COMPUTERNAME").then(|| "DESK-1".into());
         let Actor { user, host } = maker(&Environment::read(windows));
         for name in [user, host] {

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_not_read_as_a_configuration_is_not_written() {
+    fn unreadable_configuration_is_not_written() {
         assert!(edited("", |draft| draft.set("a", "read_only", true)).is_err());
     }
 

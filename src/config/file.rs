@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_setting_cannot_be_is_refused_with_its_line_its_profile() {
+    fn invalid_setting_is_refused_with_its_line_and_profile() {
         #[rustfmt::skip]
         let cases = [
             ("dialect", "auth_header = 'X Key'", "valid header name"),
@@ -217,7 +217,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_stands_in_the_file_is_read_or_refused_with_its_line(
+        fn any_file_is_read_or_refused_with_its_line(
             text in prop_oneof![
                 any::<String>(),
                 arbitrary::made_of(&[

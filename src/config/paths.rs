@@ -16,7 +16,7 @@ pub(crate) struct Paths {
     pub(crate) journal: PathBuf,
     /// What this terminal saw.
     pub(crate) recent: PathBuf,
-    /// Webhook deliveries received on this machine.
+    /// Webhook deliveries received on this computer.
     pub(crate) webhooks: PathBuf,
     pub(crate) sandbox: PathBuf,
 }

@@ -117,7 +117,7 @@ pub(crate) struct StatusObservation {
     pub(crate) status: String,
     /// Some fields of the booking, none of them the guest's. Empty after the guest was deleted.
     pub(crate) facts: Json,
-    /// By this machine's clock, RFC 3339.
+    /// By this computer's clock, RFC 3339.
     pub(crate) seen_at: String,
 }
 

@@ -1,4 +1,4 @@
-//! Claims: of several machines that resume one attempt, or book one row of a batch, at the same
+//! Claims: of several computers that resume one attempt, or book one row of a batch, at the same
 //! time, one does it.
 
 use std::time::Duration;

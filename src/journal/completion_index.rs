@@ -47,7 +47,7 @@ impl CompletionIndex {
         Some(CompletionIndex { file, origin })
     }
 
-    /// Bookings of this machine whose ids start with `prefix`, latest first.
+    /// Bookings of this computer whose ids start with `prefix`, latest first.
     pub(crate) fn bookings(&self, prefix: &str) -> Vec<IndexedRow> {
         let bookings = format!(
             "SELECT id AS word, id, status, document FROM bookings

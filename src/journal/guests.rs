@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unsettled_attempt_keeps_its_guest_whoever_forgets() {
+    fn unresolved_attempt_keeps_its_guest_when_it_is_forgotten() {
         let place = TestJournal::new();
         let journal = place.journal();
         journal.scope.retention.set(Retention::parse("0").unwrap());

@@ -89,7 +89,7 @@ pub(super) enum Admission {
     Sent,
     /// It is the first. Others wait for its answer, which shows the window.
     Probing,
-    /// Another machine has sent the first request, and has no response yet.
+    /// Another computer has sent the first request, and has no response yet.
     Awaited,
     /// The service would refuse it until this window resets.
     Exhausted(RateLimitWindow),
@@ -218,7 +218,7 @@ fn take(
     Ok(None)
 }
 
-/// Lets one machine after the other send the first request, until an answer shows the window.
+/// Lets one computer after the other send the first request, until an answer shows the window.
 fn probe_window(
     statements: &dyn SqlExecutor,
     scope: &Scope,
@@ -241,13 +241,13 @@ fn probe_window(
         skew: SignedDuration::ZERO,
         seen_at: moment(now),
     };
-    // Of two machines that both begin to learn it, one has a conflict, and looks again.
+    // Of two computers that both begin to learn it, one has a conflict, and looks again.
     let if_stored = if until.is_some() { REPLACE } else { "" };
     store(statements, scope, &learning, if_stored)?;
     Ok(Admission::Probing)
 }
 
-/// Ends the learning of a window. The next machine learns it, unless the service has answered
+/// Ends the learning of a window. The next computer learns it, unless the service has answered
 /// without telling of one.
 pub(super) fn end_learning(
     statements: &dyn SqlExecutor,

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn guests_are_alike_by_name_phone_or_email_and_by_nothing_empty() {
+    fn guests_are_alike_by_name_phone_or_email_unless_empty() {
         let is_same = |one: Json, other: Json| {
             let made = booking(json!({"id": "b", "status": "confirmed", "customer": one}));
             LiveBooking::from(made).is_for_guest_of(&json!({"customer": other}))

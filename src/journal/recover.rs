@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn recovered_attempt_still_belongs_to_account_and_runs_it_had() {
+    fn recovered_attempt_keeps_its_account_and_its_runs() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let open = |account: &str| {
@@ -390,7 +390,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn of_a_link_the_link_is_set_aside_and_never_what_it_names() {
+    fn link_is_set_aside_and_its_target_stays() {
         let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (path, named) = (folder.path().join("journal.db"), elsewhere.path().join("named"));
         fs::write(&named, "no database ".repeat(500)).unwrap();
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_that_recover_one_journal_immediately_one_does_it() {
+    fn one_of_several_processes_recovers_a_journal() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let journal = open(&path, "o");

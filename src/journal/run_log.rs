@@ -22,7 +22,7 @@ pub(crate) struct RunId {
     key: String,
     /// Distinguishes the run from all others.
     token: String,
-    /// The rate limit that is not known, and for which other machines await this run's answer.
+    /// The rate limit that is not known, and for which other computers await this run's answer.
     awaited_limit: Option<String>,
 }
 

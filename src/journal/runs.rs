@@ -18,7 +18,7 @@ pub(crate) enum Outcome {
     /// The service answered with a booking for something else, and said that it existed before.
     /// That may have been the answer to another request, so the attempt stays open.
     AnotherBooking,
-    /// No byte of the request left this machine.
+    /// No byte of the request left this computer.
     NotSent,
     /// The service refused the request: this run created nothing.
     Refused,
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_runs_prove_together_is_the_state_of_their_attempt() {
+    fn runs_together_prove_the_state_of_their_attempt() {
         for (other, ..) in Outcome::WORDS {
             for runs in [[other, Outcome::Booked], [Outcome::Booked, other]] {
                 assert_eq!(state_of(&runs.map(run)), State::Resolved);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn run_that_begins_knows_whether_earlier_one_may_have_booked() {
+    fn new_run_knows_whether_an_earlier_one_may_have_booked() {
         assert_eq!(Earlier::left_by::<&str>(&[]), Earlier::Nothing);
         for (earlier, last, left) in [
             (Outcome::Refused, Outcome::AnotherBooking, Earlier::Nothing),

@@ -28,7 +28,7 @@ pub(crate) struct SearchCriteria {
     /// The first and the last day, by the venue's clock.
     pub(crate) days: Option<(Date, Date)>,
     pub(crate) status: Option<String>,
-    /// Only what this user has made on this machine.
+    /// Only what this user has made on this computer.
     pub(crate) mine: Option<Actor>,
     /// Lists visits from this day on first, the next one first.
     pub(crate) coming: Option<Date>,

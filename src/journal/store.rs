@@ -1,4 +1,4 @@
-//! Where the journal is: a file that the processes of one machine share, or a PostgreSQL database
+//! Where the journal is: a file that the processes of one computer share, or a PostgreSQL database
 //! that a team shares.
 //!
 //! Everything else of the journal is written once, as statements that both understand.

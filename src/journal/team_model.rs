@@ -360,7 +360,7 @@ fn server_losing_an_acknowledged_commit_forgets_a_booking() {
 
 /// B3.
 #[test]
-fn lease_that_rests_on_clock_alone_lasts_for_day_where_set_back() {
+fn lease_by_clock_lasts_a_day_when_the_clock_is_set_back() {
     let left = Left { kills: 1, set_back: 1, ..Left::default() };
     let team = Team { is_over: |lasts| lasts <= 0, ..two_runners(left) };
     finds(A_LEASE_ENDS, team);

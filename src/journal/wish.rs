@@ -83,7 +83,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn wish_is_venue_time_party_and_name_in_whatever_letters() {
+    fn wish_is_venue_time_party_and_folded_name() {
         let of = |name: &str, party: u32, time: &str| {
             let body = json!({
                 "venue_id": "v", "datetime": time, "party_size": party, "customer": {"name": name, "email": name},

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn part_of_name_and_few_mistakes_find_it_and_other_words_do_not() {
+    fn name_is_found_by_a_part_or_with_few_mistakes() {
         let names = ["ven_confirms", "ven_confirms_b", "ven_otp", "ven_payment"];
         for (word, found) in [
             ("ven_confirm", Some("did you mean 'ven_confirms' or 'ven_confirms_b'?")),

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn file_that_others_could_read_is_its_owners_alone_after_write() {
+    fn readable_file_is_its_owners_alone_after_a_write() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, "old").unwrap();

@@ -33,7 +33,7 @@ impl Api {
         self.read(call).await
     }
 
-    /// Whether the service is a sandbox. Of one that is not on this machine only the index is read.
+    /// Whether the service is a sandbox. If it is on another computer, only the index is read.
     pub(crate) async fn is_sandbox(&self) -> bool {
         let service = self.facts.target.service();
         let is_elsewhere = service.is_some_and(|service| !service.base_url.is_loopback());

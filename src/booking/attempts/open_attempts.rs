@@ -24,7 +24,7 @@ use crate::terminal::prompt::{Prompter, Question};
 /// Longer than a request and its response take. Another computer may resume the attempt after it.
 const LEASE: Duration = Duration::from_secs(60);
 
-/// How often a machine looks what came of an attempt that another one resumes.
+/// How often a computer looks what came of an attempt that another one resumes.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 pub(crate) struct EarlierAttempts {
@@ -234,7 +234,7 @@ pub(crate) async fn offer_to_find_out(
     Err(error)
 }
 
-/// Claims an open attempt of a shared journal. While another machine resumes it, waits for what
+/// Claims an open attempt of a shared journal. While another computer resumes it, waits for what
 /// comes of that. Returns the attempt as it is then.
 async fn claimed(
     facts: &Facts,

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn row_that_names_its_key_has_it_and_new_ones_for_retries() {
+    fn row_keeps_its_own_key_and_retries_get_new_ones() {
         let mut own = row(1, &[]);
         own.idempotency_key = Some("own".into());
         let keyed = &keyed(vec![own], None, "x")[0];

@@ -32,7 +32,7 @@ use crate::terminal::output::{Progress, visible};
 /// After so many unknown outcomes in a row the batch stops: the service has a problem.
 const UNKNOWN_IN_A_ROW: u32 = 3;
 
-/// How often is looked whether another machine has done its row.
+/// How often is looked whether another computer has done its row.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 pub(crate) struct BatchRun<'a> {

@@ -28,7 +28,7 @@ use crate::service::documents::booking::Booking;
 use crate::service::documents::certainty::Certainty;
 use crate::service::time::document_time::DocumentTime;
 
-/// How often is looked whether another machine has its first answer.
+/// How often is looked whether another computer has its first answer.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 pub(crate) struct CreatedBooking {

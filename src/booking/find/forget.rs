@@ -87,7 +87,7 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
     Ok(Exit::Done)
 }
 
-/// The last moment before these days. Bookings are dated by this machine's clock.
+/// The last moment before these days. Bookings are dated by this computer's clock.
 fn last_before(days: &Days) -> Result<Timestamp> {
     let zone = system_zone();
     let refused = |why: String| Error::usage(format!("--before: {why}"));

@@ -1,4 +1,4 @@
-//! `bookctl bookings`: the bookings that this machine knows, from its journal, because the service
+//! `bookctl bookings`: the bookings that this computer knows, from its journal, because the service
 //! has no such list.
 
 pub(crate) mod forget;

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_bash_keeps_together_what_bash_takes_apart() {
+    fn bash_line_joins_the_words_that_bash_splits() {
         for (text, piece, last, stored) in [
             ("bookctl book --slot=@1", "@1", "--slot=@1", 7),
             ("bookctl show a:b", "b", "a:b", 2),

@@ -59,7 +59,7 @@ impl Known {
         Some((paths, target))
     }
 
-    /// The journal of this machine. One that is shared is not asked.
+    /// The journal of this computer. One that is shared is not asked.
     fn journal(&self) -> Option<CompletionIndex> {
         let (paths, target) = self.service()?;
         if target.journal.is_some() {
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn id_that_shell_would_read_as_command_or_flag_is_not_offered() {
+    fn completion_omits_an_id_that_a_shell_would_interpret() {
         let ids = ["ven_1", "$(reboot)", "a b", "-rf", "a;b", "", "caf\u{e9}", "x\ny", "a:b@c"];
         let found = ids.iter().map(|id| ((*id).to_owned(), String::new()));
         let offered = plain(found);

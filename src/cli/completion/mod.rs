@@ -1,4 +1,4 @@
-//! Shell completion: commands, flags, and values that this machine has seen. It uses neither the
+//! Shell completion: commands, flags, and values that this computer has seen. It uses neither the
 //! service nor the keyring, writes nothing, and offers less if something cannot be read.
 
 mod command_line;

@@ -2,7 +2,7 @@ use crate::journal::tests::{journal, open};
 use serde_json::json;
 
 #[test]
-fn every_open_attempt_at_this_service_is_told_and_no_other() {
+fn every_open_attempt_at_this_service_is_listed_and_no_other() {
     let folder = tempfile::tempdir().unwrap();
     let (here, there) = (journal(&folder, "here"), journal(&folder, "there"));
     here.run("under way", &json!({}));

@@ -171,7 +171,7 @@ fn two_organizations_and_a_recovery_keep_every_promise() {
 }
 
 #[test]
-fn batch_started_twice_and_waits_for_limit_keeps_every_promise() {
+fn batch_started_twice_keeps_every_promise_when_limited() {
     let model = Protocol {
         left: Left { kills: 1, abandons: bound(0, 1), forgets: bound(0, 1), ..Left::default() },
         tries: 1,
@@ -225,7 +225,7 @@ fn an_organization_that_renews_its_key_keeps_every_promise() {
 
 /// Where the promise ends: the word was true of the run that the person saw.
 #[test]
-fn same_organization_that_is_taken_at_its_word_books_twice() {
+fn wrong_claim_of_the_same_organization_books_twice() {
     finds(ONE_BOOKING, a_renewed_key(Rule::any_account_is_excused()));
 }
 
@@ -266,7 +266,7 @@ fn two_equal_bookings_on_purpose_keep_every_promise() {
 
 /// Where the promise ends: a service responds with an unknown attempt's booking.
 #[test]
-fn the_booking_of_another_open_attempt_is_taken_for_ones_own() {
+fn booking_of_another_open_attempt_is_mistaken_for_ours() {
     finds(KNOWN, two_equal_bookings(Rule::default(), OtherKeys::Any));
 }
 

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_of_url_is_where_it_leads_and_never_password() {
+    fn shown_url_has_its_host_and_never_its_password() {
         let address = read("postgresql://ada:geheim@db.internal:6432/bookctl").unwrap();
         assert_eq!(address.password.as_deref(), Some("geheim"));
         assert_eq!(address.to_string(), "ada@db.internal:6432/bookctl");

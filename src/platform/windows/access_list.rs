@@ -54,7 +54,7 @@ pub(super) fn user_name() -> io::Result<String> {
     let account = current_process_sid()?;
     match LookupAccountSid(&*account) {
         Ok((name, _)) => Ok(name.to_string_lossy().into_owned()),
-        // The machine of the domain may not be reached.
+        // The computer of the domain may not be reached.
         Err(_) => name(&*account),
     }
 }
@@ -92,7 +92,7 @@ fn accounts(list: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Who owns a file, if it is another account of a person: `S-1-5-21-…` of a machine or domain,
+/// Who owns a file, if it is another account of a person: `S-1-5-21-…` of a computer or domain,
 /// `S-1-12-1-…` of a cloud.
 pub(super) fn other_owner(path: &Path) -> Option<String> {
     let descriptor =

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn file_that_is_open_elsewhere_for_moment_is_replaced_after_it() {
+    fn file_open_elsewhere_is_replaced_once_it_is_closed() {
         let folder = tempfile::tempdir().unwrap();
         let (new, old) = (folder.path().join("new"), folder.path().join("old"));
         fs::write(&new, "new").unwrap();

@@ -31,7 +31,7 @@ pub(crate) fn suspend() -> io::Result<()> {
     Ok(())
 }
 
-/// The name of this machine: Windows tells it in the environment.
+/// The name of this computer: Windows tells it in the environment.
 pub(crate) fn host_name() -> Option<String> {
     None
 }

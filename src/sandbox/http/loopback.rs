@@ -1,4 +1,4 @@
-//! Protects the endpoints that need no key from other machines and from web pages of other origins.
+//! Protects the endpoints without a key from other computers and from web pages of other origins.
 
 use std::net::IpAddr;
 
@@ -11,7 +11,7 @@ use crate::sandbox::rules::api_error::ApiError;
 pub(super) struct Own<'a> {
     pub(super) port: u16,
     pub(super) hosts: &'a [String],
-    /// Whether other machines reach it, by addresses that it cannot know, and through mapped ports.
+    /// Whether other computers reach it, by addresses unknown here, and through mapped ports.
     pub(super) exposed: bool,
 }
 

@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn rate_strikes_about_as_often_as_it_says_and_same_each_time() {
+    fn fault_rate_is_met_and_repeats_with_its_seed() {
         let applies_to = |seed| -> Vec<bool> {
             let fault = read(&json!({"preset": "flaky", "seed": seed})).unwrap();
             (0..1_000).map(|number| fault.applies_to(number)).collect()

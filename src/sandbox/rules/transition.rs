@@ -1,4 +1,4 @@
-//! The state machine of a booking: the table of "States and transitions" as one function.
+//! The state computer of a booking: the table of "States and transitions" as one function.
 
 use std::borrow::Cow;
 

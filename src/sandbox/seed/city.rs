@@ -60,7 +60,7 @@ pub(crate) fn country_of(place: &str) -> &'static str {
 }
 
 /// The zone of this IANA name, from the database in the program: the system's could differ from
-/// machine to machine, which slots must not.
+/// computer to computer, which slots must not.
 pub(crate) fn timezone(name: &str) -> Option<TimeZone> {
     TimeZoneDatabase::bundled().get(name).ok()
 }

@@ -247,7 +247,7 @@ fn http_client(connection: &Connection) -> Result<reqwest::ClientBuilder> {
         Some(file) => Some(http_client::authorities(file)?),
         None => connection.https.then(Vec::new),
     };
-    // Requests to this machine do not go through a proxy.
+    // Requests to this computer do not go through a proxy.
     let builder = http_client::builder(connection.loopback, authorities)
         .user_agent(http_client::USER_AGENT)
         // A connection that cannot be established has to be reported as such, not as a lost answer.

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn since_when_status_stands_is_only_said_where_times_tell_it() {
+    fn status_since_is_shown_only_if_the_times_show_it() {
         const LATER: &str = "2026-12-01T10:05:00Z";
         for (status, updated_at, known) in [
             ("requires_action", "2026-12-01T10:00:00Z", true),

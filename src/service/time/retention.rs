@@ -1,4 +1,4 @@
-//! How long guests' data is kept on this machine.
+//! How long guests' data is kept on this computer.
 
 use std::fmt;
 use std::time::Duration;

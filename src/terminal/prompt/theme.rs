@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn answer_too_long_for_line_goes_on_in_next_and_loses_nothing() {
+    fn long_answer_continues_on_the_next_line_and_loses_nothing() {
         let plain = Theme::new(false);
         assert_eq!(
             plain.answered("Which venue?", "Bistro of the long name", 34),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_whole_on_a_narrow_terminal() {
+    fn problem_is_shown_whole_on_a_narrow_terminal() {
         let text = "write it as 2026-12-01 19:30, tomorrow 19:30 or fri 8pm";
         for color in [false, true] {
             let theme = Theme::new(color);

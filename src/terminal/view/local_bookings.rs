@@ -139,7 +139,7 @@ pub(crate) fn kept_page(stored: &[KeptBooking], now: Timestamp) -> Page {
     numbered(&headers, &PIPE, rows)
 }
 
-/// The organization's unfinished bookings, each with what this machine knows of it: the service
+/// The organization's unfinished bookings, each with what this computer knows of it: the service
 /// lists them without guest, venue and time.
 pub(crate) fn open_page(bookings: &[(Booking, Booking)], now: Timestamp) -> Page {
     let rows = bookings.iter().map(|(booking, known)| {
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_is_cut_and_an_id_goes_before_party_and_venue() {
+    fn long_cells_are_cut_and_the_end_of_an_id_stays() {
         let long = || BookingRow {
             time: time("2027-11-27T18:00:00+01:00"),
             ..row("Maximiliane Oberhuber-Lindqvist", "bk_38g23bs9ph9a0")

@@ -1,4 +1,4 @@
-//! `bookctl webhook events`: the events that listeners received on this machine.
+//! `bookctl webhook events`: the events that listeners received on this computer.
 
 use std::time::Duration;
 

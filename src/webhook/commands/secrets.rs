@@ -112,7 +112,7 @@ async fn served_secret(api: &Api) -> Result<Option<Secret>> {
     let call = Call::get("/sandbox/organization");
     let answer = match api.client()?.send(&call).await {
         Ok(answer) => answer,
-        // Another service on this machine has no such endpoint.
+        // Another service on this computer has no such endpoint.
         Err(Failure::Refused(_) | Failure::Unreadable { .. }) => return Ok(None),
         Err(failure) => return Err(failure.into_error(&call)),
     };

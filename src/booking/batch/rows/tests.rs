@@ -122,7 +122,7 @@ fn every_mistake_is_told_with_its_line_whatever_ends_the_lines() {
 proptest! {
     /// Whatever is in the file: rows that can be sent as they are, or one sentence.
     #[test]
-    fn whatever_stands_in_a_file_becomes_rows_or_one_sentence(
+    fn any_file_becomes_rows_or_one_sentence(
         text in prop_oneof![
             any::<String>(),
             arbitrary::made_of(&[

@@ -17,7 +17,7 @@ fn names_beside(path: &Path) -> Vec<String> {
 /// a blank journal. Windows does not replace a file that is open, so there it is renamed.
 #[cfg(unix)]
 #[test]
-fn journal_set_aside_keeps_own_name_until_new_one_takes_it() {
+fn journal_set_aside_keeps_its_name_until_it_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     fs::write(&path, "no database").unwrap();
@@ -46,7 +46,7 @@ fn journals_set_aside_within_one_second_get_names_of_their_own() {
 }
 
 #[test]
-fn folder_in_the_journals_place_is_set_aside_with_sqlite_files() {
+fn folder_at_the_journals_path_is_set_aside_with_its_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     fs::create_dir(&path).unwrap();
@@ -64,7 +64,7 @@ fn folder_in_the_journals_place_is_set_aside_with_sqlite_files() {
 }
 
 #[test]
-fn a_journal_that_cannot_be_looked_at_is_left_where_it_is() {
+fn unreadable_journal_is_left_where_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     open(&path, "o");

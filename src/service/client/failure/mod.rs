@@ -85,7 +85,7 @@ const NOT_THE_SERVICE: &str =
     "check the base URL: the response may not come from the booking service";
 
 impl Failure {
-    /// Whether no byte of the request left this machine.
+    /// Whether no byte of the request left this computer.
     pub(crate) fn sent_nothing(&self) -> bool {
         use Failure::{Key, NoKey, NotReached, NotSent};
         matches!(self, NoKey(_) | Key(_) | NotSent(_) | NotReached { .. })

@@ -182,7 +182,7 @@ fn a_write_is_open_unless_it_never_left_or_was_refused() {
 }
 
 #[test]
-fn other_peoples_unfinished_bookings_are_not_shown_with_refusal() {
+fn rejection_shows_no_unfinished_bookings_of_others() {
     let open = json!([{"id": "bk_0", "status": "requires_action", "next_action": {"message": "the code"}}]);
     let error = error_for(404, json!({"error": "no", "open_bookings": open}), &create());
     assert!(error.details.is_empty(), "{error:?}");
@@ -208,7 +208,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_body_of_refusal_it_is_one_sentence_and_no_success(
+    fn any_body_of_a_rejection_is_one_sentence_and_no_success(
         status in 300u16..600,
         fields in prop::collection::hash_map(
             prop::sample::select(vec!["error", "error_code", "message", "fields", "missing", "detail", "open_bookings"]),

@@ -97,7 +97,7 @@ fn a_weekday_is_the_next_one_on_which_the_time_is_still_to_come() {
 }
 
 #[test]
-fn years_end_leap_days_come_and_hours_pass_whatever_clocks_do() {
+fn times_are_right_over_years_leap_days_and_clock_changes() {
     // At 01:30 in winter, two hours later it is 04:30 in summer. Before offsets had whole minutes a
     // moment is in UTC.
     for [zone, now, text, wire] in rows(
@@ -267,7 +267,7 @@ fn whatever_is_unclear_or_impossible_is_refused_with_its_reason() {
 }
 
 #[test]
-fn what_only_the_clock_can_tell_is_refused_when_it_is_asked() {
+fn time_that_needs_the_clock_is_refused_when_it_is_resolved() {
     for text in ["in 2999999 days 19:30", "in 99999999 hours"] {
         let error = resolve(text, NOW, "UTC").unwrap_err();
         assert!(error.contains("after the year 9999"), "{error}");
