@@ -8,7 +8,7 @@ use super::request::RequestContext;
 use super::sessions::require_session;
 use super::venues::{choose_slot, known_venue};
 use crate::sandbox::rules::access::KeyKind;
-use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::continue_::ContinueRequest;
 use crate::sandbox::rules::create::CreateRequest;
@@ -34,7 +34,7 @@ fn apply(
     context: &RequestContext<'_>,
     mut booking: StoredBooking,
     event: &BookingEvent,
-) -> Result<(StoredBooking, Reply), ApiError> {
+) -> Result<(StoredBooking, Reply)> {
     let now = context.tx.now;
     let mut transition = step(&booking.state, event, now);
     let denial = transition.denial.take();
@@ -48,7 +48,7 @@ fn apply(
 }
 
 /// The booking that the path names.
-fn find(context: &RequestContext<'_>) -> Result<StoredBooking, ApiError> {
+fn find(context: &RequestContext<'_>) -> Result<StoredBooking> {
     let organization = &context.organization.id;
     let number = IdKind::Booking.number(&context.request.id);
     let found = number.map(|number| context.tx.booking(organization, number));
@@ -60,7 +60,7 @@ fn find(context: &RequestContext<'_>) -> Result<StoredBooking, ApiError> {
     Err(ApiError::booking_not_found(&open.collect::<Vec<_>>()))
 }
 
-pub(super) fn replay(context: &RequestContext<'_>) -> Result<Option<Reply>, ApiError> {
+pub(super) fn replay(context: &RequestContext<'_>) -> Result<Option<Reply>> {
     let Some(key) = context.request.idempotency_key() else {
         return Ok(None);
     };
@@ -125,11 +125,7 @@ pub(super) fn generated_codes() -> GeneratedCodes {
 }
 
 /// Sends the guest the one-time code that the booking waits for, if it waits for one.
-pub(super) fn send_code(
-    tx: &Tx<'_>,
-    booking: &StoredBooking,
-    venue: &SeedVenue,
-) -> Result<(), ApiError> {
+pub(super) fn send_code(tx: &Tx<'_>, booking: &StoredBooking, venue: &SeedVenue) -> Result<()> {
     if let Some(Ask::Otp { code, sent_to, .. }) = booking.state.pause().map(|it| &it.ask) {
         let purpose = format!("book {}", venue.name);
         let about = (IdKind::Booking, booking.number);
@@ -193,7 +189,7 @@ fn new_slot(
     request: &ModifyRequest,
     booking: &StoredBooking,
     venue: &SeedVenue,
-) -> Result<Option<(OfferedSlot, u32)>, ApiError> {
+) -> Result<Option<(OfferedSlot, u32)>> {
     let moves = request.moves(booking);
     let Some(at) = request.at.or_else(|| booking.datetime.parse().ok()) else {
         return Ok(None);

@@ -6,7 +6,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 
 use super::SandboxService;
-use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::api_error::{ApiError, Result};
 
 pub(super) struct Own<'a> {
     pub(super) port: u16,
@@ -24,7 +24,7 @@ impl<'a> Own<'a> {
 }
 
 /// Rejects a request to another host name (DNS rebinding), and a write from another origin.
-pub(super) fn check(request: &Parts, own: &Own<'_>) -> Result<(), ApiError> {
+pub(super) fn check(request: &Parts, own: &Own<'_>) -> Result<()> {
     let headers = &request.headers;
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = hosts.next().map(|it| it.to_str().unwrap_or_default());
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use axum::http::Request;
 
-    fn ask(exposed: bool, call: &str, headers: &[(&str, &str)]) -> Result<(), ApiError> {
+    fn ask(exposed: bool, call: &str, headers: &[(&str, &str)]) -> Result<()> {
         let (method, path) = call.split_once(' ').unwrap();
         let request = Request::builder().method(method).uri(path);
         let request = headers.iter().fold(request, |it, (name, value)| it.header(*name, *value));

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::wire::booking::BookingDocument;
 
@@ -31,7 +31,7 @@ pub(super) struct RefusalReason(pub(super) String);
 #[derive(Clone, Copy)]
 pub(super) struct AnsweredAt(pub(super) Timestamp);
 
-pub(crate) type HandlerResult = Result<Reply, ApiError>;
+pub(crate) type HandlerResult = Result<Reply>;
 
 impl Reply {
     pub(crate) const fn new(status: StatusCode, body: Vec<u8>) -> Self {

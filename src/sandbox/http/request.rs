@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::REQUEST_TIMEOUT;
 use crate::sandbox::rules::access::{self, ApiKey};
-use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::fields::parse_body;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::store::Tx;
@@ -24,7 +24,7 @@ const MOST_READ: usize = 64 * BODY_LIMIT;
 
 /// Reads a body to its end, and keeps it unless it will be refused: then it is only counted.
 /// Returns it, and its length.
-pub(super) async fn read(body: Body, is_kept: bool) -> Result<(Bytes, usize), ApiError> {
+pub(super) async fn read(body: Body, is_kept: bool) -> Result<(Bytes, usize)> {
     let broke_off = || ApiError::wrong_type("body", "broke off");
     let mut chunks = body.into_data_stream();
     let reading = async {
@@ -98,14 +98,14 @@ impl Request {
     }
 
     /// The fields of a body that may be left out.
-    pub(crate) fn fields(&self) -> Result<Map<String, Value>, ApiError> {
+    pub(crate) fn fields(&self) -> Result<Map<String, Value>> {
         match self.body.trim_ascii() {
             b"" => Ok(Map::new()),
             body => parse_body(body),
         }
     }
 
-    pub(super) fn key(&self) -> Result<ApiKey, ApiError> {
+    pub(super) fn key(&self) -> Result<ApiKey> {
         access::identify(self.header("authorization"), || self.place_of_a_key())
     }
 

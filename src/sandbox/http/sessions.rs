@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::reply::{HandlerResult, Reply};
 use super::request::RequestContext;
-use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::fields::{self, FieldErrors};
 use crate::sandbox::rules::session::{SESSION_PROVIDER, Session, SessionState};
 use crate::sandbox::seed::Provider;
@@ -89,10 +89,7 @@ pub(super) fn card_of_person(context: &RequestContext<'_>) -> HandlerResult {
     Reply::ok(&json!({"has_card": session.has_card(context.tx.now)?}))
 }
 
-pub(super) fn require_session(
-    context: &RequestContext<'_>,
-    end_user: &str,
-) -> Result<(), ApiError> {
+pub(super) fn require_session(context: &RequestContext<'_>, end_user: &str) -> Result<()> {
     let session = latest(context, end_user)?;
     if session.is_some_and(|it| it.state(context.tx.now) == SessionState::Active) {
         Ok(())
@@ -102,7 +99,7 @@ pub(super) fn require_session(
 }
 
 /// The person's newest active session, else the newest.
-fn latest(context: &RequestContext<'_>, end_user: &str) -> Result<Option<Session>, ApiError> {
+fn latest(context: &RequestContext<'_>, end_user: &str) -> Result<Option<Session>> {
     let sessions = context.tx.sessions(&context.organization.id, Some(end_user))?;
     let is_active = |it: &Session| it.state(context.tx.now) == SessionState::Active;
     Ok(sessions.into_iter().max_by_key(|it| (is_active(it), it.number)))
@@ -120,7 +117,7 @@ fn has_sessions(context: &RequestContext<'_>, errors: &mut FieldErrors) -> bool 
     name == SESSION_PROVIDER.id()
 }
 
-fn find(context: &RequestContext<'_>) -> Result<Session, ApiError> {
+fn find(context: &RequestContext<'_>) -> Result<Session> {
     let number = IdKind::Session.number(&context.request.id);
     let read = |number| context.tx.session(&context.organization.id, number);
     number.map(read).transpose()?.flatten().ok_or(ApiError::SESSION_NOT_FOUND)

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::reply::{HandlerResult, Reply};
 use super::request::RequestContext;
-use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::create::serving;
 use crate::sandbox::rules::fields::{self, FieldErrors};
 use crate::sandbox::rules::provider_response::has_room;
@@ -53,7 +53,7 @@ pub(super) fn search(context: &RequestContext<'_>) -> HandlerResult {
 pub(super) fn known_venue(
     context: &RequestContext<'_>,
     id: &str,
-) -> Result<Cow<'static, SeedVenue>, ApiError> {
+) -> Result<Cow<'static, SeedVenue>> {
     let organization = &context.organization.id;
     let venue = context.tx.venue(organization, id)?.ok_or(ApiError::VENUE_NOT_FOUND)?;
     if context.tx.knows_venue(organization, &venue)? {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::api_error::ApiError;
+use super::api_error::{ApiError, Result};
 use super::organization::{CheckStatus, Organization};
 
 /// How many confirmed bookings an organization's test keys have free ("Limits", 4).
@@ -98,7 +98,7 @@ pub(crate) fn key(secret: &str) -> Option<ApiKey> {
 pub(crate) fn identify(
     authorization: Option<&str>,
     elsewhere: impl FnOnce() -> Option<String>,
-) -> Result<ApiKey, ApiError> {
+) -> Result<ApiKey> {
     let header = authorization.unwrap_or_default().trim();
     let (scheme, secret) = header.split_once(' ').unwrap_or((header, ""));
     let secret = secret.trim();
@@ -129,11 +129,7 @@ pub(crate) fn unknown(secret: &str) -> ApiError {
 }
 
 /// Checks environment, suspension and scope, in this order.
-pub(crate) fn admit(
-    key: &ApiKey,
-    organization: &Organization,
-    scope: Option<&str>,
-) -> Result<(), ApiError> {
+pub(crate) fn admit(key: &ApiKey, organization: &Organization, scope: Option<&str>) -> Result<()> {
     if key.kind == KeyKind::Beta {
         return Err(ApiError::WRONG_KEY_ENVIRONMENT);
     }
@@ -152,8 +148,8 @@ pub(crate) fn check_plan(
     key: &ApiKey,
     organization: &Organization,
     scope: Option<&str>,
-    used: impl FnOnce() -> Result<u32, ApiError>,
-) -> Result<(), ApiError> {
+    used: impl FnOnce() -> Result<u32>,
+) -> Result<()> {
     if key.kind == KeyKind::Live && scope.is_some() {
         if organization.billing_check == CheckStatus::Unavailable {
             return Err(ApiError::BILLING_CHECK_UNAVAILABLE);

@@ -5,6 +5,8 @@ use serde_json::{Map, Value, json};
 use super::state::BookingErrorCode;
 use crate::sandbox::seed::Provider;
 
+pub(crate) type Result<T, E = ApiError> = std::result::Result<T, E>;
+
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ApiError {
     /// One of the constants below: status, text, code (empty if there is none), situation of the

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::api_error::ApiError;
+use super::api_error::{ApiError, Result};
 use super::fields;
 use super::state::Ask;
 
@@ -24,7 +24,7 @@ struct ContinueBody {
 }
 
 impl ContinueRequest {
-    pub(crate) fn read(body: &[u8]) -> Result<Self, ApiError> {
+    pub(crate) fn read(body: &[u8]) -> Result<Self> {
         let answers: ContinueBody = fields::read(body)?;
         if answers.psp_abort == Some(false) {
             return Err(ApiError::invalid("psp_abort", "must be true"));

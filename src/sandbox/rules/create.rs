@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::api_error::ApiError;
+use super::api_error::{ApiError, Result};
 use super::booking::StoredCustomer;
 use super::fields::{self, FieldErrors};
 use super::organization::Organization;
@@ -45,7 +45,7 @@ struct Guest {
 }
 
 impl CreateRequest {
-    pub(crate) fn read(body: &[u8], now: Timestamp) -> Result<Self, ApiError> {
+    pub(crate) fn read(body: &[u8], now: Timestamp) -> Result<Self> {
         let mut body: CreateBody = fields::read(body)?;
         let guest = body.customer.take().unwrap_or_default();
         let payment_collection = body.payment_collection.as_deref();
@@ -70,14 +70,14 @@ impl CreateRequest {
     }
 
     /// The provider of the booking: the one named, else the venue's only one.
-    pub(crate) fn provider(&self, venue: &SeedVenue) -> Result<Provider, ApiError> {
+    pub(crate) fn provider(&self, venue: &SeedVenue) -> Result<Provider> {
         match &self.body.provider {
             Some(name) => serving(venue, name),
             None => venue.sole_provider().ok_or(ApiError::PROVIDER_NEEDED),
         }
     }
 
-    pub(crate) fn check_guest(&self, provider: Provider) -> Result<(), ApiError> {
+    pub(crate) fn check_guest(&self, provider: Provider) -> Result<()> {
         if is_placeholder(&self.customer.name) {
             return Err(ApiError::PLACEHOLDER_CUSTOMER);
         }
@@ -89,7 +89,7 @@ impl CreateRequest {
 
     /// The slot of the availability id, if the request has one. It must belong to this venue and
     /// start at the requested time.
-    pub(crate) fn offered_slot(&self, venue: &SeedVenue) -> Result<Option<OfferedSlot>, ApiError> {
+    pub(crate) fn offered_slot(&self, venue: &SeedVenue) -> Result<Option<OfferedSlot>> {
         let Some(id) = &self.body.availability_id else {
             return Ok(None);
         };
@@ -108,7 +108,7 @@ impl CreateRequest {
         organization: &Organization,
         venue: &SeedVenue,
         provider: Provider,
-    ) -> Result<(), ApiError> {
+    ) -> Result<()> {
         if !self.pays_by_vendor {
             Ok(())
         } else if !organization.vendor_payments {
@@ -130,7 +130,7 @@ impl CreateRequest {
 }
 
 /// The provider with this id. Fails if it does not serve the venue.
-pub(crate) fn serving(venue: &SeedVenue, name: &str) -> Result<Provider, ApiError> {
+pub(crate) fn serving(venue: &SeedVenue, name: &str) -> Result<Provider> {
     Provider::parse(name)
         .filter(|it| venue.providers.contains(it))
         .ok_or_else(|| ApiError::invalid("provider", "does not serve this venue"))

@@ -7,7 +7,7 @@ use axum::http::{HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::api_error::ApiError;
+use super::api_error::{ApiError, Result};
 use super::fields::typed;
 use crate::sandbox::seed;
 
@@ -112,7 +112,7 @@ fn preset(name: &str) -> Option<Value> {
 }
 
 /// The body, with the fields of its preset that it does not replace itself.
-fn with_preset(body: &Map<String, Value>) -> Result<Value, ApiError> {
+fn with_preset(body: &Map<String, Value>) -> Result<Value> {
     let mut whole = Map::new();
     if let Some(name) = body.get("preset").filter(|it| !it.is_null()) {
         let demand = || ApiError::invalid("preset", "must be flaky, slow, down or rate_limited");
@@ -135,7 +135,7 @@ impl Fault {
         body: &Map<String, Value>,
         is_served: impl Fn(&str, &str) -> bool,
         random: u32,
-    ) -> Result<Self, ApiError> {
+    ) -> Result<Self> {
         let mut fault: Self = typed(&with_preset(body)?)?;
         fault.on = match fault.on.trim().split_once(' ') {
             Some((method, path)) => format!("{} {}", method.to_uppercase(), path.trim()),
@@ -276,7 +276,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(body: &Value) -> Result<Fault, ApiError> {
+    fn read(body: &Value) -> Result<Fault> {
         Fault::read(
             body.as_object().unwrap(),
             |method, path| {

@@ -5,9 +5,9 @@ use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::api_error::ApiError;
+use super::api_error::{ApiError, Result};
 
-pub(crate) fn parse_body(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
+pub(crate) fn parse_body(body: &[u8]) -> Result<Map<String, Value>> {
     match serde_json::from_slice(body) {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(_) => Err(ApiError::wrong_type("body", "must be a JSON object")),
@@ -16,7 +16,7 @@ pub(crate) fn parse_body(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
 }
 
 /// Reads the fields of a body of the service. The error names the first of a wrong type.
-pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
     // To look for the mistake is worth its price only where there is one. A list would be read as
     // the values of the fields.
     let text = std::str::from_utf8(body).unwrap_or_default().trim_start();
@@ -32,7 +32,7 @@ pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
 }
 
 /// Reads a control's body, in which every field must be known. The error names the first.
-pub(crate) fn typed<T: DeserializeOwned>(body: &Value) -> Result<T, ApiError> {
+pub(crate) fn typed<T: DeserializeOwned>(body: &Value) -> Result<T> {
     serde_path_to_error::deserialize(body).map_err(|error| {
         let path = error.path().to_string();
         let field = if path == "." { "body" } else { &path };
@@ -113,7 +113,7 @@ impl FieldErrors {
     }
 
     /// The value if there were no errors, else the response that names all of them.
-    pub(crate) fn finish<T>(self, value: Option<T>) -> Result<T, ApiError> {
+    pub(crate) fn finish<T>(self, value: Option<T>) -> Result<T> {
         match value {
             Some(value) if self.0.is_empty() => Ok(value),
             _ => Err(ApiError::all_invalid(self.0)),

@@ -8,7 +8,7 @@ use jiff::{Timestamp, ToSpan, Zoned};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::api_error::ApiError;
+use super::api_error::{ApiError, Result};
 use super::booking::StoredCustomer;
 use super::fields::{rfc3339, typed};
 use super::state::{BookingErrorCode, BookingStatus};
@@ -92,7 +92,7 @@ type FixtureResult = (bool, &'static str, &'static str);
 
 impl Fixtures {
     /// The error is the first mistake, with the path that leads to it.
-    pub(crate) fn read(body: &Value) -> Result<Self, ApiError> {
+    pub(crate) fn read(body: &Value) -> Result<Self> {
         let fixtures: Self = typed(body)?;
         let mut ids = HashSet::new();
         for (place, venue) in fixtures.venues.iter().enumerate() {
@@ -107,11 +107,7 @@ impl Fixtures {
     }
 }
 
-fn refuse(
-    list: &str,
-    place: usize,
-    mut checks: impl Iterator<Item = FixtureResult>,
-) -> Result<(), ApiError> {
+fn refuse(list: &str, place: usize, mut checks: impl Iterator<Item = FixtureResult>) -> Result<()> {
     match checks.find(|(is_wrong, ..)| *is_wrong) {
         Some((_, field, why)) => Err(ApiError::invalid(&format!("{list}[{place}].{field}"), why)),
         None => Ok(()),

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::api_error::ApiError;
+use super::api_error::Result;
 use super::booking::{Modification, StoredBooking};
 use super::fields::{self, FieldErrors};
 use super::provider_response::has_room;
@@ -28,7 +28,7 @@ struct ModifyBody {
 }
 
 impl ModifyRequest {
-    pub(crate) fn read(body: &[u8], now: Timestamp) -> Result<Self, ApiError> {
+    pub(crate) fn read(body: &[u8], now: Timestamp) -> Result<Self> {
         let body: ModifyBody = fields::read(body)?;
         let (datetime, seating) = (body.datetime, body.seating_preference);
         let mut errors = FieldErrors::default();

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::api_error::ApiError;
+use super::api_error::{ApiError, Result};
 use super::fields::typed;
 use crate::sandbox::seed::Provider;
 
@@ -74,7 +74,7 @@ impl Organization {
 
     /// The settings with those of the body replaced. `null` clears an optional one. A URL stays
     /// only if the body that sets it says so.
-    pub(crate) fn merge(&self, body: &Map<String, Value>) -> Result<Self, ApiError> {
+    pub(crate) fn merge(&self, body: &Map<String, Value>) -> Result<Self> {
         let mut whole = json!(self);
         if body.contains_key("webhook_url") {
             whole["webhook_url_stays"] = json!(false);

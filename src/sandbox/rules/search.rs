@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::api_error::ApiError;
+use super::api_error::{ApiError, Result};
 use super::fields::{self, FieldErrors};
 use super::organization::Organization;
 use crate::sandbox::seed::{
@@ -93,7 +93,7 @@ impl SearchArea {
 }
 
 impl VenueSearch {
-    pub(crate) fn read(body: &[u8], own: &[SeedVenue]) -> Result<Self, ApiError> {
+    pub(crate) fn read(body: &[u8], own: &[SeedVenue]) -> Result<Self> {
         let body: SearchBody = fields::read(body)?;
         let missing = body.missing();
         if !missing.is_empty() {
@@ -127,7 +127,7 @@ impl VenueSearch {
     pub(crate) fn ask(
         &self,
         organization: &Organization,
-    ) -> Result<(Vec<Provider>, Vec<Provider>), ApiError> {
+    ) -> Result<(Vec<Provider>, Vec<Provider>)> {
         let fails = |provider: &Provider| match self.around {
             SearchArea::Place(SeedPlace::Outage) => true,
             SearchArea::Place(SeedPlace::PartialOutage) => *provider == Provider::C,

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::api_error::ApiError;
+use super::api_error::{ApiError, Result};
 use super::fields::{self, FieldErrors};
 use crate::sandbox::seed::Provider;
 
@@ -44,7 +44,7 @@ impl Session {
         organization: &str,
         code: String,
         now: Timestamp,
-    ) -> Result<Self, ApiError> {
+    ) -> Result<Self> {
         let body: ConnectBody = fields::read(body)?;
         let mut errors = FieldErrors::default();
         let end_user = errors.required("end_user", body.end_user);
@@ -82,7 +82,7 @@ impl Session {
     }
 
     /// Tries a code. Fails if it is wrong or no longer valid.
-    pub(crate) fn verify(&mut self, code: &str, now: Timestamp) -> Result<(), ApiError> {
+    pub(crate) fn verify(&mut self, code: &str, now: Timestamp) -> Result<()> {
         match self.state(now) {
             SessionState::Active => Err(ApiError::SESSION_ACTIVE),
             SessionState::Lapsed => Err(ApiError::RECONNECT_REQUIRED),
@@ -99,7 +99,7 @@ impl Session {
     }
 
     /// Fails without a saved sign-in.
-    pub(crate) fn has_card(&self, now: Timestamp) -> Result<bool, ApiError> {
+    pub(crate) fn has_card(&self, now: Timestamp) -> Result<bool> {
         match self.state(now) {
             SessionState::Active => Ok(!self.phone.ends_with('0')),
             _ => Err(ApiError::RECONNECT_REQUIRED),

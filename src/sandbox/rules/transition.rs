@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::api_error::ApiError;
+use super::api_error::{ApiError, Result};
 use super::continue_::ContinueRequest;
 use super::state::{Ask, BookingErrorCode, BookingState, CONFIRMED, PauseState};
 use crate::sandbox::seed::Provider;
@@ -20,7 +20,7 @@ pub(crate) enum BookingEvent {
     /// A change was requested; `venue` is whether the venue accepts it.
     Modify {
         provider: Provider,
-        venue: Result<(), ApiError>,
+        venue: Result<()>,
     },
     Cancel {
         provider: Provider,

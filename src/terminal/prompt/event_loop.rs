@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::question::{Deadline, PromptError};
+use super::question::{Deadline, PromptError, Result};
 use super::screen::{Screen, Size};
 use super::theme::Theme;
 use super::widget::{KeyEffect, Widget};
@@ -15,7 +15,7 @@ use crate::platform::system::tty::{Modes, Typed};
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Completes when Esc is pressed. Ctrl-C ends it as it ends a question; other keys do nothing.
-pub(super) async fn escaped(_restored_last: Modes) -> Result<(), PromptError> {
+pub(super) async fn escaped(_restored_last: Modes) -> Result<()> {
     let mut typed = Typed::open()?;
     loop {
         match typed.key().await? {
@@ -37,7 +37,7 @@ pub(super) async fn ask(
     widget: &mut Widget<'_>,
     deadline: Option<Deadline<'_>>,
     theme: &Theme,
-) -> Result<(), PromptError> {
+) -> Result<()> {
     // Dropped in this order: first the screen.
     let restored_last = modes;
     let mut screen = Screen::default();

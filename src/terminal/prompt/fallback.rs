@@ -1,17 +1,14 @@
 //! Questions without redrawing, for screen readers and simple terminals: print a line, read a line.
 
 use super::event_loop::POLL_INTERVAL;
-use super::question::{Deadline, Echo, PromptError, Question, countdown};
+use super::question::{Deadline, Echo, PromptError, Question, Result, countdown};
 use super::screen::write;
 use super::widget::Widget;
 use crate::platform::signals::Continued;
 use crate::platform::system::tty::{self, Modes};
 use crate::terminal::output::visible;
 
-pub(super) async fn ask(
-    widget: &mut Widget<'_>,
-    deadline: Option<Deadline<'_>>,
-) -> Result<(), PromptError> {
+pub(super) async fn ask(widget: &mut Widget<'_>, deadline: Option<Deadline<'_>>) -> Result<()> {
     let Question { confirms, echo, .. } = *widget.question;
     write(&widget.listing())?;
     loop {
@@ -31,7 +28,7 @@ pub(super) async fn ask(
 }
 
 /// Reads a line, `None` at the end of input. If there is neither, moves to a fresh line.
-async fn read(echo: Echo, deadline: Option<Deadline<'_>>) -> Result<Option<String>, PromptError> {
+async fn read(echo: Echo, deadline: Option<Deadline<'_>>) -> Result<Option<String>> {
     // A plain terminal cannot erase what it has shown.
     let unseen = (echo != Echo::Shown).then(Modes::unseen).transpose()?;
     let mut continued = Continued::listen()?;

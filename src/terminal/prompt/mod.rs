@@ -26,7 +26,7 @@ pub(crate) use line::Line;
 pub(crate) use question::{Deadline, PromptError, Question, countdown};
 pub(crate) use screen::{Size, write};
 
-use question::AnswerCheck;
+use question::{AnswerCheck, Result};
 use theme::Theme;
 use widget::Widget;
 
@@ -64,7 +64,7 @@ impl Prompter<'_> {
     }
 
     /// Whether this can be asked; else the error names what answers the question instead.
-    pub(crate) fn check(&self, question: &Question) -> Result<(), PromptError> {
+    pub(crate) fn check(&self, question: &Question) -> Result<()> {
         self.refusal.map_or(Ok(()), |reason| {
             let what = &question.what;
             let why = format!("{what} is missing, and prompts are disabled: {reason}");
@@ -86,7 +86,7 @@ impl Prompter<'_> {
         question: &Question,
         rows: &[String],
         default: usize,
-    ) -> Result<usize, PromptError> {
+    ) -> Result<usize> {
         if rows.is_empty() {
             let what = format!("there are no {} to choose from", question.noun);
             return Err(PromptError::Failed(Error::usage(what)));
@@ -102,7 +102,7 @@ impl Prompter<'_> {
         question: &Question,
         rows: &[String],
         check: AnswerCheck<'_>,
-    ) -> Result<String, PromptError> {
+    ) -> Result<String> {
         let mut menu = Widget::new(question, rows, 0).or_typed(None, check);
         self.ask(&mut menu).await?;
         Ok(menu.text)
@@ -114,7 +114,7 @@ impl Prompter<'_> {
         &self,
         question: &Question,
         options: &[impl ToString],
-    ) -> Result<usize, PromptError> {
+    ) -> Result<usize> {
         let rows: Vec<String> = options.iter().map(ToString::to_string).collect();
         let mut menu = Widget::new(question, &rows, 0);
         self.ask(&mut menu).await?;
@@ -127,7 +127,7 @@ impl Prompter<'_> {
         question: &Question,
         default: Option<&str>,
         check: AnswerCheck<'_>,
-    ) -> Result<String, PromptError> {
+    ) -> Result<String> {
         let mut input = Widget::new(question, &[], 0).or_typed(default, check);
         self.ask(&mut input).await?;
         Ok(input.text)
@@ -135,11 +135,7 @@ impl Prompter<'_> {
 
     /// Asks for yes or no, as a word and Enter; Enter alone is `default`, Esc is no unless it goes
     /// back. What was typed before the question was drawn does not count.
-    pub(crate) async fn confirm(
-        &self,
-        question: &Question,
-        default: bool,
-    ) -> Result<bool, PromptError> {
+    pub(crate) async fn confirm(&self, question: &Question, default: bool) -> Result<bool> {
         let question = Question { confirms: true, ..question.clone() };
         let default = if default { "yes" } else { "no" };
         let check = |line: &str| yes_or_no(line).map(drop);
@@ -151,7 +147,7 @@ impl Prompter<'_> {
     }
 
     /// Completes when Esc is pressed during a wait; pending forever if prompts are disabled.
-    pub(crate) async fn escape(&self) -> Result<(), PromptError> {
+    pub(crate) async fn escape(&self) -> Result<()> {
         let is_live = self.interactive() && !self.is_plain;
         match is_live.then(Modes::raw) {
             Some(Ok(modes)) => event_loop::escaped(modes).await,
@@ -165,12 +161,12 @@ impl Prompter<'_> {
         question: &Question,
         command: &str,
         initial: &str,
-    ) -> Result<Option<String>, PromptError> {
+    ) -> Result<Option<String>> {
         self.check(question)?;
         Ok(editor::edit(command, initial)?)
     }
 
-    async fn ask(&self, widget: &mut Widget<'_>) -> Result<(), PromptError> {
+    async fn ask(&self, widget: &mut Widget<'_>) -> Result<()> {
         self.check(widget.question)?;
         let theme = Theme::new(self.color);
         match (!self.is_plain).then(Modes::raw) {

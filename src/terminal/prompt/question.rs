@@ -61,9 +61,8 @@ impl Question {
     }
 
     /// Adds a line below the question, such as what its keys do.
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
     }
 
     /// Says what the rows of a list are, in the plural: "slots".
@@ -72,16 +71,16 @@ impl Question {
     }
 
     /// Marks the answer as a short-lived secret: shown while it is typed, then masked.
-    pub(crate) fn fleeting(mut self) -> Self {
-        self.echo = Echo::Fleeting;
-        self
+    pub(crate) fn fleeting(self) -> Self {
+        Self { echo: Echo::Fleeting, ..self }
     }
 
-    pub(crate) fn hidden(mut self) -> Self {
-        self.echo = Echo::Hidden;
-        self
+    pub(crate) fn hidden(self) -> Self {
+        Self { echo: Echo::Hidden, ..self }
     }
 }
+
+pub(super) type Result<T, E = PromptError> = std::result::Result<T, E>;
 
 #[derive(Debug)]
 pub(crate) enum PromptError {

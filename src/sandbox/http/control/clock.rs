@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::http::reply::{HandlerResult, Reply};
 use crate::sandbox::http::request::Request;
-use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::fields::{parse_advance, rfc3339, typed};
 use crate::sandbox::store::Tx;
 use crate::sandbox::wire::WireTime;
@@ -31,7 +31,7 @@ pub(super) fn show(tx: &Tx<'_>, _request: &Request) -> HandlerResult {
 }
 
 /// Of one organization, or of all: then its own fields are those of the main one.
-pub(super) fn state(tx: &Tx<'_>) -> Result<Value, ApiError> {
+pub(super) fn state(tx: &Tx<'_>) -> Result<Value> {
     let mut clock = json!({"now": WireTime(tx.now), "offset_seconds": tx.offset_seconds()});
     if tx.is_frozen() {
         clock["frozen"] = json!(true);
@@ -92,14 +92,14 @@ pub(super) fn change(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     show(&changed, request)
 }
 
-fn advance<'a>(tx: &Tx<'a>, field: &str, by: SignedDuration) -> Result<Tx<'a>, ApiError> {
+fn advance<'a>(tx: &Tx<'a>, field: &str, by: SignedDuration) -> Result<Tx<'a>> {
     for clock in tx.clocks()? {
         check(add_clamped(clock.now, by), field)?;
     }
     Ok(tx.advance(by)?)
 }
 
-fn check(at: Timestamp, field: &str) -> Result<(), ApiError> {
+fn check(at: Timestamp, field: &str) -> Result<()> {
     if at > FARTHEST {
         return Err(ApiError::invalid(field, "leads past the year 9000"));
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::sandbox::http::endpoints::ENDPOINTS;
 use crate::sandbox::http::reply::{HandlerResult, Reply};
 use crate::sandbox::http::request::Request;
-use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::fault::{Fault, matches_path};
 use crate::sandbox::store::{Tx, random};
 use crate::sandbox::wire::IdKind;
@@ -30,7 +30,7 @@ pub(super) fn list(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 }
 
 /// All, or those that happen to an organization alone.
-pub(super) fn state(tx: &Tx<'_>, organization: Option<&str>) -> Result<Value, ApiError> {
+pub(super) fn state(tx: &Tx<'_>, organization: Option<&str>) -> Result<Value> {
     let faults = tx.faults(organization)?.into_iter().map(FaultDocument::from_row);
     Ok(json!({"faults": faults.collect::<Vec<_>>()}))
 }

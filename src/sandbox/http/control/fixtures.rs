@@ -10,7 +10,7 @@ use crate::sandbox::http::bookings::{generated_codes, send_code};
 use crate::sandbox::http::reply::{HandlerResult, Reply};
 use crate::sandbox::http::request::Request;
 use crate::sandbox::http::venues::slot_of;
-use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::booking::{StoredBooking, StoredCustomer};
 use crate::sandbox::rules::fixtures::{BookingFixture, Fixtures};
 use crate::sandbox::rules::organization::Organization;
@@ -28,7 +28,7 @@ pub(super) fn load(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 
 /// Adds the document's venues and bookings to an organization, in place of those of the same ids. A
 /// document with a mistake adds nothing.
-pub(crate) fn load_into(tx: &Tx<'_>, organization: &str, body: &Value) -> Result<Value, ApiError> {
+pub(crate) fn load_into(tx: &Tx<'_>, organization: &str, body: &Value) -> Result<Value> {
     let fixtures = Fixtures::read(body)?;
     let venues: Vec<SeedVenue> = fixtures.venues.into_iter().map(|it| it.venue()).collect();
     let mut taken = HashSet::new();

@@ -16,7 +16,7 @@ use axum::response::{IntoResponse, Response};
 use super::reply::{AnsweredAt, HandlerResult};
 use super::request::Request;
 use super::{SandboxService, page};
-use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::api_error::Result;
 use crate::sandbox::rules::fields::FieldErrors;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::store::{ChangeTopic, Tx};
@@ -49,7 +49,7 @@ enum Work {
     /// sees changing: it does not see rows without a number, nor the deletion of a whole table.
     Write(fn(&Tx<'_>, &Request) -> HandlerResult, Option<ChangeTopic>),
     /// From what this process keeps.
-    Process(fn(&Arc<SandboxService>, &Request) -> Result<Response, ApiError>),
+    Process(fn(&Arc<SandboxService>, &Request) -> Result<Response>),
 }
 
 const RESET_PATH: &str = "/sandbox/reset";
@@ -95,7 +95,7 @@ const FILTERS: [&str; 6] = ["limit", "status", "method", "path", "booking", "aft
 
 impl Control {
     /// The request's organization. Fails on any parameter that would be ignored.
-    fn organization(&self, request: &Request) -> Result<Option<String>, ApiError> {
+    fn organization(&self, request: &Request) -> Result<Option<String>> {
         let main = (self.about == About::Main).then(|| Organization::MAIN.to_owned());
         if self.about == About::Page {
             return Ok(main);
@@ -179,6 +179,6 @@ pub(super) async fn answer(
 }
 
 /// Fails if the request is about an organization that does not exist.
-fn known(tx: &Tx<'_>, request: &Request) -> Result<(), ApiError> {
+fn known(tx: &Tx<'_>, request: &Request) -> Result<()> {
     request.organization.as_deref().map_or(Ok(()), |it| organization::named(tx, it).map(drop))
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::sandbox::http::reply::{HandlerResult, Reply};
 use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::access::{BOOKINGS_CREATE, KeyKind, built_in_keys, keys_of};
-use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::fields::typed;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::store::Tx;
@@ -17,7 +17,7 @@ pub(super) fn show(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 }
 
 /// The settings of all, or of an organization alone.
-pub(super) fn state(tx: &Tx<'_>, organization: Option<&str>) -> Result<Value, ApiError> {
+pub(super) fn state(tx: &Tx<'_>, organization: Option<&str>) -> Result<Value> {
     let mut organizations = all(tx)?;
     organizations.retain(|it| organization.is_none_or(|wanted| it.id == wanted));
     Ok(json!({ "organizations": organizations }))
@@ -36,7 +36,7 @@ pub(super) fn list(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     Reply::ok(&json!({ "organizations": organizations }))
 }
 
-fn all(tx: &Tx<'_>) -> Result<Vec<Organization>, ApiError> {
+fn all(tx: &Tx<'_>) -> Result<Vec<Organization>> {
     let mut organizations = Vec::new();
     for id in Organization::BUILT_IN {
         organizations.extend(tx.organization(id)?);
@@ -108,10 +108,10 @@ pub(super) fn keys(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     Reply::ok(&json!({"keys": keys.collect::<Vec<_>>()}))
 }
 
-fn find(tx: &Tx<'_>, request: &Request) -> Result<Organization, ApiError> {
+fn find(tx: &Tx<'_>, request: &Request) -> Result<Organization> {
     named(tx, request.organization.as_deref().unwrap_or(Organization::MAIN))
 }
 
-pub(super) fn named(tx: &Tx<'_>, name: &str) -> Result<Organization, ApiError> {
+pub(super) fn named(tx: &Tx<'_>, name: &str) -> Result<Organization> {
     tx.organization_named(name)?.ok_or(ApiError::ORGANIZATION_UNKNOWN)
 }

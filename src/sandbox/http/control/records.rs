@@ -11,7 +11,7 @@ use crate::sandbox::http::loopback::Own;
 use crate::sandbox::http::reply::{HandlerResult, Reply};
 use crate::sandbox::http::report::Report;
 use crate::sandbox::http::request::Request;
-use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::seed::{Provider, Scenario, SeedVenue, venues};
@@ -35,13 +35,13 @@ pub(super) fn events(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     Reply::ok(&json!({"events": tx.events(owned(tx, request)?.number)?}))
 }
 
-pub(super) fn booking(tx: &Tx<'_>, number: i64) -> Result<Option<Value>, ApiError> {
+pub(super) fn booking(tx: &Tx<'_>, number: i64) -> Result<Option<Value>> {
     let (booking, names) = (tx.any_booking(number)?, tx.organization_names()?);
     Ok(booking.map(|it| json!(BookingDocument::owned(&it, &names))))
 }
 
 /// The booking that the path names.
-pub(super) fn owned(tx: &Tx<'_>, request: &Request) -> Result<StoredBooking, ApiError> {
+pub(super) fn owned(tx: &Tx<'_>, request: &Request) -> Result<StoredBooking> {
     let number = IdKind::Booking.number(&request.id);
     let found = number.map(|it| tx.any_booking(it)).transpose()?.flatten();
     found
@@ -69,7 +69,7 @@ pub(super) fn resend(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 }
 
 /// The event that the path names, which has a delivery.
-fn event(tx: &Tx<'_>, request: &Request) -> Result<i64, ApiError> {
+fn event(tx: &Tx<'_>, request: &Request) -> Result<i64> {
     let event = IdKind::Event.number(&request.id).ok_or(ApiError::DELIVERY_NOT_FOUND)?;
     let found = tx.deliveries(Some(event), request.organization.as_deref())?;
     found.first().map(|_| event).ok_or(ApiError::DELIVERY_NOT_FOUND)
@@ -98,10 +98,7 @@ fn venue(venue: &SeedVenue) -> Value {
 }
 
 /// What the requests and deliveries never met, and which rules they broke.
-pub(super) fn report(
-    service: &Arc<SandboxService>,
-    request: &Request,
-) -> Result<Response, ApiError> {
+pub(super) fn report(service: &Arc<SandboxService>, request: &Request) -> Result<Response> {
     let log = service.exchanges.as_ref().ok_or(ApiError::NO_REPORT)?;
     service.store.look(|tx| {
         let organization = request.organization.as_deref();
@@ -112,10 +109,7 @@ pub(super) fn report(
     })
 }
 
-pub(super) fn requests(
-    service: &Arc<SandboxService>,
-    request: &Request,
-) -> Result<Response, ApiError> {
+pub(super) fn requests(service: &Arc<SandboxService>, request: &Request) -> Result<Response> {
     let names = service.store.look(|tx| tx.organization_names())?;
     let filter = Filter::read(request.organization.clone(), |name| request.query(name))?;
     let stored = service.exchanges.as_ref().map(|it| it.list(&filter));
@@ -124,10 +118,7 @@ pub(super) fn requests(
     Ok(Reply::ok(&document).into_response())
 }
 
-pub(super) fn request(
-    service: &Arc<SandboxService>,
-    request: &Request,
-) -> Result<Response, ApiError> {
+pub(super) fn request(service: &Arc<SandboxService>, request: &Request) -> Result<Response> {
     let number = IdKind::Request.number(&request.id);
     let stored = service.exchanges.as_ref().zip(number);
     let found = stored.and_then(|(log, number)| log.numbered(number));

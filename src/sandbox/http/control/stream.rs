@@ -16,17 +16,14 @@ use super::{clock, faults, organization, records};
 use crate::sandbox::http::SandboxService;
 use crate::sandbox::http::exchanges::Exchange;
 use crate::sandbox::http::request::Request;
-use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::api_error::Result;
 use crate::sandbox::store::{ChangeTopic, ChangedRow, Tip, Tx};
 
 /// How often to check whether time moved a booking, or another process wrote to the file.
 const CHECK: Duration = Duration::from_secs(1);
 
 /// The stream, from the event after `Last-Event-ID`, else from now on.
-pub(super) fn answer(
-    service: &Arc<SandboxService>,
-    request: &Request,
-) -> Result<Response, ApiError> {
+pub(super) fn answer(service: &Arc<SandboxService>, request: &Request) -> Result<Response> {
     let tip = service.store.follow()?;
     let now = tip.borrow().last;
     let place = request.header("last-event-id").map_or(now, |it| it.parse().unwrap_or(i64::MIN));
@@ -121,7 +118,7 @@ fn state(
     tx: &Tx<'_>,
     change: ChangedRow,
     owner: Option<&str>,
-) -> Result<Option<(&'static str, Value)>, ApiError> {
+) -> Result<Option<(&'static str, Value)>> {
     let number = change.number;
     let (name, state) = match change.topic {
         ChangeTopic::Request | ChangeTopic::Everything => return Ok(None),

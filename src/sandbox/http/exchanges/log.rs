@@ -9,7 +9,7 @@ use std::time::Instant;
 use jiff::Timestamp;
 
 use super::exchange::Exchange;
-use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::api_error::Result;
 use crate::sandbox::rules::fields::FieldErrors;
 use crate::sandbox::store::SentDelivery;
 use crate::sandbox::wire::IdKind;
@@ -192,7 +192,7 @@ impl Filter {
     pub(in super::super) fn read(
         organization: Option<String>,
         query: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self, ApiError> {
+    ) -> Result<Self> {
         let mut errors = FieldErrors::default();
         let limit = query("limit").map_or(Some(LIMIT), |it| it.parse().ok());
         let limit = limit.filter(|it| (1..=MOST).contains(it));
