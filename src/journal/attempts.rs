@@ -13,7 +13,7 @@ use super::wish::RecordedRequest;
 use crate::json::plain;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
-use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, SqlRow, Value, values};
+use crate::platform::sql::{Sql, SqlFailure, SqlResult, SqlRow, Value, values};
 
 fn attempt(row: &SqlRow) -> SqlResult<Attempt> {
     let json = |text: String| serde_json::from_str(&text).map_err(|_| SqlFailure::Unreadable);
@@ -59,7 +59,7 @@ fn run(row: &SqlRow) -> SqlResult<Run> {
 
 /// The attempts that meet a condition, oldest first, each with its runs.
 pub(super) fn load_where(
-    statements: &dyn SqlExecutor,
+    statements: &dyn Sql,
     condition: &str,
     values: &[Value<'_>],
 ) -> SqlResult<Vec<Attempt>> {
@@ -67,7 +67,7 @@ pub(super) fn load_where(
 }
 
 fn select(
-    statements: &dyn SqlExecutor,
+    statements: &dyn Sql,
     condition: &str,
     values: &[Value<'_>],
     lock: &str,
@@ -97,10 +97,7 @@ fn select(
 const WITH_KEY: &str = "WHERE idempotency_key = ?1";
 
 /// The attempt under a key, for a transaction that changes it: others wait for its end.
-pub(super) fn load_for_update(
-    statements: &dyn SqlExecutor,
-    key: &str,
-) -> SqlResult<Option<Attempt>> {
+pub(super) fn load_for_update(statements: &dyn Sql, key: &str) -> SqlResult<Option<Attempt>> {
     Ok(select(statements, WITH_KEY, values![key], " FOR UPDATE")?.pop())
 }
 
@@ -168,7 +165,7 @@ impl Journal {
 
 /// Writes an attempt and its runs, or removes it. Repeated if another process added it meanwhile.
 pub(super) fn save(
-    statements: &dyn SqlExecutor,
+    statements: &dyn Sql,
     before: Option<&Attempt>,
     now: Option<&Attempt>,
 ) -> SqlResult<()> {
@@ -192,7 +189,7 @@ pub(super) fn save(
     Ok(())
 }
 
-fn write_attempt(statements: &dyn SqlExecutor, is_known: bool, attempt: &Attempt) -> SqlResult<()> {
+fn write_attempt(statements: &dyn Sql, is_known: bool, attempt: &Attempt) -> SqlResult<()> {
     const CHANGED: &str = "ON CONFLICT (idempotency_key) DO UPDATE SET account = excluded.account, state = excluded.state,
          booking_id = excluded.booking_id, http_status = excluded.http_status, updated_at = excluded.updated_at,
          request = excluded.request, request_hash = excluded.request_hash, asked = excluded.asked,
@@ -223,12 +220,7 @@ fn write_attempt(statements: &dyn SqlExecutor, is_known: bool, attempt: &Attempt
     statements.insert(&write, row)
 }
 
-fn write_run(
-    statements: &dyn SqlExecutor,
-    is_known: bool,
-    attempt: &Attempt,
-    run: &Run,
-) -> SqlResult<()> {
+fn write_run(statements: &dyn Sql, is_known: bool, attempt: &Attempt, run: &Run) -> SqlResult<()> {
     const ENDED: &str = "ON CONFLICT (idempotency_key, number) DO UPDATE SET outcome = excluded.outcome,
          abandoned = excluded.abandoned, http_status = excluded.http_status, error_code = excluded.error_code,
          request_id = excluded.request_id, booking_id = excluded.booking_id, ended_at = excluded.ended_at";

@@ -9,7 +9,7 @@ use super::bookings::is_forgotten;
 use super::scope::Scope;
 use crate::json::Document;
 use crate::outcome::{Exit, Result};
-use crate::platform::sql::{SqlExecutor, SqlResult, SqlRow, values};
+use crate::platform::sql::{Sql, SqlResult, SqlRow, values};
 use crate::secrets::redact_document;
 
 /// What is printed of a row beside its number.
@@ -129,7 +129,7 @@ impl Journal {
 
 /// Copies a row of another journal, unless what is known here is as new. The result of a booking
 /// whose guest was deleted here stays deleted.
-pub(super) fn copy_row(statements: &dyn SqlExecutor, scope: &Scope, row: &SqlRow) -> SqlResult<()> {
+pub(super) fn copy_row(statements: &dyn Sql, scope: &Scope, row: &SqlRow) -> SqlResult<()> {
     const COPY: &str = "INSERT INTO batch_rows
             (origin, batch, row_key, idempotency_key, exit_code, booking_id, booking, error, seen_at)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (origin, batch, row_key) DO UPDATE SET

@@ -13,7 +13,7 @@ use super::searched::Searched;
 use super::{Journal, guests};
 use crate::json::Document;
 use crate::outcome::Result;
-use crate::platform::sql::{SqlExecutor, SqlResult, SqlRow, values};
+use crate::platform::sql::{Sql, SqlResult, SqlRow, values};
 use crate::secrets::redact_document;
 use crate::service::documents::booking::{Booking, Status};
 
@@ -133,7 +133,7 @@ pub(super) struct RecordedBooking {
 }
 
 pub(super) fn load_for_update(
-    statements: &dyn SqlExecutor,
+    statements: &dyn Sql,
     origin: &str,
     id: &str,
 ) -> SqlResult<Option<RecordedBooking>> {
@@ -157,11 +157,7 @@ pub(super) fn load_for_update(
 }
 
 /// Whether the guest of a booking was deleted with the attempt that made it.
-pub(super) fn is_forgotten(
-    statements: &dyn SqlExecutor,
-    origin: &str,
-    id: &str,
-) -> SqlResult<bool> {
+pub(super) fn is_forgotten(statements: &dyn Sql, origin: &str, id: &str) -> SqlResult<bool> {
     let query =
         "SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2 AND forgotten_at IS NOT NULL";
     Ok(statements.first(query, values![origin, id])?.is_some())
@@ -183,7 +179,7 @@ pub(super) struct SeenBooking<'a> {
 
 /// Stores a booking. If another process added it meanwhile, the transaction is repeated.
 pub(super) fn store(
-    statements: &dyn SqlExecutor,
+    statements: &dyn Sql,
     scope: &Scope,
     held: Option<&RecordedBooking>,
     booking: &Booking,
@@ -264,7 +260,7 @@ fn stored_terms(terms: &Json) -> String {
 }
 
 pub(super) fn keep(
-    statements: &dyn SqlExecutor,
+    statements: &dyn Sql,
     scope: &Scope,
     attempt: &Attempt,
     booking: &Booking,
@@ -285,7 +281,7 @@ pub(super) fn keep(
 
 /// Stores a booking that may come from elsewhere, seen at a moment.
 fn keep_seen(
-    statements: &dyn SqlExecutor,
+    statements: &dyn Sql,
     scope: &Scope,
     held: Option<&RecordedBooking>,
     booking: &Booking,

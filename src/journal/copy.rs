@@ -13,7 +13,7 @@ use super::protocol::Attempt;
 use super::scope::Scope;
 use super::{Journal, protocol};
 use crate::outcome::{Error, Result};
-use crate::platform::sql::{SqlExecutor, SqlResult, SqlRow, values};
+use crate::platform::sql::{Sql, SqlResult, SqlRow, values};
 
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Copied {
@@ -51,7 +51,7 @@ pub(crate) fn copy(from: &Path, into: &Journal) -> Result<Copied> {
 }
 
 /// Copies an attempt with its runs. Returns `false` if the key stands for another request there.
-fn copy_attempt(statements: &dyn SqlExecutor, scope: &Scope, attempt: &Attempt) -> SqlResult<bool> {
+fn copy_attempt(statements: &dyn Sql, scope: &Scope, attempt: &Attempt) -> SqlResult<bool> {
     let mut attempt = attempt.clone();
     for run in &mut attempt.runs {
         run.maker.get_or_insert_with(|| scope.maker.clone());
@@ -66,7 +66,7 @@ fn copy_attempt(statements: &dyn SqlExecutor, scope: &Scope, attempt: &Attempt) 
 
 /// Copies a booking that is newer than what is known there. A guest that was deleted in either of
 /// them does not come back.
-fn copy_booking(statements: &dyn SqlExecutor, scope: &Scope, row: &SqlRow) -> SqlResult<()> {
+fn copy_booking(statements: &dyn Sql, scope: &Scope, row: &SqlRow) -> SqlResult<()> {
     let Some(stored) = KeptBooking::read(row)? else {
         return Ok(());
     };

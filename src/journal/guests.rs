@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::Journal;
 use super::scope::Scope;
 use crate::outcome::Result;
-use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, Value, values};
+use crate::platform::sql::{Sql, SqlFailure, SqlResult, Value, values};
 
 /// How many guests a transaction deletes at most, to keep waits short; more than it adds.
 const AT_ONCE: u32 = 1000;
@@ -44,7 +44,7 @@ const UNTIL: &str = "origin = ?1 AND created_at <= ?2";
 /// Deletes the guests of attempts at this service that are older than the retention. A booking
 /// keeps its id, status and creation time. Returns the number of changed rows, as known before the
 /// commit. Leaves to another process what that is deleting.
-pub(super) fn purge(statements: &dyn SqlExecutor, scope: &Scope) -> SqlResult<usize> {
+pub(super) fn purge(statements: &dyn Sql, scope: &Scope) -> SqlResult<usize> {
     let now = Timestamp::now().to_string();
     let ended = scope.retention_cutoff().to_string();
     let row = values![&scope.origin, &ended, &now, AT_ONCE];
@@ -81,11 +81,7 @@ fn strip_attempts(lock: &str) -> String {
 }
 
 /// Deletes the results that meet a condition, with their guests. A batch's rows stay.
-fn strip_results(
-    statements: &dyn SqlExecutor,
-    condition: &str,
-    values: &[Value<'_>],
-) -> SqlResult<usize> {
+fn strip_results(statements: &dyn Sql, condition: &str, values: &[Value<'_>]) -> SqlResult<usize> {
     let strip = format!(
         "UPDATE batch_rows SET exit_code = NULL, booking_id = NULL, booking = NULL, error = NULL
          WHERE origin = ?1 AND exit_code IS NOT NULL AND {condition}"

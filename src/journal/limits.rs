@@ -11,7 +11,7 @@ use super::Journal;
 use super::claim::is_over;
 use super::scope::Scope;
 use crate::outcome::Result;
-use crate::platform::sql::{SqlExecutor, SqlResult, SqlRow, values};
+use crate::platform::sql::{Sql, SqlResult, SqlRow, values};
 
 /// With more requests left than this, even many processes do not exhaust the window unnoticed.
 const PLENTY: u32 = 8;
@@ -98,7 +98,7 @@ pub(super) enum Admission {
 /// Updates the stored window of this name by a response, within a transaction; deletes it if the
 /// service has it no more. A response never gives back what others have used meanwhile.
 pub(super) fn store_observed(
-    statements: &dyn SqlExecutor,
+    statements: &dyn Sql,
     scope: &Scope,
     (name, seen): &(String, Option<RateLimitWindow>),
 ) -> SqlResult<()> {
@@ -188,7 +188,7 @@ impl Journal {
 
 /// Counts a request, within the transaction in which `known` was held.
 pub(super) fn count(
-    statements: &dyn SqlExecutor,
+    statements: &dyn Sql,
     scope: &Scope,
     is_shared: bool,
     name: &str,
@@ -206,7 +206,7 @@ pub(super) fn count(
 
 /// Takes a request from a window that is known. Returns the window if it is exhausted.
 fn take(
-    statements: &dyn SqlExecutor,
+    statements: &dyn Sql,
     scope: &Scope,
     known: RateLimitWindow,
     clock: ServiceClock<'_>,
@@ -220,7 +220,7 @@ fn take(
 
 /// Lets one computer after the other send the first request, until an answer shows the window.
 fn probe_window(
-    statements: &dyn SqlExecutor,
+    statements: &dyn Sql,
     scope: &Scope,
     name: &str,
     begun: Option<RateLimitWindow>,
@@ -250,7 +250,7 @@ fn probe_window(
 /// Ends the learning of a window. The next computer learns it, unless the service has answered
 /// without telling of one.
 pub(super) fn end_learning(
-    statements: &dyn SqlExecutor,
+    statements: &dyn Sql,
     scope: &Scope,
     name: &str,
     was_answered: bool,
@@ -266,7 +266,7 @@ pub(super) const FOR_UPDATE: &str = " FOR UPDATE";
 
 /// A window. With the lock `FOR_UPDATE` others wait until the transaction ends.
 pub(super) fn find(
-    statements: &dyn SqlExecutor,
+    statements: &dyn Sql,
     scope: &Scope,
     name: &str,
     lock: &str,
@@ -280,7 +280,7 @@ const REPLACE: &str = "ON CONFLICT (origin, bucket) DO UPDATE SET allowed = excl
     remaining = excluded.remaining, resets_at = excluded.resets_at, ahead = excluded.ahead, seen_at = excluded.seen_at";
 
 fn store(
-    statements: &dyn SqlExecutor,
+    statements: &dyn Sql,
     scope: &Scope,
     window: &RateLimitWindow,
     if_stored: &str,

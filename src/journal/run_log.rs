@@ -14,7 +14,7 @@ use super::wish::RecordedRequest;
 use super::{Journal, bookings, guests};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
-use crate::platform::sql::{SqlExecutor, SqlResult, values};
+use crate::platform::sql::{Sql, SqlResult, values};
 use crate::service::documents::booking::Booking;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,7 +158,7 @@ impl Intent<'_> {
     /// Writes it, unless it is refused. Others wait for the transaction and the window.
     fn write(
         &self,
-        statements: &dyn SqlExecutor,
+        statements: &dyn Sql,
         scope: &Scope,
         is_shared: bool,
         token: &str,
@@ -226,7 +226,7 @@ const OTHER_ATTEMPT: &str = "
 
 /// Returns, beside what is known then, how many guests were deleted.
 fn write_end(
-    statements: &dyn SqlExecutor,
+    statements: &dyn Sql,
     scope: &Scope,
     run: &RunId,
     reported: &RunEnd<'_>,

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use rusqlite::Connection;
 
 use crate::outcome::Error;
-use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, SqlRow, values};
+use crate::platform::sql::{Sql, SqlFailure, SqlResult, SqlRow, values};
 
 /// What each version after the first adds to the tables of `schema.sql`: statements that end in `;`
 /// and a line end. Never change a released one.
@@ -41,7 +41,7 @@ pub(super) fn is_current(row: &SqlRow) -> SqlResult<bool> {
 
 /// Brings tables of version `found` to this one. `dialect` adapts a statement to the database.
 pub(super) fn migrate(
-    statements: &dyn SqlExecutor,
+    statements: &dyn Sql,
     found: i64,
     dialect: &dyn Fn(&str) -> String,
 ) -> SqlResult<()> {

@@ -16,7 +16,7 @@ use super::scope::Scope;
 use super::{schema, team};
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::Database;
-use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult};
+use crate::platform::sql::{Sql, SqlFailure, SqlResult};
 use crate::platform::sqlite::{self, JournalMode, Kind};
 use crate::platform::{ownership, private_file, shell};
 
@@ -118,12 +118,9 @@ impl Journal {
 
     /// Runs `work` in one transaction that is on the disk when this returns. A shared journal may
     /// run it again, and it must then find its own effects: see [`Database::transaction`].
-    pub(super) fn write<T>(
-        &self,
-        work: impl Fn(&dyn SqlExecutor, &Scope) -> SqlResult<T>,
-    ) -> Result<T> {
+    pub(super) fn write<T>(&self, work: impl Fn(&dyn Sql, &Scope) -> SqlResult<T>) -> Result<T> {
         let observed = self.observed.take();
-        let work = |statements: &dyn SqlExecutor| {
+        let work = |statements: &dyn Sql| {
             for seen in &observed {
                 store_observed(statements, &self.scope, seen)?;
             }
@@ -144,10 +141,7 @@ impl Journal {
         }
     }
 
-    pub(super) fn read<T>(
-        &self,
-        work: impl Fn(&dyn SqlExecutor, &Scope) -> SqlResult<T>,
-    ) -> Result<T> {
+    pub(super) fn read<T>(&self, work: impl Fn(&dyn Sql, &Scope) -> SqlResult<T>) -> Result<T> {
         match &self.place {
             Backend::File { connection, path } => {
                 work(connection, &self.scope).map_err(|why| into_error(path, &why))

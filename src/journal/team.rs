@@ -3,7 +3,7 @@
 use super::schema::{self, FIND_VERSION};
 use crate::outcome::{Error, Result};
 use crate::platform::postgres::{Database, Guard};
-use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult};
+use crate::platform::sql::{Sql, SqlFailure, SqlResult};
 
 /// What must hold of a database before it is used as a journal: it has the expected tables.
 pub(super) const GUARD: Guard = Guard {
@@ -40,7 +40,7 @@ pub(crate) struct Prepared {
 }
 
 /// Makes the tables, or brings them to this version. Returns whether there were none.
-fn make_tables(statements: &dyn SqlExecutor) -> SqlResult<bool> {
+fn make_tables(statements: &dyn Sql) -> SqlResult<bool> {
     statements.execute("SET LOCAL statement_timeout = 0", &[])?;
     statements.execute("SET LOCAL lock_timeout = 0", &[])?;
     refuse_second(statements)?;
@@ -71,7 +71,7 @@ fn make_tables(statements: &dyn SqlExecutor) -> SqlResult<bool> {
 }
 
 /// Refuses to make a journal in front of the one that this user finds already: it would be empty.
-fn refuse_second(statements: &dyn SqlExecutor) -> SqlResult<()> {
+fn refuse_second(statements: &dyn Sql) -> SqlResult<()> {
     let find = "SELECT nspname AS there, coalesce(current_schema(), '') AS here FROM pg_class
         JOIN pg_namespace ON pg_namespace.oid = relnamespace
         WHERE pg_class.oid = to_regclass('bookctl_journal') AND has_table_privilege(pg_class.oid, 'SELECT')";

@@ -9,7 +9,7 @@ use super::{
     TryResult,
 };
 use crate::outcome::Result;
-use crate::platform::sql::{SqlExecutor, Value};
+use crate::platform::sql::{Sql, Value};
 use crate::service::documents::booking::Booking;
 
 /// The rows of one service.

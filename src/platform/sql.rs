@@ -17,7 +17,7 @@ pub(crate) use failure::SqlFailure;
 pub(crate) type SqlResult<T> = Result<T, SqlFailure>;
 
 /// Runs statements within a transaction, or each by itself.
-pub(crate) trait SqlExecutor {
+pub(crate) trait Sql {
     /// The rows of several statements, sent together. Each sees the effects of those before it.
     fn query_batch(&self, statements: &[(&str, &[Value<'_>])]) -> SqlResult<Vec<Vec<SqlRow>>>;
 

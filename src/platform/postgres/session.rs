@@ -15,7 +15,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row as TypedRow};
 
 use super::connection::{Database, PostgresConnection, ended};
-use crate::platform::sql::{SqlExecutor, SqlFailure, SqlResult, SqlRow, Value};
+use crate::platform::sql::{Sql, SqlFailure, SqlResult, SqlRow, Value};
 
 /// Begins a transaction. Waits for rows, statements and idle clients have limits, and a commit is
 /// on the server's disk when it returns, whatever the server's own settings are.
@@ -36,10 +36,7 @@ impl Database {
     /// `work` may be run several times: where another transaction was in the way, and where a
     /// commit's answer was lost. Whether that commit was done is not known then, so `work` has to
     /// find what it may have done already.
-    pub(crate) fn transaction<T>(
-        &self,
-        work: &dyn Fn(&dyn SqlExecutor) -> SqlResult<T>,
-    ) -> SqlResult<T> {
+    pub(crate) fn transaction<T>(&self, work: &dyn Fn(&dyn Sql) -> SqlResult<T>) -> SqlResult<T> {
         self.with_retry(|connection| {
             let session = PostgresSession::new(self, connection, true);
             let outcome = work(&session);
@@ -53,7 +50,7 @@ impl Database {
     }
 
     /// Runs statements that change nothing, each by itself.
-    pub(crate) fn read<T>(&self, work: &dyn Fn(&dyn SqlExecutor) -> SqlResult<T>) -> SqlResult<T> {
+    pub(crate) fn read<T>(&self, work: &dyn Fn(&dyn Sql) -> SqlResult<T>) -> SqlResult<T> {
         self.with_retry(|connection| work(&PostgresSession::new(self, connection, false)))
     }
 }
@@ -181,7 +178,7 @@ async fn run(client: Arc<Client>, request: SessionRequest) -> SqlResult<Statemen
     if is_insert && result.changed == 0 { Err(SqlFailure::Unreadable) } else { Ok(result) }
 }
 
-impl SqlExecutor for PostgresSession<'_> {
+impl Sql for PostgresSession<'_> {
     fn query_batch(&self, statements: &[(&str, &[Value<'_>])]) -> SqlResult<Vec<Vec<SqlRow>>> {
         let statements = statements.iter().map(|(sql, values)| statement(sql, values));
         self.send(statements.collect())?.iter().map(rows).collect()

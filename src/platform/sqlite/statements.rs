@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rusqlite::types::{ToSqlOutput, Value as Cell, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
-use crate::platform::sql::{SqlExecutor, SqlResult, SqlRow, Value};
+use crate::platform::sql::{Sql, SqlResult, SqlRow, Value};
 
 impl ToSql for Value<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -22,7 +22,7 @@ fn text(sql: &str) -> String {
     sql.replace(" FOR UPDATE SKIP LOCKED", "").replace(" FOR UPDATE", "")
 }
 
-impl SqlExecutor for Connection {
+impl Sql for Connection {
     fn query_batch(&self, statements: &[(&str, &[Value<'_>])]) -> SqlResult<Vec<Vec<SqlRow>>> {
         let mut found = Vec::new();
         for (sql, values) in statements {
