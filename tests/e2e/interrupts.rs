@@ -1,17 +1,15 @@
 //! "Ctrl-C at any point ends with the booking's id, its state and the command that resumes it."
 //! (command line, Interactive)
 
-use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use rustix::fs::OFlags;
 use serde_json::json;
 
 use crate::faults::{booking, creating, home, requested_booking};
 use crate::harness::{
-    Ended, GUEST, HANG, Home, Key, Reply, Running, Scripted, Served, Terminal, for_guest,
+    Ended, GUEST, HANG, Home, Key, Reply, Running, Scripted, Served, Terminal, for_guest, full_pipe,
 };
 
 /// The questions of the walk, and what is typed at each.
@@ -258,11 +256,7 @@ fn ctrl_c_ends_each_long_command_whose_stderr_is_full() {
         (&["webhook", "listen", "--port", "0", "-v"], 0),
         (&["sandbox", "serve", "--port", "0", "--ephemeral"], 0),
     ] {
-        let (_unread, mut full) = std::io::pipe().unwrap();
-        let flags = rustix::fs::fcntl_getfl(&full).unwrap();
-        rustix::fs::fcntl_setfl(&full, flags | OFlags::NONBLOCK).unwrap();
-        while full.write(&[b'\n'; 4096]).is_ok() {}
-        rustix::fs::fcntl_setfl(&full, flags).unwrap();
+        let (_unread, full) = full_pipe();
         let running = Running::with_stderr(home.command(line.iter().copied()), full.into());
         running.signal("-INT");
         running.ends(code);

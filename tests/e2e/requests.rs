@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::harness::http::KEY;
+use crate::harness::http::{KEY, send_many};
 use crate::harness::{Home, Served, has, holds, text, words};
 use crate::requests_shown::{address, raw};
 
@@ -279,9 +279,7 @@ fn request_list_holds_the_last_thousand_without_controls() {
     let wrong = "sandbox requests --status 6xx";
     let error = served.home().refuses(wrong, 2, "usage");
     has(&error, "message", "--status must be");
-    for _ in 0..1000 {
-        get("/v1/");
-    }
+    send_many(served.base_url(), "GET /v1/", b"", 1000);
     let all = requests(&served, "?limit=1000");
     assert_eq!(all.len(), 1000);
     assert!(all.iter().all(|it| it["path"] == "/v1/"), "{}", all[999]);
@@ -291,10 +289,7 @@ fn request_list_holds_the_last_thousand_without_controls() {
 #[test]
 fn large_bodies_are_cut_at_64_kb_and_the_oldest_give_way() {
     let served = Served::unlimited();
-    let large = json!({"venue_id": "x".repeat(66_000)}).to_string();
-    for _ in 0..300 {
-        create(&served, &[KEY], &large);
-    }
+    send_many(served.base_url(), "GET /v1/", &[b'x'; 66_000], 300);
     let all = requests(&served, "?limit=1000");
     assert!((100..300).contains(&all.len()), "{}", all.len());
     assert_eq!(all[0]["request"]["truncated"], true);

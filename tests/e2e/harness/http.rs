@@ -1,6 +1,6 @@
 //! Just enough HTTP/1.1 to look at both sides of the wire without any code of the product.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -88,6 +88,29 @@ pub(crate) fn exchange(
     body: &str,
 ) -> Message {
     try_exchange(base_url, method, path, headers, body.as_bytes()).unwrap()
+}
+
+/// Sends a request without a key `count` times over one connection, and waits for the last
+/// response.
+pub(crate) fn send_many(base_url: &str, start: &str, body: &[u8], count: usize) {
+    let address = base_url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let length = body.len();
+    let head = format!("{start} HTTP/1.1\r\nHost: {address}\r\nContent-Length: {length}\r\n");
+    let mut writer = stream.try_clone().unwrap();
+    let mut responses = String::new();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            for left in (0..count).rev() {
+                let last = if left == 0 { "Connection: close\r\n" } else { "" };
+                writer.write_all(format!("{head}{last}\r\n").as_bytes()).unwrap();
+                writer.write_all(body).unwrap();
+            }
+        });
+        stream.read_to_string(&mut responses).unwrap();
+    });
+    assert_eq!(responses.matches("HTTP/1.1 ").count(), count);
 }
 
 /// The same; `None` where no answer came, or half of one.

@@ -48,6 +48,8 @@ pub(crate) use misbehaving::{Act, Commit, Committed, Gate, Misbehaving};
 pub(crate) use misbehaviour::{Answer, Different, Draw, by_chance};
 pub(crate) use postgres::{Postgres, unprivileged};
 pub(crate) use proxy::{Proxy, Spoil};
+#[cfg(unix)]
+pub(crate) use running::full_pipe;
 pub(crate) use running::{Output, Running};
 pub(crate) use scripted::{Reply, Request, Scripted};
 pub(crate) use served::Served;

@@ -1,6 +1,8 @@
 //! A command under way, and how it ended.
 
 use std::fmt;
+#[cfg(unix)]
+use std::io::{PipeReader, PipeWriter, Write, pipe};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -117,6 +119,18 @@ impl Running {
         assert!(!secrets.iter().any(seen), "a secret on stderr: {output}");
         output
     }
+}
+
+/// A pipe that takes nothing more, until its reader reads.
+#[cfg(unix)]
+pub(crate) fn full_pipe() -> (PipeReader, PipeWriter) {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    let (reader, mut writer) = pipe().unwrap();
+    let flags = fcntl_getfl(&writer).unwrap();
+    fcntl_setfl(&writer, flags | OFlags::NONBLOCK).unwrap();
+    while writer.write(&[b'\n'; 4096]).is_ok() {}
+    fcntl_setfl(&writer, flags).unwrap();
+    (reader, writer)
 }
 
 /// Whether a process has a handler for this signal, or has ended and needs none.
