@@ -42,7 +42,7 @@ words! {
     FAILED = Status, "failed", "failed", ["failed"];
     CANCELLED = Status, "cancelled", "cancelled", ["cancelled"];
     EXPIRED = Status, "expired", "expired", ["expired"];
-    OVERDUE = Listed, "requires_action", "overdue", ["requires_action"];
+    OVERDUE = Listed, "requires_action", "overdue", ["expired", "payment_approval_expired"];
     FAILED_CHECK = Listed, "failed", "failed, check", ["payment_outcome_unknown", "payment_replay_failed"];
     UNRESOLVED = Request, "unresolved", "unresolved", ["outcome_unknown"];
     RESOLVED = Request, "resolved", "resolved", [];

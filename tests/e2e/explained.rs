@@ -70,7 +70,7 @@ fn every_word_of_a_list_is_explained_and_filters() {
     home.advance("25m");
     for (word, codes, ids) in [
         ("waiting", &["requires_action"][..], vec![waits.clone()]),
-        ("Overdue", &["requires_action"], vec![waits]),
+        ("Overdue", &["expired", "payment_approval_expired"], vec![waits]),
         ("failed, check", &["payment_outcome_unknown", "payment_replay_failed"], vec![failed]),
     ] {
         let rows = home.ok(["explain", word, "--json"]).json();
