@@ -7,7 +7,7 @@ use crate::booking::arguments::ExtraFields;
 use crate::booking::book::offer;
 use crate::booking::conclude::{Change, finish_changed, read_unless};
 use crate::booking::confirmation::Confirmation;
-use crate::booking::find::pick;
+use crate::booking::find::pick::{self, NamedBooking};
 use crate::booking::{finish, terms};
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
@@ -107,12 +107,7 @@ fn warn_of_fee(facts: &Facts, records: &Records, ui: &Ui, booking: &Booking) {
 }
 
 /// Shows the booking and what cancelling it costs, and asks.
-async fn confirm(
-    api: &Api,
-    records: &Records,
-    ui: &Ui,
-    named: &mut pick::NamedBooking,
-) -> Result<()> {
+async fn confirm(api: &Api, records: &Records, ui: &Ui, named: &mut NamedBooking) -> Result<()> {
     let question = "Cancel this booking?";
     let mut confirmation = Confirmation::new("cancelling", question, "Nothing was cancelled.");
     confirmation.check(&ui.prompter)?;

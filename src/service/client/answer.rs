@@ -3,7 +3,7 @@
 use std::fmt;
 
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LINK, LOCATION};
-use reqwest::{StatusCode, Url};
+use reqwest::{Response, StatusCode, Url};
 use serde_json::Value;
 
 use super::failure::Failure;
@@ -44,9 +44,7 @@ impl fmt::Display for Head {
 
 /// The body of a response, and whether it is longer than what is read of it: 16 MB of a success, 64
 /// KB of anything else.
-pub(crate) async fn read_bounded(
-    mut response: reqwest::Response,
-) -> Result<(Vec<u8>, bool), Failure> {
+pub(crate) async fn read_bounded(mut response: Response) -> Result<(Vec<u8>, bool), Failure> {
     let is_success = response.status().is_success();
     let most = if is_success { MAX_ANSWER } else { MAX_REFUSAL };
     let mut body = Vec::new();
