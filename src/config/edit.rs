@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_visible_ascii_without_blanks_and_not_sandbox() {
+    fn profile_name_is_visible_ascii_and_not_sandbox() {
         for bad in ["", "sandbox", "a b", "caf\u{e9}", "a\u{1b}", "\t"] {
             assert!(profile_name(bad).is_err(), "{bad:?}");
         }

@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_behind_damaged_page_is_taken_over() {
+    fn rows_behind_a_damaged_page_are_recovered() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         let journal = open(&path, "o");

@@ -145,7 +145,7 @@ impl Error {
         what: impl fmt::Display,
         cause: impl Into<anyhow::Error>,
     ) -> Self {
-        said_already(cause.into())
+        unwrap_error(cause.into())
             .unwrap_or_else(|cause| Error::new(code, format!("{what}: {}", reason(cause.as_ref()))))
     }
 
@@ -275,8 +275,8 @@ fn exit_word(exit: Exit) -> &'static str {
     }
 }
 
-/// The user's error that `cause` is, also within an I/O error; or else the cause.
-fn said_already(cause: anyhow::Error) -> Result<Error, anyhow::Error> {
+/// Returns our own error if `cause` is or holds one, else the cause.
+fn unwrap_error(cause: anyhow::Error) -> Result<Error, anyhow::Error> {
     let within = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
     if within.is_some_and(|inner| inner.is::<Error>()) {
         return Ok(cause.downcast::<io::Error>()?.downcast::<Error>()?);

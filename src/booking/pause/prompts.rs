@@ -18,7 +18,7 @@ use crate::service::documents::field::{Field, body, field};
 use crate::service::mapping::Pause;
 use crate::terminal::output::View as _;
 use crate::terminal::prompt::{Deadline, PromptError, Prompter, Question};
-use crate::terminal::view::asked_fields;
+use crate::terminal::view::requested_fields;
 
 /// Asks and answers until the booking no longer waits.
 pub(crate) async fn answer_pauses(
@@ -239,7 +239,7 @@ impl Asking<'_> {
         action: Option<&Value>,
         previous_answer: &mut HashMap<String, String>,
     ) -> Result<Continuation, PromptError> {
-        let requested = asked_fields(action);
+        let requested = requested_fields(action);
         let mut fields = Vec::new();
         for it in &requested {
             let name = &it.name;

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_that_differs_is_told_with_length_and_direction() {
+    fn clock_difference_is_shown_with_length_and_direction() {
         let ours: Timestamp = "2026-12-01T10:00:00Z".parse().unwrap();
         let at = |text: &str| difference(ours, text.parse().unwrap());
         assert_eq!(at("2026-12-01T10:00:01Z"), "same as this computer's");

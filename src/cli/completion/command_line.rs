@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_are_no_part_of_a_word_and_an_open_one_is_told() {
+    fn quotes_are_not_part_of_a_word_and_an_open_one_is_reported() {
         assert_eq!(
             split("a 'b c' \"d \\\" e\" '' f"),
             (["a", "b c", "d \" e", "", "f"].map(str::to_owned).to_vec(), false)

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_that_cannot_be_stored_is_not_taken_for_the_one_before() {
+    fn unstored_list_does_not_leave_the_one_before() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
         let recent = Recent::open(&path, "o".into()).unwrap();

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_itself_or_has_broken_brackets_is_refused() {
+    fn contradictions_and_broken_brackets_are_refused() {
         let wrong = "a=1 a[b]=2|a[b]=1 a=2|a[]=1 a[b]=2|a[b]=1 a[]=2|a=null a=1|a[b=1|a[b]c=1|[a]=1|a[[b]]=1";
         for fields in wrong.split('|') {
             let fields: &[&str] = &fields.split(' ').collect::<Vec<_>>();

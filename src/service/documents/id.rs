@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_the_same_in_another_form_and_another_one_otherwise() {
+    fn id_is_equal_in_another_form_only() {
         let address = "https://a.example/v1/bookings/bk_1";
         let forms =
             [("7", "7.0"), ("BK_1", "bk_1"), ("bk_1", "urn:booking:bk_1"), (address, "bk_1")];

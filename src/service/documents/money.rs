@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_of_the_contract_is_said_for_each_guest_and_for_all() {
+    fn amount_of_the_contract_is_shown_for_each_guest_and_all() {
         let words = |certainty, party| {
             let money = GuestMoney::from_amount(&json!(2300), Some("EUR"), certainty, party);
             money.unwrap().words()

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_is_told_by_its_word_wherever_that_stands() {
+    fn pause_is_found_by_its_word_at_any_place() {
         let mut dialect = Dialect::default();
         let pause = |dialect: &Dialect, action: Value| dialect.pause(Some(&action));
         for (action, expected) in [

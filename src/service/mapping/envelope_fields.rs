@@ -58,7 +58,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn everything_outside_what_was_read_is_listed_with_its_path() {
+    fn everything_unread_is_listed_with_its_path() {
         let document = json!({"data": {"booking": {"id": 1}, "links": [{"href": "/x"}]}, "meta": {"id": "r1", "n": null}});
         let read = document["data"]["booking"].as_object().unwrap();
         let listed = envelope_fields(&document, &[read]);

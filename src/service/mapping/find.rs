@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_too_deep_or_at_two_places_is_not_taken() {
+    fn value_too_deep_or_at_two_places_is_not_read() {
         let venue = json!({"venue_id": "v"});
         let deep = json!({"a": {"b": {"c": {"d": {"e": venue}}}}});
         assert!(matches!(shallowest(&deep, Shape::Venue), Search::Nothing));

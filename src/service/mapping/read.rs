@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn booking_is_found_in_envelope_and_what_is_around_it_is_kept() {
+    fn booking_is_found_in_an_envelope_that_is_kept() {
         let inner = json!({"id": 7, "object": "booking", "status": "CONFIRMED", "provider": "a", "partySize": 2});
         let read = booking(json!({"data": inner, "meta": {"request_id": "r1"}})).unwrap();
         assert_eq!(read.id(), "7");
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn another_kind_of_object_is_never_taken_for_the_booking() {
+    fn object_of_another_kind_is_never_read_as_the_booking() {
         let inner = json!({"id": "bk_9", "object": "booking", "status": "failed", "provider": "a"});
         let payment =
             json!({"id": "pay_1", "object": "payment", "status": "confirmed", "provider": "x"});

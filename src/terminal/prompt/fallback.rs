@@ -89,7 +89,7 @@ mod tests {
     use jiff::{SignedDuration, Timestamp};
 
     #[test]
-    fn the_time_left_and_the_default_are_said_in_the_question() {
+    fn question_shows_the_time_left_and_the_default() {
         let now = Timestamp::UNIX_EPOCH;
         let clock = || now;
         let deadline = Deadline { at: now + SignedDuration::from_secs(1192), clock: &clock };

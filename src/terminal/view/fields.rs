@@ -174,7 +174,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_was_taken_is_not_listed_and_all_else_is() {
+    fn fields_that_were_read_are_not_listed_and_all_others_are() {
         let document = json!({
             "object": "venue", "name": "Hut", "price": {"tier": 3, "unit": ""}, "tags": ["a", "b"],
             "cost": {"value": "12.5", "currency_code": "EUR"}, "fee": {"cents": 250, "currency": "EUR"},

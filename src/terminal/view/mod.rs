@@ -18,7 +18,7 @@ pub(crate) use local_bookings::{
     BookingRow, bookings_page, is_listed_as, kept_page, open_page, row_lines, time_left,
 };
 pub(crate) use next_step::restriction;
-pub(crate) use pause::asked_fields;
+pub(crate) use pause::requested_fields;
 pub(crate) use request::RequestView;
 pub(crate) use slot_list::{SlotDetails, slot_line, slots_page};
 pub(crate) use terms::TermsReader;

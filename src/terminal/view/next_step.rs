@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::pause::asked_fields;
+use super::pause::requested_fields;
 use crate::outcome::code::Retry;
 use crate::platform::shell;
 use crate::service::documents::booking::{Booking, Status};
@@ -81,7 +81,7 @@ fn answers(booking: &Booking, dialect: &Dialect) -> Vec<String> {
         Pause::Otp => &["--otp CODE"],
         Pause::Payment => &["--psp-response @answer.json", "--psp-abort"],
         Pause::Other => {
-            let requested = asked_fields(action).into_iter();
+            let requested = requested_fields(action).into_iter();
             let flags = requested.map(|field| format!("-F {}=VALUE", shell::word(&field.name)));
             let flags = flags.collect::<Vec<_>>().join(" ");
             if !flags.is_empty() {

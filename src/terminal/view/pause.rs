@@ -15,7 +15,7 @@ use crate::service::time::zone::system_zone;
 use crate::terminal::output::Page;
 
 #[derive(Clone, Debug)]
-pub(crate) struct AskedField<'a> {
+pub(crate) struct RequestedField<'a> {
     pub(crate) name: String,
     /// What the service calls it for people, if it does.
     pub(crate) label: Option<String>,
@@ -28,7 +28,7 @@ pub(crate) struct AskedField<'a> {
 }
 
 /// The fields in `next_action.fields`: names or objects, in a list or under their names.
-pub(crate) fn asked_fields(action: Option<&Value>) -> Vec<AskedField<'_>> {
+pub(crate) fn requested_fields(action: Option<&Value>) -> Vec<RequestedField<'_>> {
     let named: Vec<(String, Option<&Value>, &Value)> = match action.and_then(|it| it.get("fields"))
     {
         Some(Value::Array(fields)) => {
@@ -49,7 +49,7 @@ pub(crate) fn asked_fields(action: Option<&Value>) -> Vec<AskedField<'_>> {
         let label = label.filter(|label| label.as_str().is_some_and(|it| !it.is_empty()));
         let is = |member: &str, wording: bool| field.get(member) == Some(&wording.into());
         let kind = field.get("type").and_then(Value::as_str);
-        AskedField {
+        RequestedField {
             name,
             label: label.map(plain),
             is_typed: matches!(kind, Some("boolean" | "bool" | "number" | "integer")),
@@ -97,7 +97,7 @@ pub(super) fn pause<'a>(
                 page.field_if("payment data", parts(request));
                 fields.took(request);
             }
-            let requested = asked_fields(Some(action));
+            let requested = requested_fields(Some(action));
             let names = requested.iter().map(|field| match &field.label {
                 Some(label) => format!("{} ({label})", field.name),
                 None => field.name.clone(),
@@ -152,10 +152,10 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn fields_asked_are_read_as_names_as_objects() {
+    fn requested_fields_are_read_as_names_and_as_objects() {
         let requested = |fields: Value| {
             let action = json!({ "fields": fields });
-            let texts = asked_fields(Some(&action)).into_iter().map(|it| (it.name, it.label));
+            let texts = requested_fields(Some(&action)).into_iter().map(|it| (it.name, it.label));
             texts.collect::<Vec<_>>()
         };
         let seat = |label: Option<&str>| vec![("seat".to_owned(), label.map(str::to_owned))];

@@ -92,7 +92,7 @@ fn spreadsheet_in_any_of_its_forms_is_same_rows_as_json_lines() {
 }
 
 #[test]
-fn every_mistake_is_told_with_its_line_whatever_ends_the_lines() {
+fn each_mistake_names_its_line_for_each_line_ending() {
     let text = "venue_id;datetime;party_size;customer.name\n\
                v;27/11/2026 18:00;2;Ada Lovelace\n\n\
                v;2026-12-01T19:30:00Z;0;\n\

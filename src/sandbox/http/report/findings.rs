@@ -108,7 +108,7 @@ impl<'a> Sent<'a> {
 }
 
 /// The codes of the rules that were broken, each with what shows it.
-pub(super) fn shown_by(seen: &Seen<'_>) -> impl Iterator<Item = (&'static str, String)> {
+pub(super) fn find_broken_rules(seen: &Seen<'_>) -> impl Iterator<Item = (&'static str, String)> {
     RULES.iter().flat_map(|(code, .., shows)| shows(seen).into_iter().map(|id| (*code, id)))
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use self::findings::{Seen, Sent, findings, shown_by};
+use self::findings::{Seen, Sent, find_broken_rules, findings};
 use super::exchanges::{Evidence, Exchange, ExchangeLog};
 use crate::sandbox::rules::fault::FaultKind;
 use crate::sandbox::store::SentDelivery;
@@ -121,7 +121,8 @@ pub(crate) fn judge(stored: &[Arc<Exchange>], deliveries: &[SentDelivery]) -> Ve
     }
     let mut displayed = Vec::new();
     for (owner, seen) in owners {
-        let met = seen.deliveries.iter().flat_map(|it| of_delivery(it)).chain(shown_by(&seen));
+        let met =
+            seen.deliveries.iter().flat_map(|it| of_delivery(it)).chain(find_broken_rules(&seen));
         displayed.extend(met.map(|(code, id)| (owner.clone(), Cow::Borrowed(code), id)));
     }
     displayed

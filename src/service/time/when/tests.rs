@@ -201,7 +201,7 @@ fn refusal(text: &str) -> String {
 }
 
 #[test]
-fn whatever_is_unclear_or_impossible_is_refused_with_its_reason() {
+fn unclear_or_impossible_time_is_refused_with_its_reason() {
     for [text, why] in rows(
         "
                                                | cannot be empty
@@ -278,7 +278,7 @@ fn time_that_needs_the_clock_is_refused_when_it_is_resolved() {
 }
 
 #[test]
-fn a_refusal_shows_no_control_character_and_no_more_than_helps() {
+fn refusal_of_a_time_shows_no_control_characters() {
     let sentence = refusal("19:30\u{1b}]0;owned\u{7}\u{202e}\n");
     assert!(!sentence.chars().any(char::is_control), "{sentence}");
     assert!(sentence.contains(r"`19:30\u{1b}]0;owned\u{7}\u{202e}`"), "{sentence}");
