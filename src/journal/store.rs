@@ -4,7 +4,6 @@
 //! Everything else of the journal is written once, as statements that both understand.
 
 use std::cell::RefCell;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use rusqlite::functions::FunctionFlags;
@@ -18,7 +17,7 @@ use crate::outcome::{Error, Result};
 use crate::platform::postgres::Database;
 use crate::platform::sql::{Sql, SqlFailure, SqlResult};
 use crate::platform::sqlite::{self, JournalMode, Kind};
-use crate::platform::{ownership, private_file, shell};
+use crate::platform::{ownership, private_file};
 
 pub(crate) struct Journal {
     place: Backend,
@@ -196,7 +195,11 @@ fn on_team<T>(database: &Database, work: impl Fn() -> SqlResult<T>) -> Result<T>
 /// has a rollback file of its own.
 #[cfg(unix)]
 fn refuse_second_name(path: &Path) -> Result<()> {
+    use std::fs;
     use std::os::unix::fs::MetadataExt;
+
+    use crate::platform::shell;
+
     if fs::metadata(path).is_ok_and(|found| found.nlink() <= 1) {
         return Ok(());
     }
@@ -243,6 +246,8 @@ pub(super) fn into_error(path: &Path, failure: &SqlFailure) -> Error {
 #[cfg(test)]
 mod tests {
     mod trouble;
+
+    use std::fs;
 
     use super::*;
     use crate::journal::recover;
