@@ -76,6 +76,10 @@ const CACHE: i64 = -20_480;
 /// `None` if another process did it, or it is of this version.
 pub(crate) fn set_aside(path: &Path) -> io::Result<Option<PathBuf>> {
     let _alone = private_file::lock(path)?;
+    // Another process may have done it. To make a file, `open` would wait for this very lock.
+    if !path.exists() {
+        return Ok(None);
+    }
     let Err(SqlFailure::OtherVersion { found, .. }) = sqlite::open(path, &KIND) else {
         return Ok(None);
     };
