@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unstored_list_does_not_leave_the_one_before() {
+    fn unstored_list_removes_the_one_before() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("recent.db");
         let recent = Recent::open(&path, "o".into()).unwrap();
