@@ -90,8 +90,8 @@ fn a_log_that_nobody_reads_never_stops_the_server() {
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let base = text(&serde_json::from_str(&line).unwrap(), "base_url");
-    // More than may wait for the log's reader.
-    send_many(&base, "GET /v1/", b"", 1100);
+    // More than may wait for the log: a full queue, and as many that are being written.
+    send_many(&base, "GET /v1/", b"", 2100);
     let mut log = BufReader::new(unread);
     let mut read = String::new();
     while !read.contains("entries are missing here") {
