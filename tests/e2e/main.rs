@@ -11,11 +11,8 @@
 mod harness;
 
 mod another_guest;
-mod as_it_came;
 mod book;
 mod codes;
-mod compared;
-mod crash_pairs;
 mod explained;
 mod faults;
 mod filters;
@@ -39,7 +36,6 @@ mod search;
 mod shared_limits;
 mod unreadable_files;
 mod watching;
-mod words;
 mod wrong_input;
 
 /// What needs a shell, signals, a pseudo terminal, modes of files or strace.
@@ -47,6 +43,7 @@ mod wrong_input;
 #[path = "."]
 mod unix {
     pub(crate) mod answers;
+    pub(crate) mod as_it_came;
     pub(crate) mod auth;
     pub(crate) mod auth_keyring;
     pub(crate) mod bare_minimum;
@@ -59,6 +56,7 @@ mod unix {
     pub(crate) mod channels;
     pub(crate) mod clients;
     pub(crate) mod command_tree;
+    pub(crate) mod compared;
     pub(crate) mod completion;
     pub(crate) mod completion_shells;
     pub(crate) mod config;
@@ -66,6 +64,7 @@ mod unix {
     pub(crate) mod controls;
     pub(crate) mod crash_batch;
     pub(crate) mod crash_kills;
+    pub(crate) mod crash_pairs;
     pub(crate) mod crash_signals;
     pub(crate) mod crash_team;
     pub(crate) mod create_storm;
@@ -145,6 +144,7 @@ mod unix {
     pub(crate) mod webhook_storm;
     pub(crate) mod webhook_verify;
     pub(crate) mod wire;
+    pub(crate) mod words;
 }
 #[cfg(unix)]
 use unix::*;
