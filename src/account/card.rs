@@ -52,7 +52,7 @@ pub(crate) async fn card(Parts { api, records, ui, .. }: &Parts, args: CardArgs)
         }
         (answer, _) => answer?,
     };
-    let (card, envelope_fields) = api.facts.adapter().object(ReadKind::Card, &answer.document)?;
+    let (card, envelope_fields) = api.facts.mapping().object(ReadKind::Card, &answer.document)?;
     let view = DocumentView(answer.document, |_| card_page(&card, &envelope_fields));
     ui.emit(&view)
 }

@@ -130,7 +130,7 @@ pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
         Command::Show(args) => {
             let id = locate_session(records, &args.session)?;
             let document = api.read(session::show(&id)).await?.document;
-            api.facts.adapter().object(ReadKind::Session, &document)?;
+            api.facts.mapping().object(ReadKind::Session, &document)?;
             emit_one(&api.facts, records, ui, document, &id, Exit::Network)
         }
         Command::Disconnect(args) => disconnect(parts, args).await,
@@ -151,7 +151,7 @@ async fn verify(Parts { api, records, ui, .. }: &Parts, args: Verify) -> Result<
             one_time_code(&ask_code(&api.facts, ui).await?, "--code")?
         }
     };
-    let call = session::verify(&session, &code, api.facts.adapter())?;
+    let call = session::verify(&session, &code, api.facts.mapping())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
         return preview(&api.facts, ui, call);
@@ -170,7 +170,7 @@ fn emit_verified(
     document: Document,
     id: &str,
 ) -> Result<Exit> {
-    let read = facts.adapter().object(ReadKind::Session, &document);
+    let read = facts.mapping().object(ReadKind::Session, &document);
     let waits = read.is_ok_and(|(session, _)| same_words(&state_of(&session), Word::PENDING.name));
     let exit = emit_one(facts, records, ui, document, id, Exit::OutcomeUnknown)?;
     if !waits || exit != Exit::Done {
@@ -184,7 +184,7 @@ fn emit_verified(
 /// Whose session it is, and at which provider, as the service shows it: ` of user_7 at provider_b`.
 async fn whose(api: &Api, id: &str) -> Result<String> {
     let document = api.read(session::show(id)).await?.document;
-    let (session, _) = api.facts.adapter().object(ReadKind::Session, &document)?;
+    let (session, _) = api.facts.mapping().object(ReadKind::Session, &document)?;
     let part = |word: &str, name: &str| {
         let text = session.get(name).map(plain);
         text.map(|text| format!(" {word} {text}")).unwrap_or_default()
@@ -214,7 +214,7 @@ async fn disconnect(Parts { api, records, ui, .. }: &Parts, args: Disconnect) ->
         document = json!({"id": id, "object": "session", "deleted": true}).into();
     }
     let answer = document.value();
-    let read = api.facts.adapter().object(ReadKind::Session, &document);
+    let read = api.facts.mapping().object(ReadKind::Session, &document);
     let is_active =
         read.is_ok_and(|(session, _)| same_words(&state_of(&session), Word::ACTIVE.name));
     let has_error = answer.get("error").is_some_and(|error| !error.is_null());
@@ -240,7 +240,7 @@ fn emit_one(
     id: &str,
     mistaken: Exit,
 ) -> Result<Exit> {
-    let read = facts.adapter().object(ReadKind::Session, &document).ok();
+    let read = facts.mapping().object(ReadKind::Session, &document).ok();
     let answered = read.as_ref().and_then(|(it, _)| id_in(it.get("id")?));
     let another = answered.filter(|answered| !same_id(answered, id));
     let page = |document: &Document| {
@@ -277,14 +277,14 @@ async fn connect(Parts { api, records, ui, .. }: &Parts, args: Connect) -> Resul
         phone => phone,
     };
     let phone = phone.as_deref();
-    let call = session::connect(&end_user, provider, phone, api.facts.adapter())?;
+    let call = session::connect(&end_user, provider, phone, api.facts.mapping())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
         return preview(&api.facts, ui, call);
     }
     api.facts.before_change()?;
     let document = send_once(api, call).await?;
-    let read = api.facts.adapter().object(ReadKind::Session, &document);
+    let read = api.facts.mapping().object(ReadKind::Session, &document);
     let (session, _) =
         read.map_err(|misread| misread.exiting(Exit::OutcomeUnknown).hint(CHECK_FIRST))?;
     let id = session.get("id").map(plain).unwrap_or_default();
@@ -316,7 +316,7 @@ async fn connect(Parts { api, records, ui, .. }: &Parts, args: Connect) -> Resul
                 shell::command("session verify", &id, "--code CODE"),
             ));
             let code = ask_code(&api.facts, ui).await.map_err(declined_to_interrupted)?;
-            match send_once(api, session::verify(&id, &code, api.facts.adapter())?).await {
+            match send_once(api, session::verify(&id, &code, api.facts.mapping())?).await {
                 Ok(document) => return emit_verified(&api.facts, records, ui, document, &id),
                 // The person may try again as long as the session accepts codes.
                 Err(error) if error.code == Code::InvalidCode && waits_for_code(api, &id).await => {

@@ -20,7 +20,7 @@ use crate::sandbox::LIVE_KEY;
 use crate::secrets::{KeySource, Secret};
 use crate::service::client::refusal::request_id;
 use crate::service::client::{Answer, Call, Client, Connection, Head, Trace};
-use crate::service::mapping::Adapter;
+use crate::service::mapping::Mapping;
 use crate::service::time::duration::in_units;
 use crate::terminal::output::{Output, Progress};
 
@@ -69,10 +69,10 @@ impl Api {
         self.client = OnceCell::new();
     }
 
-    /// Uses another adapter from now on: `profile learn` tries what it found.
-    pub(crate) fn use_adapter(&mut self, adapter: Adapter) {
+    /// Uses another mapping from now on: `profile learn` tries what it found.
+    pub(crate) fn use_mapping(&mut self, mapping: Mapping) {
         if let Place::Service(service) = &mut Rc::make_mut(&mut self.facts.target).place {
-            service.adapter = adapter;
+            service.mapping = mapping;
             self.client = OnceCell::new();
         }
     }
@@ -110,7 +110,7 @@ impl Api {
             https: url.is_some_and(BaseUrl::is_https),
             key,
             ca_file: service.and_then(|service| service.ca_file.clone()),
-            adapter: self.facts.adapter().clone(),
+            mapping: self.facts.mapping().clone(),
             skew: Rc::clone(&self.facts.skew),
             speaks_contract: Rc::clone(&self.facts.speaks_contract),
             timeout: self.settings.timeout.unwrap_or(REQUEST_TIMEOUT),

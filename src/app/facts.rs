@@ -15,7 +15,7 @@ use crate::platform::ownership;
 use crate::sandbox::{self, OpenError, Sandbox};
 use crate::secrets::{Item, KeySource, Secret, Vault};
 use crate::service::documents::certainty::Certainty;
-use crate::service::mapping::{Adapter, Dialect};
+use crate::service::mapping::{Dialect, Mapping};
 use crate::terminal::output::Output;
 
 /// Who named no service reads it: a note, and after a write a line that `--quiet` does not hide.
@@ -30,7 +30,7 @@ pub(crate) struct Facts {
     settings: Rc<Settings>,
     pub(super) target: Rc<Target>,
     /// How the sandbox speaks.
-    contract: Adapter,
+    contract: Mapping,
     /// Whether the last answer said that it comes from a sandbox that speaks the contract.
     pub(super) speaks_contract: Rc<Cell<bool>>,
     /// The service's clock minus ours, as its answers have shown it.
@@ -58,7 +58,7 @@ impl Facts {
             ui: Rc::clone(ui),
             settings: Rc::clone(settings),
             target: Rc::clone(target),
-            contract: Adapter::default(),
+            contract: Mapping::default(),
             speaks_contract: Rc::default(),
             skew: Rc::clone(skew),
             embedded: OnceCell::new(),
@@ -70,9 +70,9 @@ impl Facts {
     }
 
     /// How the service's documents differ from the contract's. The sandbox speaks the contract.
-    pub(crate) fn adapter(&self) -> &Adapter {
+    pub(crate) fn mapping(&self) -> &Mapping {
         let service = self.target.service();
-        service.map_or(&self.contract, |service| &service.adapter)
+        service.map_or(&self.contract, |service| &service.mapping)
     }
 
     /// The path of the service's base URL, without a slash at its end.
@@ -92,7 +92,7 @@ impl Facts {
     }
 
     pub(crate) fn dialect(&self) -> &Dialect {
-        &self.adapter().dialect
+        &self.mapping().dialect
     }
 
     /// The key in the environment, else the one that is stored for the profile and exactly this

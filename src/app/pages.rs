@@ -122,7 +122,7 @@ impl<T> Listing<'_, T> {
             NextPage::Field { name, value } => (self.next)(name, value)?,
             NextPage::Unknown => return Err(unclear("the response does not show how")),
             NextPage::At(address) => {
-                let key = api.facts.adapter().transport.auth_query.as_deref();
+                let key = api.facts.mapping().transport.auth_query.as_deref();
                 next_call(&api.client()?.connection.base, call, address, key)
                     .ok_or_else(|| unclear("the address of the next page is not the service's"))?
             }
@@ -239,14 +239,14 @@ pub(crate) async fn find_venues(
         nouns: "venues",
         limit,
         key: |venue: &Venue| venue.id().to_owned(),
-        read: &|document| api.facts.adapter().venues(document),
+        read: &|document| api.facts.mapping().venues(document),
         next: &|name, value| {
             let mut next = query.clone();
             next.page = Some((name.to_owned(), value.clone()));
-            next.call(api.facts.adapter())
+            next.call(api.facts.mapping())
         },
     };
-    let pages = listing.read(api, ui, query.call(api.facts.adapter())?).await?;
+    let pages = listing.read(api, ui, query.call(api.facts.mapping())?).await?;
     records.keep_rate_limits();
     let failed = pages.document.value().get("providers_failed");
     let failed = failed.and_then(Value::as_array).into_iter().flatten();
@@ -266,7 +266,7 @@ pub(crate) async fn waits_for_code(api: &Api, id: &str) -> bool {
     let Ok(answer) = api.read(session::show(id)).await else {
         return false;
     };
-    let read = api.facts.adapter().object(ReadKind::Session, &answer.document);
+    let read = api.facts.mapping().object(ReadKind::Session, &answer.document);
     let state = read.map(|(session, _)| session.get("state").map(plain));
     let waits = |state: &str| match api.facts.certainty() {
         Certainty::Contract => same_words(state, Word::PENDING.name),
@@ -285,7 +285,7 @@ pub(crate) async fn find_sessions(
         nouns: "sessions",
         limit,
         key: |session: &Value| session.get("id").map(plain).unwrap_or_default(),
-        read: &|document| api.facts.adapter().sessions(document),
+        read: &|document| api.facts.mapping().sessions(document),
         next: &|name, value| Ok(with_parameter(&call, name, value)),
     };
     listing.read(api, ui, call.clone()).await

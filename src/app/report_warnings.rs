@@ -46,7 +46,7 @@ pub(crate) fn booking_of(
     answer: Document,
     left_at: Timestamp,
 ) -> Result<Booking> {
-    let mut booking = report_warnings(ui, facts.adapter().booking(answer, true))?;
+    let mut booking = report_warnings(ui, facts.mapping().booking(answer, true))?;
     booking.left_at = Some(left_at);
     Ok(booking)
 }

@@ -27,14 +27,14 @@ pub(crate) fn finish_created(
     let verdict = of_known(records, &asked_for(records, booking), booking);
     let recorded = record(records, ui, booking);
     let exit = finish_recorded(facts, records, ui, booking, &recorded, |view| {
-        view.unshown = verdict.unshown_sentence(facts.adapter());
+        view.unshown = verdict.unshown_sentence(facts.mapping());
         view.is_on_screen = is_on_screen;
     })?;
     tell(facts, ui, &verdict, "");
     let Some(clause) = verdict.refusal.filter(|_| !verdict.is_another) else {
         return Ok(exit);
     };
-    let set = facts.adapter().set_command(verdict.setting.unwrap_or("read.booking=EXPRESSION"));
+    let set = facts.mapping().set_command(verdict.setting.unwrap_or("read.booking=EXPRESSION"));
     let warning = format!("in the booking {clause}; if the service writes it otherwise: {set}");
     ui.out.warn(&warning);
     // What a new booking waits for says more than how it differs.
@@ -81,7 +81,7 @@ impl<'a> Change<'a> {
     fn compared(&self, facts: &Facts, records: &Records, booking: &Booking) -> Vec<Compared> {
         let requested = Value::from(self.requested.clone());
         let mut found = compared(records, &requested, booking, true);
-        let names = facts.adapter().names_of(self.kind);
+        let names = facts.mapping().names_of(self.kind);
         for it in &mut found {
             if self.is_proved(booking, it, &names) {
                 it.agreement = Agreement::Same;
@@ -175,7 +175,7 @@ pub(crate) async fn finish_changed(
         let what = format!("the service accepted the request, but in the booking {clause}");
         match &it.agreement {
             Agreement::NotUnderstood(_) => {
-                let set = facts.adapter().set_command(setting(&booking, it));
+                let set = facts.mapping().set_command(setting(&booking, it));
                 ui.out.warn(&format!("{what}; set how the service writes it: {set}"));
             }
             _ => warn_of_field(facts, ui, &what, change.kind, &it.field),
@@ -193,15 +193,15 @@ pub(crate) fn warn_of_field(facts: &Facts, ui: &Ui, what: &str, kind: WriteKind,
 }
 
 fn way_to_map(facts: &Facts, kind: WriteKind, field: &str) -> String {
-    let adapter = facts.adapter();
-    let names = adapter.names_of(kind);
+    let mapping = facts.mapping();
+    let names = mapping.names_of(kind);
     let (why, setting) = match names.iter().find(|(own, ..)| *own == field) {
-        Some((_, key, _)) if !adapter.write.contains_key(&kind) => {
+        Some((_, key, _)) if !mapping.write.contains_key(&kind) => {
             ("names it otherwise", format!("dialect.{key}=NAME"))
         }
         _ => ("wants it in another shape", format!("write.{}=EXPRESSION", kind.as_str())),
     };
-    format!("if the service {why}: {}", adapter.set_command(&setting))
+    format!("if the service {why}: {}", mapping.set_command(&setting))
 }
 
 impl Recorded {

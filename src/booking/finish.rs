@@ -28,7 +28,7 @@ pub(crate) fn booking_view(
         terms: None,
         venue: None,
         made_by: None,
-        map_it: facts.adapter().set_command("read.booking=EXPRESSION"),
+        map_it: facts.mapping().set_command("read.booking=EXPRESSION"),
         unshown: None,
         is_answered: false,
         is_on_screen: false,
@@ -143,7 +143,7 @@ pub(crate) fn warn_of_unknown_status(facts: &Facts, ui: &Ui, booking: &Booking) 
     if let Status::Other(word) = booking.status() {
         ui.out.warn(&format!(
             "`{word}` is a status that bookctl does not know; map it: {}",
-            facts.adapter().set_command("read.booking=EXPRESSION")
+            facts.mapping().set_command("read.booking=EXPRESSION")
         ));
     }
 }
@@ -163,6 +163,6 @@ pub(crate) fn preview(facts: &Facts, ui: &Ui, call: Call) -> Result<Exit> {
 }
 
 pub(crate) fn request_view(facts: &Facts, call: Call) -> RequestView {
-    let (adapter, base_path) = (facts.adapter(), facts.base_path());
-    RequestView::masked(call, adapter, facts.has_key(), base_path)
+    let (mapping, base_path) = (facts.mapping(), facts.base_path());
+    RequestView::masked(call, mapping, facts.has_key(), base_path)
 }

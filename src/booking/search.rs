@@ -70,7 +70,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
     let query = VenueQuery {
         vertical: args.vertical,
         place,
-        datetime: api.facts.adapter().wire_time(&moment, None),
+        datetime: api.facts.mapping().wire_time(&moment, None),
         party_size: args.party,
         providers: args.provider,
         fields: args.extra.body()?,

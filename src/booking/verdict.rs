@@ -18,7 +18,7 @@ use crate::json::plain;
 use crate::outcome::{Code, Error, Result};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::wish::{Agreement, Compared, Weight, Wish, compare};
-use crate::service::mapping::Adapter;
+use crate::service::mapping::Mapping;
 
 /// The fields that a modify changes (spec, Bookings).
 pub(crate) const MODIFIED: [&str; 3] = ["datetime", "party_size", "seating_preference"];
@@ -112,7 +112,7 @@ pub(crate) fn refusal(facts: &Facts, booking: &Booking, verdict: &Verdict) -> Op
     let (id, status) = (booking.id(), booking.status());
     let clause = verdict.refusal.as_ref()?;
     let what = format!("booking {id} ({status}) is not the one that was asked for: {clause}");
-    let hint = match verdict.setting.map(|setting| facts.adapter().set_command(setting)) {
+    let hint = match verdict.setting.map(|setting| facts.mapping().set_command(setting)) {
         Some(set) => format!("set how the service writes it: {set}"),
         None => format!("see the booking: {}", show_command(id)),
     };
@@ -124,15 +124,15 @@ pub(crate) fn tell(facts: &Facts, ui: &Ui, verdict: &Verdict, row: &str) {
     for clause in &verdict.warnings {
         ui.out.warn(&format!("{row}in the booking {clause}"));
     }
-    if let Some(unshown) = verdict.unshown_sentence(facts.adapter()) {
+    if let Some(unshown) = verdict.unshown_sentence(facts.mapping()) {
         ui.out.note(&format!("{row}{unshown}"));
     }
 }
 
 impl Verdict {
-    pub(super) fn unshown_sentence(&self, adapter: &Adapter) -> Option<String> {
+    pub(super) fn unshown_sentence(&self, mapping: &Mapping) -> Option<String> {
         let fields = self.unshown.join(", ");
-        let set = adapter.set_command("read.booking=EXPRESSION");
+        let set = mapping.set_command("read.booking=EXPRESSION");
         (!fields.is_empty()).then(|| format!("Not shown in the response: {fields} (map it: {set})"))
     }
 }

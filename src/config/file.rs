@@ -10,7 +10,7 @@ use super::base_url::BaseUrl;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::{ownership, private_file};
 use crate::secrets::{register_if_key, register_secret};
-use crate::service::mapping::Adapter;
+use crate::service::mapping::Mapping;
 use crate::service::time::retention::Retention;
 
 /// The name of the sandbox. No profile of the file can have it.
@@ -54,7 +54,7 @@ pub(crate) struct Profile {
     /// Whether times without an offset are the venue's own, in requests as well.
     #[serde(default)]
     pub(crate) local_times: bool,
-    // What the adapter is made of, as written.
+    // What the mapping is made of, as written.
     auth_query: Option<Spanned<String>>,
     auth_user: Option<Spanned<String>>,
     #[serde(default)]
@@ -66,7 +66,7 @@ pub(crate) struct Profile {
     #[serde(default)]
     write: BTreeMap<String, Spanned<String>>,
     #[serde(skip)]
-    pub(crate) adapter: Adapter,
+    pub(crate) mapping: Mapping,
 }
 
 impl ConfigFile {
@@ -108,7 +108,7 @@ impl ConfigFile {
             .hint("rename that profile"));
         }
         for (name, profile) in &mut file.profiles {
-            profile.adapter = profile.adapter(name).map_err(|(key, at, why)| {
+            profile.mapping = profile.mapping(name).map_err(|(key, at, why)| {
                 let (name, key) = (name.escape_debug(), key.escape_debug());
                 refuse(Some(at), &format!("profile {name}: {key} {why}")).hint(LIST_KEYS)
             })?;
@@ -137,11 +137,11 @@ impl ConfigFile {
 impl Profile {
     /// The error is the key that is refused (`dialect.otp_field`), where it stands in the file in
     /// bytes, and why.
-    fn adapter(&self, name: &str) -> Result<Adapter, (String, usize, String)> {
-        let mut adapter = Adapter {
+    fn mapping(&self, name: &str) -> Result<Mapping, (String, usize, String)> {
+        let mut mapping = Mapping {
             local_times: self.local_times,
             profile: Some(name.to_owned()),
-            ..Adapter::default()
+            ..Mapping::default()
         };
         let tables = [
             ("dialect", &self.dialect),
@@ -155,9 +155,9 @@ impl Profile {
         let own = [("auth_query", &self.auth_query), ("auth_user", &self.auth_user)].into_iter();
         let own = own.filter_map(|(key, value)| Some((key.to_owned(), value.as_ref()?)));
         for (key, value) in in_tables.chain(own) {
-            adapter.set(&key, value.get_ref()).map_err(|why| (key, value.span().start, why))?;
+            mapping.set(&key, value.get_ref()).map_err(|why| (key, value.span().start, why))?;
         }
-        Ok(adapter)
+        Ok(mapping)
     }
 
     pub(crate) fn address(&self, name: &str) -> Result<BaseUrl> {
@@ -204,15 +204,15 @@ mod tests {
     }
 
     #[test]
-    fn the_settings_of_a_profile_are_those_of_its_adapter() {
+    fn the_settings_of_a_profile_are_those_of_its_mapping() {
         let whole = "[profiles.x]\nbase_url = 'https://b.example'\nlocal_times = true\n\
                      [profiles.x.read]\nbooking = '.data'\n[profiles.x.write]\notp = '{otpCode: .otp}'\n";
         let file = read(whole).unwrap();
-        let adapter = &file.profiles["x"].adapter;
-        assert!(adapter.local_times);
-        let adapter = serde_json::to_value(adapter).unwrap();
-        assert_eq!(adapter["read"]["booking"], ".data");
-        assert_eq!(adapter["write"]["otp"], "{otpCode: .otp}");
+        let mapping = &file.profiles["x"].mapping;
+        assert!(mapping.local_times);
+        let mapping = serde_json::to_value(mapping).unwrap();
+        assert_eq!(mapping["read"]["booking"], ".data");
+        assert_eq!(mapping["write"]["otp"], "{otpCode: .otp}");
     }
 
     proptest! {

@@ -8,7 +8,7 @@ use super::file::LIST_KEYS;
 use super::target::journal_address;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::regular_file;
-use crate::service::mapping::{Adapter, Dialect, ReadKind, WriteKind};
+use crate::service::mapping::{Dialect, Mapping, ReadKind, WriteKind};
 use crate::service::time::retention::Retention;
 
 /// The settings that stand in the profile itself, and not in a table of it.
@@ -57,7 +57,7 @@ impl Assignment {
             }
             "journal" => drop(journal_address(value, profile)?),
             key if key.starts_with("headers.") || key.starts_with("auth_") => {}
-            key => Adapter::default()
+            key => Mapping::default()
                 .set(key, value)
                 .map_err(|why| Error::usage(format!("{key} {why}")).hint(LIST_KEYS))?,
         }

@@ -9,7 +9,7 @@ use crate::outcome::{Code, Error, Result};
 use crate::platform::postgres::Address;
 use crate::platform::shell;
 use crate::secrets::{Account, Secret};
-use crate::service::mapping::Adapter;
+use crate::service::mapping::Mapping;
 use crate::service::time::retention::Retention;
 
 /// What the command line and the command itself say about the service.
@@ -65,7 +65,7 @@ pub(crate) struct Service {
     pub(crate) read_only: bool,
     pub(crate) ca_file: Option<PathBuf>,
     /// How its documents differ from the contract's.
-    pub(crate) adapter: Adapter,
+    pub(crate) mapping: Mapping,
 }
 
 #[derive(Clone, Debug)]
@@ -104,7 +104,7 @@ impl Service {
             key_fingerprint: None,
             read_only: false,
             ca_file: None,
-            adapter: Adapter::default(),
+            mapping: Mapping::default(),
         }
     }
 
@@ -238,7 +238,7 @@ pub(crate) fn resolve(
         service.key_fingerprint = profile.key_fingerprint;
         service.read_only = profile.read_only == Some(true);
         service.ca_file = profile.ca_file;
-        service.adapter = profile.adapter;
+        service.mapping = profile.mapping;
     }
     Ok(Target { retention, journal, ..Target::from_service(service, key) })
 }

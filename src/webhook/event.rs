@@ -7,7 +7,7 @@ use crate::json::{Document, read_body};
 use crate::platform::crypto::sha256;
 use crate::service::documents::booking::Booking;
 use crate::service::documents::id::token;
-use crate::service::mapping::{Adapter, Path, Search, Shape, member, shallowest};
+use crate::service::mapping::{Mapping, Path, Search, Shape, member, shallowest};
 
 /// Where a name of the dialect begins that is the name of a header.
 const HEADER: &str = "header:";
@@ -48,7 +48,7 @@ impl Event {
     /// when it is sent again.
     pub(crate) fn read(
         body: &[u8],
-        adapter: &Adapter,
+        mapping: &Mapping,
         header: impl Fn(&str) -> Option<String>,
     ) -> Self {
         let unread = |source| Event { id: digest(body), id_source: source, ..Event::default() };
@@ -56,7 +56,7 @@ impl Event {
             Ok(event) => event.value().clone(),
             Err(unreadable) => return unread(IdSource::NotJson(unreadable.why)),
         };
-        let translated = match adapter.event(&event).transpose() {
+        let translated = match mapping.event(&event).transpose() {
             Ok(translated) => translated,
             Err(why) => return unread(IdSource::Unread(why)),
         };
@@ -66,7 +66,7 @@ impl Event {
             (None, Some(translated)) => find_field(translated, own).and_then(token),
             (None, None) => find_field(&event, name).and_then(token),
         };
-        let id = find(&adapter.dialect.event_id_field, "id");
+        let id = find(&mapping.dialect.event_id_field, "id");
         let booking = summary(translated.as_ref().unwrap_or(&event));
         let booking_field = |field| booking.and_then(|it| member(it, field)).and_then(token);
         let mut event = Event {
@@ -75,7 +75,7 @@ impl Event {
                 None => IdSource::Digest,
             },
             id: id.unwrap_or_else(|| digest(body)),
-            kind: find(&adapter.dialect.event_type_field, "type").unwrap_or_default(),
+            kind: find(&mapping.dialect.event_type_field, "type").unwrap_or_default(),
             booking: booking_field("id"),
             status: booking_field("status"),
         };
@@ -86,8 +86,8 @@ impl Event {
     }
 
     /// What was not found in the delivery, what happens to it, and the setting that helps.
-    pub(crate) fn warning(&self, adapter: &Adapter) -> Option<String> {
-        let dialect = &adapter.dialect;
+    pub(crate) fn warning(&self, mapping: &Mapping) -> Option<String> {
+        let dialect = &mapping.dialect;
         let (id, kind) = (&dialect.event_id_field, &dialect.event_type_field);
         let (doubt, setting) = match &self.id_source {
             IdSource::Unread(why) => (
@@ -117,17 +117,17 @@ impl Event {
             ),
             IdSource::Stated => return None,
         };
-        Some(format!("{doubt}: {}", adapter.set_command(setting)))
+        Some(format!("{doubt}: {}", mapping.set_command(setting)))
     }
 
     /// The booking in a delivery, as far as the event has it: often only its id and status.
-    pub(crate) fn booking_in(body: &[u8], adapter: &Adapter) -> Option<Booking> {
+    pub(crate) fn booking_in(body: &[u8], mapping: &Mapping) -> Option<Booking> {
         let event = read_body(body, |_| None).ok()?.value().clone();
         // Of an expression that fails the listener has warned.
-        let translated = adapter.event(&event).transpose().ok()?;
+        let translated = mapping.event(&event).transpose().ok()?;
         let booking = summary(translated.as_ref().unwrap_or(&event))?;
         let document = Document::from(Value::Object(booking.clone()));
-        Some(adapter.booking(document, true).ok()?.item)
+        Some(mapping.booking(document, true).ok()?.item)
     }
 
     pub(super) fn name_by_body(&mut self, body: &[u8]) {
@@ -177,7 +177,7 @@ mod tests {
     use serde_json::json;
 
     fn read(body: &str) -> Event {
-        Event::read(body.as_bytes(), &Adapter::default(), |_| None)
+        Event::read(body.as_bytes(), &Mapping::default(), |_| None)
     }
 
     #[test]
@@ -215,15 +215,15 @@ mod tests {
 
     #[test]
     fn id_and_kind_are_found_in_headers_and_at_paths() {
-        let mut adapter = Adapter::default();
-        adapter.dialect.rename("event_id_field", "header:X-Event-Id").unwrap();
-        adapter.dialect.rename("event_type_field", "meta.kind").unwrap();
+        let mut mapping = Mapping::default();
+        mapping.dialect.rename("event_id_field", "header:X-Event-Id").unwrap();
+        mapping.dialect.rename("event_type_field", "meta.kind").unwrap();
         let body = json!({
             "meta": {"kind": "booking.failed"},
             "payload": {"booking": {"id": 7, "status": "FAILED", "provider": "a"}},
         });
         let header = |name: &str| (name == "X-Event-Id").then(|| "e-9".to_owned());
-        let event = Event::read(body.to_string().as_bytes(), &adapter, header);
+        let event = Event::read(body.to_string().as_bytes(), &mapping, header);
         let expected = Event {
             id: "e-9".to_owned(),
             kind: "booking.failed".to_owned(),

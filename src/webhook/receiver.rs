@@ -24,7 +24,7 @@ use super::store::{EventState as StoreState, ReceivedDelivery, Webhooks};
 use crate::outcome::Result;
 use crate::platform::shell;
 use crate::secrets::Secret;
-use crate::service::mapping::{Adapter, signing_service};
+use crate::service::mapping::{Mapping, signing_service};
 
 /// The largest body, in bytes: the service's own limit ("Limits", 3).
 const LARGEST_BODY: usize = 1024 * 1024;
@@ -34,7 +34,7 @@ pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) struct Listening {
     pub(crate) secrets: Vec<Secret>,
-    pub(crate) adapter: Adapter,
+    pub(crate) mapping: Mapping,
     /// The kinds of events that are shown and forwarded; empty for all.
     pub(crate) kinds: Vec<String>,
     /// Shows what is stored, and the address it came to. The handler's client shows the rest.
@@ -85,7 +85,7 @@ async fn handle(State(receiver): State<Arc<Receiver>>, request: Request) -> Resp
 impl Receiver {
     async fn receive(&self, headers: &HeaderMap, body: Vec<u8>) -> Result<(), DeliveryRejection> {
         let received_at = Timestamp::now();
-        let name = self.listening.adapter.dialect.signature_header();
+        let name = self.listening.mapping.dialect.signature_header();
         if let Err(why) = self.verify(&name, headers, &body, received_at) {
             if !headers.contains_key(&name) {
                 self.warn_of_another_header(&name, headers, &body, received_at);
@@ -138,7 +138,7 @@ impl Receiver {
             self.warn(format!(
                 "a delivery was rejected: it has no {own} header, but {service}-signature, which verifies with the \
                  secret. To read that one: {}",
-                self.listening.adapter.set_command(&setting)
+                self.listening.mapping.set_command(&setting)
             ));
         }
     }
@@ -149,12 +149,12 @@ impl Receiver {
 
     /// Reads an event on its own thread: an expression of the profile may take seconds.
     async fn read(&self, headers: &HeaderMap, body: Vec<u8>) -> Result<Event, DeliveryRejection> {
-        let (adapter, headers) = (self.listening.adapter.clone(), headers.clone());
+        let (mapping, headers) = (self.listening.mapping.clone(), headers.clone());
         let header = move |name: &str| {
             Some(String::from_utf8_lossy(headers.get(name)?.as_bytes()).into_owned())
         };
         let _one_at_a_time = self.reading.lock().await;
-        let read = spawn_blocking(move || Event::read(&body, &adapter, header)).await;
+        let read = spawn_blocking(move || Event::read(&body, &mapping, header)).await;
         let unread = "the delivery was not read".to_owned();
         read.map_err(|_| (StatusCode::INTERNAL_SERVER_ERROR, unread))
     }
@@ -168,7 +168,7 @@ impl Receiver {
             trace_delivery(*trace, url, &delivery.headers, &delivery.body);
         }
         let (event, is_new) = self.store.receive(delivery, state).await?;
-        if let Some(warning) = event.warning(&self.listening.adapter) {
+        if let Some(warning) = event.warning(&self.listening.mapping) {
             self.warn(warning);
         }
         let outcome = if is_new { ForwardOutcome::Kept } else { ForwardOutcome::Duplicate };

@@ -86,7 +86,7 @@ fn booking_unlike_the_request_warns_with_its_key_and_exits_16() {
 }
 
 /// "The journal keeps what was sent, byte for byte, so that `resume` repeats it under a changed
-/// adapter."
+/// mapping."
 #[test]
 fn key_given_again_sends_what_was_sent_and_guest_too() {
     let server = Scripted::start(|_| Reply::json(201, &booking()));

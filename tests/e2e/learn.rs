@@ -65,7 +65,7 @@ fn at_projects_own_sandbox_everything_is_read() {
 #[test]
 #[ignore = "needs Python for the foreign service"]
 fn what_searches_ask_for_is_learned_from_their_refusals() {
-    for (variant, adapter, expected) in [
+    for (variant, mapping, expected) in [
         (
             "enveloped",
             BY_HEADER,
@@ -93,7 +93,7 @@ fn what_searches_ask_for_is_learned_from_their_refusals() {
         let Some(service) = Foreign::start(variant) else {
             return;
         };
-        let home = service.home(adapter);
+        let home = service.home(mapping);
         let learned = learn(&home, &["--yes"]).exits(0).json();
         assert_eq!(lines(&learned), *expected, "{variant}");
         assert!(learned["calls"].as_u64().unwrap() <= 25, "{learned}");

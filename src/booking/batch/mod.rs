@@ -243,7 +243,7 @@ async fn show_requests(api: &Api, records: &Records, ui: &Ui, rows: &[KeyedRow])
             error.message = format!("row {}: {}", keyed.row.number, error.message);
             error
         })?;
-        let request = BookingRequest::new(api.facts.adapter(), requested, &serde_json::Map::new())?;
+        let request = BookingRequest::new(api.facts.mapping(), requested, &serde_json::Map::new())?;
         let request = request_view(&api.facts, create_call(request.body, &keyed.key(0)));
         let number = keyed.row.number;
         let mut line = json!({ "row": number });
@@ -288,7 +288,7 @@ fn result_page(facts: &Facts, keyed: &KeyedRow, line: &RowLine, digits: usize) -
     let booking = line.booking.clone().filter(|_| line.error.is_none());
     // The journal's document is in the contract's shape, which an expression does not read.
     let booking = booking.and_then(|it| {
-        let read = facts.adapter().booking(it.clone(), true).ok().map(|it| it.item);
+        let read = facts.mapping().booking(it.clone(), true).ok().map(|it| it.item);
         let read = read.filter(|it| !matches!(it.time, FieldValue::Absent));
         read.or_else(|| Booking::from_document(it))
     });

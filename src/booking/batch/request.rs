@@ -47,7 +47,7 @@ pub(super) async fn set_moments(
         let venue = LocatedVenue::of_id(records, venue_of(&row.body));
         let known = known_zone(venue.remembered.as_ref(), zone);
         let has_slot = row.body.get("availability_id").is_some();
-        let is_local = api.facts.adapter().local_times || has_slot && known.is_none();
+        let is_local = api.facts.mapping().local_times || has_slot && known.is_none();
         let Some(wall) = when.wall().filter(|_| !is_local) else {
             // The service's own times are the venue's, too, and those of its slots may be.
             if time.and_then(DocumentTime::read).is_none() {
@@ -114,7 +114,7 @@ pub(crate) async fn row_request(
         Some(attempt) => as_found(row, attempt.canonical()),
         None => with_slot(api, records, ui, &keyed.row).await?,
     };
-    Ok(BookingRequest::new(api.facts.adapter(), requested, &Map::new())?.of_row())
+    Ok(BookingRequest::new(api.facts.mapping(), requested, &Map::new())?.of_row())
 }
 
 /// Whether an attempt under this key of a row asks for the row. A key that the row does not name is
@@ -193,7 +193,7 @@ pub(super) async fn with_slot(
     let offer = offer.await.map_err(of_row)?;
     // With its terms, which the booking itself may not repeat.
     offer.remember(records);
-    let has_moment = instant.is_some() || api.facts.adapter().local_times;
+    let has_moment = instant.is_some() || api.facts.mapping().local_times;
     let slot = offer
         .at_wanted()
         .filter(|_| has_moment)

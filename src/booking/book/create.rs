@@ -127,7 +127,7 @@ pub(crate) async fn create_booking(
             if !is_open_conflict {
                 return error;
             }
-            let set = api.facts.adapter().set_command("read.error=EXPRESSION");
+            let set = api.facts.mapping().set_command("read.error=EXPRESSION");
             let first = error.hint.clone().unwrap_or_default();
             error.hint(format!("{first}; if the service means that nothing was booked: {set}"))
         })?;
@@ -259,7 +259,7 @@ impl BookingSender<'_> {
         }
     }
 
-    /// Sends what was sent before, byte for byte, also under another adapter.
+    /// Sends what was sent before, byte for byte, also under another mapping.
     fn continues(&mut self, known: Attempt) {
         if known.repeats(&self.requested) {
             let before = attempt_request(&known);
@@ -275,7 +275,7 @@ impl BookingSender<'_> {
             let may_be = is_booking(self.records, &self.requested, booking) || booking.may_stand();
             may_be && of_known(self.records, &self.requested, booking).refusal.is_none()
         };
-        self.api.facts.adapter().bookings_within(refusal).iter().any(is_it)
+        self.api.facts.mapping().bookings_within(refusal).iter().any(is_it)
     }
 
     /// The service's id of the booking request, where it was answered.
@@ -393,7 +393,7 @@ impl BookingSender<'_> {
                 let what = "the outcome is unknown: the service returned booking";
                 let what = format!("{what} {id} ({}), {why}", booking.status());
                 let error = Error::new(Code::OutcomeUnknown, what);
-                let set = verdict.setting.map(|it| self.api.facts.adapter().set_command(it));
+                let set = verdict.setting.map(|it| self.api.facts.mapping().set_command(it));
                 into_outcome_unknown(
                     self.key,
                     error.hint(match set {

@@ -20,7 +20,7 @@ use crate::service::documents::contact;
 use crate::service::documents::field::pairs;
 use crate::service::documents::slot::Slot;
 use crate::service::documents::venue::Venue;
-use crate::service::mapping::Adapter;
+use crate::service::mapping::Mapping;
 use crate::service::time::when::When;
 
 /// What flags and questions say of a booking beside its venue and its time.
@@ -222,7 +222,7 @@ impl BookingDraft {
     }
 
     /// The booking request, or `usage` (2) if the venue, the party or the guest is missing.
-    pub(crate) fn request(&self, adapter: &Adapter, datetime: Value) -> Result<BookingRequest> {
+    pub(crate) fn request(&self, mapping: &Mapping, datetime: Value) -> Result<BookingRequest> {
         let slot = self.slot.as_ref().map(Slot::id_value);
         let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;
         let options = self.options.clone();
@@ -240,7 +240,7 @@ impl BookingDraft {
             end_user: options.end_user,
             payment_collection: options.payment.map(|_| VENDOR_PAYMENT),
         };
-        BookingRequest::new(adapter, fields_of(&booking), &self.fields)
+        BookingRequest::new(mapping, fields_of(&booking), &self.fields)
     }
 
     /// The command that makes this booking, with everything that prompts have provided. The

@@ -67,7 +67,7 @@ fn at_time_of(facts: &Facts, draft: &BookingDraft, before: &Value) -> Option<Boo
         }
         _ => draft.slot.as_ref()?.datetime_value() == *time,
     };
-    draft.request(facts.adapter(), time.clone()).ok().filter(|_| is_at)
+    draft.request(facts.mapping(), time.clone()).ok().filter(|_| is_at)
 }
 
 /// Whether a person wants a second booking beside the one that an open attempt may have made; no is

@@ -202,7 +202,7 @@ impl BookCommand<'_> {
             };
             let (datetime, is_another_time) = self.find_time().await?;
             let draft = &self.draft;
-            let request = draft.request(api.facts.adapter(), datetime.clone())?;
+            let request = draft.request(api.facts.mapping(), datetime.clone())?;
             duplicates::ask_about_same_guest(
                 records,
                 ui,
@@ -305,7 +305,7 @@ impl BookCommand<'_> {
     async fn show_request(&mut self) -> Result<Exit> {
         self.draft.refuse_missing()?;
         let (datetime, _) = self.find_time().await?;
-        let request = self.draft.request(self.api.facts.adapter(), datetime)?;
+        let request = self.draft.request(self.api.facts.mapping(), datetime)?;
         finish::preview(&self.api.facts, self.ui, create_call(request.body, &self.key))
     }
 

@@ -27,13 +27,13 @@ pub(crate) fn known_zone(venue: Option<&Venue>, flag: Option<&TimeZone>) -> Opti
 /// A time as the service wants it, if no slot shows it; `usage` (2) if it needs an offset, or must
 /// not have one, and the venue's zone is not known.
 pub(crate) fn wire_time(facts: &Facts, when: &When, zone: Option<TimeZone>) -> Result<String> {
-    let adapter = facts.adapter();
-    if zone.is_none() && when.needs_zone() != adapter.local_times {
+    let mapping = facts.mapping();
+    if zone.is_none() && when.needs_zone() != mapping.local_times {
         return Err(unknown_zone());
     }
     let clock = zone.clone().unwrap_or_else(system_zone);
     let moment = resolve(when, facts.now()?, &clock)?;
-    Ok(adapter.wire_time(&moment, zone.as_ref()))
+    Ok(mapping.wire_time(&moment, zone.as_ref()))
 }
 
 /// The time of a slot that was named beside a time, as it was offered; `None` if it cannot be said
@@ -270,12 +270,12 @@ impl SlotSearch<'_> {
         let (api, ui, venue) = (self.api, self.ui, self.venue);
         let zone = known_zone(venue.remembered.as_ref(), zone);
         // Sent without its offset, it would be another time.
-        if zone.is_none() && when.exact().is_some() && api.facts.adapter().local_times {
+        if zone.is_none() && when.exact().is_some() && api.facts.mapping().local_times {
             return Err(unknown_zone());
         }
         let query = SlotQuery {
             venue_id: venue.id_value(),
-            datetime: api.facts.adapter().wire_time(&wanted, zone.as_ref()),
+            datetime: api.facts.mapping().wire_time(&wanted, zone.as_ref()),
             party_size: self.party_size,
             provider: self.provider.map(str::to_owned),
             fields: self.fields.clone(),
@@ -285,14 +285,14 @@ impl SlotSearch<'_> {
             nouns: "slots",
             limit: self.limit,
             key: |slot: &Slot| slot.id().to_owned(),
-            read: &|document| api.facts.adapter().slots(document),
+            read: &|document| api.facts.mapping().slots(document),
             next: &|name, value| {
                 let mut next = query.clone();
                 next.page = Some((name.to_owned(), value.clone()));
-                next.call(api.facts.adapter())
+                next.call(api.facts.mapping())
             },
         };
-        let first = query.call(api.facts.adapter())?;
+        let first = query.call(api.facts.mapping())?;
         let how = "find venues with `bookctl search`, then use the venue's id or @1";
         let pages = listing.read(api, ui, first).await.map_err(|error| match error.exit {
             Exit::NotFound => error.hint(how),

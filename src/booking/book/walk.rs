@@ -310,7 +310,7 @@ impl Wizard<'_> {
         let query = VenueQuery {
             vertical: self.draft.vertical.clone().unwrap_or_default(),
             place: place.clone(),
-            datetime: self.api.facts.adapter().wire_time(&moment, None),
+            datetime: self.api.facts.mapping().wire_time(&moment, None),
             party_size: self.draft.options.party,
             providers: self.flags.options.provider.clone().into_iter().collect(),
             fields: Map::new(),

@@ -54,7 +54,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
         pick::booking_or_pick(api, records, ui, named, Status::has_not_ended, !args.dry_run)
             .await?;
     let id = &named.id.clone();
-    let call = cancel_call(id, args.reason.as_deref(), api.facts.adapter())?;
+    let call = cancel_call(id, args.reason.as_deref(), api.facts.mapping())?;
     let call = args.extra.add_to(call)?;
     if args.dry_run {
         return finish::preview(&api.facts, ui, call);

@@ -86,9 +86,9 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
         pick::booking_or_pick(api, records, ui, named, Status::has_not_ended, !args.dry_run)
             .await?;
     let id = &named.id.clone();
-    let adapter = api.facts.adapter();
+    let mapping = api.facts.mapping();
     // On the venue's own clock, a time with an offset has to be converted.
-    let is_exact = |when: &When| when.exact().is_some() && !adapter.local_times;
+    let is_exact = |when: &When| when.exact().is_some() && !mapping.local_times;
     let asks = ui.prompter.interactive() && !args.yes && !args.dry_run;
     let needs_booking = is_open || asks || args.at.as_ref().is_some_and(|at| !is_exact(at));
     let mut before = None;
@@ -114,10 +114,10 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
         }
         (when, _) => {
             let moment = when.as_ref().and_then(When::exact);
-            moment.map(|moment| adapter.wire_time(moment, None).into())
+            moment.map(|moment| mapping.wire_time(moment, None).into())
         }
     };
-    let call = changes.call(id, adapter)?.with_fields(&fields)?;
+    let call = changes.call(id, mapping)?.with_fields(&fields)?;
     if args.dry_run {
         return finish::preview(&api.facts, ui, call);
     }
@@ -307,8 +307,8 @@ async fn new_time(
     let venue = venue.map(|venue| LocatedVenue::of_id(records, venue));
     let remembered = venue.as_ref().and_then(|venue| venue.remembered.as_ref());
     let known_zone = offer::known_zone(remembered, zone);
-    let adapter = api.facts.adapter();
-    let is_known = known_zone.is_some() || adapter.local_times;
+    let mapping = api.facts.mapping();
+    let is_known = known_zone.is_some() || mapping.local_times;
     let own = DocumentTime::from_field(booking.value(), "datetime");
     let when = &if when.depends_on_a_day() {
         // A time with an offset, or without one, shows the venue's clock; one in UTC does not.
@@ -335,7 +335,7 @@ async fn new_time(
         return Ok(slot.datetime_value());
     }
     if !offer.is_assumed {
-        return Ok(adapter.wire_time(&offer.wanted, None).into());
+        return Ok(mapping.wire_time(&offer.wanted, None).into());
     }
     // Without a slot that shows it, the booking's own time shows the venue's offset.
     let offset = own.and_then(|own| own.offset()).ok_or_else(unknown)?;

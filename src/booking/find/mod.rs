@@ -269,8 +269,8 @@ async fn open_bookings(api: &Api, ui: &Ui) -> Result<Vec<Booking>> {
         Err(error) => return Err(error),
         Ok(_) => None,
     };
-    let adapter = api.facts.adapter();
-    let listed = body.as_ref().and_then(|body| adapter.bookings_in(body, "open_bookings"));
+    let mapping = api.facts.mapping();
+    let listed = body.as_ref().and_then(|body| mapping.bookings_in(body, "open_bookings"));
     let unread = listed.as_ref().map_or(0, |open| open.unread);
     let cannot =
         format!("{unread} of the open bookings cannot be read: `id` or `status` is missing");
@@ -284,7 +284,7 @@ async fn open_bookings(api: &Api, ui: &Ui) -> Result<Vec<Booking>> {
         Some(_) => cannot,
         None => "the response has no list of open bookings".to_owned(),
     };
-    let setting = adapter.set_command("read.error=EXPRESSION");
+    let setting = mapping.set_command("read.error=EXPRESSION");
     let mut error = Error::new(Code::UnexpectedAnswer, why)
         .hint(format!("check the base URL; if the service lists them in another shape: {setting}"));
     let values = body.iter().flat_map(|body| scalars(body.value()));

@@ -306,7 +306,7 @@ pub(crate) fn take_in_received(facts: &Facts, records: &Records, ui: &Ui) -> Res
         let bodies = webhooks.bodies(after, AT_ONCE)?;
         let bookings = bodies
             .iter()
-            .filter_map(|(_, at, body)| Some((*at, Event::booking_in(body, facts.adapter())?)));
+            .filter_map(|(_, at, body)| Some((*at, Event::booking_in(body, facts.mapping())?)));
         records.journal()?.take_in(&bookings.collect::<Vec<_>>())?;
         after = match bodies.last() {
             Some((number, ..)) if bodies.len() == AT_ONCE as usize => *number,

@@ -16,12 +16,12 @@ use crate::service::mapping::Pause;
 
 /// The call of an answer. Reads the booking first if the profile writes it from its pause.
 pub(crate) async fn call_of(api: &Api, ui: &Ui, id: &str, answer: &Continuation) -> Result<Call> {
-    let adapter = api.facts.adapter();
-    if !answer.needs_action(adapter) {
-        return answer.call(id, None, adapter);
+    let mapping = api.facts.mapping();
+    if !answer.needs_action(mapping) {
+        return answer.call(id, None, mapping);
     }
     let booking = read_booking(api, ui, id).await?;
-    answer.call(id, booking.next_action(), adapter)
+    answer.call(id, booking.next_action(), mapping)
 }
 
 /// Sends an answer once, because the service may have taken it. If no usable answer comes back,

@@ -48,7 +48,7 @@ fn in_answer(
     answer: Result<Answer>,
 ) -> Result<Booking> {
     let answer = answer.map_err(|error| naming(id, error))?;
-    let mut booking = report_warnings(ui, facts.adapter().booking(answer.document, false))?;
+    let mut booking = report_warnings(ui, facts.mapping().booking(answer.document, false))?;
     booking.left_at = Some(left_at);
     Ok(booking)
 }

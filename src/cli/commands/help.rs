@@ -153,7 +153,7 @@ fn topic(name: &str) -> Option<Topic> {
              [profiles.NAME.write]. `bookctl profile set` changes them, and `bookctl profile learn` shows what a service \
              sends.",
             &["key", "default", "used for"],
-            adapter_rows(),
+            mapping_rows(),
         ),
         "privacy" => topic(
             "privacy",
@@ -191,8 +191,8 @@ fn flag_rows() -> Vec<Vec<String>> {
     rows(displayed)
 }
 
-/// The settings of a profile's adapter: names, expressions by kind, and how times are read.
-fn adapter_rows() -> Vec<Vec<String>> {
+/// The settings of a profile's mapping: names, expressions by kind, and how times are read.
+fn mapping_rows() -> Vec<Vec<String>> {
     let mut all = rows(Dialect::TABLE.iter().map(|it| [it.0, it.1, it.2]));
     let read = ReadKind::TABLE.iter().map(|it| ("read", it.1, it.2));
     let written = WriteKind::TABLE.iter().map(|it| ("write", it.1, it.2));

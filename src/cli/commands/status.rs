@@ -16,7 +16,7 @@ pub(crate) struct Args {}
 
 pub(crate) async fn run(Parts { api, ui, .. }: &Parts, (): ()) -> Result<Exit> {
     let answer = api.read(Call::get("/v1/")).await?;
-    let index = api.facts.adapter().index(&answer.document)?;
+    let index = api.facts.mapping().index(&answer.document)?;
     let page = |_: &Document| index_page(&index, &api.facts.target().address(), Timestamp::now());
     ui.emit(&DocumentView(answer.document, page))
 }

@@ -1,4 +1,4 @@
-//! One request, before it is sent, written by the adapter, with unnamed fields.
+//! One request, before it is sent, written by the mapping, with unnamed fields.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{Method, Url};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::draft::Draft;
 use crate::json::Document;
 use crate::outcome::{Error, Result};
-use crate::service::mapping::{Adapter, WriteKind};
+use crate::service::mapping::{Mapping, WriteKind};
 
 const NOT_UNRESERVED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
@@ -45,13 +45,13 @@ impl Call {
     }
 
     pub(crate) fn written(
-        adapter: &Adapter,
+        mapping: &Mapping,
         kind: WriteKind,
         path: impl Into<String>,
         body: Map<String, Value>,
     ) -> Result<Self> {
-        let draft = Draft::new(adapter, kind).asked_for(&body);
-        let mut call = Call::post(path, written(adapter, kind, body)?);
+        let draft = Draft::new(mapping, kind).asked_for(&body);
+        let mut call = Call::post(path, written(mapping, kind, body)?);
         call.draft = Some(draft);
         Ok(call)
     }
@@ -122,11 +122,11 @@ pub(crate) fn fields_of(body: &impl Serialize) -> Map<String, Value> {
 }
 
 pub(crate) fn written(
-    adapter: &Adapter,
+    mapping: &Mapping,
     kind: WriteKind,
     body: Map<String, Value>,
 ) -> Result<Value> {
-    adapter.request(kind, body).map_err(|why| {
+    mapping.request(kind, body).map_err(|why| {
         Error::config(format!("{why}; nothing was sent"))
             .hint("look at the profile with `bookctl profile show`, and correct it with `bookctl profile set`")
     })

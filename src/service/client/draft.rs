@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::named_fields::Named;
 use crate::platform::shell;
-use crate::service::mapping::{Adapter, Setting, WriteKind, jq_key, set_command};
+use crate::service::mapping::{Mapping, Setting, WriteKind, jq_key, set_command};
 
 /// What a field holds: a field of our request, and a jq expression for another form.
 type Holds = (&'static str, &'static str);
@@ -87,18 +87,18 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    pub(crate) fn new(adapter: &Adapter, kind: WriteKind) -> Self {
+    pub(crate) fn new(mapping: &Mapping, kind: WriteKind) -> Self {
         let own = kind.fields().iter().map(|(name, key)| OwnField {
             name,
-            path: adapter.dialect.get(key).unwrap_or(name).to_owned(),
-            key: adapter.dialect.get(key).map(|_| *key),
+            path: mapping.dialect.get(key).unwrap_or(name).to_owned(),
+            key: mapping.dialect.get(key).map(|_| *key),
             is_unknown: false,
         });
         Draft {
             kind,
-            has_expression: adapter.write.contains_key(&kind),
+            has_expression: mapping.write.contains_key(&kind),
             is_row: false,
-            profile: adapter.profile.clone(),
+            profile: mapping.profile.clone(),
             own: own.collect(),
             named: Vec::new(),
         }

@@ -1,5 +1,5 @@
 //! One function per endpoint: the request (spec, Endpoints), built in the contract's names and
-//! written by the adapter.
+//! written by the mapping.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -8,7 +8,7 @@ use super::call::{Call, fields_of, with_fields, written};
 use super::draft::Draft;
 use crate::outcome::Result;
 use crate::secrets::{register_secret, register_secrets_in};
-use crate::service::mapping::{Adapter, Pause, WriteKind, is_one_of};
+use crate::service::mapping::{Mapping, Pause, WriteKind, is_one_of};
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) enum SearchLocation {
@@ -35,9 +35,9 @@ pub(crate) struct VenueQuery {
 }
 
 impl VenueQuery {
-    pub(crate) fn call(&self, adapter: &Adapter) -> Result<Call> {
+    pub(crate) fn call(&self, mapping: &Mapping) -> Result<Call> {
         let (path, page) = ("/v1/venues/search", self.page.as_ref());
-        search(adapter, WriteKind::Search, path, self, &self.fields, page)
+        search(mapping, WriteKind::Search, path, self, &self.fields, page)
     }
 }
 
@@ -55,9 +55,9 @@ pub(crate) struct SlotQuery {
 }
 
 impl SlotQuery {
-    pub(crate) fn call(&self, adapter: &Adapter) -> Result<Call> {
+    pub(crate) fn call(&self, mapping: &Mapping) -> Result<Call> {
         let (path, page) = ("/v1/availability/search", self.page.as_ref());
-        search(adapter, WriteKind::Slots, path, self, &self.fields, page)
+        search(mapping, WriteKind::Slots, path, self, &self.fields, page)
     }
 }
 
@@ -68,7 +68,7 @@ fn one(name: &str, value: impl Serialize) -> Map<String, Value> {
 /// A search of a page, under its own name, or for an expression with `.cursor` or `.page`. It
 /// replaces a field of that name in the first page's request.
 fn search(
-    adapter: &Adapter,
+    mapping: &Mapping,
     kind: WriteKind,
     path: &str,
     body: &impl Serialize,
@@ -78,13 +78,13 @@ fn search(
     let (mut body, mut fields) = (fields_of(body), fields.clone());
     if let Some((name, value)) = page {
         let own = if is_one_of("page page_number", name) { "page" } else { "cursor" };
-        if adapter.write.get(&kind).is_some_and(|it| it.mentions(own)) {
+        if mapping.write.get(&kind).is_some_and(|it| it.mentions(own)) {
             body.insert(own.to_owned(), value.clone());
         } else {
             fields.insert(name.clone(), value.clone());
         }
     }
-    Call::written(adapter, kind, path, body)?.with_fields(&fields)
+    Call::written(mapping, kind, path, body)?.with_fields(&fields)
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -121,13 +121,13 @@ pub(crate) struct BookingRequest {
 impl BookingRequest {
     /// A request in our shape, as the service wants it, with unnamed fields.
     pub(crate) fn new(
-        adapter: &Adapter,
+        mapping: &Mapping,
         requested: Map<String, Value>,
         fields: &Map<String, Value>,
     ) -> Result<Self> {
-        let body = written(adapter, WriteKind::Create, requested.clone())?;
+        let body = written(mapping, WriteKind::Create, requested.clone())?;
         Ok(BookingRequest {
-            draft: Some(Draft::new(adapter, WriteKind::Create)),
+            draft: Some(Draft::new(mapping, WriteKind::Create)),
             requested: with_fields(Value::Object(requested), fields)?,
             body: with_fields(body, fields)?,
             is_row: false,
@@ -189,8 +189,8 @@ impl Continuation {
     }
 
     /// Whether an expression of the profile writes it from what the booking waits for.
-    pub(crate) fn needs_action(&self, adapter: &Adapter) -> bool {
-        adapter.write.get(&self.kind()).is_some_and(|it| it.mentions("next_action"))
+    pub(crate) fn needs_action(&self, mapping: &Mapping) -> bool {
+        mapping.write.get(&self.kind()).is_some_and(|it| it.mentions("next_action"))
     }
 
     /// What is secret in the answer is masked from now on, in whatever shape it is sent. `action`
@@ -199,7 +199,7 @@ impl Continuation {
         &self,
         booking_id: &str,
         action: Option<&Value>,
-        adapter: &Adapter,
+        mapping: &Mapping,
     ) -> Result<Call> {
         let mut beside = &Map::new();
         let mut body = match self {
@@ -219,7 +219,7 @@ impl Continuation {
             body.insert("next_action".to_owned(), action.clone());
         }
         let path = format!("{}/continue", booking_path(booking_id));
-        Call::written(adapter, self.kind(), path, body)?.with_fields(beside)
+        Call::written(mapping, self.kind(), path, body)?.with_fields(beside)
     }
 }
 
@@ -237,19 +237,19 @@ impl Changes {
         fields_of(self)
     }
 
-    pub(crate) fn call(&self, booking_id: &str, adapter: &Adapter) -> Result<Call> {
+    pub(crate) fn call(&self, booking_id: &str, mapping: &Mapping) -> Result<Call> {
         let path = format!("{}/modify", booking_path(booking_id));
-        Call::written(adapter, WriteKind::Modify, path, self.body())
+        Call::written(mapping, WriteKind::Modify, path, self.body())
     }
 }
 
 pub(crate) fn cancel_call(
     booking_id: &str,
     reason: Option<&str>,
-    adapter: &Adapter,
+    mapping: &Mapping,
 ) -> Result<Call> {
     let body = reason.map_or_else(Map::new, |reason| one("reason", reason));
-    Call::written(adapter, WriteKind::Cancel, format!("{}/cancel", booking_path(booking_id)), body)
+    Call::written(mapping, WriteKind::Cancel, format!("{}/cancel", booking_path(booking_id)), body)
 }
 
 pub(crate) mod session {
@@ -259,15 +259,15 @@ pub(crate) mod session {
         end_user: &str,
         provider: Option<&str>,
         phone: Option<&str>,
-        adapter: &Adapter,
+        mapping: &Mapping,
     ) -> Result<Call> {
         let body = json!({"end_user": end_user, "provider": provider, "phone": phone});
-        Call::written(adapter, WriteKind::Connect, "/v1/sessions", fields_of(&body))
+        Call::written(mapping, WriteKind::Connect, "/v1/sessions", fields_of(&body))
     }
 
-    pub(crate) fn verify(id: &str, code: &str, adapter: &Adapter) -> Result<Call> {
+    pub(crate) fn verify(id: &str, code: &str, mapping: &Mapping) -> Result<Call> {
         register_secret(code);
-        Call::written(adapter, WriteKind::Verify, format!("{}/verify", path(id)), one("code", code))
+        Call::written(mapping, WriteKind::Verify, format!("{}/verify", path(id)), one("code", code))
     }
 
     pub(crate) fn list(filters: &[(&str, Option<&str>)]) -> Call {

@@ -19,7 +19,7 @@ use super::wire_trace::WireTrace;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::{http_client, pace};
 use crate::secrets::{KeySource, Secret};
-use crate::service::mapping::Adapter;
+use crate::service::mapping::Mapping;
 
 /// The time limit for connecting: an unreachable address is reported within 3 s.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(2500);
@@ -32,7 +32,7 @@ pub(crate) struct Connection {
     pub(crate) https: bool,
     pub(crate) key: KeySource,
     pub(crate) ca_file: Option<PathBuf>,
-    pub(crate) adapter: Adapter,
+    pub(crate) mapping: Mapping,
     pub(crate) timeout: Duration,
     pub(crate) trace: Option<Trace>,
     /// The service's time minus ours, from the `Date` header of the last answer.
@@ -98,13 +98,13 @@ impl Client {
     fn headers(&self, call: &Call, key: Option<&Secret>) -> Result<HeaderMap, Failure> {
         let mut headers = HeaderMap::new();
         if let Some(key) = key {
-            let adapter = &self.connection.adapter;
-            if let Some((name, value)) = credential::header(adapter, key) {
+            let mapping = &self.connection.mapping;
+            if let Some((name, value)) = credential::header(mapping, key) {
                 let (name, mut value) = header(name, &value, "").map_err(|_| unsendable_key())?;
                 value.set_sensitive(true);
                 headers.insert(name, value);
             }
-            for (name, value) in &adapter.transport.headers {
+            for (name, value) in &mapping.transport.headers {
                 if value.contains(key.expose()) {
                     return Err(Failure::NotSent(format!(
                         "headers.{name} of the profile holds the API key, which config.toml must not contain"
@@ -162,13 +162,13 @@ impl Client {
         (body, is_cut): (Vec<u8>, bool),
     ) -> Result<Answer, Failure> {
         let mut answer = read_answer(status, headers, &body, is_cut);
-        let adapter = &self.connection.adapter;
+        let mapping = &self.connection.mapping;
         if let Err(Failure::Refused(refusal)) = &mut answer {
-            if let Some(translated) = adapter.refusal(&refusal.body) {
+            if let Some(translated) = mapping.refusal(&refusal.body) {
                 refusal.translate(translated);
             }
             if status == StatusCode::UNAUTHORIZED {
-                refusal.key_sent = Some(credential::described(adapter));
+                refusal.key_sent = Some(credential::described(mapping));
             }
         }
         answer
@@ -177,13 +177,13 @@ impl Client {
     async fn send_with(&self, call: &Call, key: Option<&Secret>) -> Result<Answer, Failure> {
         self.answered.take();
         let headers = self.headers(call, key)?;
-        let adapter = &self.connection.adapter;
-        let trace = WireTrace { sink: self.connection.trace.as_deref(), dialect: &adapter.dialect };
-        let path = shown_path(adapter, key.is_some(), call);
+        let mapping = &self.connection.mapping;
+        let trace = WireTrace { sink: self.connection.trace.as_deref(), dialect: &mapping.dialect };
+        let path = shown_path(mapping, key.is_some(), call);
         let name = format!("{} {path}", call.method);
-        trace.request(&name, call, &shown_headers(adapter, key.is_some(), call));
+        trace.request(&name, call, &shown_headers(mapping, key.is_some(), call));
         let path = match key {
-            Some(key) => credential::path(adapter, key, &call.path),
+            Some(key) => credential::path(mapping, key, &call.path),
             None => call.path.clone(),
         };
         let url = format!("{}{path}", self.connection.base);

@@ -83,14 +83,14 @@ fn flag_of(draft: &Draft, field: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::mapping::Adapter;
+    use crate::service::mapping::Mapping;
     use reqwest::header::HeaderMap;
     use serde_json::{Value, json};
 
     fn hint(kind: WriteKind, sent: Value, body: Value) -> Option<String> {
-        let adapter = Adapter { profile: Some("acme".to_owned()), ..Adapter::default() };
+        let mapping = Mapping { profile: Some("acme".to_owned()), ..Mapping::default() };
         let requested = sent.as_object().cloned().unwrap();
-        let call = Call::written(&adapter, kind, "/v1/x", requested).unwrap();
+        let call = Call::written(&mapping, kind, "/v1/x", requested).unwrap();
         suggest_fix(&Refusal::new(400, &HeaderMap::new(), body.into()), &call)
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::envelope_fields::envelope_fields;
 use super::kind::ReadKind;
 use super::locate::{counted, elements, one};
-use super::profile_adapter::Adapter;
+use super::profile_mapping::Mapping;
 use super::resource::flattened;
 use super::shape::{Shape, with_contract_names};
 use super::synonyms::with_own_names;
@@ -40,7 +40,7 @@ pub(crate) struct OpenBookings {
     pub(crate) unread: usize,
 }
 
-impl Adapter {
+impl Mapping {
     /// Reads a booking. `after_write` is whether the document answers a call that changed
     /// something: an expression that fails there must not hide the booking, so it is then looked
     /// for by its shape.
@@ -285,7 +285,7 @@ mod tests {
     use serde_json::json;
 
     fn booking(document: Value) -> Result<Booking> {
-        let reading = Adapter::default().booking(document.into(), false)?;
+        let reading = Mapping::default().booking(document.into(), false)?;
         Ok(reading.item)
     }
 
@@ -307,10 +307,10 @@ mod tests {
         let action = |amount: Value| json!({"id": 7, "status": "x", "object": "b", "next_action": {"currency": "EUR", "amount_minor": amount}});
         let amount = |read: Booking| read.value()["next_action"]["amount"].clone();
         assert_eq!(amount(booking(action(json!(2500))).unwrap()), "25.00");
-        let mut adapter = Adapter::default();
+        let mut mapping = Mapping::default();
         let own = ".next_action |= {amount: .amount_minor, currency}";
-        adapter.set("read.booking", own).unwrap();
-        let read = adapter.booking(action(json!(4505)).into(), false);
+        mapping.set("read.booking", own).unwrap();
+        let read = mapping.booking(action(json!(4505)).into(), false);
         assert_eq!(amount(read.unwrap().item), "45.05");
         let stated = json!({"id": 7, "status": "x", "object": "b", "next_action": {"currency": "EUR", "amount": 2500}});
         assert_eq!(amount(booking(stated).unwrap()), 2500);
@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn venues_that_cannot_be_read_are_never_none() {
-        let venues = |document: Value| Adapter::default().venues(&document.into());
+        let venues = |document: Value| Mapping::default().venues(&document.into());
         let read =
             venues(json!({"results": [{"venue_id": 1}, {"name": "x"}], "total": 2})).unwrap();
         assert_eq!(read.item.items.len(), 1);
@@ -398,11 +398,11 @@ mod tests {
 
     #[test]
     fn profiles_place_comes_before_contracts_and_may_be_empty() {
-        let mut adapter = Adapter::default();
-        adapter.dialect.rename("venues_field", "data.near").unwrap();
+        let mut mapping = Mapping::default();
+        mapping.dialect.rename("venues_field", "data.near").unwrap();
         for (near, ids) in [(json!([{"venue_id": "near"}]), &["near"][..]), (json!([]), &[])] {
             let document = json!({"venues": [{"venue_id": "far"}], "data": {"near": near}});
-            let read = adapter.venues(&document.into()).unwrap().item.items;
+            let read = mapping.venues(&document.into()).unwrap().item.items;
             let found: Vec<&str> = read.iter().map(|venue| venue.id()).collect();
             assert_eq!(found, ids);
         }

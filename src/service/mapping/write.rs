@@ -4,9 +4,9 @@ use serde_json::{Map, Value};
 
 use super::kind::WriteKind;
 use super::path::Path;
-use super::profile_adapter::Adapter;
+use super::profile_mapping::Mapping;
 
-impl Adapter {
+impl Mapping {
     /// A request's body as the service wants it. An expression of the profile writes all of it;
     /// without one, the dialect's names take the place of the contract's. The error is a sentence;
     /// nothing may be sent then.
@@ -87,33 +87,33 @@ mod tests {
 
     #[test]
     fn dialect_names_replace_ours_inside_other_objects_too() {
-        let mut adapter = Adapter::default();
+        let mut mapping = Mapping::default();
         let body = || {
             object(
                 json!({"venue_id": 17, "datetime": "2026-12-01", "party_size": 2, "provider": "a"}),
             )
         };
-        assert_eq!(adapter.request(WriteKind::Slots, body()), Ok(Value::Object(body())));
+        assert_eq!(mapping.request(WriteKind::Slots, body()), Ok(Value::Object(body())));
         for (key, name) in
             [("slots_venue_field", "query.venue"), ("slots_party_size_field", "query.covers")]
         {
-            adapter.dialect.rename(key, name).unwrap();
+            mapping.dialect.rename(key, name).unwrap();
         }
         let sent =
             json!({"query": {"venue": 17, "covers": 2}, "datetime": "2026-12-01", "provider": "a"});
-        assert_eq!(adapter.request(WriteKind::Slots, body()), Ok(sent));
+        assert_eq!(mapping.request(WriteKind::Slots, body()), Ok(sent));
         for taken in ["provider", "datetime", "query.venue.size"] {
-            adapter.dialect.rename("slots_party_size_field", taken).unwrap();
-            assert!(adapter.request(WriteKind::Slots, body()).is_err(), "{taken}");
+            mapping.dialect.rename("slots_party_size_field", taken).unwrap();
+            assert!(mapping.request(WriteKind::Slots, body()).is_err(), "{taken}");
         }
     }
 
     #[test]
     fn the_sessions_own_fields_keep_their_names_in_other_requests() {
-        let mut adapter = Adapter::default();
-        adapter.dialect.rename("session_code_field", "pin").unwrap();
+        let mut mapping = Mapping::default();
+        mapping.dialect.rename("session_code_field", "pin").unwrap();
         let code = object(json!({"code": "1"}));
-        assert_eq!(adapter.request(WriteKind::Verify, code.clone()), Ok(json!({"pin": "1"})));
-        assert_eq!(adapter.request(WriteKind::Action, code), Ok(json!({"code": "1"})));
+        assert_eq!(mapping.request(WriteKind::Verify, code.clone()), Ok(json!({"pin": "1"})));
+        assert_eq!(mapping.request(WriteKind::Action, code), Ok(json!({"code": "1"})));
     }
 }

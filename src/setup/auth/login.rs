@@ -162,7 +162,7 @@ async fn try_key(
         if error.http_status != Some(401) {
             return Err(error.hint(check));
         }
-        let how = format!("the key was sent as `{}`", key_sent_as(parts.api.facts.adapter()));
+        let how = format!("the key was sent as `{}`", key_sent_as(parts.api.facts.mapping()));
         if !asks_again {
             let address = shell::word(&parts.api.facts.target().address());
             let add = format!("bookctl profile add {name} --base-url {address} && ");
@@ -266,11 +266,11 @@ fn service(
         Service { profile: Some(name.to_owned()), ..Service::from_base_url(base_url) };
     if let Some(profile) = file.profiles.get(name) {
         service.ca_file = profile.ca_file.clone();
-        service.adapter = profile.adapter.clone();
+        service.mapping = profile.mapping.clone();
     }
     let refused = |key: &str, why| Error::usage(format!("--dialect {key} {why}"));
     for Assignment { key, value } in dialect {
-        let set = service.adapter.set(key, value);
+        let set = service.mapping.set(key, value);
         set.map_err(|why| refused(key.trim_start_matches("dialect."), why))?;
     }
     Ok(service)

@@ -214,7 +214,7 @@ fn judged(
     if let Some(service) = facts.target().service()
         && error.exit == Exit::Unauthorized
     {
-        let sent = key_sent_as(facts.adapter());
+        let sent = key_sent_as(facts.mapping());
         check.detail = format!("{}; sent as `{sent}`", check.detail);
         check = check.fix(login(service));
     }

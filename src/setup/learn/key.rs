@@ -9,7 +9,7 @@ use super::with;
 use crate::booking::confirmation::Confirmation;
 use crate::outcome::{Error, Result};
 use crate::service::client::key_sent_as;
-use crate::service::mapping::{Adapter, Setting, scalars};
+use crate::service::mapping::{Mapping, Setting, scalars};
 
 /// Ways that services use, the most usual first: the header, and the word before the key.
 const HEADERS: &str = "X-Api-Key,Authorization,Authorization ApiKey,Authorization Token,Authorization Key,Api-Key,\
@@ -18,7 +18,7 @@ const PARAMETERS: [&str; 3] = ["api_key", "key", "access_token"];
 
 /// Reads the index. After a 401 and a go-ahead, sends the key in other ways to the same address.
 pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
-    let own = reads.parts.api.facts.adapter().clone();
+    let own = reads.parts.api.facts.mapping().clone();
     let error = match reads.send(&LearnCall::Index).await? {
         Reply::Sample(document) => return Ok(document),
         Reply::Nothing(error) => error,
@@ -41,8 +41,8 @@ pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
         let declined = "the key was not sent in another way";
         Confirmation::new(action, question, declined).ask(&reads.parts.ui.prompter).await?;
     }
-    for (settings, adapter) in ways {
-        reads.parts.api.use_adapter(adapter);
+    for (settings, mapping) in ways {
+        reads.parts.api.use_mapping(mapping);
         match reads.send(&LearnCall::Index).await? {
             Reply::Sample(document) => {
                 reads.report.settings.extend(settings);
@@ -62,7 +62,7 @@ pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
 }
 
 /// The error with a hint that names the header of a refusal. Only the user knows its value.
-fn wants_header(own: &Adapter, error: Error) -> Error {
+fn wants_header(own: &Mapping, error: Error) -> Error {
     let Some(name) = missing_header(own, &error) else {
         return error;
     };
@@ -73,7 +73,7 @@ fn wants_header(own: &Adapter, error: Error) -> Error {
 }
 
 /// The header that a refusal names, if it neither carries a key nor was sent.
-fn missing_header(own: &Adapter, error: &Error) -> Option<String> {
+fn missing_header(own: &Mapping, error: &Error) -> Option<String> {
     header_names(error).into_iter().find(|name| {
         let mut transport = own.transport.clone();
         !name.eq_ignore_ascii_case(&own.dialect.auth_header)
@@ -81,9 +81,9 @@ fn missing_header(own: &Adapter, error: &Error) -> Option<String> {
     })
 }
 
-/// The ways to send a key that are not the profile's own, each with its settings and an adapter
+/// The ways to send a key that are not the profile's own, each with its settings and a mapping
 /// that uses it. What the refusal names comes first.
-fn ways(own: &Adapter, error: &Error) -> Vec<(Vec<Setting>, Adapter)> {
+fn ways(own: &Mapping, error: &Error) -> Vec<(Vec<Setting>, Mapping)> {
     let headers = HEADERS.split(',').map(str::to_owned);
     let headers = header_names(error).into_iter().chain(headers).map(|it| {
         let (name, scheme) = it.split_once(' ').unwrap_or((&it, ""));
@@ -95,13 +95,13 @@ fn ways(own: &Adapter, error: &Error) -> Vec<(Vec<Setting>, Adapter)> {
     let parameters = PARAMETERS.map(|name| vec![Setting::new("auth_query", name)]);
     let (mut tried, mut ways) = (vec![key_sent_as(own)], Vec::new());
     for settings in headers.chain(parameters) {
-        let Ok(adapter) = with(own, &settings) else {
+        let Ok(mapping) = with(own, &settings) else {
             continue;
         };
-        let way = key_sent_as(&adapter);
+        let way = key_sent_as(&mapping);
         if !tried.contains(&way) {
             tried.push(way);
-            ways.push((settings, adapter));
+            ways.push((settings, mapping));
         }
     }
     ways
@@ -131,7 +131,7 @@ mod tests {
         let tried = |body: Value| -> Vec<String> {
             let mut error = Error::new(Code::NoKey, "");
             error.body = Some(body.into());
-            let ways = ways(&Adapter::default(), &error);
+            let ways = ways(&Mapping::default(), &error);
             ways.iter().map(|(_, way)| key_sent_as(way)).collect()
         };
         let usual = tried(json!({"error": "unauthorized"}));

@@ -17,7 +17,7 @@ use crate::app::Parts;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Result};
 use crate::service::documents::slot::Slot;
-use crate::service::mapping::{Adapter, ReadKind, Setting, signing_service};
+use crate::service::mapping::{Mapping, ReadKind, Setting, signing_service};
 use crate::webhook::Event;
 use reads::{LearnCall, Reads, Reply};
 
@@ -39,7 +39,7 @@ pub(crate) async fn look(
     recorded: Vec<Sample>,
 ) -> Result<LearnReport> {
     let report = LearnReport {
-        profile: parts.api.facts.adapter().profile.clone(),
+        profile: parts.api.facts.mapping().profile.clone(),
         is_check: options.is_check,
         ..LearnReport::default()
     };
@@ -67,43 +67,43 @@ pub(crate) async fn look(
     // What a person gives is meant, whatever else came of its kind.
     came.retain(|it| recorded.iter().all(|given| given.kind != it.kind));
     came.extend(recorded);
-    let (adapter, mut report) = (reads.parts.api.facts.adapter(), reads.report);
+    let (mapping, mut report) = (reads.parts.api.facts.mapping(), reads.report);
     for it in &came {
-        report.settings.extend(of_form(adapter, it));
-        report.show(adapter, it, items(adapter, it));
+        report.settings.extend(of_form(mapping, it));
+        report.show(mapping, it, items(mapping, it));
     }
     Ok(report)
 }
 
 /// The setting that the form of a document shows, and the profile does not say yet.
-fn of_form(adapter: &Adapter, came: &Sample) -> Option<Setting> {
+fn of_form(mapping: &Mapping, came: &Sample) -> Option<Setting> {
     let mut names = came.headers.iter().map(|(name, _)| name);
     if let Some(service) = names.find_map(|name| signing_service(name)) {
-        let is_known = service.eq_ignore_ascii_case(&adapter.dialect.service_name);
+        let is_known = service.eq_ignore_ascii_case(&mapping.dialect.service_name);
         return (!is_known).then(|| Setting::new("dialect.service_name", service));
     }
-    if came.kind != ReadKind::Slots || adapter.local_times {
+    if came.kind != ReadKind::Slots || mapping.local_times {
         return None;
     }
-    let slots = adapter.slots(&came.value.clone().into()).ok()?.item.items;
+    let slots = mapping.slots(&came.value.clone().into()).ok()?.item.items;
     let is_local = |it: &Slot| it.local().is_some() && it.instant(None).is_none();
     let are_local = !slots.is_empty() && slots.iter().all(is_local);
     are_local.then(|| Setting::new("local_times", "true"))
 }
 
 /// What bookctl reads of a document today, in the contract's names; or why it is not read.
-fn items(adapter: &Adapter, came: &Sample) -> Result<Vec<Value>> {
+fn items(mapping: &Mapping, came: &Sample) -> Result<Vec<Value>> {
     let unread = |why: &str| Error::new(Code::UnexpectedAnswer, why);
     let document = Document::from(came.value.clone());
     let one = match came.kind {
         ReadKind::Venues | ReadKind::Slots | ReadKind::Sessions => {
-            return Ok(adapter.list(came.kind, &document, Some)?.item.items);
+            return Ok(mapping.list(came.kind, &document, Some)?.item.items);
         }
-        ReadKind::Index => adapter.index(&document)?,
-        ReadKind::Booking => adapter.booking(document, false)?.item.value().clone(),
-        ReadKind::Session | ReadKind::Card => adapter.object(came.kind, &document)?.0,
+        ReadKind::Index => mapping.index(&document)?,
+        ReadKind::Booking => mapping.booking(document, false)?.item.value().clone(),
+        ReadKind::Session | ReadKind::Card => mapping.object(came.kind, &document)?.0,
         ReadKind::Error => {
-            let wording = adapter.refusal(&document).unwrap_or_else(|| came.value.clone());
+            let wording = mapping.refusal(&document).unwrap_or_else(|| came.value.clone());
             let error = &wording["error"];
             if !error.is_string() && !error.is_object() {
                 return Err(unread("nothing in it is named `error`"));
@@ -115,8 +115,8 @@ fn items(adapter: &Adapter, came: &Sample) -> Result<Vec<Value>> {
                 let found = came.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
                 found.map(|(_, value)| value.clone())
             };
-            let event = Event::read(came.value.to_string().as_bytes(), adapter, header);
-            return match (event.warning(adapter), &event.booking) {
+            let event = Event::read(came.value.to_string().as_bytes(), mapping, header);
+            return match (event.warning(mapping), &event.booking) {
                 (Some(warning), _) => Err(unread(&warning)),
                 (None, None) => Err(unread("no booking was found in it")),
                 (None, Some(_)) => Ok(Vec::new()),
@@ -126,10 +126,10 @@ fn items(adapter: &Adapter, came: &Sample) -> Result<Vec<Value>> {
     Ok(vec![one])
 }
 
-fn with(own: &Adapter, settings: &[Setting]) -> Result<Adapter> {
-    let mut adapter = own.clone();
+fn with(own: &Mapping, settings: &[Setting]) -> Result<Mapping> {
+    let mut mapping = own.clone();
     for Setting { key, value } in settings {
-        adapter.set(key, value).map_err(|why| Error::config(format!("{key} {why}")))?;
+        mapping.set(key, value).map_err(|why| Error::config(format!("{key} {why}")))?;
     }
-    Ok(adapter)
+    Ok(mapping)
 }

@@ -10,7 +10,7 @@ use crate::app::Parts;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Call, Failure, SlotQuery, VenueQuery, session, show_call};
-use crate::service::mapping::Adapter;
+use crate::service::mapping::Mapping;
 
 pub(crate) const MOST_CALLS: usize = 25;
 
@@ -24,11 +24,11 @@ pub(crate) enum LearnCall {
 }
 
 impl LearnCall {
-    fn call(&self, adapter: &Adapter) -> Result<Call> {
+    fn call(&self, mapping: &Mapping) -> Result<Call> {
         match self {
             LearnCall::Index => Ok(Call::get("/v1/")),
-            LearnCall::Venues(query) => query.call(adapter),
-            LearnCall::Slots(query) => query.call(adapter),
+            LearnCall::Venues(query) => query.call(mapping),
+            LearnCall::Slots(query) => query.call(mapping),
             LearnCall::Sessions => Ok(session::list(&[])),
             LearnCall::Booking(id) => Ok(show_call(id)),
         }
@@ -61,7 +61,7 @@ pub(crate) struct Reads<'a> {
 impl Reads<'_> {
     /// Sends a read. Returns the document, or why there is none; no HTTP status if not sent.
     pub(crate) async fn send(&mut self, read: &LearnCall) -> Result<Reply> {
-        let call = read.call(self.parts.api.facts.adapter())?;
+        let call = read.call(self.parts.api.facts.mapping())?;
         let limit = call.rate_limit_name();
         let left = limit.and_then(|name| self.left.get(name));
         let is_spent = left.is_some_and(|(first, sent)| !has_room(*first, *sent));
@@ -97,7 +97,7 @@ mod tests {
     fn no_call_of_learning_changes_anything() {
         let booking = LearnCall::Booking("b/cancel".to_owned());
         for read in [LearnCall::Index, LearnCall::Sessions, booking] {
-            let call = read.call(&Adapter::default()).unwrap();
+            let call = read.call(&Mapping::default()).unwrap();
             assert!(!call.is_write(), "{}", call.name());
         }
     }

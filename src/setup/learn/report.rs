@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::json::plain;
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
-use crate::service::mapping::{Adapter, Outline, ReadKind, Setting, missing, set_command};
+use crate::service::mapping::{Mapping, Outline, ReadKind, Setting, missing, set_command};
 use crate::terminal::output::{Draw, Page, Tone};
 
 pub(crate) struct Sample {
@@ -59,7 +59,7 @@ pub(crate) struct LearnReport {
 
 impl LearnReport {
     /// Takes in a document. Of several of a kind, one that is not read counts.
-    pub(crate) fn show(&mut self, adapter: &Adapter, came: &Sample, items: Result<Vec<Value>>) {
+    pub(crate) fn show(&mut self, mapping: &Mapping, came: &Sample, items: Result<Vec<Value>>) {
         let (kind, outline) = (came.kind.as_str(), Outline::from_document(&came.value));
         let mut why = items.as_ref().err().map(|error| error.message.clone());
         let objects = items.unwrap_or_default();
@@ -69,7 +69,7 @@ impl LearnReport {
         // A delivery names its settings itself.
         let has_holes = (why.is_some() || !missing.is_empty()) && came.kind != ReadKind::Event;
         // What the profile's own expression names was there once. A slot may be without terms.
-        let is_own = adapter.read.contains_key(&came.kind) && came.kind != ReadKind::Slots;
+        let is_own = mapping.read.contains_key(&came.kind) && came.kind != ReadKind::Slots;
         let is_null = |name: &&str| objects.iter().any(|it| it.get(*name) == Some(&Value::Null));
         let lost: Vec<&str> = missing.iter().copied().filter(is_null).collect();
         if is_own && !lost.is_empty() {

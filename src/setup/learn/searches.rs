@@ -19,9 +19,9 @@ async fn ask(
     draft: &mut Draft,
     read: impl Fn(&Draft) -> LearnCall,
 ) -> Result<Reply> {
-    let own = reads.parts.api.facts.adapter().clone();
+    let own = reads.parts.api.facts.mapping().clone();
     let reply = loop {
-        reads.parts.api.use_adapter(with(&own, draft.setting(false).as_slice())?);
+        reads.parts.api.use_mapping(with(&own, draft.setting(false).as_slice())?);
         match reads.send(&read(draft)).await? {
             Reply::Nothing(error)
                 if matches!(error.http_status, Some(400 | 404 | 409 | 422))
@@ -30,7 +30,7 @@ async fn ask(
             reply => break reply,
         }
     };
-    reads.parts.api.use_adapter(own);
+    reads.parts.api.use_mapping(own);
     Ok(reply)
 }
 
@@ -56,7 +56,7 @@ impl LearnReport {
 
 /// Searches venues at the named place, or at the first one that has any.
 pub(crate) async fn venues(reads: &mut Reads<'_>) -> Result<Option<Value>> {
-    let own = reads.parts.api.facts.adapter().clone();
+    let own = reads.parts.api.facts.mapping().clone();
     let mut draft = Draft::new(&own, WriteKind::Search);
     let options = reads.options;
     let near = options.near.as_deref();
@@ -114,7 +114,7 @@ pub(crate) async fn venues(reads: &mut Reads<'_>) -> Result<Option<Value>> {
 
 /// Searches slots of the first venue that was found.
 pub(crate) async fn slots(reads: &mut Reads<'_>, found: &Value) -> Result<Option<Value>> {
-    let own = reads.parts.api.facts.adapter().clone();
+    let own = reads.parts.api.facts.mapping().clone();
     let venues = own.venues(&found.clone().into());
     let venue = venues.as_ref().map(|venues| venues.item.items.first());
     let Ok(Some(venue)) = venue else {

@@ -100,17 +100,17 @@ struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     retention: Option<String>,
     #[serde(flatten)]
-    adapter: Value,
+    mapping: Value,
 }
 
 impl Settings {
     fn from_profile(profile: &Profile) -> Self {
-        let adapter = json!(profile.adapter);
+        let mapping = json!(profile.mapping);
         Settings {
             read_only: profile.read_only == Some(true),
             ca_file: profile.ca_file.clone(),
             retention: profile.retention.map(|it| it.to_string()),
-            adapter: parsed(&redact_document(&adapter.to_string(), &adapter)).unwrap_or_default(),
+            mapping: parsed(&redact_document(&mapping.to_string(), &mapping)).unwrap_or_default(),
         }
     }
 

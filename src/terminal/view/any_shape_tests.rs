@@ -7,7 +7,7 @@ use super::{BookingView, TermsReader, slots_page, venues_page};
 use crate::json::Document;
 use crate::service::documents::booking::Status;
 use crate::service::documents::certainty::Certainty;
-use crate::service::mapping::{Adapter, Dialect, scalars};
+use crate::service::mapping::{Dialect, Mapping, scalars};
 use crate::service::time::document_time::{DocumentTime, time_text};
 use crate::terminal::output::{ColorPrefs, Page, StreamStyle, View};
 
@@ -144,17 +144,17 @@ fn shows(page: &Page, object: &Value) -> Result<(), TestCaseError> {
 proptest! {
     #[test]
     fn venues_and_slots_in_any_shape_are_found_and_seen_in_whole(manner in manner()) {
-        let adapter = Adapter::default();
+        let mapping = Mapping::default();
         let venue = manner.apply(&venue());
         let document = manner.wrapped(json!({"found": [venue]}));
-        let read = adapter.venues(&document).map_err(|it| TestCaseError::fail(it.message.clone()))?;
+        let read = mapping.venues(&document).map_err(|it| TestCaseError::fail(it.message.clone()))?;
         let venues = read.item.items;
         prop_assert_eq!(venues.len(), 1);
         shows(&venues_page(&venues), &venue)?;
 
         let slot = manner.apply(&slot());
         let document = manner.wrapped(json!([slot]));
-        let read = adapter.slots(&document).map_err(|it| TestCaseError::fail(it.message.clone()))?;
+        let read = mapping.slots(&document).map_err(|it| TestCaseError::fail(it.message.clone()))?;
         let slots = read.item.items;
         prop_assert_eq!(slots.len(), 1);
         let (certainty, now) = (Certainty::Specification, jiff::Timestamp::UNIX_EPOCH);
@@ -166,7 +166,7 @@ proptest! {
     fn a_booking_in_any_shape_is_found_and_seen_in_whole(manner in manner()) {
         let value = manner.apply(&booking());
         let document = manner.wrapped(value.clone());
-        let read = Adapter::default().booking(document, false);
+        let read = Mapping::default().booking(document, false);
         let booking = read.map_err(|it| TestCaseError::fail(it.message.clone()))?.item;
         prop_assert_eq!(booking.status(), Status::RequiresAction);
         let view = BookingView {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::json::{Document, parsed, plain};
 use crate::secrets::redact;
 use crate::service::client::{Call, redacted, shown_headers, shown_path};
-use crate::service::mapping::Adapter;
+use crate::service::mapping::Mapping;
 use crate::terminal::output::{Draw, Page};
 
 #[derive(Serialize)]
@@ -34,15 +34,15 @@ impl RequestView {
     /// of its base URL.
     pub(crate) fn masked(
         mut call: Call,
-        adapter: &Adapter,
+        mapping: &Mapping,
         has_key: bool,
         base_path: &str,
     ) -> Self {
-        let headers = shown_headers(adapter, has_key, &call);
-        call.path = format!("{base_path}{}", shown_path(adapter, has_key, &call));
+        let headers = shown_headers(mapping, has_key, &call);
+        call.path = format!("{base_path}{}", shown_path(mapping, has_key, &call));
         // By name, and by value where an expression of the profile gave it another name.
         call.body = call.body.map(|body| {
-            let displayed = redacted(&body, &adapter.dialect);
+            let displayed = redacted(&body, &mapping.dialect);
             match redact(displayed.text()) {
                 Cow::Borrowed(_) => displayed,
                 Cow::Owned(masked) => parsed(&masked).unwrap_or_default().into(),

@@ -107,7 +107,7 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     };
     let listening = Listening {
         secrets: secrets.all,
-        adapter: api.facts.adapter().clone(),
+        mapping: api.facts.mapping().clone(),
         kinds: args.events,
         trace: trace(settings).map(|trace| (trace, ready.url.clone())),
     };

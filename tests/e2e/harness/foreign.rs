@@ -73,9 +73,9 @@ impl Foreign {
 
     /// A home with a profile `foreign` for it, which is used by default, and its key in the
     /// environment.
-    pub(crate) fn home(&self, adapter: &str) -> Home {
+    pub(crate) fn home(&self, mapping: &str) -> Home {
         Home::new()
-            .with_profile("foreign", &self.base_url, adapter)
+            .with_profile("foreign", &self.base_url, mapping)
             .with("BOOKCTL_API_KEY", FOREIGN_KEY)
     }
 

@@ -5,7 +5,7 @@ use crate::service::client::named_fields::named;
 
 /// What is found at a service that answers in these ways, one after the other.
 fn found(kind: WriteKind, refusals: &[Value]) -> Draft {
-    let mut requested = Draft::new(&Adapter::default(), kind);
+    let mut requested = Draft::new(&Mapping::default(), kind);
     for refusal in refusals {
         assert!(requested.take(&named(refusal)), "{refusal}: {requested:?}");
     }
@@ -79,7 +79,7 @@ fn a_value_has_the_form_that_the_refusal_speaks_of() {
         let setting = setting(&found(kind, &refusals));
         assert_eq!(setting, format!("write.{expected}"), "{refusals:?}");
         let (key, value) = setting.split_once('=').unwrap();
-        assert!(Adapter::default().set(key, value).is_ok(), "{value}");
+        assert!(Mapping::default().set(key, value).is_ok(), "{value}");
     }
 }
 
@@ -118,17 +118,17 @@ fn what_only_a_person_knows_stands_as_a_hole() {
 #[test]
 fn a_refused_write_comes_with_the_complete_command() {
     let command = |kind, requested: Value, refused: Value| {
-        let adapter = Adapter { profile: Some("acme".to_owned()), ..Adapter::default() };
-        let mut draft = Draft::new(&adapter, kind).asked_for(requested.as_object().unwrap());
+        let mapping = Mapping { profile: Some("acme".to_owned()), ..Mapping::default() };
+        let mut draft = Draft::new(&mapping, kind).asked_for(requested.as_object().unwrap());
         draft.take(&named(&refused));
         let command = draft.command().unwrap();
         command.strip_prefix("bookctl profile set acme ").unwrap().to_owned()
     };
-    let mut adapter = Adapter::default();
-    adapter.set("dialect.modify_party_size_field", "covers").unwrap();
+    let mut mapping = Mapping::default();
+    mapping.set("dialect.modify_party_size_field", "covers").unwrap();
     let requested = json!({"datetime": "x"});
     let mut draft =
-        Draft::new(&adapter, WriteKind::Modify).asked_for(requested.as_object().unwrap());
+        Draft::new(&mapping, WriteKind::Modify).asked_for(requested.as_object().unwrap());
     draft.take(&named(
         &json!({"error": "x", "field": "datetime", "detail": "must be unix seconds"}),
     ));

@@ -16,7 +16,7 @@ use crate::platform::shell;
 use crate::service::time::moment::Moment;
 
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Adapter {
+pub(crate) struct Mapping {
     /// The profile that says all this, for the commands that change it.
     #[serde(skip)]
     pub(crate) profile: Option<String>,
@@ -29,7 +29,7 @@ pub(crate) struct Adapter {
     pub(crate) write: BTreeMap<WriteKind, Expression>,
 }
 
-impl Adapter {
+impl Mapping {
     /// Takes a setting of a profile, such as `dialect.otp_field` or `auth_query`. The error is the
     /// predicate of a sentence.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
