@@ -2,7 +2,8 @@
 
 pub(crate) mod commands;
 pub(crate) mod completion;
-#[cfg(test)]
+// They run bash.
+#[cfg(all(test, unix))]
 mod example_tests;
 pub(crate) mod overview;
 mod suggestion;
