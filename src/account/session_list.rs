@@ -37,7 +37,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: &Args) -> 
         ("provider", args.provider.as_deref()),
         ("state", args.state.as_deref()),
     ]);
-    let pages = find_sessions(api, ui, call, args.limit.get()).await?;
+    let pages = find_sessions(api, call, args.limit.get()).await?;
     let ids: Vec<String> = pages.items.iter().filter_map(|it| id_in(it.get("id")?)).collect();
     records.remember_rows(RecentList::Sessions, ids.iter().map(String::as_str));
     let page = |_: &Document| {

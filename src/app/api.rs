@@ -28,7 +28,7 @@ use crate::terminal::output::{Output, Progress};
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) struct Api {
-    ui: Rc<Ui>,
+    pub(super) ui: Rc<Ui>,
     settings: Rc<Settings>,
     records: Rc<Records>,
     pub(crate) facts: Facts,

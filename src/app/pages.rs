@@ -6,15 +6,16 @@ use std::time::{Duration, Instant};
 use reqwest::Url;
 use serde_json::Value;
 
-use super::report_warnings::report_warnings;
-use crate::app::{Api, Records, Ui};
+use crate::app::{Api, Records};
 use crate::json::{Document, plain};
 use crate::outcome::word::Word;
 use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Answer, Call, VenueQuery, session};
 use crate::service::documents::certainty::Certainty;
 use crate::service::documents::venue::Venue;
-use crate::service::mapping::{List, NextPage, ReadKind, Reading, next_page, same_words, total};
+use crate::service::mapping::{
+    List, Mapping, NextPage, ReadKind, Reading, next_page, same_words, total,
+};
 use crate::terminal::output::Output;
 
 /// How many elements are read where nothing else is said.
@@ -32,14 +33,12 @@ pub(crate) struct Pages<T> {
     pub(crate) envelope_fields: Vec<(String, String)>,
 }
 
-type PageReader<'a, T> = dyn Fn(&Document) -> Result<Reading<List<T>>> + 'a;
-
 pub(crate) struct Listing<'a, T> {
     pub(crate) nouns: &'static str,
     pub(crate) limit: usize,
     /// What tells two elements apart.
     pub(crate) key: fn(&T) -> String,
-    pub(crate) read: &'a PageReader<'a, T>,
+    pub(crate) read: fn(&Mapping, &Document) -> Result<Reading<List<T>>>,
     /// The call for the page that this field of the request leads to.
     pub(crate) next: &'a dyn Fn(&str, &Value) -> Result<Call>,
 }
@@ -47,11 +46,10 @@ pub(crate) struct Listing<'a, T> {
 impl<T> Listing<'_, T> {
     /// Reads the pages from the first call on. After one that cannot be read there are those before
     /// it, and a warning.
-    pub(crate) async fn read(&self, api: &Api, ui: &Ui, first: Call) -> Result<Pages<T>> {
-        let began = Instant::now();
+    pub(crate) async fn read(&self, api: &Api, first: Call) -> Result<Pages<T>> {
+        let (ui, began) = (&api.ui, Instant::now());
         let mut call = first;
-        let answer = api.read(call.clone()).await?;
-        let page = report_warnings(ui, (self.read)(&answer.document))?;
+        let (answer, page) = self.read_page(api, &call).await?;
         let mut next = next_of(&answer);
         let mut items = page.items;
         let mut seen: HashSet<String> = items.iter().map(self.key).collect();
@@ -69,7 +67,7 @@ impl<T> Listing<'_, T> {
             let (count, nouns) = (items.len(), self.nouns);
             let reading = format!("reading page {pages}, {count} {nouns} so far");
             let _progress = ui.out.progress(&reading);
-            match self.read_next(api, ui, &mut call, &wanted, &mut seen).await {
+            match self.read_next(api, &mut call, &wanted, &mut seen).await {
                 Ok((answer, more)) => {
                     next = next_of(&answer);
                     if !more.items.is_empty() {
@@ -113,7 +111,6 @@ impl<T> Listing<'_, T> {
     async fn read_next(
         &self,
         api: &Api,
-        ui: &Ui,
         call: &mut Call,
         next: &NextPage,
         seen: &mut HashSet<String>,
@@ -127,13 +124,18 @@ impl<T> Listing<'_, T> {
                     .ok_or_else(|| unclear("the address of the next page is not the service's"))?
             }
         };
-        let answer = api.read(call.clone()).await?;
-        let page = report_warnings(ui, (self.read)(&answer.document))?;
+        let (answer, page) = self.read_page(api, call).await?;
         let known = seen.len();
         seen.extend(page.items.iter().map(self.key));
         if seen.len() == known && !page.items.is_empty() {
             return Err(unclear("the service sends the same page again"));
         }
+        Ok((answer, page))
+    }
+
+    async fn read_page(&self, api: &Api, call: &Call) -> Result<(Answer, List<T>)> {
+        let answer = api.read(call.clone()).await?;
+        let page = api.report_warnings((self.read)(api.facts.mapping(), &answer.document))?;
         Ok((answer, page))
     }
 
@@ -231,7 +233,6 @@ fn list_at<'a>(document: &'a mut Value, place: &str) -> Option<&'a mut Vec<Value
 pub(crate) async fn find_venues(
     api: &Api,
     records: &Records,
-    ui: &Ui,
     query: &VenueQuery,
     limit: usize,
 ) -> Result<Pages<Venue>> {
@@ -239,20 +240,20 @@ pub(crate) async fn find_venues(
         nouns: "venues",
         limit,
         key: |venue: &Venue| venue.id().to_owned(),
-        read: &|document| api.facts.mapping().venues(document),
+        read: Mapping::venues,
         next: &|name, value| {
             let mut next = query.clone();
             next.page = Some((name.to_owned(), value.clone()));
             next.call(api.facts.mapping())
         },
     };
-    let pages = listing.read(api, ui, query.call(api.facts.mapping())?).await?;
+    let pages = listing.read(api, query.call(api.facts.mapping())?).await?;
     records.keep_rate_limits();
     let failed = pages.document.value().get("providers_failed");
     let failed = failed.and_then(Value::as_array).into_iter().flatten();
     let failed: Vec<String> = failed.map(plain).collect();
     if !failed.is_empty() {
-        ui.out.warn(&format!(
+        api.ui.out.warn(&format!(
             "{} did not respond; their venues are missing from the list",
             failed.join(", ")
         ));
@@ -275,20 +276,15 @@ pub(crate) async fn waits_for_code(api: &Api, id: &str) -> bool {
     matches!(state, Ok(Some(state)) if waits(&state))
 }
 
-pub(crate) async fn find_sessions(
-    api: &Api,
-    ui: &Ui,
-    call: Call,
-    limit: usize,
-) -> Result<Pages<Value>> {
+pub(crate) async fn find_sessions(api: &Api, call: Call, limit: usize) -> Result<Pages<Value>> {
     let listing = Listing {
         nouns: "sessions",
         limit,
         key: |session: &Value| session.get("id").map(plain).unwrap_or_default(),
-        read: &|document| api.facts.mapping().sessions(document),
+        read: Mapping::sessions,
         next: &|name, value| Ok(with_parameter(&call, name, value)),
     };
-    listing.read(api, ui, call.clone()).await
+    listing.read(api, call.clone()).await
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::app::{Facts, Ui};
+use crate::app::{Api, Facts, Ui};
 use crate::json::Document;
 use crate::outcome::Result;
 use crate::service::documents::booking::Booking;
@@ -10,14 +10,30 @@ use crate::service::documents::certainty::Certainty;
 use crate::service::mapping::Reading;
 use crate::terminal::view::joined;
 
-/// Takes what was read, and warns of what could not be. Where nothing could, the error (15) has the
-/// answer as its body.
-pub(crate) fn report_warnings<T>(ui: &Ui, read: Result<Reading<T>>) -> Result<T> {
-    let reading = read?;
-    for warning in &reading.warnings {
-        ui.out.warn(warning);
+impl Api {
+    /// Takes what was read, and warns of what could not be. Where nothing could, the error (15) has
+    /// the answer as its body.
+    pub(super) fn report_warnings<T>(&self, read: Result<Reading<T>>) -> Result<T> {
+        let reading = read?;
+        for warning in &reading.warnings {
+            self.ui.out.warn(warning);
+        }
+        Ok(reading.item)
     }
-    Ok(reading.item)
+
+    /// The booking in the response to a call that left at this time. `after_write`: whether it
+    /// changed something, so that without a booking its outcome is unknown.
+    pub(crate) fn booking_in(
+        &self,
+        answer: Document,
+        left_at: Timestamp,
+        after_write: bool,
+    ) -> Result<Booking> {
+        let read = self.facts.mapping().booking(answer, after_write);
+        let mut booking = self.report_warnings(read)?;
+        booking.left_at = Some(left_at);
+        Ok(booking)
+    }
 }
 
 /// Notes what stands around the list in a response, such as a total, unless the spec has it.
@@ -36,17 +52,4 @@ pub(crate) fn note_envelope(facts: &Facts, ui: &Ui, envelope_fields: &[(String, 
     if let Some(parts) = parts.filter(|_| ui.out.is_human()) {
         ui.out.note(&format!("also in the response: {parts}"));
     }
-}
-
-/// The booking in the response to a call that changed something and left at this time. Where there
-/// is none, the outcome is unknown.
-pub(crate) fn booking_of(
-    facts: &Facts,
-    ui: &Ui,
-    answer: Document,
-    left_at: Timestamp,
-) -> Result<Booking> {
-    let mut booking = report_warnings(ui, facts.mapping().booking(answer, true))?;
-    booking.left_at = Some(left_at);
-    Ok(booking)
 }

@@ -42,16 +42,11 @@ pub(crate) fn finish_created(
 }
 
 /// Reads a booking once more if the response to a change may be older than the change.
-pub(crate) async fn read_unless(
-    api: &Api,
-    ui: &Ui,
-    booking: Booking,
-    shows_it: bool,
-) -> Result<Booking> {
+pub(crate) async fn read_unless(api: &Api, booking: Booking, shows_it: bool) -> Result<Booking> {
     if shows_it {
         return Ok(booking);
     }
-    match read_booking(api, ui, booking.id()).await {
+    match read_booking(api, booking.id()).await {
         Err(error) if error.exit == Exit::Interrupted => Err(error),
         read => Ok(read.unwrap_or(booking)),
     }

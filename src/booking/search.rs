@@ -8,7 +8,7 @@ use super::arguments::{At, ExtraFields, Limit, Zone, degrees, near};
 use super::book::{offer, walk};
 use super::find::pick;
 use super::watch::wait;
-use crate::app::{Parts, pages, report_warnings};
+use crate::app::{Parts, Ui, pages, report_warnings};
 use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{SearchLocation, VenueQuery};
@@ -76,7 +76,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
         fields: args.extra.body()?,
         page: None,
     };
-    let pages = pages::find_venues(api, records, ui, &query, args.limit.get()).await?;
+    let pages = pages::find_venues(api, records, &query, args.limit.get()).await?;
     let venues = &pages.items;
     records.remember_rows(RecentList::Venues, venues.iter().map(Venue::id));
     let list = DocumentView(pages.document, |_| venues_page(venues));
@@ -139,7 +139,6 @@ pub(crate) async fn list_slots(parts: &Parts, args: SlotsArgs) -> Result<Exit> {
     let at = args.at.unwrap_or(SlotsAt { when: When::now(), is_day: true });
     let search = offer::SlotSearch {
         api,
-        ui,
         venue: &venue,
         party_size: args.party,
         provider: args.provider.as_deref(),
@@ -148,7 +147,7 @@ pub(crate) async fn list_slots(parts: &Parts, args: SlotsArgs) -> Result<Exit> {
     };
     let zone = offer::known_zone(remembered, zone);
     let offer = match args.wait {
-        Some(longest) => wait_for_slot(&search, &at, zone.as_ref(), longest).await?,
+        Some(longest) => wait_for_slot(&search, ui, &at, zone.as_ref(), longest).await?,
         None => search.fetch_around(&at.when, zone.as_ref()).await?,
     };
     offer.remember(records);
@@ -188,12 +187,12 @@ const LEAST_OFTEN: Duration = Duration::from_secs(15);
 /// The slots once one is free at the wanted time or day; else the last look's error (7).
 async fn wait_for_slot(
     search: &offer::SlotSearch<'_>,
+    ui: &Ui,
     at: &SlotsAt,
     zone: Option<&TimeZone>,
     longest: Duration,
 ) -> Result<offer::Offer> {
-    let (api, ui) = (search.api, search.ui);
-    api.wait_for_rate_limits();
+    search.api.wait_for_rate_limits();
     let deadline = Instant::now() + longest;
     let pause = (longest / 20).clamp(MOST_OFTEN, LEAST_OFTEN);
     let how_often = format!("every {} for up to", in_units(pause.as_secs()));

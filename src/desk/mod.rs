@@ -219,10 +219,10 @@ impl Desk<'_> {
         });
         let rows = self.list.may_have_changed().chain(failed);
         let Some(id) = self.reads.next(open, rows, Instant::now()) else { return };
-        let Parts { api, records, ui, .. } = self.parts;
+        let Parts { api, records, .. } = self.parts;
         let named = id.clone();
         let read = async move {
-            let booking = wait::read_now(api, ui, &named).await?;
+            let booking = wait::read_now(api, &named).await?;
             wait::verify_same(records, &asked_for(records, &booking), booking)
         };
         self.reading = Some((id, Box::pin(read)));

@@ -128,14 +128,13 @@ async fn wants_to_find_out(
 pub(crate) async fn resolve_by_read(
     api: &Api,
     records: &Records,
-    ui: &Ui,
     attempt: &Attempt,
 ) -> Result<Option<Booking>> {
     let (journal, key) = (records.journal()?, &attempt.idempotency_key);
     let Some(id) = journal.marked(key)?.filter(|_| attempt.state == State::Unresolved) else {
         return Ok(None);
     };
-    let booking = match wait::read_booking(api, ui, &id).await {
+    let booking = match wait::read_booking(api, &id).await {
         Err(error) if wait::is_not_found(&error) => return Ok(None),
         read => read?,
     };
@@ -164,10 +163,10 @@ pub(crate) async fn resume(api: &Api, records: &Records, ui: &Ui, key: &str) -> 
     }
     // A settled attempt is only read. Nothing is sent that could make a booking.
     if let (State::Resolved, Some(id)) = (attempt.state, &attempt.booking_id) {
-        return wait::read_booking(api, ui, id).await;
+        return wait::read_booking(api, id).await;
     }
     refuse_closed(&attempt)?;
-    if let Some(booking) = resolve_by_read(api, records, ui, &attempt).await? {
+    if let Some(booking) = resolve_by_read(api, records, &attempt).await? {
         return Ok(booking);
     }
     api.facts.before_change()?;

@@ -104,7 +104,7 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
     let text = read(from).await?;
     let mut rows = rows::read_rows(&file_name, &text, &args.ignore_columns)?;
     api.wait_for_rate_limits();
-    request::set_moments(api, records, ui, &mut rows, args.zone.tz.as_ref(), !args.results).await?;
+    request::set_moments(api, records, &mut rows, args.zone.tz.as_ref(), !args.results).await?;
     keys::refuse_twins(&rows, args.equal_rows || args.results)?;
     let rows = keys::keyed(rows, name, &api.facts.target().address());
     if args.dry_run {
@@ -239,7 +239,7 @@ async fn read(from: Source) -> Result<String> {
 async fn show_requests(api: &Api, records: &Records, ui: &Ui, rows: &[KeyedRow]) -> Result<Exit> {
     api.wait_for_rate_limits();
     for keyed in rows {
-        let requested = with_slot(api, records, ui, &keyed.row).await.map_err(|mut error| {
+        let requested = with_slot(api, records, &keyed.row).await.map_err(|mut error| {
             error.message = format!("row {}: {}", keyed.row.number, error.message);
             error
         })?;

@@ -78,7 +78,6 @@ impl Replaced {
         &self,
         api: &Api,
         records: &Records,
-        ui: &Ui,
         row: &BatchRow,
     ) -> Result<Option<Booking>> {
         for attempt in self.before(records, row) {
@@ -89,7 +88,7 @@ impl Replaced {
                 let hint = format!("check it: {}", resume_command(key));
                 return Err(Error::new(Code::OutcomeUnknown, what).hint(hint).idempotency_key(key));
             };
-            let booking = wait::read_booking(api, ui, id).await?;
+            let booking = wait::read_booking(api, id).await?;
             finish::store(records, &booking);
             if !booking.may_stand() {
                 continue;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::keys::KeyedRow;
 use super::rows::BatchRow;
-use crate::app::{Api, Records, Ui};
+use crate::app::{Api, Records};
 use crate::booking::book::create::attempt_request;
 use crate::booking::book::duplicates::venue_of;
 use crate::booking::book::offer::{fetch_slots, known_zone, resolve, slot_time, unknown_zone};
@@ -26,7 +26,6 @@ use crate::service::time::when::{Moment, When};
 pub(super) async fn set_moments(
     api: &Api,
     records: &Records,
-    ui: &Ui,
     rows: &mut [BatchRow],
     zone: Option<&TimeZone>,
     books: bool,
@@ -65,7 +64,7 @@ pub(super) async fn set_moments(
                 let party = row.body.get("party_size").and_then(Value::as_u64).unwrap_or(1);
                 let provider = row.body.get("provider").and_then(Value::as_str);
                 let party = u32::try_from(party).unwrap_or(u32::MAX);
-                let offer = match fetch_slots(api, ui, &venue, &when, None, party, provider).await {
+                let offer = match fetch_slots(api, &venue, &when, None, party, provider).await {
                     Err(error)
                         if books && (error.http_status.is_none() || refuses_all(error.exit)) =>
                     {
@@ -102,7 +101,6 @@ pub(super) fn refuses_all(exit: Exit) -> bool {
 pub(crate) async fn row_request(
     api: &Api,
     records: &Records,
-    ui: &Ui,
     keyed: &KeyedRow,
     before: Option<&Attempt>,
 ) -> Result<BookingRequest> {
@@ -112,7 +110,7 @@ pub(crate) async fn row_request(
             return Ok(attempt_request(attempt).of_row());
         }
         Some(attempt) => as_found(row, attempt.canonical()),
-        None => with_slot(api, records, ui, &keyed.row).await?,
+        None => with_slot(api, records, &keyed.row).await?,
     };
     Ok(BookingRequest::new(api.facts.mapping(), requested, &Map::new())?.of_row())
 }
@@ -157,7 +155,6 @@ fn as_found(row: &Value, requested: &Value) -> Map<String, Value> {
 pub(super) async fn with_slot(
     api: &Api,
     records: &Records,
-    ui: &Ui,
     BatchRow { body: row, zone, .. }: &BatchRow,
 ) -> Result<Map<String, Value>> {
     let mut requested = row.as_object().cloned().unwrap_or_default();
@@ -189,7 +186,7 @@ pub(super) async fn with_slot(
         Exit::Usage => error.hint(way),
         _ => error,
     };
-    let offer = fetch_slots(api, ui, &venue, &when, zone.as_ref(), party, provider);
+    let offer = fetch_slots(api, &venue, &when, zone.as_ref(), party, provider);
     let offer = offer.await.map_err(of_row)?;
     // With its terms, which the booking itself may not repeat.
     offer.remember(records);

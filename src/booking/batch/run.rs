@@ -281,9 +281,7 @@ impl BatchRun<'_> {
             }
             Some(attempt) => self.warn_of_another_contact(attempt, keyed),
             None if retry == 0 && keyed.row.idempotency_key.is_none() => {
-                if let Some(booking) =
-                    self.replaced.booking_of(api, records, ui, &keyed.row).await?
-                {
+                if let Some(booking) = self.replaced.booking_of(api, records, &keyed.row).await? {
                     return Ok(Some(booking));
                 }
             }
@@ -303,11 +301,11 @@ impl BatchRun<'_> {
         let (first, existed_before) = match settled.and_then(|it| it.booking_id.as_deref()) {
             Some(id) => match journal.ended(id)? {
                 Some(booking) => (booking, true),
-                None => (wait::read_booking(api, ui, id).await?, true),
+                None => (wait::read_booking(api, id).await?, true),
             },
             None => {
                 let read = match unresolved {
-                    Some(attempt) => open_attempts::resolve_by_read(api, records, ui, attempt)
+                    Some(attempt) => open_attempts::resolve_by_read(api, records, attempt)
                         .await
                         .inspect_err(|_| self.misread.set(Misread::Known))?,
                     None => None,
@@ -388,7 +386,7 @@ impl BatchRun<'_> {
         key: &str,
         before: Option<&Attempt>,
     ) -> Result<CreatedBooking> {
-        let request = row_request(self.api, self.records, self.ui, keyed, before).await?;
+        let request = row_request(self.api, self.records, keyed, before).await?;
         let slot = request.requested.get("availability_id").map(plain);
         let seen = slot.and_then(|id| self.records.known_slot(&id));
         let costs = |it: RecentSlot| review::costs(&self.api.facts, &it.slot, it.party_size);

@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use super::doubt::{another_booking, asked_before, into_outcome_unknown};
 use crate::app::in_flight::{InFlight, abandon_command, show_command};
-use crate::app::report_warnings::booking_of;
 use crate::app::{Api, Effect, Records, Ui};
 use crate::booking::change::send::no_booking;
 use crate::booking::terms::terms_asked_for;
@@ -323,7 +322,7 @@ impl BookingSender<'_> {
     /// Judges a 2xx: it is either the requested booking, or an error.
     fn judge_response(&self, run: &Run, answer: Answer) -> Result<CreatedBooking> {
         let status = answer.status;
-        let read = booking_of(&self.api.facts, self.ui, answer.document, run.left_at);
+        let read = self.api.booking_in(answer.document, run.left_at, true);
         let booking = match read.and_then(|booking| certain(self.records, &self.requested, booking))
         {
             Ok(booking) => booking,

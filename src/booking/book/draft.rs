@@ -169,11 +169,11 @@ impl BookingDraft {
     }
 
     /// The slots of its venue around a time.
-    pub(crate) async fn offer(&self, api: &Api, ui: &Ui, when: &When) -> Result<Offer> {
+    pub(crate) async fn offer(&self, api: &Api, when: &When) -> Result<Offer> {
         let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;
         let (zone, provider) = (self.known_zone(), self.options.provider.as_deref());
         let party = self.options.party.unwrap_or(1);
-        fetch_slots(api, ui, venue, when, zone.as_ref(), party, provider).await
+        fetch_slots(api, venue, when, zone.as_ref(), party, provider).await
     }
 
     /// What it lacks: each argument, and its description.

@@ -289,7 +289,7 @@ impl BookCommand<'_> {
         if draft.slot_id.is_some() {
             return Ok((offer::wire_time(&api.facts, when, draft.known_zone())?.into(), false));
         }
-        let offer = draft.offer(api, ui, when).await?;
+        let offer = draft.offer(api, when).await?;
         // With its terms, which the booking itself may not repeat.
         offer.remember(records);
         let Some((row, is_another_time)) = review::choose(&api.facts, ui, &offer, draft).await?

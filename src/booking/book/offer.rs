@@ -5,13 +5,14 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use crate::app::pages::{DEFAULT_LIMIT, Listing};
-use crate::app::{Api, Facts, Records, Ui};
+use crate::app::{Api, Facts, Records};
 use crate::booking::find::locate::LocatedVenue;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::SlotQuery;
 use crate::service::documents::slot::Slot;
 use crate::service::documents::venue::Venue;
+use crate::service::mapping::Mapping;
 use crate::service::time::document_time::{DocumentTime, is_same_time};
 use crate::service::time::text::human;
 use crate::service::time::when::{Moment, When};
@@ -200,7 +201,6 @@ impl Offer {
 /// the time stays on this computer's clock.
 pub(crate) async fn fetch_slots(
     api: &Api,
-    ui: &Ui,
     venue: &LocatedVenue,
     when: &When,
     zone: Option<&TimeZone>,
@@ -209,7 +209,6 @@ pub(crate) async fn fetch_slots(
 ) -> Result<Offer> {
     let search = SlotSearch {
         api,
-        ui,
         venue,
         party_size,
         provider,
@@ -222,7 +221,6 @@ pub(crate) async fn fetch_slots(
 
 pub(crate) struct SlotSearch<'a> {
     pub(crate) api: &'a Api,
-    pub(crate) ui: &'a Ui,
     pub(crate) venue: &'a LocatedVenue,
     pub(crate) party_size: u32,
     pub(crate) provider: Option<&'a str>,
@@ -267,7 +265,7 @@ impl SlotSearch<'_> {
         wanted: Moment,
         zone: Option<&TimeZone>,
     ) -> Result<Offer> {
-        let (api, ui, venue) = (self.api, self.ui, self.venue);
+        let (api, venue) = (self.api, self.venue);
         let zone = known_zone(venue.remembered.as_ref(), zone);
         // Sent without its offset, it would be another time.
         if zone.is_none() && when.exact().is_some() && api.facts.mapping().local_times {
@@ -285,7 +283,7 @@ impl SlotSearch<'_> {
             nouns: "slots",
             limit: self.limit,
             key: |slot: &Slot| slot.id().to_owned(),
-            read: &|document| api.facts.mapping().slots(document),
+            read: Mapping::slots,
             next: &|name, value| {
                 let mut next = query.clone();
                 next.page = Some((name.to_owned(), value.clone()));
@@ -294,7 +292,7 @@ impl SlotSearch<'_> {
         };
         let first = query.call(api.facts.mapping())?;
         let how = "find venues with `bookctl search`, then use the venue's id or @1";
-        let pages = listing.read(api, ui, first).await.map_err(|error| match error.exit {
+        let pages = listing.read(api, first).await.map_err(|error| match error.exit {
             Exit::NotFound => error.hint(how),
             _ => error,
         })?;

@@ -316,7 +316,7 @@ impl Wizard<'_> {
             fields: Map::new(),
             page: None,
         };
-        let found = find_venues(self.api, self.records, self.ui, &query, DEFAULT_LIMIT).await;
+        let found = find_venues(self.api, self.records, &query, DEFAULT_LIMIT).await;
         found.map(|pages| pages.items)
     }
 
@@ -340,7 +340,7 @@ impl Wizard<'_> {
         let Some(when) = &self.at else {
             return Err(Error::usage("no time given").into());
         };
-        let offer = match self.draft.offer(api, ui, when).await {
+        let offer = match self.draft.offer(api, when).await {
             Err(error) if matches!(error.exit, Exit::Usage | Exit::Invalid) => {
                 self.ask_again(&error, Time);
                 return Ok(true);

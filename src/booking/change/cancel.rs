@@ -70,7 +70,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
     let sent = send::change(api, ui, id, call, "cancellation", &written, is_decided).await;
     let booking = sent.map_err(|error| pick::not_found(records, ui, id, error))?;
     let is_decided = is_decided(&booking);
-    let booking = read_unless(api, ui, booking, is_decided).await?;
+    let booking = read_unless(api, booking, is_decided).await?;
     match booking.status() {
         Status::Confirmed => {
             ui.out.refused("Not cancelled:", "the venue still expects the guest. Call the venue.")

@@ -110,7 +110,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
     let party = party.unwrap_or_default();
     changes.datetime = match (&args.at, &known) {
         (Some(when), Some(booking)) if !is_exact(when) => {
-            Some(new_time(api, records, ui, booking, when, args.zone.tz.as_ref(), party).await?)
+            Some(new_time(api, records, booking, when, args.zone.tz.as_ref(), party).await?)
         }
         (when, _) => {
             let moment = when.as_ref().and_then(When::exact);
@@ -140,7 +140,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
     }
     let time = requested.get("datetime").and_then(DocumentTime::read);
     let slot = match (&known, &time) {
-        (Some(known), Some(time)) => slot_at(api, records, ui, known, time, party).await,
+        (Some(known), Some(time)) => slot_at(api, records, known, time, party).await,
         _ => None,
     };
     let terms = match (&known, &slot) {
@@ -180,7 +180,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
         pick::not_found(records, ui, id, error)
     })?;
     let is_shown = done(&booking);
-    let booking = read_unless(api, ui, booking, is_shown).await?;
+    let booking = read_unless(api, booking, is_shown).await?;
     finish_changed(&api.facts, records, ui, booking, change).await
 }
 
@@ -188,7 +188,6 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
 async fn slot_at(
     api: &Api,
     records: &Records,
-    ui: &Ui,
     booking: &Booking,
     time: &DocumentTime,
     party: u32,
@@ -196,7 +195,7 @@ async fn slot_at(
     let venue = LocatedVenue::of_id(records, booking.venue_id()?);
     let (when, provider) = (When::of_document(time)?, booking.str("provider"));
     let zone = offer::known_zone(venue.remembered.as_ref(), None);
-    let offer = offer::fetch_slots(api, ui, &venue, &when, zone.as_ref(), party, provider).await;
+    let offer = offer::fetch_slots(api, &venue, &when, zone.as_ref(), party, provider).await;
     offer.ok()?.at_wanted().cloned()
 }
 
@@ -297,7 +296,6 @@ async fn confirm(
 async fn new_time(
     api: &Api,
     records: &Records,
-    ui: &Ui,
     booking: &Booking,
     when: &When,
     zone: Option<&TimeZone>,
@@ -330,7 +328,7 @@ async fn new_time(
     }
     let venue = venue.ok_or_else(unknown)?;
     let provider = booking.str("provider");
-    let offer = offer::fetch_slots(api, ui, &venue, when, None, party, provider).await?;
+    let offer = offer::fetch_slots(api, &venue, when, None, party, provider).await?;
     if let Some(slot) = offer.at_wanted() {
         return Ok(slot.datetime_value());
     }

@@ -4,7 +4,6 @@
 
 use super::written::Written;
 use crate::app::in_flight::{InFlight, show_command};
-use crate::app::report_warnings::booking_of;
 use crate::app::{Api, Effect, Records, Ui, Verdict};
 use crate::booking::finish::record;
 use crate::booking::watch::wait::{read_booking, wrong_booking_error};
@@ -44,7 +43,7 @@ pub(crate) async fn change(
     done: impl Fn(&Booking) -> bool,
 ) -> Result<Booking> {
     let in_flight = InFlight::Changing(id.to_owned(), what);
-    let lost = match send_about(api, ui, id, &call, written, in_flight).await {
+    let lost = match send_about(api, id, &call, written, in_flight).await {
         Verdict::Done(booking) => return Ok(booking),
         Verdict::Unknown(lost) => lost,
         verdict => return verdict.into_result(&call),
@@ -52,7 +51,7 @@ pub(crate) async fn change(
     let wording = lost.to_string();
     let error = lost.into_error(&call);
     let error = error.hint_before(format!("check before trying again: {}", show_command(id)));
-    match read_booking(api, ui, id).await {
+    match read_booking(api, id).await {
         Ok(booking) if done(&booking) => {
             let note = format!("{wording}; the booking shows the change");
             ui.out.note(&note);
@@ -67,7 +66,6 @@ pub(crate) async fn change(
 /// booking, or with another one, proves nothing.
 pub(crate) async fn send_about(
     api: &Api,
-    ui: &Ui,
     id: &str,
     call: &Call,
     written: &Written<'_>,
@@ -77,7 +75,7 @@ pub(crate) async fn send_about(
     let verdict = match api.exchange(call, Effect::Change(in_flight)).await {
         Verdict::Done(answer) => {
             let status = answer.status;
-            match booking_of(&api.facts, ui, answer.document, written.sent_at) {
+            match api.booking_in(answer.document, written.sent_at, true) {
                 Ok(booking) if same_id(booking.id(), id) => {
                     api.in_flight.replace(InFlight::known(&booking));
                     Verdict::Done(booking)

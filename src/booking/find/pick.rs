@@ -41,7 +41,7 @@ impl NamedBooking {
     ) -> Result<(Booking, bool)> {
         let read = match self.read.take() {
             Some(read) => read,
-            None => look_up(api, ui, &self.id).await,
+            None => look_up(api, &self.id).await,
         };
         let booking = read.map_err(|error| not_found(records, ui, &self.id, error))?;
         let is_it = same_id(booking.id(), &self.id);
@@ -93,7 +93,7 @@ pub(crate) async fn booking_or_pick(
         // Hardly an id, so it is looked for and not sent.
         Some(Err(Error::not_found("no booking has this ID")))
     } else if can_choose && reads {
-        Some(look_up(api, ui, &id).await)
+        Some(look_up(api, &id).await)
     } else {
         None
     };

@@ -50,7 +50,7 @@ pub(super) async fn run(Parts { api, records, ui, .. }: &Parts) -> Result<Exit> 
     let progress = ui.out.progress_of(stored.len());
     let mut all = Vec::new();
     for stored in &stored {
-        let read = match read_booking(api, ui, stored.booking.id()).await {
+        let read = match read_booking(api, stored.booking.id()).await {
             Ok(booking) => Some(booking),
             Err(error) if is_not_found(&error) => None,
             Err(error) => return Err(error),

@@ -15,12 +15,12 @@ use crate::service::documents::booking::{Booking, Status};
 use crate::service::mapping::Pause;
 
 /// The call of an answer. Reads the booking first if the profile writes it from its pause.
-pub(crate) async fn call_of(api: &Api, ui: &Ui, id: &str, answer: &Continuation) -> Result<Call> {
+pub(crate) async fn call_of(api: &Api, id: &str, answer: &Continuation) -> Result<Call> {
     let mapping = api.facts.mapping();
     if !answer.needs_action(mapping) {
         return answer.call(id, None, mapping);
     }
-    let booking = read_booking(api, ui, id).await?;
+    let booking = read_booking(api, id).await?;
     answer.call(id, booking.next_action(), mapping)
 }
 
@@ -34,19 +34,19 @@ pub(crate) async fn send_answer(
     id: &str,
     answer: &Continuation,
 ) -> Result<(Booking, Option<Error>)> {
-    let call = call_of(api, ui, id, answer).await?;
+    let call = call_of(api, id, answer).await?;
     let stored = records.has_journal().then(|| records.journal()?.load_booking(id)).transpose();
     let stored = stored.ok().flatten().flatten();
     let pause = stored.map_or(json!({}), |stored| pause_facts(&stored.booking));
     let written = Written::new(records, ui, id, answer.kind(), pause);
     let in_flight = InFlight::Answering(id.to_owned());
-    let (failure, is_lost) = match send_about(api, ui, id, &call, &written, in_flight).await {
+    let (failure, is_lost) = match send_about(api, id, &call, &written, in_flight).await {
         Verdict::Done(booking) => {
             // The response may be older than the answer that it is to.
             let requested = api.facts.dialect().pause(booking.next_action());
             let is_waiting =
                 booking.status() == Status::RequiresAction && requested == answer.pause();
-            let booking = read_unless(api, ui, booking, !is_waiting).await?;
+            let booking = read_unless(api, booking, !is_waiting).await?;
             api.in_flight.replace(InFlight::known(&booking));
             warn_if_still_asked(&api.facts, ui, answer, &booking);
             return Ok((booking, None));
@@ -61,7 +61,7 @@ pub(crate) async fn send_answer(
     if is_lost {
         error = error.hint_before(format!("check before you answer again: {}", show_command(id)));
     }
-    let Ok(booking) = read_booking(api, ui, id).await else {
+    let Ok(booking) = read_booking(api, id).await else {
         return Err(error);
     };
     api.in_flight.replace(InFlight::known(&booking));

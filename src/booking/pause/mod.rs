@@ -70,11 +70,7 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
         let answer = given.ok_or_else(|| {
             Error::usage("--dry-run needs an answer to show").hint(WAYS_TO_ANSWER)
         })?;
-        return finish::preview(
-            &api.facts,
-            ui,
-            answer::call_of(api, ui, &named.id, &answer).await?,
-        );
+        return finish::preview(&api.facts, ui, answer::call_of(api, &named.id, &answer).await?);
     }
     api.facts.before_change()?;
     let interactive = ui.prompter.interactive();

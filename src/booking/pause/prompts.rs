@@ -55,7 +55,7 @@ pub(crate) async fn answer_pauses(
             Ok(answer) => answer,
             Err(PromptError::TooLate) => {
                 ui.out.note("The time to answer is up.");
-                return wait::read_booking(api, ui, booking.id()).await;
+                return wait::read_booking(api, booking.id()).await;
             }
             Err(PromptError::Back) => return Err(is_unresolved(&booking, is_sent)),
             Err(error) => return Err(error.into()),
@@ -71,7 +71,7 @@ pub(crate) async fn answer_pauses(
             // The booking stopped waiting in the meantime. The person needs to see how it ended.
             Err(error) if error.http_status == Some(409) => {
                 ui.out.note(&error.message);
-                wait::read_booking(api, ui, booking.id()).await?
+                wait::read_booking(api, booking.id()).await?
             }
             Err(error) => return Err(error),
         };

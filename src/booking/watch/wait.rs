@@ -7,8 +7,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::app::in_flight::InFlight;
-use crate::app::report_warnings::report_warnings;
-use crate::app::{Api, Facts, Records, Ui};
+use crate::app::{Api, Records, Ui};
 use crate::booking::verdict;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
@@ -25,14 +24,14 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 const LONGEST_READ: Duration = Duration::from_secs(30);
 
 /// Reads a booking. An answer without a booking, or with another one, is `unexpected_answer` (15).
-pub(crate) async fn read_booking(api: &Api, ui: &Ui, id: &str) -> Result<Booking> {
-    checked(look_up(api, ui, id).await?, id)
+pub(crate) async fn read_booking(api: &Api, id: &str) -> Result<Booking> {
+    checked(look_up(api, id).await?, id)
 }
 
 /// The booking that the service answers with, whichever it is.
-pub(crate) async fn look_up(api: &Api, ui: &Ui, id: &str) -> Result<Booking> {
+pub(crate) async fn look_up(api: &Api, id: &str) -> Result<Booking> {
     let left_at = Timestamp::now();
-    in_answer(&api.facts, ui, id, left_at, api.read(show_call(valid(id)?)).await)
+    in_answer(api, id, left_at, api.read(show_call(valid(id)?)).await)
 }
 
 fn valid(id: &str) -> Result<&str> {
@@ -40,17 +39,9 @@ fn valid(id: &str) -> Result<&str> {
     Ok(id)
 }
 
-fn in_answer(
-    facts: &Facts,
-    ui: &Ui,
-    id: &str,
-    left_at: Timestamp,
-    answer: Result<Answer>,
-) -> Result<Booking> {
+fn in_answer(api: &Api, id: &str, left_at: Timestamp, answer: Result<Answer>) -> Result<Booking> {
     let answer = answer.map_err(|error| naming(id, error))?;
-    let mut booking = report_warnings(ui, facts.mapping().booking(answer.document, false))?;
-    booking.left_at = Some(left_at);
-    Ok(booking)
+    api.booking_in(answer.document, left_at, false)
 }
 
 /// Adds to the error of a booking that was not found which one that is.
@@ -118,7 +109,7 @@ pub(crate) async fn until(
         let read = match known.take() {
             Some(known) => checked(known, id),
             None => {
-                let read = timeout(limit, read_now(api, ui, id)).await;
+                let read = timeout(limit, read_now(api, id)).await;
                 let late = "the service did not respond in time";
                 read.unwrap_or_else(|_| Err(Error::new(Code::Timeout, late)))
             }
@@ -157,10 +148,10 @@ pub(crate) async fn until(
 }
 
 /// Reads a booking once, and waits for nothing: the caller reads again later.
-pub(crate) async fn read_now(api: &Api, ui: &Ui, id: &str) -> Result<Booking> {
+pub(crate) async fn read_now(api: &Api, id: &str) -> Result<Booking> {
     let left_at = Timestamp::now();
     let answer = api.read_now(&show_call(valid(id)?)).await;
-    checked(in_answer(&api.facts, ui, id, left_at, answer)?, id)
+    checked(in_answer(api, id, left_at, answer)?, id)
 }
 
 /// Whether a later read may succeed.

@@ -54,7 +54,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args) -> Result<Exit> {
     let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
-    let booking = send::of_service(api, records, ui, args.booking.as_deref()).await?;
+    let booking = send::of_service(api, records, args.booking.as_deref()).await?;
     let booking = booking.as_ref().map(Booking::value);
     let (secret, dialect) = (secrets.signing(), api.facts.dialect());
     let subject = Subject::new(secret, dialect, booking, Timestamp::now());

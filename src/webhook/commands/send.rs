@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::secrets::webhook_secrets;
 use super::{handler, no_response, posting, sign};
-use crate::app::{Api, Parts, Records, Ui};
+use crate::app::{Api, Parts, Records};
 use crate::booking::find::locate::locate_booking;
 use crate::booking::watch::wait::read_booking;
 use crate::outcome::{Exit, Result};
@@ -62,7 +62,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args) -> Result<Exit> {
-    let booking = of_service(api, records, ui, args.booking.as_deref()).await?;
+    let booking = of_service(api, records, args.booking.as_deref()).await?;
     let now = Timestamp::now();
     let document = booking.as_ref().map(Booking::value);
     let mut event = SampleEvent::new(&args.kind, document, api.facts.dialect(), now);
@@ -108,7 +108,6 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
 pub(crate) async fn of_service(
     api: &Api,
     records: &Records,
-    ui: &Ui,
     id: Option<&str>,
 ) -> Result<Option<Booking>> {
     let Some(id) = id else {
@@ -116,7 +115,7 @@ pub(crate) async fn of_service(
     };
     api.refuse_sandbox().await?;
     let id = locate_booking(records, id)?;
-    read_booking(api, ui, &id).await.map(Some)
+    read_booking(api, &id).await.map(Some)
 }
 
 #[derive(Serialize)]
