@@ -72,7 +72,8 @@ fn attempt_that_is_being_sent_blocks_same_booking_at_once() {
         go_on.send(()).unwrap();
     }
     let quiet = second.end();
-    assert!(!quiet.stderr.contains("may have booked"), "{quiet}");
+    // Windows does not say which processes run.
+    assert!(cfg!(windows) || !quiet.stderr.contains("may have booked"), "{quiet}");
     let third = third.end();
     let mut lines = third.stderr.lines();
     let warning = lines.find(|line| line.contains("an earlier request may have booked")).unwrap();

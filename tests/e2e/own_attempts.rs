@@ -153,7 +153,9 @@ fn field_without_flag_travels_with_every_call() {
         has(&error, "message", "already");
     }
     // Deeper than any service reads, and than the stack is.
-    let deep = format!("a{}=1", "[x]".repeat(20_000));
+    // Windows takes 32,767 characters.
+    let depth = if cfg!(windows) { 10_000 } else { 20_000 };
+    let deep = format!("a{}=1", "[x]".repeat(depth));
     home.refuses(&format!("api POST /v1/x --dry-run -F '{deep}'"), 2, "usage");
     // A field of the guest does not replace the guest.
     let book = "book ven_confirms --slot slot_1 --at 2031-12-01T19:30:00Z --party 2 --name Ada --dry-run --json -F";

@@ -108,7 +108,8 @@ fn key_like_a_flag_or_row_is_resumed_by_the_printed_command() {
         home.booked("ven_otp", &["--idempotency-key", "another"], 10);
         let (_, command) = hint.split_once("bookctl ").unwrap();
         home.ok(["attempts", "list", "--all"]);
-        let resumed = home.ok(command.split(' '));
+        // PowerShell wants quotes around @.
+        let resumed = home.ok(command.split(' ').map(|word| word.trim_matches('\'')));
         assert!(resumed.stdout.starts_with("confirmed"), "{resumed}");
     }
 }
