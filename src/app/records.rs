@@ -96,6 +96,11 @@ impl Records {
         self.target.account().unwrap_or_else(other)
     }
 
+    /// Whether the service's times without an offset are the venue's own.
+    pub(crate) fn has_local_times(&self) -> bool {
+        self.target.service().is_some_and(|service| service.mapping.local_times)
+    }
+
     /// Begins to connect to a shared journal for a booking. Its first use reports an error.
     pub(crate) fn connect_ahead(&self) {
         if self.target.journal.is_some()

@@ -17,7 +17,7 @@ use crate::app::{Facts, Records, Ui};
 use crate::json::plain;
 use crate::outcome::{Code, Error, Result};
 use crate::service::documents::booking::{Booking, Status};
-use crate::service::documents::wish::{Agreement, Compared, Weight, Wish, compare};
+use crate::service::documents::wish::{Agreement, Compared, VenueClock, Weight, Wish, compare};
 use crate::service::mapping::Mapping;
 
 /// The fields that a modify changes (spec, Bookings).
@@ -69,7 +69,8 @@ pub(crate) fn compared(
     let of_slot = || records.known_slot(&wish.text("availability_id")?)?.slot.offset();
     let known = || of_venue().or_else(|| of_slot().map(TimeZone::fixed));
     let zone = if has_offset { None } else { known() };
-    compare(&wish, booking, zone.as_ref(), is_first)
+    let clock = VenueClock { zone, is_certain: records.has_local_times() };
+    compare(&wish, booking, &clock, is_first)
 }
 
 /// The table's first column. `may_be_modified`: whether the booking may be older than this.

@@ -258,6 +258,7 @@ fn write_end(
     let sent = RecordedRequest::new(reported.request, reported.requested);
     let (attempt, outcome, state) = end(before.clone(), told_end, sent);
     save(statements, before.as_ref(), attempt.as_ref())?;
+    // One that proves nothing is marked: recorded while its attempt is unresolved.
     if let (Some(booking), Some(attempt)) = (reported.booking, &attempt)
         && (outcome == Outcome::Booked || !is_proof)
     {

@@ -54,6 +54,22 @@ fn a_change_to_the_same_clock_of_another_offset_is_sent() {
     assert!(sent.iter().any(|it| it.path.ends_with("/modify")));
 }
 
+/// The setting that a hint names ends the doubt.
+#[test]
+fn time_of_another_clock_differs_once_local_times_is_set() {
+    let mut shown = booking();
+    shown["datetime"] = json!("2026-12-01 9:30 PM");
+    let server = Scripted::start(move |_| Reply::json(201, &shown));
+    let home = home(&server, "");
+    let set = "profile set acme local_times=true";
+    home.run(book("k")).exits(16).says("which cannot be compared").says(&format!("bookctl {set}"));
+    home.ok(words(set));
+    let resumed = home.run(words("attempts resume k")).exits(16);
+    resumed
+        .says("datetime is 2026-12-01 9:30 PM, not 2026-12-01T19:30:00Z")
+        .says("attempts abandon k");
+}
+
 #[test]
 fn change_that_moves_what_nothing_asked_to_move_is_warning() {
     let server = Scripted::start(|request| {

@@ -78,24 +78,33 @@ impl Wish {
     }
 }
 
-/// Compares a booking with what was asked for, field by field. `zone` is the venue's, if it is
-/// known. On a first answer another name is another guest; later it may have been corrected, if the
-/// email address or the phone number is the same.
+/// The clock of a booking's time without an offset.
+#[derive(Default)]
+pub(crate) struct VenueClock {
+    /// The venue's zone, if it is known.
+    pub(crate) zone: Option<TimeZone>,
+    /// Whether the profile says that such a time is the venue's own (`local_times`).
+    pub(crate) is_certain: bool,
+}
+
+/// Compares a booking with what was asked for, field by field. On a first answer another name is
+/// another guest; later it may have been corrected, if the email address or the phone number is the
+/// same.
 pub(crate) fn compare(
     wish: &Wish,
     booking: &Booking,
-    zone: Option<&TimeZone>,
+    clock: &VenueClock,
     is_first: bool,
 ) -> Vec<Compared> {
     let mut found = Vec::new();
     for (field, value) in &wish.fields {
-        let agreement = agreement(field, value, booking, zone);
+        let agreement = agreement(field, value, booking, clock);
         let from = format!("/last_modification/changes/{field}/from");
         let from = booking.value().pointer(&from).filter(|it| !it.is_null());
         let was_same = |from: &Value| match field.as_str() {
             "datetime" => {
                 let time = FieldValue::from_value(Some(from), DocumentTime::read);
-                time_agreement(value, &time, from, zone) == Agreement::Same
+                time_agreement(value, &time, from, clock) == Agreement::Same
             }
             _ => text_agreement(value, &plain(from)) == Agreement::Same,
         };
@@ -154,12 +163,12 @@ fn weigh_guest(found: &mut [Compared], is_first: bool) {
     }
 }
 
-fn agreement(field: &str, wanted: &Value, booking: &Booking, zone: Option<&TimeZone>) -> Agreement {
+fn agreement(field: &str, wanted: &Value, booking: &Booking, clock: &VenueClock) -> Agreement {
     let member = |name: &str| booking.value().get("customer")?.get(name);
     let text = match field {
         "datetime" => {
             let text = booking.value().get("datetime").unwrap_or(&Value::Null);
-            return time_agreement(wanted, &booking.time, text, zone);
+            return time_agreement(wanted, &booking.time, text, clock);
         }
         "party_size" => {
             return match (&booking.party, count(wanted)) {
@@ -205,13 +214,14 @@ fn unread(wanted: &Value, text: &str) -> Agreement {
 
 /// Compares times. Without an offset, a time is the venue's where its zone is known, else what the
 /// clock of the text that was sent shows. Where it differs by what may be an offset, it is not
-/// certain whose clock it is.
+/// certain whose clock it is, unless the profile says so.
 fn time_agreement(
     wanted: &Value,
     time: &FieldValue<DocumentTime>,
     text: &Value,
-    zone: Option<&TimeZone>,
+    clock: &VenueClock,
 ) -> Agreement {
+    let zone = clock.zone.as_ref();
     let (time, sent) = match (time, DocumentTime::read(wanted)) {
         (FieldValue::Absent, _) => return Agreement::NotShown,
         (FieldValue::NotUnderstood(text), _) => return unread(wanted, text),
@@ -223,8 +233,8 @@ fn time_agreement(
     if sent.instant.is_some() == time.instant.is_some() {
         return is_same(is_same_time(Some(sent), Some(*time)));
     }
-    let (clock, other): (Option<DateTime>, _) = (sent.local_in(zone), time.local_in(zone));
-    let apart = clock.zip(other).map(|(clock, other)| other.duration_since(clock).as_secs());
+    let both: Option<(DateTime, _)> = sent.local_in(zone).zip(time.local_in(zone));
+    let apart = both.map(|(sent, shown)| shown.duration_since(sent).as_secs());
     let offsets = [sent.offset(), zone.zip(sent.instant).map(|(zone, at)| zone.to_offset(at))];
     let is_offset = |apart: i64| match zone {
         Some(_) => offsets.iter().flatten().any(|it| i64::from(it.seconds()).abs() == apart.abs()),
@@ -232,7 +242,9 @@ fn time_agreement(
     };
     match apart {
         Some(0) => Agreement::Same,
-        Some(apart) if is_offset(apart) => Agreement::NotUnderstood(plain(text)),
+        Some(apart) if !clock.is_certain && is_offset(apart) => {
+            Agreement::NotUnderstood(plain(text))
+        }
         _ => differs(),
     }
 }
@@ -270,7 +282,8 @@ mod tests {
         (displayed["id"], displayed["status"]) = ("bk_1".into(), "confirmed".into());
         let booking = Booking::from_document(displayed.into()).unwrap();
         let zone = zone.map(|zone| TimeZone::get(zone).unwrap());
-        let found = compare(&Wish::from_request(&requested), &booking, zone.as_ref(), true);
+        let clock = VenueClock { zone, is_certain: false };
+        let found = compare(&Wish::from_request(&requested), &booking, &clock, true);
         let found = found.into_iter().find(|it| it.field == field).unwrap();
         (found.agreement, found.weight)
     }

@@ -44,8 +44,7 @@ impl DocumentTime {
             });
         };
         if clock.len() < "19:30".len() || clock.starts_with("24") {
-            let local = DateTime::strptime("%Y-%m-%d %I:%M %p", text).ok()?;
-            return Some(DocumentTime { instant: None, local: Some(local) });
+            return None;
         }
         let instant = text.parse::<Timestamp>().ok();
         let twelve_hours = || DateTime::strptime("%Y-%m-%d %I:%M %p", text).ok();
