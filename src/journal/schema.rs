@@ -97,10 +97,55 @@ fn tables(file: &Connection) -> SqlResult<BTreeSet<String>> {
     file.query(all, &[])?.iter().map(|row| row.get("part")).collect()
 }
 
-/// The error of a journal that only a newer bookctl understands.
-pub(super) fn newer_version(what: String, written_by: Option<&str>) -> Error {
-    let version = written_by.unwrap_or("the version that wrote it");
-    Error::journal(what).hint(format!("install bookctl {version} or newer; nothing was changed"))
+/// The error of a journal that cannot be used: a file or a database of this name.
+pub(super) fn unusable(journal: &str, failure: &SqlFailure) -> Error {
+    let hint = match failure {
+        SqlFailure::Unreachable(_) | SqlFailure::ReadOnly => {
+            "bookctl does not book without a journal: make it and its folder writable, or set BOOKCTL_HOME to a writable folder"
+        }
+        SqlFailure::OtherVersion { written_by, .. } => {
+            let version = written_by.as_deref().unwrap_or("the version that wrote it");
+            &format!("install bookctl {version} or newer; nothing was changed")
+        }
+        SqlFailure::Damaged | SqlFailure::Tables(_) => {
+            "start a new journal with `bookctl journal recover`; it keeps the old file"
+        }
+        SqlFailure::Empty | SqlFailure::Foreign => {
+            "its attempts are lost: look for its bookings at the service, then start a new journal with `bookctl journal \
+             recover`; it keeps the old file"
+        }
+        SqlFailure::Replaced => {
+            "run the command again; `bookctl attempts list` shows what the journal in its place knows"
+        }
+        SqlFailure::Full => "free some space, then try again",
+        SqlFailure::Locked => "check which other bookctl is running, then try again",
+        SqlFailure::Unconnected(_)
+        | SqlFailure::Lost(_)
+        | SqlFailure::NotReady(_)
+        | SqlFailure::TimedOut => {
+            "bookctl does not book without a journal: check the server and the network, then try again"
+        }
+        SqlFailure::NotAllowed(_) => {
+            "check the user's rights and its password: PGPASSWORD, PGPASSFILE, ~/.pgpass, or `bookctl auth login \
+             --journal-password-stdin`"
+        }
+        SqlFailure::Standby => {
+            "connect to the primary server: bookctl does not book without a journal"
+        }
+        SqlFailure::NotPrepared => {
+            "prepare it once, as a user who may create tables: `bookctl journal init`"
+        }
+        SqlFailure::Second { .. } => {
+            "use it as it is; for a journal of its own, the user needs a search_path without that schema, or no right to read it"
+        }
+        SqlFailure::Older => {
+            "bring it to this version, as the user who owns its tables: `bookctl journal init`; older bookctls go on using it"
+        }
+        SqlFailure::Conflict | SqlFailure::Unreadable | SqlFailure::Other(_) => {
+            "check the file and its folder, or the server: `bookctl journal status` shows which it is"
+        }
+    };
+    Error::journal(format!("{journal} {failure}")).hint(hint)
 }
 
 #[cfg(test)]

@@ -218,29 +218,7 @@ fn refuse_second_name(_: &Path) -> Result<()> {
 }
 
 pub(super) fn into_error(path: &Path, failure: &SqlFailure) -> Error {
-    let what = format!("{} {} {failure}", KIND.name, path.display());
-    let hint = match failure {
-        SqlFailure::Unreachable(_) | SqlFailure::ReadOnly => {
-            "bookctl does not book without a journal: make it and its folder writable, or set BOOKCTL_HOME to a writable folder"
-        }
-        SqlFailure::OtherVersion { written_by, .. } => {
-            return schema::newer_version(what, written_by.as_deref());
-        }
-        SqlFailure::Damaged | SqlFailure::Tables(_) => {
-            "start a new journal with `bookctl journal recover`; it keeps the old file"
-        }
-        SqlFailure::Empty | SqlFailure::Foreign => {
-            "its attempts are lost: look for its bookings at the service, then start a new journal with `bookctl journal \
-             recover`; it keeps the old file"
-        }
-        SqlFailure::Replaced => {
-            "run the command again; `bookctl attempts list` shows what the journal in its place knows"
-        }
-        SqlFailure::Full => "free some space, then try again",
-        SqlFailure::Locked => "check which other bookctl is running, then try again",
-        _ => "check the file and its folder",
-    };
-    Error::journal(what).hint(hint)
+    schema::unusable(&format!("{} {}", KIND.name, path.display()), failure)
 }
 
 #[cfg(test)]

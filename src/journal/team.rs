@@ -114,34 +114,5 @@ const INDEX: &str = "CREATE INDEX IF NOT EXISTS bookings_search ON bookings USIN
     (guest gin_trgm_ops, email gin_trgm_ops, phone gin_trgm_ops, venue gin_trgm_ops, folded_id gin_trgm_ops)";
 
 pub(super) fn error(database: &Database, failure: &SqlFailure) -> Error {
-    let what = format!("the journal at {} {failure}", database.address);
-    let hint = match failure {
-        SqlFailure::Unconnected(_)
-        | SqlFailure::Lost(_)
-        | SqlFailure::NotReady(_)
-        | SqlFailure::TimedOut => {
-            "bookctl does not book without a journal: check the server and the network, then try again"
-        }
-        SqlFailure::NotAllowed(_) => {
-            "check the user's rights and its password: PGPASSWORD, PGPASSFILE, ~/.pgpass, or `bookctl auth login \
-             --journal-password-stdin`"
-        }
-        SqlFailure::Standby => {
-            "connect to the primary server: bookctl does not book without a journal"
-        }
-        SqlFailure::NotPrepared => {
-            "prepare it once, as a user who may create tables: `bookctl journal init`"
-        }
-        SqlFailure::OtherVersion { written_by, .. } => {
-            return schema::newer_version(what, written_by.as_deref());
-        }
-        SqlFailure::Second { .. } => {
-            "use it as it is; for a journal of its own, the user needs a search_path without that schema, or no right to read it"
-        }
-        SqlFailure::Older => {
-            "bring it to this version, as the user who owns its tables: `bookctl journal init`; older bookctls go on using it"
-        }
-        _ => "see the state of the journal with `bookctl journal status`",
-    };
-    Error::journal(what).hint(hint)
+    schema::unusable(&format!("the journal at {}", database.address), failure)
 }

@@ -6,7 +6,6 @@
 pub(crate) mod rows;
 
 use std::ffi::OsString;
-use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -133,8 +132,7 @@ impl Recent {
 }
 
 fn unusable(why: &SqlFailure) -> Error {
-    let why = io::Error::other(why.to_string());
-    Error::caused(Code::Io, "the file of recent rows cannot be used", why)
+    Error::new(Code::Io, format!("the file of recent rows {why}"))
         .hint("make the folder writable, or set BOOKCTL_HOME to a writable folder")
 }
 
