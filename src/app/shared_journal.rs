@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context as _;
+
 use crate::app::block_on;
 use crate::config::{Environment, Paths, SharedJournal};
 use crate::journal::Actor;
@@ -65,9 +67,8 @@ fn in_file(
         ));
         return Ok(None);
     }
-    let text = private_file::read(&file).map_err(|why| {
-        Error::caused(Code::Config, format!("cannot read {}", file.display()), why)
-    })?;
+    let text = private_file::read(&file);
+    let text = text.with_context(|| format!("cannot read {}", file.display()))?;
     Ok(text.and_then(|text| journal.address.password_in(&text, user)))
 }
 

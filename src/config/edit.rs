@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use anyhow::Context as _;
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::file::{ConfigFile, SANDBOX_PROFILE};
-use crate::outcome::{Code, Error, Result};
+use crate::outcome::{Error, Result};
 use crate::platform::private_file;
 
 /// Checks the name of a profile: visible ASCII without blanks, and not `sandbox`.
@@ -26,7 +27,7 @@ pub(crate) struct ConfigEdit {
 
 /// Changes the file. A result that is not a valid configuration is not written.
 pub(crate) fn edit(path: &Path, change: impl FnOnce(&mut ConfigEdit) -> Result<()>) -> Result<()> {
-    private_file::update(path, |text| {
+    let written = private_file::update(path, |text| {
         let before = ConfigFile::parse(path, &text)?;
         let document = text
             .parse()
@@ -36,8 +37,8 @@ pub(crate) fn edit(path: &Path, change: impl FnOnce(&mut ConfigEdit) -> Result<(
         let changed = draft.document.to_string();
         ConfigFile::parse(path, &changed)?;
         Ok((changed != text).then_some(changed))
-    })
-    .map_err(|error| Error::caused(Code::Config, format!("cannot write {}", path.display()), error))
+    });
+    Ok(written.with_context(|| format!("cannot write {}", path.display()))?)
 }
 
 impl ConfigEdit {

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::base_url::BaseUrl;
-use crate::outcome::{Code, Error, Result};
+use crate::outcome::{Error, Result};
 use crate::platform::{ownership, private_file};
 use crate::secrets::{register_if_key, register_secret};
 use crate::service::mapping::Mapping;
@@ -73,12 +74,9 @@ impl ConfigFile {
     /// Reads the file. A missing file counts as empty.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         ownership::refuse_writable(path)?;
-        match private_file::read(path) {
-            Ok(text) => Self::parse(path, &text.unwrap_or_default()),
-            Err(error) => {
-                Err(Error::caused(Code::Config, format!("cannot read {}", path.display()), error))
-            }
-        }
+        let text = private_file::read(path);
+        let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+        Self::parse(path, &text.unwrap_or_default())
     }
 
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self> {

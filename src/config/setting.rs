@@ -1,12 +1,15 @@
 //! Settings of a profile that the shell can change, and how `config.toml` has them.
 
+use std::io;
 use std::path::Path;
+
+use anyhow::Context as _;
 
 use super::base_url::BaseUrl;
 use super::edit::ConfigEdit;
 use super::file::LIST_KEYS;
 use super::target::journal_address;
-use crate::outcome::{Code, Error, Result};
+use crate::outcome::{Error, Result};
 use crate::platform::regular_file;
 use crate::service::mapping::{Dialect, Mapping, ReadKind, WriteKind};
 use crate::service::time::retention::Retention;
@@ -84,9 +87,9 @@ fn set_address(draft: &mut ConfigEdit, profile: &str, text: &str) -> Result<()> 
 /// The absolute path of the file, because commands run in any folder. It must be a regular file
 /// that can be opened.
 fn whole_path(file: &Path, name: &str) -> Result<String> {
-    let displayed = format!("{name} {}", file.display());
-    let refused = |error| Error::caused(Code::Config, displayed.clone(), error);
-    regular_file::open(file).map_err(refused)?;
-    let path = dunce::canonicalize(file).map_err(refused)?.into_os_string().into_string();
-    path.map_err(|_| Error::config(format!("{displayed}: its path is not UTF-8")))
+    let whole = regular_file::open(file).and_then(|_| {
+        let whole = dunce::canonicalize(file)?.into_os_string().into_string();
+        whole.map_err(|_| io::Error::other("its path is not UTF-8"))
+    });
+    Ok(whole.with_context(|| format!("{name} {}", file.display()))?)
 }

@@ -155,7 +155,6 @@ pub(crate) fn resolve(
     environment: &Environment,
     paths: &Paths,
 ) -> Result<Target> {
-    let no_sandbox = options.no_sandbox || Environment::on(&environment.no_sandbox);
     let env_profile = Environment::text(&environment.profile);
     let env_url = Environment::text(&environment.base_url);
     let env_key = Environment::text(&environment.api_key).map(|text| Secret::read(&text));
@@ -214,7 +213,7 @@ pub(crate) fn resolve(
     // A key that the environment sets together with an address is only for that address.
     let key_origin = env_url.map(|url| url.origin());
     let Some(base_url) = base_url else {
-        if no_sandbox && needs != ServiceNeed::None {
+        if options.no_sandbox && needs != ServiceNeed::None {
             return Err(Error::config(
                 "no service is selected, and --no-sandbox or BOOKCTL_NO_SANDBOX turns the sandbox off",
             )

@@ -252,6 +252,13 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// The error of a room that names no code: its cause with what failed because of it, as `context`.
+impl From<anyhow::Error> for Error {
+    fn from(cause: anyhow::Error) -> Self {
+        Error::caused(Code::Config, cause.to_string(), cause)
+    }
+}
+
 impl Deref for Error {
     type Target = ErrorReport;
 

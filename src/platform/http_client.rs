@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::header::HeaderMap;
 use reqwest::redirect::Policy;
@@ -81,10 +82,8 @@ pub(crate) fn authorities(file: &Path) -> Result<Vec<Certificate>> {
         anyhow::ensure!(!certificates.is_empty(), "it contains no certificates");
         Ok(certificates)
     };
-    read().map_err(|error| {
-        let what = format!("cannot use the ca_file {}", file.display());
-        Error::caused(Code::Config, what, error).hint("use a PEM file with certificates")
-    })
+    let read = read().with_context(|| format!("cannot use the ca_file {}", file.display()));
+    read.map_err(|error| Error::from(error).hint("use a PEM file with certificates"))
 }
 
 pub(crate) fn is_loopback(url: &Url) -> bool {

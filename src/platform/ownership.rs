@@ -7,9 +7,11 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
+
 use super::shell;
 use super::system::files::{self, RIGHT_OWNERS, other_owner};
-use crate::outcome::{Code, Error, Result};
+use crate::outcome::{Error, Result};
 
 /// The suffixes of the files that SQLite keeps next to a database.
 pub(crate) const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
@@ -41,9 +43,7 @@ pub(crate) fn check_database(path: &Path) -> io::Result<()> {
 
 /// Like [`check_database`], with the error that a person sees (exit 3).
 pub(crate) fn refuse_others(path: &Path) -> Result<()> {
-    check_database(path).map_err(|error| {
-        Error::caused(Code::Config, format!("cannot read {}", path.display()), error)
-    })
+    Ok(check_database(path).with_context(|| format!("cannot read {}", path.display()))?)
 }
 
 /// Refuses a file of settings that others may write, as ssh does: it says where keys are sent.

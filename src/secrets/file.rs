@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
 use zeroize::Zeroizing;
 
 use super::secret::Secret;
 use super::{Account, Item};
-use crate::outcome::{Code, Error, Result};
+use crate::outcome::{Error, Result};
 use crate::platform::system::files;
 use crate::platform::{ownership, private_file, shell};
 
@@ -36,10 +37,8 @@ impl SecretsFile {
         if item == Item::JournalPassword {
             return Ok(Some(Secret::new((*text).clone())));
         }
-        let secret = Secret::read(&text);
-        let secret =
-            secret.map_err(|why| self.not_read(anyhow::anyhow!("the secret of {account} {why}")));
-        secret.map(Some)
+        let refused = |why| self.not_read(anyhow!("the secret of {account} {why}"));
+        Secret::read(&text).map(Some).map_err(refused)
     }
 
     pub(super) fn set(&self, account: &Account, item: Item, secret: &Secret) -> Result<()> {
@@ -83,13 +82,13 @@ impl SecretsFile {
         toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
             let line = text[..start].matches('\n').count() + 1;
-            self.not_read(anyhow::anyhow!("line {line} is invalid"))
+            self.not_read(anyhow!("line {line} is invalid"))
         })
     }
 
     fn not_read(&self, error: impl Into<anyhow::Error>) -> Error {
         let what = format!("{} cannot be used", self.0.display());
-        let mut error = Error::caused(Code::Config, what, error);
+        let mut error = Error::from(error.into().context(what));
         let usual = "correct the file, or delete it and run `bookctl auth login` again";
         error.hint.get_or_insert(usual.to_owned());
         error
