@@ -4,7 +4,7 @@ use super::session_list;
 use crate::app::in_flight::{InFlight, declined_to_interrupted};
 use crate::app::input::{one_time_code, read_stdin};
 use crate::app::pages::waits_for_code;
-use crate::app::{Api, Effect, Facts, Parts, Records, Ui, Verdict};
+use crate::app::{Api, Effect, Facts, Parts, Records, Ui};
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::walk::not_empty;
 use crate::booking::confirmation::Confirmation;
@@ -335,11 +335,10 @@ fn state_of(session: &Value) -> String {
 
 /// Sends a call that must not be repeated where something may have been done.
 async fn send_once(api: &Api, call: Call) -> Result<Document> {
-    let verdict = api.exchange(&call, Effect::Change(InFlight::Sent(call.name()))).await;
+    let in_flight = InFlight::Sent(call.name(), CHECK_FIRST);
+    let done = api.result(api.exchange(&call, Effect::Change(in_flight)).await, &call);
     api.in_flight.take();
-    let is_unknown = matches!(verdict, Verdict::Unknown(_));
-    let done = verdict.into_result(&call).map(|answer| answer.document);
-    done.map_err(|error| if is_unknown { error.hint(CHECK_FIRST) } else { error })
+    done.map(|answer| answer.document)
 }
 
 async fn ask_end_user(prompter: &Prompter<'_>) -> Result<String> {

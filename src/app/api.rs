@@ -126,7 +126,7 @@ impl Api {
 
     /// Sends a read. Retries temporary failures, and waits for a rate limit up to `--max-wait`.
     pub(crate) async fn read(&self, call: Call) -> Result<Answer> {
-        self.exchange(&call, Effect::Read).await.into_result(&call)
+        self.result(self.exchange(&call, Effect::Read).await, &call)
     }
 
     /// Sends a read once, and waits for nothing: the caller reads again later.

@@ -16,8 +16,8 @@ pub(crate) enum InFlight {
     Answering(String),
     /// A change of this booking; its noun.
     Changing(String, &'static str),
-    /// This call.
-    Sent(String),
+    /// This call, and how to find out what came of it.
+    Sent(String, &'static str),
     /// This booking is watched, of which this is the last seen status, by this command.
     Watching(String, Option<Status>, String),
     /// This booking is there, with this status.
@@ -53,37 +53,45 @@ impl InFlight {
         InFlight::Known(booking.id().to_owned(), booking.status())
     }
 
+    /// What is being sent, and how to find out what came of it where no answer says so.
+    fn sent(&self) -> Option<(String, String)> {
+        Some(match self {
+            InFlight::Creating(key) => (
+                "the booking request".to_owned(),
+                format!("a booking may exist; check it: {}", resume_command(key)),
+            ),
+            InFlight::Answering(id) => (
+                format!("the answer to booking {id}"),
+                format!("check before you answer again: {}", show_command(id)),
+            ),
+            InFlight::Changing(id, noun) => (
+                format!("the {noun} of booking {id}"),
+                format!("check before trying again: {}", show_command(id)),
+            ),
+            InFlight::Sent(call, check) => (call.clone(), (*check).to_owned()),
+            _ => return None,
+        })
+    }
+
     /// What is being sent.
     pub(crate) fn noun(&self) -> String {
-        match self {
-            InFlight::Changing(_, noun) => format!("the {noun}"),
-            InFlight::Answering(_) => "the answer".to_owned(),
-            _ => "the request".to_owned(),
+        self.sent().map_or_else(|| "the request".to_owned(), |(noun, _)| noun)
+    }
+
+    /// Adds to an error after which its outcome is unknown how to find out.
+    pub(crate) fn explain_unknown(&self, error: Error) -> Error {
+        match self.sent() {
+            Some((_, check)) => error.hint_before(check),
+            None => error,
         }
     }
 
     /// What an interrupt says of it, and how to continue.
     fn wording(&self) -> (String, String) {
+        if let Some((noun, check)) = self.sent() {
+            return (format!(" while {noun} was being sent; the outcome is unknown"), check);
+        }
         match self {
-            InFlight::Nothing => ("; nothing was changed".to_owned(), String::new()),
-            InFlight::Creating(key) => (
-                " while the booking request was being sent; the outcome is unknown".to_owned(),
-                resume_command(key),
-            ),
-            InFlight::Answering(id) => (
-                format!(
-                    " while the answer to booking {id} was being sent; check before you answer again"
-                ),
-                show_command(id),
-            ),
-            InFlight::Changing(id, noun) => (
-                format!(" while the {noun} of booking {id} was being sent; the outcome is unknown"),
-                format!("check before trying again: {}", show_command(id)),
-            ),
-            InFlight::Sent(call) => (
-                format!(" while {call} was being sent; the outcome is unknown"),
-                "check before you send it again".to_owned(),
-            ),
             InFlight::Watching(id, None, command) => {
                 (format!(" before booking {id} was read; nothing was changed"), command.clone())
             }
@@ -99,6 +107,7 @@ impl InFlight {
                 (format!("; booking {id} has status {status}"), next)
             }
             InFlight::Other(certain, next) => (format!("; {certain}"), next.clone()),
+            _ => ("; nothing was changed".to_owned(), String::new()),
         }
     }
 

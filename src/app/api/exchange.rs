@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::Api;
 use crate::app::in_flight::InFlight;
 use crate::json::Document;
-use crate::outcome::{Error, Result};
+use crate::outcome::{Error, Exit, Result};
 use crate::service::client::refusal::KeySender;
 use crate::service::client::{Answer, Call, Failure, retry};
 
@@ -43,17 +43,26 @@ impl Verdict {
     }
 }
 
-impl<T> Verdict<T> {
-    pub(crate) fn into_result(self, call: &Call) -> Result<T> {
-        match self {
+impl Api {
+    /// What a verdict is to a person.
+    pub(crate) fn result<T>(&self, verdict: Verdict<T>, call: &Call) -> Result<T> {
+        match verdict {
             Verdict::Done(done) => Ok(done),
             Verdict::NothingSent(error) => Err(error),
-            Verdict::Rejected(failure) | Verdict::Unknown(failure) => Err(failure.into_error(call)),
+            Verdict::Rejected(failure) => Err(failure.into_error(call)),
+            Verdict::Unknown(failure) => Err(self.unknown(failure, call)),
         }
     }
-}
 
-impl Api {
+    /// The error of an unknown outcome, which says how to find out. A read that failed has none.
+    pub(crate) fn unknown(&self, failure: Failure, call: &Call) -> Error {
+        let error = failure.into_error(call);
+        match error.exit {
+            Exit::OutcomeUnknown => self.in_flight.borrow().explain_unknown(error),
+            _ => error,
+        }
+    }
+
     /// Sends a call as soon as its rate limit allows it, and again after one that the service
     /// reports; `--max-wait` limits the wait. A create is admitted by its run in the journal.
     pub(crate) async fn exchange(&self, call: &Call, effect: Effect<'_>) -> Verdict {
@@ -95,17 +104,16 @@ impl Api {
     ) -> Result<(Result<Answer, Failure>, bool)> {
         let client = self.client()?;
         let mut in_doubt = false;
-        let doing = match effect {
-            Effect::Read => "waiting for the service".to_owned(),
-            Effect::Change(in_flight) => {
-                self.in_flight.replace(in_flight.clone());
-                format!("sending {}", in_flight.noun())
-            }
-            Effect::Create { key, .. } => {
-                self.in_flight.replace(InFlight::Creating((*key).to_owned()));
-                "sending the booking request".to_owned()
-            }
+        let in_flight = match effect {
+            Effect::Read => None,
+            Effect::Change(in_flight) => Some(in_flight.clone()),
+            Effect::Create { key, .. } => Some(InFlight::Creating((*key).to_owned())),
         };
+        let doing = match &in_flight {
+            None => "waiting for the service".to_owned(),
+            Some(in_flight) => format!("sending {}", in_flight.noun()),
+        };
+        in_flight.map(|it| self.in_flight.replace(it));
         let _progress = (!call.is_control).then(|| self.requesting(&doing));
         let began = Instant::now();
         let sent = match effect {

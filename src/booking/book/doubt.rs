@@ -1,6 +1,6 @@
 //! The errors of a booking request that may have booked, or whose key another booking has.
 
-use crate::app::in_flight::{abandon_command, resume_command, show_command};
+use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
 use crate::outcome::{Code, Error, Exit};
 
 /// Turns an error into one for a booking that may exist, with the command that finds out.
@@ -18,8 +18,7 @@ pub(super) fn into_outcome_unknown(key: &str, mut error: Error) -> Error {
             error.exit = Exit::OutcomeUnknown;
         }
     }
-    let hint = format!("a booking may exist; check it: {}", resume_command(key));
-    error.hint_before(hint).idempotency_key(key)
+    InFlight::Creating(key.to_owned()).explain_unknown(error).idempotency_key(key)
 }
 
 /// The error for a key under which the service has made another booking.

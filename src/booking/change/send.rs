@@ -43,14 +43,10 @@ pub(crate) async fn change(
     done: impl Fn(&Booking) -> bool,
 ) -> Result<Booking> {
     let in_flight = InFlight::Changing(id.to_owned(), what);
-    let lost = match send_about(api, id, &call, written, in_flight).await {
-        Verdict::Done(booking) => return Ok(booking),
-        Verdict::Unknown(lost) => lost,
-        verdict => return verdict.into_result(&call),
+    let (wording, error) = match send_about(api, id, &call, written, in_flight).await {
+        Verdict::Unknown(lost) => (lost.to_string(), api.unknown(lost, &call)),
+        verdict => return api.result(verdict, &call),
     };
-    let wording = lost.to_string();
-    let error = lost.into_error(&call);
-    let error = error.hint_before(format!("check before trying again: {}", show_command(id)));
     match read_booking(api, id).await {
         Ok(booking) if done(&booking) => {
             let note = format!("{wording}; the booking shows the change");

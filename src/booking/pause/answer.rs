@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::app::in_flight::{InFlight, show_command};
+use crate::app::in_flight::InFlight;
 use crate::app::{Api, Facts, Records, Ui, Verdict};
 use crate::booking::change::send::send_about;
 use crate::booking::change::written::{Written, pause_facts};
@@ -40,7 +40,7 @@ pub(crate) async fn send_answer(
     let pause = stored.map_or(json!({}), |stored| pause_facts(&stored.booking));
     let written = Written::new(records, ui, id, answer.kind(), pause);
     let in_flight = InFlight::Answering(id.to_owned());
-    let (failure, is_lost) = match send_about(api, id, &call, &written, in_flight).await {
+    let (wording, error, is_lost) = match send_about(api, id, &call, &written, in_flight).await {
         Verdict::Done(booking) => {
             // The response may be older than the answer that it is to.
             let requested = api.facts.dialect().pause(booking.next_action());
@@ -52,15 +52,12 @@ pub(crate) async fn send_answer(
             return Ok((booking, None));
         }
         // Reading the booking helps only after an invalid answer or a lost one.
-        Verdict::Rejected(failure) if failure.status() == Some(400) => (failure, false),
-        Verdict::Unknown(failure) => (failure, true),
-        verdict => return verdict.into_result(&call).map(|booking| (booking, None)),
+        Verdict::Rejected(failure) if failure.status() == Some(400) => {
+            (failure.to_string(), failure.into_error(&call), false)
+        }
+        Verdict::Unknown(failure) => (failure.to_string(), api.unknown(failure, &call), true),
+        verdict => return api.result(verdict, &call).map(|booking| (booking, None)),
     };
-    let wording = failure.to_string();
-    let mut error = failure.into_error(&call);
-    if is_lost {
-        error = error.hint_before(format!("check before you answer again: {}", show_command(id)));
-    }
     let Ok(booking) = read_booking(api, id).await else {
         return Err(error);
     };

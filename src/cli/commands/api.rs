@@ -9,7 +9,7 @@ use crate::app::{Effect, Parts};
 use crate::booking::arguments::header;
 use crate::booking::finish::preview;
 use crate::json::Document;
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::outcome::{Error, Exit, Result};
 use crate::platform::http_client::header_fields;
 use crate::secrets::redact;
 use crate::service::client::{Answer, Call, Head, with_parameter};
@@ -95,16 +95,15 @@ pub(crate) async fn run(Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exi
     if call.is_write() {
         api.facts.before_change()?;
     }
-    let sending = InFlight::Sent(call.name());
+    let sending = InFlight::Sent(call.name(), UNKNOWN);
     let in_flight = if call.is_write() { sending } else { InFlight::Nothing };
-    let sent = api.exchange(&call, Effect::Change(in_flight)).await.into_result(&call);
+    let sent = api.result(api.exchange(&call, Effect::Change(in_flight)).await, &call);
     let head = api.client().ok().and_then(|it| Some(it.answered.borrow().as_ref()?.1.clone()));
     let head = head.filter(|_| args.include);
     let error = match sent {
         Ok(Answer { document, .. }) => {
             return ui.emit(&ApiView { head, body: Some(document), refused: false });
         }
-        Err(error) if error.code == Code::OutcomeUnknown => error.hint(UNKNOWN),
         Err(error) => error,
     };
     // A person sees a refusal as it came. A script finds it in the error object.
