@@ -67,7 +67,7 @@ fn time_of_another_clock_differs_once_local_times_is_set() {
     let resumed = home.run(words("attempts resume k")).exits(16);
     resumed
         .says("datetime is 2026-12-01 9:30 PM, not 2026-12-01T19:30:00Z")
-        .says("attempts abandon k");
+        .says("bookctl show bk_1");
 }
 
 #[test]
