@@ -124,50 +124,34 @@ fn proxy_of(url: &Url) -> Option<(String, &'static str)> {
     Some((format!("{scheme}://{host}"), variable))
 }
 
+const TRUST: &str = "if you trust it, name its authority with `bookctl profile set NAME ca_file=FILE`, --ca-file FILE or \
+                     SSL_CERT_FILE=FILE";
+
+/// Words of the libraries for a connection that failed, each with ours and the way out. The first
+/// that fit count.
+#[rustfmt::skip]
+const BROKEN: [(&str, &str, Option<&str>); 13] = [
+    ("InvalidContentType|corrupt message", "the address does not speak TLS (https)", Some("check the port, or use http for this computer")),
+    ("CaUsedAsEndEntity|SelfSigned", "its TLS certificate is self-signed, and that of an authority", Some("make it with `openssl req -x509 -addext basicConstraints=critical,CA:FALSE …`, then name it as ca_file")),
+    ("UnknownIssuer", "its TLS certificate comes from an authority that this computer does not trust", Some(TRUST)),
+    ("not valid for name|NotValidForName", "its TLS certificate is for another host", Some("check the host name in the address")),
+    ("certificate expired|Expired", "its TLS certificate has expired", Some("check this computer's clock, or have it renewed")),
+    ("not valid yet|NotValidYet", "its TLS certificate is not valid yet", Some("check this computer's clock")),
+    ("invalid peer certificate|peer certificate", "its TLS certificate is not valid", Some(TRUST)),
+    ("fatal alert|handshake", "the TLS handshake failed", Some("check the host name and the port in the address")),
+    ("deadline has elapsed|operation timed out", "nothing answered in time", None),
+    ("before message completed", "the connection broke before the response", None),
+    ("before message length|unexpected EOF|close_notify", "the connection broke within the response", None),
+    ("tunnel error", "the proxy refused the connection", None),
+    ("lookup address", "the host name is not known", None),
+];
+
 /// Why a connection failed, in our words instead of the TLS library's, and the way out.
 pub(crate) fn why_broken(error: &reqwest::Error) -> (String, Option<String>) {
-    const TRUST: &str = "if you trust it, name its authority with `bookctl profile set NAME ca_file=FILE`, --ca-file FILE or \
-                         SSL_CERT_FILE=FILE";
     let text = reason(error);
-    let has = |words: &str| words.split('|').any(|word| text.contains(word));
-    let (why, hint) = if has("InvalidContentType|corrupt message") {
-        ("the address does not speak TLS (https)", "check the port, or use http for this computer")
-    } else if has("CaUsedAsEndEntity|SelfSigned") {
-        const OTHER: &str = "make it with `openssl req -x509 -addext basicConstraints=critical,CA:FALSE …`, then name it as ca_file";
-        ("its TLS certificate is self-signed, and that of an authority", OTHER)
-    } else if has("UnknownIssuer") {
-        ("its TLS certificate comes from an authority that this computer does not trust", TRUST)
-    } else if has("not valid for name|NotValidForName") {
-        ("its TLS certificate is for another host", "check the host name in the address")
-    } else if has("certificate expired|Expired") {
-        ("its TLS certificate has expired", "check this computer's clock, or have it renewed")
-    } else if has("not valid yet|NotValidYet") {
-        ("its TLS certificate is not valid yet", "check this computer's clock")
-    } else if has("invalid peer certificate|peer certificate") {
-        ("its TLS certificate is not valid", TRUST)
-    } else if has("fatal alert|handshake") {
-        ("the TLS handshake failed", "check the host name and the port in the address")
-    } else {
-        let why = match text {
-            text if matches!(&*text, "deadline has elapsed" | "operation timed out") => {
-                "nothing answered in time".to_owned()
-            }
-            text if text.contains("before message completed") => {
-                "the connection broke before the response".to_owned()
-            }
-            text if text.contains("before message length")
-                || text.contains("unexpected EOF")
-                || text.contains("close_notify") =>
-            {
-                "the connection broke within the response".to_owned()
-            }
-            text if text.starts_with("tunnel error") => {
-                "the proxy refused the connection".to_owned()
-            }
-            text if text.contains("lookup address") => "the host name is not known".to_owned(),
-            text => text,
-        };
-        return (why, None);
-    };
-    (why.to_owned(), Some(hint.to_owned()))
+    let fits = |words: &str| words.split('|').any(|word| text.contains(word));
+    match BROKEN.into_iter().find(|it| fits(it.0)) {
+        Some((_, why, hint)) => (why.to_owned(), hint.map(str::to_owned)),
+        None => (text, None),
+    }
 }
