@@ -23,23 +23,23 @@ const HINT: &str = " name, phone, email, venue or ID";
 
 /// A part of the screen. One without rows is not shown.
 #[derive(Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct Area {
     pub(super) rows: usize,
     pub(super) columns: usize,
 }
 
-pub(super) struct Parts {
-    pub(super) list: Part,
-    pub(super) card: Part,
+pub(super) struct Areas {
+    pub(super) list: Area,
+    pub(super) card: Area,
     head: usize,
 }
 
 /// Shares the screen out. `foot` is how many lines stand below.
-pub(super) fn parts(size: Size, is_open: bool, has_trouble: bool, foot: usize) -> Parts {
+pub(super) fn areas(size: Size, is_open: bool, has_trouble: bool, foot: usize) -> Areas {
     let columns = size.usable();
     let head = HEAD + usize::from(has_trouble);
     let body = size.rows.saturating_sub(head + foot);
-    let part = |rows, columns| Part { rows, columns };
+    let part = |rows, columns| Area { rows, columns };
     let list = body * 11 / 20;
     let (list, card) = if columns + 1 >= WIDE {
         let list = columns * 11 / 20;
@@ -53,14 +53,14 @@ pub(super) fn parts(size: Size, is_open: bool, has_trouble: bool, foot: usize) -
         // A line is between them.
         (part(list, columns), part(body - list - 1, columns))
     };
-    Parts { list, card, head }
+    Areas { list, card, head }
 }
 
 impl Desk<'_> {
     /// The lines of the screen, and the place of the cursor.
     pub(super) fn lines(
         &mut self,
-        parts: &Parts,
+        parts: &Areas,
         size: Size,
         foot: Vec<String>,
     ) -> (Vec<String>, Option<(usize, usize)>) {
@@ -126,7 +126,7 @@ impl Desk<'_> {
     }
 
     /// The lines around the selected row.
-    fn list_lines(&self, part: Part) -> Vec<String> {
+    fn list_lines(&self, part: Area) -> Vec<String> {
         let (list, style) = (&self.list, self.style);
         if list.lines.is_empty() {
             let what = match self.search.text.trim() {

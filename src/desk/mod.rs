@@ -19,11 +19,10 @@ use crate::booking::watch::wait;
 use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::key::Key;
-use crate::platform::signals::{Continued, EndSignals};
-use crate::platform::system::tty;
+use crate::platform::signals::EndSignals;
 use crate::service::documents::booking::Booking;
 use crate::terminal::output::StreamStyle;
-use crate::terminal::prompt::{FullScreen, Line, Size, wait_for_enter};
+use crate::terminal::prompt::{FullScreen, Line, Size, discard, wait_for_enter};
 use action::CardAction;
 use list::{Entry, List};
 use reads::Reads;
@@ -124,19 +123,14 @@ pub(crate) async fn run(parts: &Parts, _: Args) -> Result<Exit> {
     }
 }
 
-fn of_terminal(error: std::io::Error) -> Error {
-    Error::io("cannot use the terminal", error)
-}
-
 impl Desk<'_> {
     /// Draws and takes keys until something is to be done outside of the screen.
     async fn next_step(&mut self, signals: &mut EndSignals) -> Result<Step> {
-        let mut screen = FullScreen::open().map_err(of_terminal)?;
-        let mut continued = Continued::listen().map_err(of_terminal)?;
+        let mut screen = FullScreen::open()?;
         let mut read_at = Instant::now();
         loop {
             // Take in all that was typed first, and look for it once.
-            let mut key = screen.waiting().await.map_err(of_terminal)?;
+            let mut key = screen.waiting().await?;
             // Enter opens a row that was visible, or the first one that a search finds.
             if key.is_none_or(|key| key == Key::Enter && self.list.is_stale) {
                 self.draw(&mut screen)?;
@@ -156,7 +150,7 @@ impl Desk<'_> {
                 let reading = &mut self.reading;
                 tokio::select! {
                     pressed = screen.key() => {
-                        key = pressed.map_err(of_terminal)?;
+                        key = pressed?;
                         if key.is_none() {
                             return Err(Error::interrupted(Exit::HungUp));
                         }
@@ -167,7 +161,6 @@ impl Desk<'_> {
                             other => Err(Error::interrupted(other)),
                         };
                     }
-                    () = continued.next() => screen.resume().map_err(of_terminal)?,
                     read = async { Some(reading.as_mut()?.1.as_mut().await) }, if reading.is_some() => {
                         self.take_in(read);
                     }
@@ -176,7 +169,7 @@ impl Desk<'_> {
             }
             match key.map_or(Step::Stay, |key| self.press(key)) {
                 Step::Stay => {}
-                Step::Suspend => screen.suspend().map_err(of_terminal)?,
+                Step::Suspend => screen.suspend()?,
                 step => return Ok(step),
             }
         }
@@ -333,7 +326,7 @@ impl Desk<'_> {
         // A status from before the command is no news after it.
         (self.reading, self.reads.is_hurried) = (None, true);
         // The rest of a line that was typed at the card answers no question.
-        tty::discard().map_err(of_terminal)?;
+        discard()?;
         let running = action::run(self.parts, letter, entry);
         let ended = tokio::select! {
             biased;
@@ -354,7 +347,7 @@ impl Desk<'_> {
                 Exit::Interrupted => {}
                 other => return Err(Error::interrupted(other)),
             },
-            read = wait_for_enter("Press Enter to go back to the desk. ") => read.map_err(of_terminal)?,
+            read = wait_for_enter("Press Enter to go back to the desk. ") => read?,
         }
         self.list.is_stale = true;
         Ok(())
@@ -364,7 +357,7 @@ impl Desk<'_> {
         let size = Size::of_terminal();
         let now = (self.clock)();
         let foot = self.foot(size.usable());
-        let parts = layout::parts(size, self.is_open, self.trouble.is_some(), foot.len());
+        let parts = layout::areas(size, self.is_open, self.trouble.is_some(), foot.len());
         self.list.lay_out(parts.list.columns, now);
         let counts = self.list.entry().is_some_and(|it| it.deadline().is_some());
         let second = if counts { now.as_second() } else { 0 };
@@ -387,7 +380,7 @@ impl Desk<'_> {
             self.card_for = made_for;
         }
         let (lines, cursor) = self.lines(&parts, size, foot);
-        screen.draw(&lines, cursor, size).map_err(of_terminal)
+        Ok(screen.draw(&lines, cursor, size)?)
     }
 }
 

@@ -1,9 +1,9 @@
 //! A whole screen for a command that stays: the other page, which keeps the text before.
 
-use std::io;
-
+use super::question::Result;
 use super::screen::{Size, write};
 use crate::platform::key::Key;
+use crate::platform::signals::Continued;
 use crate::platform::system::process;
 use crate::platform::system::tty::{self, Modes, Typed};
 use crate::terminal::output::cut;
@@ -17,45 +17,49 @@ pub(crate) struct FullScreen {
     // Before the modes: what is typed is read in raw mode alone.
     typed: Typed,
     modes: Modes,
+    continued: Continued,
     /// What was drawn last, and on a screen of which size.
     displayed: Option<(String, Size)>,
 }
 
 impl FullScreen {
-    pub(crate) fn open() -> io::Result<Self> {
+    pub(crate) fn open() -> Result<Self> {
         let modes = Modes::raw()?;
-        let mut screen = FullScreen { typed: Typed::open()?, modes, displayed: None };
+        let (typed, continued) = (Typed::open()?, Continued::listen()?);
+        let mut screen = FullScreen { typed, modes, continued, displayed: None };
         screen.enter()?;
         Ok(screen)
     }
 
-    fn enter(&mut self) -> io::Result<()> {
+    fn enter(&mut self) -> Result<()> {
         self.displayed = None;
         self.modes.enter()?;
-        write(ENTER)
-    }
-
-    /// The process continues after it was stopped: another program has used the terminal.
-    pub(crate) fn resume(&mut self) -> io::Result<()> {
-        self.enter()
+        Ok(write(ENTER)?)
     }
 
     /// Stops the process as Ctrl-Z does, with the terminal as it was. Returns when it continues.
-    pub(crate) fn suspend(&mut self) -> io::Result<()> {
+    pub(crate) fn suspend(&mut self) -> Result<()> {
         write(LEAVE)?;
         self.modes.leave()?;
         process::suspend()?;
         self.enter()
     }
 
-    /// The next key; `None` if the terminal is gone. Cancel safe.
-    pub(crate) async fn key(&mut self) -> io::Result<Option<Key>> {
-        self.typed.key().await
+    /// The next key; `None` if the terminal is gone. After the process was stopped and continues,
+    /// another program has used the terminal: the next draw is whole. Cancel safe.
+    pub(crate) async fn key(&mut self) -> Result<Option<Key>> {
+        loop {
+            tokio::select! {
+                key = self.typed.key() => return Ok(key?),
+                () = self.continued.next() => {}
+            }
+            self.enter()?;
+        }
     }
 
     /// A key that has already been typed, if any.
-    pub(crate) async fn waiting(&mut self) -> io::Result<Option<Key>> {
-        self.typed.waiting().await
+    pub(crate) async fn waiting(&mut self) -> Result<Option<Key>> {
+        Ok(self.typed.waiting().await?)
     }
 
     /// Shows these lines from the top, each cut to the terminal's width, unless they stand there.
@@ -64,7 +68,7 @@ impl FullScreen {
         lines: &[String],
         cursor: Option<(usize, usize)>,
         size: Size,
-    ) -> io::Result<()> {
+    ) -> Result<()> {
         let line = |row| cut(lines.get(row).map_or("", String::as_str), size.usable());
         let lines: Vec<String> = (0..size.rows).map(line).collect();
         // The cursor is hidden while it moves.
@@ -92,12 +96,17 @@ impl Drop for FullScreen {
 }
 
 /// Waits for Enter below what a command has written. Esc and Ctrl-C are as good.
-pub(crate) async fn wait_for_enter(text: &str) -> io::Result<()> {
+pub(crate) async fn wait_for_enter(text: &str) -> Result<()> {
     let _restored_last = Modes::raw()?;
     // What was typed ahead was meant for the command.
-    tty::discard()?;
+    discard()?;
     write(&format!("\r\n{text}"))?;
     let mut typed = Typed::open()?;
     while !matches!(typed.key().await?, None | Some(Key::Enter | Key::Escape | Key::Interrupt)) {}
-    write("\r\n")
+    Ok(write("\r\n")?)
+}
+
+/// Drops what was typed and not read.
+pub(crate) fn discard() -> Result<()> {
+    Ok(tty::discard()?)
 }

@@ -21,7 +21,7 @@ mod screen;
 mod theme;
 mod widget;
 
-pub(crate) use full_screen::{FullScreen, wait_for_enter};
+pub(crate) use full_screen::{FullScreen, discard, wait_for_enter};
 pub(crate) use line::Line;
 pub(crate) use question::{Deadline, PromptError, Question, countdown};
 pub(crate) use screen::{Size, write};
