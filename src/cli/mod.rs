@@ -117,27 +117,23 @@ pub(crate) fn report_usage(
     arguments: &[OsString],
     environment: &Environment,
 ) -> Exit {
-    let mut own = own_arguments(arguments);
-    let wants_json = own.any(|it| matches!(it.split('=').next(), Some("--json" | "--jq")));
+    let own: Vec<_> = own_arguments(arguments).collect();
+    let is_json = |it: &Cow<'_, str>| matches!(it.split('=').next(), Some("--json" | "--jq"));
+    let is_verbose = |it: &Cow<'_, str>| matches!(&**it, "--verbose" | "-v" | "-vV" | "-Vv");
     let asked_for_help = match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => true,
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => arguments.len() < 2,
         _ => false,
     };
+    let is_json = !asked_for_help && own.iter().any(is_json);
+    let format = if is_json { Format::Json } else { Format::Human };
+    let out = Output::of_process(format, color(&own), false, environment);
     if asked_for_help {
-        let out = Output::of_process(Format::Human, color(arguments), false, environment);
-        let is_verbose = |it: Cow<'_, str>| matches!(&*it, "--verbose" | "-v" | "-vV" | "-Vv");
-        let wants_details =
-            error.kind() == ErrorKind::DisplayVersion && own_arguments(arguments).any(is_verbose);
-        return out.print_help(&if wants_details {
-            Version::of_program().text().into()
-        } else {
-            error.render()
-        });
+        let is_detailed = error.kind() == ErrorKind::DisplayVersion && own.iter().any(is_verbose);
+        let details = || Version::of_program().text().into();
+        return out.print_help(&if is_detailed { details() } else { error.render() });
     }
     register_secret_arguments(arguments);
-    let format = if wants_json { Format::Json } else { Format::Human };
-    let out = Output::of_process(format, color(arguments), false, environment);
     out.report(&usage_error(error, arguments));
     Exit::Usage
 }
@@ -188,8 +184,7 @@ fn own_arguments(arguments: &[OsString]) -> impl Iterator<Item = Cow<'_, str>> {
 }
 
 /// The value of `--color` among arguments that were not parsed.
-fn color(arguments: &[OsString]) -> ColorChoice {
-    let own: Vec<_> = own_arguments(arguments).collect();
+fn color(own: &[Cow<'_, str>]) -> ColorChoice {
     let chosen = own.iter().enumerate().find_map(|(place, argument)| {
         let value = match argument.as_ref() {
             "--color" => own.get(place + 1)?,

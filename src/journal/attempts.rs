@@ -62,14 +62,6 @@ pub(super) fn load_where(
     statements: &dyn Sql,
     condition: &str,
     values: &[Value<'_>],
-) -> SqlResult<Vec<Attempt>> {
-    select(statements, condition, values, "")
-}
-
-fn select(
-    statements: &dyn Sql,
-    condition: &str,
-    values: &[Value<'_>],
     lock: &str,
 ) -> SqlResult<Vec<Attempt>> {
     let attempts = format!("SELECT * FROM attempts {condition} ORDER BY created_at{lock}");
@@ -98,7 +90,7 @@ const WITH_KEY: &str = "WHERE idempotency_key = ?1";
 
 /// The attempt under a key, for a transaction that changes it: others wait for its end.
 pub(super) fn load_for_update(statements: &dyn Sql, key: &str) -> SqlResult<Option<Attempt>> {
-    Ok(select(statements, WITH_KEY, values![key], " FOR UPDATE")?.pop())
+    Ok(load_where(statements, WITH_KEY, values![key], " FOR UPDATE")?.pop())
 }
 
 /// The condition for the open attempts at a service (?1).
@@ -123,36 +115,36 @@ impl Journal {
 
     /// The open attempts at all services, oldest first.
     pub(crate) fn open_attempts(&self) -> Result<Vec<Attempt>> {
-        self.read(|statements, _| load_where(statements, "WHERE state = 'unresolved'", &[]))
+        self.read(|statements, _| load_where(statements, "WHERE state = 'unresolved'", &[], ""))
     }
 
     pub(crate) fn attempts(&self) -> Result<Vec<Attempt>> {
-        self.read(|statements, _| load_where(statements, "", &[]))
+        self.read(|statements, _| load_where(statements, "", &[], ""))
     }
 
     /// The attempts at this service that made the booking, or ended with it, oldest first.
     pub(crate) fn attempts_of(&self, booking_id: &str) -> Result<Vec<Attempt>> {
         self.read(|statements, scope| {
             let row = values![&scope.origin, booking_id];
-            load_where(statements, "WHERE origin = ?1 AND booking_id = ?2", row)
+            load_where(statements, "WHERE origin = ?1 AND booking_id = ?2", row, "")
         })
     }
 
     pub(crate) fn attempt(&self, key: &str) -> Result<Option<Attempt>> {
-        self.read(|statements, _| Ok(load_where(statements, WITH_KEY, values![key])?.pop()))
+        self.read(|statements, _| Ok(load_where(statements, WITH_KEY, values![key], "")?.pop()))
     }
 
     /// The open attempts at this service, whichever API key made them, and also those that another
     /// process is sending now.
     pub(crate) fn open_attempts_here(&self) -> Result<Vec<Attempt>> {
-        self.read(|statements, scope| load_where(statements, OPEN, values![&scope.origin]))
+        self.read(|statements, scope| load_where(statements, OPEN, values![&scope.origin], ""))
     }
 
     /// Adds the runs that are missing to prove the state of each attempt's row: they cannot be read
     /// in a damaged journal.
     pub(super) fn rebuild_runs(&self) -> Result<()> {
         self.write(|statements, _| {
-            for before in load_where(statements, "", &[])? {
+            for before in load_where(statements, "", &[], "")? {
                 let mut attempt = before.clone();
                 if attempt.recover(Uuid::now_v7().to_string()) {
                     save(statements, Some(&before), Some(&attempt))?;

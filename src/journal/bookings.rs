@@ -191,8 +191,11 @@ pub(super) fn store(
     let (document, terms, searched) = if is_forgotten {
         (Cow::Borrowed(""), None, Searched::default())
     } else {
-        let terms = seen.terms.map(stored_terms);
-        (redacted_document(booking), terms, Searched::from_booking(booking, requested, scope))
+        // A service may repeat a key.
+        let terms = seen.terms.map(|it| redact_document(&it.to_string(), it).into_owned());
+        let document = booking.own_document();
+        let searched = Searched::from_booking(booking, requested, scope);
+        (redact_document(document.text(), document.value()), terms, searched)
     };
     const CHANGED: &str = "ON CONFLICT (origin, id) DO UPDATE SET status = excluded.status, document = excluded.document,
          seen_at = excluded.seen_at, visit = excluded.visit, guest = excluded.guest, email = excluded.email,
@@ -246,17 +249,6 @@ fn facts(document: &str) -> String {
     let document: Map<String, Json> = serde_json::from_str(document).unwrap_or_default();
     let facts = document.into_iter().filter(|(name, _)| FACTS.contains(&name.as_str()));
     Json::Object(facts.collect()).to_string()
-}
-
-/// The document of a booking as stored, without secrets that a service may repeat.
-fn redacted_document(booking: &Booking) -> Cow<'_, str> {
-    let document = booking.own_document();
-    redact_document(document.text(), document.value())
-}
-
-/// Terms as they are stored: a service may repeat a key.
-fn stored_terms(terms: &Json) -> String {
-    redact_document(&terms.to_string(), terms).into_owned()
 }
 
 pub(super) fn keep(

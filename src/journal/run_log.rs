@@ -97,12 +97,7 @@ impl Journal {
     pub(crate) fn record_begin(&self, intent: &Intent<'_>) -> Result<BeginOutcome> {
         let token = Uuid::now_v7().to_string();
         let is_shared = self.is_shared();
-        let begun =
-            self.write(|statements, scope| intent.write(statements, scope, is_shared, &token))?;
-        match begun {
-            BeginOutcome::Refused(refused) => Err(refused.idempotency_key(intent.key)),
-            begun => Ok(begun),
-        }
+        self.write(|statements, scope| intent.write(statements, scope, is_shared, &token))
     }
 
     /// Records how a run ended, and returns what is known of its attempt then. One that was never
@@ -176,7 +171,7 @@ impl Intent<'_> {
         let others = if self.allow_duplicate {
             Vec::new()
         } else {
-            load_where(statements, OPEN, values![&scope.origin])?
+            load_where(statements, OPEN, values![&scope.origin], "")?
         };
         let first = self.first(scope, token);
         let begun = begin(known.clone(), first, scope.takes_any_account.get(), &others);
@@ -184,7 +179,7 @@ impl Intent<'_> {
             Ok(begun) => begun,
             Err(Forbidden::OpenUnder(key)) => return Ok(BeginOutcome::OpenUnder(key)),
             Err(forbidden) => {
-                let refused = in_words(&forbidden, known.as_ref());
+                let refused = in_words(&forbidden, known.as_ref()).idempotency_key(self.key);
                 return Ok(BeginOutcome::Refused(Box::new(refused)));
             }
         };

@@ -46,14 +46,18 @@ impl Journal {
 
     /// Begins a run that may be a second booking, and counts towards no limit.
     pub(crate) fn begins(&self, key: &str, request: &Json) -> Result<BeginOutcome> {
-        self.record_begin(&Intent {
+        let begun = self.record_begin(&Intent {
             key,
             request,
             requested: None,
             allow_duplicate: true,
             reopens: true,
             counted_in: None,
-        })
+        });
+        match begun? {
+            BeginOutcome::Refused(refused) => Err(*refused),
+            begun => Ok(begun),
+        }
     }
 
     /// Begins a run of an attempt, where nothing stands against it.

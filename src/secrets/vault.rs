@@ -50,12 +50,10 @@ impl Vault {
     pub(crate) async fn find(&self, account: &Account, item: Item) -> Result<Option<FoundSecret>> {
         let in_keyring = self.keyring.get(account, item).await;
         if let Ok(Some(secret)) = in_keyring {
-            let storage = Storage::Keyring;
-            return Ok(Some(FoundSecret { secret, storage }));
+            return Ok(Some(FoundSecret { secret, storage: Storage::Keyring }));
         }
         if let Some(secret) = self.file.get(account, item)? {
-            let storage = Storage::File;
-            return Ok(Some(FoundSecret { secret, storage }));
+            return Ok(Some(FoundSecret { secret, storage: Storage::File }));
         }
         in_keyring.map(|_| None)
     }
