@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
+use serde::Serialize;
 
 use super::Journal;
 use super::scope::Scope;
@@ -22,13 +23,15 @@ use crate::platform::system::files::RENAMES_OPEN_FILES;
 /// The tables that are taken over, with all columns that both files have.
 const TAKEN_OVER: [&str; 6] = ["attempts", "runs", "sightings", "bookings", "batch_rows", "writes"];
 
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq, Serialize)]
 pub(crate) struct TakenOver {
     /// How many attempts were copied.
     pub(crate) attempts: usize,
     /// The keys of which only runs could be read: their requests may have booked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) lost: Vec<String>,
     /// The ids of bookings of which only the attempts could be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) lost_bookings: Vec<String>,
 }
 

@@ -30,18 +30,19 @@ pub(crate) fn run(out: &Output, args: &Args) -> Result<Exit> {
 
 pub(super) fn explained(code: Option<&str>) -> Result<Explained> {
     let Some(code) = code else {
-        return Ok(ALL.iter().map(Row::from).collect());
+        return Ok(Explained(ALL.iter().map(Row::from).collect()));
     };
     let folded = code.to_lowercase();
     let word = Word::ALL.iter().find(|it| it.human == folded && !it.codes.is_empty());
     if let Some(word) = word {
-        return Ok(word.codes.iter().filter_map(|code| entry(code)).map(Row::from).collect());
+        let entries = word.codes.iter().filter_map(|code| entry(code));
+        return Ok(Explained(entries.map(Row::from).collect()));
     }
     if let Some(found) = entry(&folded).or_else(|| entry(&format!("http_{folded}"))) {
-        return Ok([Row::from(found)].into_iter().collect());
+        return Ok(Explained(vec![Row::from(found)]));
     }
     if let Some(exit) = Exit::ALL.iter().find(|exit| exit.code().to_string() == folded) {
-        return Ok([Row::from(*exit)].into_iter().collect());
+        return Ok(Explained(vec![Row::from(*exit)]));
     }
     let list = match code.parse::<u8>() {
         Ok(_) => "see `bookctl help exit-codes`",
@@ -98,12 +99,6 @@ impl From<Exit> for Row {
 
 pub(super) struct Explained(Vec<Row>);
 
-impl FromIterator<Row> for Explained {
-    fn from_iter<T: IntoIterator<Item = Row>>(rows: T) -> Self {
-        Explained(rows.into_iter().collect())
-    }
-}
-
 impl View for Explained {
     fn json(&self) -> Document {
         let codes = self.0.iter().map(|row| {
@@ -113,16 +108,11 @@ impl View for Explained {
                 "meaning": row.meaning,
                 "next": row.next,
                 "exit_code": row.exit.code(),
+                "retry": row.retry.word(),
+                "tell_guest": row.for_the_guest,
+                "error_codes": Some(&row.error_codes).filter(|it| !it.is_empty()),
             });
-            if let Some(retry) = row.retry.word() {
-                json["retry"] = retry.into();
-            }
-            if let Some(text) = row.for_the_guest {
-                json["tell_guest"] = text.into();
-            }
-            if !row.error_codes.is_empty() {
-                json["error_codes"] = json!(row.error_codes);
-            }
+            json.as_object_mut().into_iter().for_each(|it| it.retain(|_, field| !field.is_null()));
             json
         });
         json!({ "codes": codes.collect::<Vec<Value>>() }).into()

@@ -38,17 +38,12 @@ pub(crate) const TOPICS: [&str; 9] = [
 ];
 
 pub(crate) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<Exit> {
-    if let [word] = args.words.as_slice()
-        && let Some(topic) = topic(word)
-    {
-        out.emit_long(&topic)?;
-        return Ok(Exit::Done);
-    }
-    if let [word] = args.words.as_slice()
-        && word.parse::<u16>().is_ok()
-    {
-        out.emit_long(&explained(Some(word))?)?;
-        return Ok(Exit::Done);
+    if let [word] = args.words.as_slice() {
+        if let Some(topic) = topic(word) {
+            return out.emit_long(&topic).map(|()| Exit::Done);
+        } else if word.parse::<u16>().is_ok() {
+            return out.emit_long(&explained(Some(word))?).map(|()| Exit::Done);
+        }
     }
     root.build();
     let mut found = &root;

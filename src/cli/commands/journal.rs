@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::app::{Facts, Parts, Settings, Ui};
 use crate::config::SharedJournal;
-use crate::journal::{Copied, Summary, copy, prepare, recover};
+use crate::journal::{Copied, Summary, TakenOver, copy, prepare, recover};
 use crate::outcome::{Error, Exit, Result};
 use crate::service::documents::plural;
 use crate::service::time::text::whole_seconds;
@@ -93,15 +93,11 @@ fn replace_damaged(facts: &Facts, ui: &Ui, settings: &Settings) -> Result<Exit> 
     }
     let path = &settings.paths.journal;
     let (kept, taken) = recover(path)?.unzip();
-    let attempts = taken.as_ref().map(|taken| taken.attempts);
-    let taken = taken.unwrap_or_default();
     ui.emit(&RecoveryView {
         recovered: kept.is_some(),
         journal: path.display().to_string(),
         kept: kept.map(|kept| kept.display().to_string()),
-        attempts,
-        lost: taken.lost,
-        lost_bookings: taken.lost_bookings,
+        taken,
     })
 }
 
@@ -166,34 +162,30 @@ struct RecoveryView {
     journal: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    attempts: Option<usize>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    lost: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    lost_bookings: Vec<String>,
+    #[serde(flatten)]
+    taken: Option<TakenOver>,
 }
 
 impl Draw for RecoveryView {
     fn draw(&self, page: &mut Page) {
-        let Some(kept) = &self.kept else {
+        let (Some(kept), Some(taken)) = (&self.kept, &self.taken) else {
             let place = &self.journal;
             page.line(format!("There is no damaged journal at {place}. Nothing was changed."));
             return;
         };
         page.line(format!("New journal: {}", self.journal));
         page.line(format!("Old journal: {kept}"));
-        page.line(match self.attempts.unwrap_or_default() {
+        page.line(match taken.attempts {
             0 => "No requests could be read from it. Look for its bookings at the service."
                 .to_owned(),
             count => format!("Copied {}.", plural(count, "request", "requests")),
         });
-        if !self.lost.is_empty() {
-            let keys = self.lost.join(", ");
+        if !taken.lost.is_empty() {
+            let keys = taken.lost.join(", ");
             page.line(format!("Requests that may have booked and could not be read: {keys}"));
         }
-        if !self.lost_bookings.is_empty() {
-            let ids = self.lost_bookings.join(" ");
+        if !taken.lost_bookings.is_empty() {
+            let ids = taken.lost_bookings.join(" ");
             page.line(format!(
                 "Bookings that could not be read; to see them at the service: bookctl show {ids}"
             ));
