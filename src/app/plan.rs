@@ -51,25 +51,6 @@ impl Plan {
     }
 
     pub(crate) fn service<A: 'static>(
-        args: A,
-        run: impl AsyncFnOnce(&Parts, A) -> Result<Exit> + 'static,
-    ) -> Self {
-        Plan::with(Needs::from_service(ServiceNeed::Profile), args, run)
-    }
-
-    /// A command of the profile's service that changes nothing.
-    pub(crate) fn read<A: 'static>(
-        args: A,
-        run: impl AsyncFnOnce(&Parts, A) -> Result<Exit> + 'static,
-    ) -> Self {
-        Plan::with(
-            Needs { only_reads: true, ..Needs::from_service(ServiceNeed::Profile) },
-            args,
-            run,
-        )
-    }
-
-    pub(crate) fn with<A: 'static>(
         needs: Needs,
         args: A,
         run: impl AsyncFnOnce(&Parts, A) -> Result<Exit> + 'static,

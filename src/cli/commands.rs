@@ -110,6 +110,8 @@ pub(crate) struct ListingGroup<T: Subcommand> {
 impl Command {
     /// What each command needs and how it runs. A new command without an arm here does not compile.
     pub(crate) fn plan(self) -> Plan {
+        let service = Needs::from_service(ServiceNeed::Profile);
+        let read = Needs { only_reads: true, ..service };
         match self {
             Command::Help(args) => Plan::program(move |out, root| help::run(out, &args, root())),
             Command::Completions(args) => Plan::program(move |out, _| completions::run(out, &args)),
@@ -123,40 +125,40 @@ impl Command {
             Command::Profile(group) => {
                 Plan::configuration(group.command.unwrap_or_default(), setup::profile::run)
             }
-            Command::Search(args) => Plan::read(args, booking::search::run),
-            Command::Slots(args) => Plan::read(args, booking::search::list_slots),
-            Command::Book(EagerBook::Book(args)) => Plan::service(*args, booking::book::run),
-            Command::Batch(args) => Plan::service(args, booking::batch::run),
-            Command::Show(args) => Plan::read(args, booking::show::run),
-            Command::Watch(args) => Plan::read(args, booking::watch::run),
-            Command::Continue(args) => Plan::service(args, booking::pause::run),
-            Command::Modify(args) => Plan::service(args, booking::change::modify::run),
-            Command::Cancel(args) => Plan::service(args, booking::change::cancel::run),
-            Command::Desk(args) => {
-                let needs = Needs { is_server: true, ..Needs::from_service(ServiceNeed::Profile) };
-                Plan::with(needs, args, desk::run)
+            Command::Search(args) => Plan::service(read, args, booking::search::run),
+            Command::Slots(args) => Plan::service(read, args, booking::search::list_slots),
+            Command::Book(EagerBook::Book(args)) => {
+                Plan::service(service, *args, booking::book::run)
             }
-            Command::Bookings(args) => Plan::service(args, booking::find::run),
-            Command::Limits(_) => Plan::service((), account::limits::run),
+            Command::Batch(args) => Plan::service(service, args, booking::batch::run),
+            Command::Show(args) => Plan::service(read, args, booking::show::run),
+            Command::Watch(args) => Plan::service(read, args, booking::watch::run),
+            Command::Continue(args) => Plan::service(service, args, booking::pause::run),
+            Command::Modify(args) => Plan::service(service, args, booking::change::modify::run),
+            Command::Cancel(args) => Plan::service(service, args, booking::change::cancel::run),
+            Command::Desk(args) => {
+                Plan::service(Needs { is_server: true, ..service }, args, desk::run)
+            }
+            Command::Bookings(args) => Plan::service(service, args, booking::find::run),
+            Command::Limits(_) => Plan::service(service, (), account::limits::run),
             Command::Session(group) => {
                 let verb = group.command.unwrap_or_default();
-                let only_reads = verb.only_reads();
-                let needs = Needs { only_reads, ..Needs::from_service(ServiceNeed::Profile) };
-                Plan::with(needs, verb, account::session::run)
+                let needs = Needs { only_reads: verb.only_reads(), ..service };
+                Plan::service(needs, verb, account::session::run)
             }
-            Command::Card(args) => Plan::read(args, account::card::card),
-            Command::Api(args) => Plan::service(*args, api::run),
-            Command::Status(_) => Plan::service((), status::run),
+            Command::Card(args) => Plan::service(read, args, account::card::card),
+            Command::Api(args) => Plan::service(service, *args, api::run),
+            Command::Status(_) => Plan::service(service, (), status::run),
             Command::Journal(group) => {
                 let verb = group.command.unwrap_or_default();
-                Plan::with(Needs::from_service(ServiceNeed::None), verb, journal::run)
+                Plan::service(Needs::from_service(ServiceNeed::None), verb, journal::run)
             }
-            Command::Attempts(args) => Plan::with(args.needs(), args, booking::attempts::run),
+            Command::Attempts(args) => Plan::service(args.needs(), args, booking::attempts::run),
             Command::Sandbox(group) => {
-                Plan::with(group.command.needs(), group.command, playground::run)
+                Plan::service(group.command.needs(), group.command, playground::run)
             }
             Command::Webhook(group) => {
-                Plan::with(group.command.needs(), group.command, webhook::commands::run)
+                Plan::service(group.command.needs(), group.command, webhook::commands::run)
             }
         }
     }
