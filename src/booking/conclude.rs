@@ -1,7 +1,7 @@
 //! How a command that has made or changed a booking ends: the booking on stdout, what differs said,
 //! and its exit code.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::finish::{Recorded, emit_booking, finish_recorded, record};
 use super::terms::asked_for;
@@ -11,7 +11,7 @@ use crate::app::{Api, Facts, Records, Ui};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::slot::Slot;
-use crate::service::documents::wish::{Agreement, Compared};
+use crate::service::documents::wish::{Agreement, Compared, Wish};
 use crate::service::mapping::{WriteKind, member};
 
 /// Ends a command that has made a booking: on stdout, with what its wish says of it. After a 7 a
@@ -74,8 +74,7 @@ impl<'a> Change<'a> {
     /// How a booking compares with what the change asked for. While the provider works on it, it
     /// may show what it was.
     fn compared(&self, facts: &Facts, records: &Records, booking: &Booking) -> Vec<Compared> {
-        let requested = Value::from(self.requested.clone());
-        let mut found = compared(records, &requested, booking, true);
+        let mut found = compared(records, &Wish::from_fields(self.requested), booking, true);
         let names = facts.mapping().names_of(self.kind);
         for it in &mut found {
             if self.is_proved(booking, it, &names) {
@@ -109,12 +108,11 @@ impl<'a> Change<'a> {
 
     /// A time or a party that changed although it was not to be changed.
     fn moved(&self, records: &Records, booking: &Booking) -> Vec<Compared> {
-        let stays = ["datetime", "party_size"].into_iter();
-        let stays = stays.filter(|field| !self.requested.contains_key(*field));
+        let mut stays = vec!["datetime", "party_size"];
+        stays.retain(|field| !self.requested.contains_key(*field));
         let before = self.before.filter(|_| booking.status() != Status::Processing);
-        let fields = stays.filter_map(|field| Some((field, before?.value().get(field)?.clone())));
-        let fields: Map<String, Value> = fields.map(|(name, it)| (name.to_owned(), it)).collect();
-        compared(records, &json!(fields), booking, false)
+        let before = before.map(|it| Wish::from_request(it.value()).narrowed(&stays));
+        compared(records, &before.unwrap_or_default(), booking, false)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Ends a command that makes or changes a booking: the booking on stdout, its status as the exit
 //! code. Or with `--dry-run`: the request.
 
-use super::terms::{filled_in, find_recorded, kept_terms};
+use super::terms::{filled_in, find_recorded, kept_slot};
 use super::verdict::{compared, of_create};
 use crate::app::in_flight::show_command;
 use crate::app::{Facts, Records, Ui};
@@ -41,7 +41,7 @@ pub(crate) fn booking_view(
         view.made_by = maker(facts, records, booking);
         // A late cancellation has its price.
         if !matches!(booking.status(), Status::Failed | Status::Expired) {
-            view.terms = kept_terms(records, booking);
+            view.terms = kept_slot(records, booking).map(|slot| slot.value);
         }
     }
     view
@@ -67,8 +67,7 @@ pub(crate) struct Recorded {
 /// that cannot be written is no error: the work is done, and the copy is as old as its date says.
 pub(crate) fn store(records: &Records, booking: &Booking) -> Recorded {
     let known = find_recorded(records, booking);
-    let requested = known.as_ref().and_then(|known| known.requested.as_ref());
-    let found = requested.map(|requested| compared(records, requested, booking, false));
+    let found = known.as_ref().map(|known| compared(records, &known.wish(), booking, false));
     let recorded = Recorded { found: found.unwrap_or_default() };
     if recorded.is_it() {
         let key = known.and_then(|known| known.unresolved_key);

@@ -7,20 +7,17 @@ use super::confirmation::Confirmation;
 use crate::app::{Api, Facts, Records, Ui};
 use crate::journal::KeptBooking;
 use crate::journal::recent::RecentList;
-use crate::json::plain;
 use crate::outcome::Result;
 use crate::service::documents::booking::Booking;
 use crate::service::documents::slot::Slot;
-use crate::service::time::document_time::DocumentTime;
+use crate::service::documents::wish::Wish;
 use crate::terminal::output::Page;
 use crate::terminal::view::SlotDetails;
 
 /// The slot that a request asks for, with its terms, as this computer saw it.
-pub(crate) fn terms_asked_for(records: &Records, requested: &Value) -> Option<Value> {
-    let id = plain(requested.get("availability_id")?);
-    let seen = records.known_slot(&id)?;
-    let is_its = requested.get("venue_id").map(plain).as_ref() == Some(&seen.venue_id);
-    is_its.then(|| seen.slot.value.clone())
+pub(crate) fn terms_asked_for(records: &Records, wish: &Wish) -> Option<Value> {
+    let seen = records.known_slot(&wish.text("availability_id")?)?;
+    (wish.venue() == seen.venue_id).then_some(seen.slot.value)
 }
 
 /// What the journal has of a booking.
@@ -28,9 +25,9 @@ pub(crate) fn find_recorded(records: &Records, booking: &Booking) -> Option<Kept
     records.has_journal().then(|| records.journal().ok())??.load_booking(booking.id()).ok()?
 }
 
-/// The recorded request of a booking, with its accepted changes, or `null`.
-pub(crate) fn asked_for(records: &Records, booking: &Booking) -> Value {
-    find_recorded(records, booking).and_then(|stored| stored.requested).unwrap_or_default()
+/// What the recorded request of a booking asked for, with its accepted changes.
+pub(crate) fn asked_for(records: &Records, booking: &Booking) -> Wish {
+    find_recorded(records, booking).map(|stored| stored.wish()).unwrap_or_default()
 }
 
 /// A booking with what was asked for in place of what the service does not show.
@@ -40,19 +37,17 @@ pub(crate) fn filled_in(records: &Records, booking: &Booking) -> Booking {
 }
 
 /// The slot recorded with a booking for its terms, unless the booking was moved since.
-pub(crate) fn kept_terms(records: &Records, booking: &Booking) -> Option<Value> {
+pub(crate) fn kept_slot(records: &Records, booking: &Booking) -> Option<Slot> {
     let stored = find_recorded(records, booking)?;
     let booking = stored.fill_in(booking);
-    let terms = stored.terms?;
-    let time = |of: &Value| DocumentTime::from_field(of, "datetime");
-    let is_there = time(booking.value())? == time(&terms)?;
-    is_there.then_some(terms)
+    let slot = Slot::from_value(stored.terms?)?;
+    (*booking.time.read()? == slot.time()?).then_some(slot)
 }
 
 /// The cancellation terms of a booking: its own, else those of its slot, as the journal kept them.
 pub(crate) fn cancellation_terms(records: &Records, booking: &Booking) -> Option<Value> {
     let terms = |of: &Value| of.get("cancellation_terms").cloned();
-    terms(booking.value()).or_else(|| terms(&kept_terms(records, booking)?))
+    terms(booking.value()).or_else(|| terms(&kept_slot(records, booking)?.value))
 }
 
 /// What cancelling costs now by the terms of a booking, or else of this slot, for so many guests.
@@ -72,7 +67,7 @@ pub(crate) fn cancellation_cost(
 
 /// What cancelling a booking costs now, if it had so many guests.
 pub(crate) fn cost_now(facts: &Facts, records: &Records, booking: &Booking, party: u32) -> String {
-    let slot = kept_terms(records, booking).and_then(Slot::from_value);
+    let slot = kept_slot(records, booking);
     let terms = cancellation_terms(records, booking);
     let unknown = "not known: neither the booking nor its slot shows the terms";
     cancellation_cost(facts, terms, slot, party).unwrap_or_else(|| unknown.to_owned())

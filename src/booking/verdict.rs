@@ -10,7 +10,6 @@
 //! | not shown | done, note with the setting | `change_not_shown`, unless a new `last_modification` proves it | – |
 
 use jiff::tz::TimeZone;
-use serde_json::Value;
 
 use crate::app::in_flight::show_command;
 use crate::app::{Facts, Records, Ui};
@@ -58,11 +57,10 @@ impl Compared {
 /// Compares a booking with the request, on the venue's clock if a search has shown it.
 pub(crate) fn compared(
     records: &Records,
-    requested: &Value,
+    wish: &Wish,
     booking: &Booking,
     is_first: bool,
 ) -> Vec<Compared> {
-    let wish = Wish::from_request(requested);
     let has_offset = booking.time.read().is_none_or(|time| time.instant.is_some());
     let venue = || booking.venue_id().or_else(|| wish.text("venue_id"));
     let of_venue = || records.known_venue(&venue()?)?.timezone();
@@ -70,7 +68,7 @@ pub(crate) fn compared(
     let known = || of_venue().or_else(|| of_slot().map(TimeZone::fixed));
     let zone = if has_offset { None } else { known() };
     let clock = VenueClock { zone, is_certain: records.has_local_times() };
-    compare(&wish, booking, &clock, is_first)
+    compare(wish, booking, &clock, is_first)
 }
 
 /// The table's first column. `may_be_modified`: whether the booking may be older than this.
@@ -104,8 +102,8 @@ pub(super) fn setting(booking: &Booking, found: &Compared) -> &'static str {
 }
 
 /// The verdict on a booking that the journal says was asked for.
-pub(crate) fn of_known(records: &Records, requested: &Value, booking: &Booking) -> Verdict {
-    of_create(booking, &compared(records, requested, booking, false), true)
+pub(crate) fn of_known(records: &Records, wish: &Wish, booking: &Booking) -> Verdict {
+    of_create(booking, &compared(records, wish, booking, false), true)
 }
 
 /// The error (16) for a booking that is not the one that was asked for.
@@ -141,7 +139,7 @@ impl Verdict {
 /// Whether a response is certainly a booking: it has an id, a status and the specified `object`, or
 /// a known status and something to compare with the request. An envelope may have an id, a status
 /// and a provider of its own.
-pub(crate) fn is_booking(records: &Records, requested: &Value, booking: &Booking) -> bool {
+pub(crate) fn is_booking(records: &Records, wish: &Wish, booking: &Booking) -> bool {
     let object = booking.value().get("object");
     if object.is_some_and(|it| !it.is_null() && !plain(it).to_lowercase().contains("error")) {
         return true;
@@ -151,13 +149,13 @@ pub(crate) fn is_booking(records: &Records, requested: &Value, booking: &Booking
             it.weight == Weight::Identity || matches!(&*it.field, "datetime" | "party_size");
         is_telling && it.agreement != Agreement::NotShown
     };
-    let found = compared(records, requested, booking, true);
+    let found = compared(records, wish, booking, true);
     !matches!(booking.status(), Status::Other(_)) && found.iter().any(is_compared)
 }
 
 /// The booking of a response, if it is certainly one.
-pub(crate) fn certain(records: &Records, requested: &Value, booking: Booking) -> Result<Booking> {
-    if is_booking(records, requested, &booking) {
+pub(crate) fn certain(records: &Records, wish: &Wish, booking: Booking) -> Result<Booking> {
+    if is_booking(records, wish, &booking) {
         return Ok(booking);
     }
     let why = "the response has an id and a status, and shows nothing else of a booking";

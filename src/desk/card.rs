@@ -7,10 +7,8 @@ use crate::app::{Facts, Records, Ui};
 use crate::booking::finish;
 use crate::booking::show::{add_timeline, history};
 use crate::journal::Attempt;
-use crate::json::plain;
 use crate::outcome::Result;
 use crate::outcome::word::Word;
-use crate::service::time::document_time::time_text;
 use crate::service::time::duration::in_units;
 use crate::service::time::text::to_the_second;
 use crate::terminal::output::{Page, Tone, View};
@@ -47,15 +45,15 @@ pub(super) fn page(
 
 /// A request whose result is not known.
 fn request_page(attempt: &Attempt, venue: &str) -> Page {
-    let requested = |pointer| attempt.canonical().pointer(pointer);
+    let wish = attempt.wish();
     let mut page = Page::default();
     page.heading(Tone::Warn, Word::UNRESOLVED.human, &attempt.idempotency_key);
     page.sentence("The result of this request is not known. The booking may exist: find out before you book again.");
-    page.field_if("guest", requested("/customer/name").map(plain));
-    page.field_if("phone", requested("/customer/phone").map(plain));
-    page.field_if("party", requested("/party_size").map(plain));
+    page.field_if("guest", wish.guest());
+    page.field_if("phone", wish.text("customer.phone"));
+    page.field_if("party", wish.text("party_size"));
     page.field("venue", venue);
-    page.field_if("when", requested("/datetime").map(time_text));
+    page.field_if("when", wish.time_text());
     page.field("started", to_the_second(&attempt.created_at));
     page
 }

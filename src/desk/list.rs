@@ -10,7 +10,6 @@ use super::reads::{OFTEN, Row};
 use crate::app::{Facts, Records, Ui};
 use crate::booking::find::pick;
 use crate::journal::{Attempt, KeptBooking, SearchCriteria};
-use crate::json::plain;
 use crate::outcome::Result;
 use crate::outcome::word::Word;
 use crate::service::client::RATE_LIMIT_WINDOW;
@@ -266,7 +265,7 @@ fn find_rows(
     let row = |stored| (group_of(&stored, now, zone), Entry::Booking(stored.into()));
     let mut rows: Vec<_> = stored.map(row).collect();
     for attempt in journal.open_attempts_here()? {
-        let id = attempt.canonical().get("venue_id").map(plain).unwrap_or_default();
+        let id = attempt.wish().venue();
         let venue = records.known_venue(&id).map_or(id, |venue| venue.name().to_owned());
         if text.is_none_or(|text| is_match(&attempt, &venue, text)) {
             rows.push((Group::Unresolved, Entry::Request(Box::new(attempt), venue)));
@@ -320,9 +319,9 @@ fn by_visit(group: Group, entry: &Entry, zone: &TimeZone) -> i64 {
 
 /// Whether guest, phone, email, venue or key of a request have every word of a text.
 fn is_match(attempt: &Attempt, venue: &str, text: &str) -> bool {
-    let customer = |field| attempt.canonical().pointer(field).map(plain).unwrap_or_default();
-    let [name, phone, email] =
-        ["/customer/name", "/customer/phone", "/customer/email"].map(customer);
+    let wish = attempt.wish();
+    let customer = |field| wish.text(field).unwrap_or_default();
+    let [name, phone, email] = ["customer.name", "customer.phone", "customer.email"].map(customer);
     let texts = [&name, &*name.replace(' ', ""), &email, venue, &attempt.idempotency_key].map(fold);
     let number = digits(text);
     let is_number = number.len() > 2 && number.len() + 4 > text.chars().count();

@@ -10,10 +10,10 @@ use super::Journal;
 use super::protocol::Attempt;
 use super::runs::{Actor, Outcome, Run, State};
 use super::wish::RecordedRequest;
-use crate::json::plain;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
 use crate::platform::sql::{Sql, SqlFailure, SqlResult, SqlRow, Value, values};
+use crate::service::documents::wish::Wish;
 
 fn attempt(row: &SqlRow) -> SqlResult<Attempt> {
     let json = |text: String| serde_json::from_str(&text).map_err(|_| SqlFailure::Unreadable);
@@ -99,6 +99,10 @@ pub(super) const OPEN: &str = "WHERE state = 'unresolved' AND origin = ?1";
 impl Attempt {
     pub(crate) fn canonical(&self) -> &Json {
         self.request.canonical()
+    }
+
+    pub(crate) fn wish(&self) -> Wish {
+        self.request.wish()
     }
 
     /// Whether this is the same request as the attempt's, which is then sent again unchanged.
@@ -244,21 +248,20 @@ fn write_run(statements: &dyn Sql, is_known: bool, attempt: &Attempt, run: &Run)
 
 /// The error (7) for an abandoned attempt: only naming its key sends it again.
 pub(crate) fn abandoned(attempt: &Attempt) -> Error {
-    let requested = attempt.canonical();
-    let text = |pointer: &str| Some(plain(requested.pointer(pointer)?));
-    let flag = |(name, pointer): (&str, &str)| Some(shell::flag(name, &text(pointer)?));
+    let wish = attempt.wish();
+    let flag = |(name, field): (&str, &str)| Some(shell::flag(name, &wish.text(field)?));
     let flags = [
-        ("--at", "/datetime"),
-        ("--party", "/party_size"),
-        ("--name", "/customer/name"),
-        ("--email", "/customer/email"),
-        ("--phone", "/customer/phone"),
-        ("--end-user", "/end_user"),
+        ("--at", "datetime"),
+        ("--party", "party_size"),
+        ("--name", "customer.name"),
+        ("--email", "customer.email"),
+        ("--phone", "customer.phone"),
+        ("--end-user", "end_user"),
     ];
     let mut words: Vec<String> = flags.into_iter().filter_map(flag).collect();
-    words.extend(text("/payment_collection").map(|_| "--payment vendor".to_owned()));
+    words.extend(wish.text("payment_collection").map(|_| "--payment vendor".to_owned()));
     words.push(shell::flag("--idempotency-key", &attempt.idempotency_key));
-    let book = shell::command("book", &text("/venue_id").unwrap_or_default(), &words.join(" "));
+    let book = shell::command("book", &wish.venue(), &words.join(" "));
     Error::new(Code::Abandoned, "the request was abandoned; nothing was sent")
         .hint(format!("to book it all the same: {book}"))
         .idempotency_key(&attempt.idempotency_key)

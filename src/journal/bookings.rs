@@ -16,7 +16,10 @@ use crate::outcome::Result;
 use crate::platform::sql::{Sql, SqlResult, SqlRow, values};
 use crate::secrets::redact_document;
 use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::wish::Wish;
+use crate::service::time::document_time::DocumentTime;
 
+/// The record of a booking: a `Booking` as it was seen, and what only this computer knows of it.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptBooking {
     /// The document from the service. If its guest was deleted, only the id and the status.
@@ -29,6 +32,8 @@ pub(crate) struct KeptBooking {
     pub(crate) terms: Option<Json>,
     /// What its request and accepted changes asked for, in the contract's shape.
     pub(crate) requested: Option<Json>,
+    /// The key of the request that made it.
+    pub(crate) idempotency_key: Option<String>,
     /// The key of the request that it answered, if that is unresolved: the booking is marked.
     pub(crate) unresolved_key: Option<String>,
 }
@@ -75,6 +80,26 @@ impl KeptBooking {
         filled
     }
 
+    pub(crate) fn wish(&self) -> Wish {
+        self.requested.as_ref().map(Wish::from_request).unwrap_or_default()
+    }
+
+    pub(crate) fn venue(&self) -> String {
+        self.booking.venue_id().unwrap_or_else(|| self.wish().venue())
+    }
+
+    /// Its time, which a service may show as a text of its own.
+    pub(crate) fn time(&self) -> Option<DocumentTime> {
+        self.booking.time.read().copied().or_else(|| self.wish().time())
+    }
+
+    /// Whether it is for the guest of a request, by what the booking shows, perhaps masked, or by
+    /// what was asked for.
+    pub(crate) fn is_for_guest_of(&self, sought: &Wish) -> bool {
+        let displayed = Wish::from_request(self.booking.value());
+        displayed.is_for_guest_of(sought) || self.wish().is_for_guest_of(sought)
+    }
+
     /// How long ago it was read. A record from later than now is of a computer whose clock is
     /// wrong.
     pub(crate) fn age(&self) -> Duration {
@@ -107,6 +132,7 @@ impl KeptBooking {
             seen_at,
             terms: json("terms"),
             requested: changed(json("asked"), json("changes").as_ref()),
+            idempotency_key: row.get("idempotency_key").ok().flatten(),
             unresolved_key: row.get("unresolved_key").ok().flatten(),
         }))
     }

@@ -3,64 +3,16 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value as Json;
-
 use super::Journal;
 use super::bookings::KeptBooking;
 use super::search::containing;
-use crate::json::plain;
 use crate::outcome::Result;
 use crate::platform::sql::values;
-use crate::service::documents::booking::Booking;
-use crate::service::documents::guest::guest_marks;
 use crate::service::documents::text_fold::fold;
-use crate::service::time::document_time::DocumentTime;
-
-#[derive(Debug)]
-pub(crate) struct LiveBooking {
-    pub(crate) booking: Booking,
-    pub(crate) idempotency_key: Option<String>,
-    /// The request that made it: a service may show less of the guest.
-    requested: Json,
-}
-
-impl From<Booking> for LiveBooking {
-    fn from(booking: Booking) -> Self {
-        LiveBooking { booking, idempotency_key: None, requested: Json::Null }
-    }
-}
-
-impl LiveBooking {
-    /// A field as the booking shows it, else as it was asked for.
-    pub(crate) fn field(&self, pointer: &str) -> Option<&Json> {
-        let displayed = self.booking.value().pointer(pointer);
-        displayed.filter(|it| !it.is_null()).or_else(|| self.requested.pointer(pointer))
-    }
-
-    pub(crate) fn venue(&self) -> String {
-        let requested = || self.requested.get("venue_id").map(plain);
-        self.booking.venue_id().or_else(requested).unwrap_or_default()
-    }
-
-    /// Its time, which a service may show as a text of its own.
-    pub(crate) fn time(&self) -> Option<DocumentTime> {
-        let of = |it: &Json| DocumentTime::from_field(it, "datetime");
-        of(self.booking.value()).or_else(|| of(&self.requested))
-    }
-
-    /// Whether it is for the guest of a request, by what the booking shows, perhaps masked, or by
-    /// what was asked for.
-    pub(crate) fn is_for_guest_of(&self, requested: &Json) -> bool {
-        let sought = guest_marks(requested);
-        let mut own = guest_marks(self.booking.value());
-        own.extend(guest_marks(&self.requested));
-        own.iter().any(|mark| sought.contains(mark))
-    }
-}
 
 impl Journal {
     /// The standing bookings at these venues, newest first, among those recorded last.
-    pub(crate) fn live_at(&self, venues: &HashSet<String>, among: u32) -> Result<Vec<LiveBooking>> {
+    pub(crate) fn live_at(&self, venues: &HashSet<String>, among: u32) -> Result<Vec<KeptBooking>> {
         // Lets through more than one venue's bookings, so that fewer documents are parsed.
         let of_one = venues.iter().next().filter(|_| venues.len() == 1);
         let pattern = of_one.map_or("%".to_owned(), |venue| containing(&fold(venue)));
@@ -68,17 +20,10 @@ impl Journal {
             let row = values![&scope.origin, among, &pattern];
             let mut live = Vec::new();
             for row in statements.query(LIVE_AT, row)? {
-                let Some(stored) = KeptBooking::read(&row)? else {
-                    continue;
-                };
-                let found = LiveBooking {
-                    booking: stored.booking,
-                    idempotency_key: row.get("idempotency_key")?,
-                    requested: stored.requested.unwrap_or_default(),
-                };
-                if found.booking.may_stand() && venues.contains(&found.venue()) {
-                    live.push(found);
-                }
+                let stored = KeptBooking::read(&row)?;
+                live.extend(
+                    stored.filter(|it| it.booking.may_stand() && venues.contains(&it.venue())),
+                );
             }
             Ok(live)
         })
@@ -99,14 +44,16 @@ mod tests {
     use super::*;
     use crate::journal::tests::open;
     use crate::journal::tests::plan;
-    use serde_json::json;
+    use crate::service::documents::booking::Booking;
+    use crate::service::documents::wish::Wish;
+    use serde_json::{Value, json};
 
     fn journal(folder: &tempfile::TempDir) -> Journal {
         let path = folder.path().join("journal.db");
         open(&path, "https://a.example")
     }
 
-    fn booking(document: Json) -> Booking {
+    fn booking(document: Value) -> Booking {
         Booking::from_document(document.into()).unwrap()
     }
 
@@ -150,9 +97,10 @@ mod tests {
 
     #[test]
     fn guests_are_alike_by_name_phone_or_email_unless_empty() {
-        let is_same = |one: Json, other: Json| {
-            let made = booking(json!({"id": "b", "status": "confirmed", "customer": one}));
-            LiveBooking::from(made).is_for_guest_of(&json!({"customer": other}))
+        let is_same = |one: Value, other: Value| {
+            let [one, other] =
+                [one, other].map(|it| Wish::from_request(&json!({ "customer": it })));
+            one.is_for_guest_of(&other)
         };
         let (ada, rita) = (json!({"name": "Ada"}), json!({"name": "Rita Levi"}));
         assert!(is_same(rita.clone(), json!({"name": " rita  LÉVI"})));

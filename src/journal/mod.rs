@@ -43,7 +43,6 @@ pub(crate) use judgement::{
     Conclusion, KeyOrigin, ShownBooking, TryResult, conclusion, existed_before, judge, outcome_of,
 };
 pub(crate) use limits::{RateLimitWindow, ServiceClock};
-pub(crate) use live::LiveBooking;
 pub(crate) use protocol::Attempt;
 pub(crate) use recover::{TakenOver, recover};
 pub(crate) use run_log::{BeginOutcome, Intent, RunEnd, RunId};

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::platform::crypto::sha256;
-use crate::service::documents::wish::is_same_booking;
+use crate::service::documents::wish::Wish;
 
 pub(crate) trait ComparableRequest {
     /// Whether another request may be sent under the key of this one: it is the same, even if its
@@ -18,7 +18,7 @@ pub(crate) trait ComparableRequest {
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct RecordedRequest {
-    /// As it was sent, and as it is sent again.
+    /// As it was sent, and as it is sent again, byte for byte.
     #[serde(rename = "request")]
     pub(crate) body: Json,
     /// What was asked for in the contract's shape, where the body has another one.
@@ -44,6 +44,10 @@ impl RecordedRequest {
         self.requested.as_ref().unwrap_or(&self.body)
     }
 
+    pub(crate) fn wish(&self) -> Wish {
+        Wish::from_request(self.canonical())
+    }
+
     /// Whether this is the request that was sent: it was not changed, and has its guest.
     pub(crate) fn is_intact(&self) -> bool {
         self.hash == request_hash(&self.body)
@@ -61,7 +65,7 @@ impl ComparableRequest for RecordedRequest {
     }
 
     fn is_same_booking(&self, other: &Self) -> bool {
-        is_same_booking(self.canonical(), other.canonical())
+        self.wish().is_same_booking(&other.wish())
     }
 }
 

@@ -9,7 +9,7 @@ use crate::app::plan::{Needs, ServiceNeed};
 use crate::app::{Facts, Parts, Records, Ui};
 use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, Outcome, State};
-use crate::json::{Document, plain};
+use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::time::text::{to_the_second, whole_seconds};
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
@@ -162,8 +162,7 @@ async fn abandon(facts: &Facts, records: &Records, ui: &Ui, key: &str, yes: bool
 /// A row for each; `@N` names those of a list.
 fn page(attempts: &[Attempt], is_list: bool) -> Page {
     let rows = attempts.iter().enumerate().map(|(row, attempt)| {
-        let requested = |pointer| attempt.canonical().pointer(pointer);
-        let text = |pointer| TableCell::from(requested(pointer).map(plain).unwrap_or_default());
+        let wish = attempt.wish();
         let row = is_list.then(|| format!("@{}", row + 1));
         let tone = match attempt.state {
             State::Unresolved => Tone::Warn,
@@ -176,9 +175,9 @@ fn page(attempts: &[Attempt], is_list: bool) -> Page {
             TableCell::toned(attempt.state.as_str(), tone),
             TableCell::from(whole_seconds(&attempt.created_at))
                 .in_short(Some(to_the_second(&attempt.created_at))),
-            text("/venue_id"),
-            requested("/datetime").map_or_else(|| "".into(), |it| time_cell(it, None)),
-            text("/customer/name"),
+            wish.venue().into(),
+            wish.get("datetime").map_or_else(|| "".into(), |it| time_cell(it, None)),
+            wish.guest().unwrap_or_default().into(),
             TableCell::from(attempt.booking_id.clone().unwrap_or_default()),
         ]
     });

@@ -10,14 +10,12 @@ use crate::app::{Api, Facts, Records, Ui};
 use crate::booking::book::{create, duplicates};
 use crate::booking::{finish, verdict, watch::wait};
 use crate::journal::{
-    Attempt, Claim, KeyOrigin, LiveBooking, Outcome, State, abandoned, another_account,
+    Attempt, Claim, KeptBooking, KeyOrigin, Outcome, State, abandoned, another_account,
 };
-use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::{pace, system};
 use crate::service::client::retry::TRIES;
 use crate::service::documents::booking::Booking;
-use crate::service::time::document_time::time_text;
 use crate::terminal::output::View as _;
 use crate::terminal::prompt::{Prompter, Question};
 
@@ -30,8 +28,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 pub(crate) struct EarlierAttempts {
     /// Those that are still open, of every API key.
     pub(crate) open: Vec<Attempt>,
-    /// What those made that were resumed first.
-    pub(crate) booked: Vec<Booking>,
+    /// Whether others were resumed first.
+    pub(crate) is_resumed: bool,
 }
 
 /// Warns of each open attempt at this service, but not of those under `mine`, which the command
@@ -52,7 +50,7 @@ pub(crate) async fn warn_of_open_attempts(
     let (requested, mut open): (Vec<_>, Vec<_>) = attempts.into_iter().partition(is_asked);
     warn_of(ui, &open);
     open.extend(sending);
-    let mut booked = Vec::new();
+    let mut is_resumed = false;
     for attempt in requested {
         warn_of(ui, std::slice::from_ref(&attempt));
         if !wants_to_find_out(&ui.prompter, "Check it first?", true).await? {
@@ -65,11 +63,11 @@ pub(crate) async fn warn_of_open_attempts(
                 let booking = resumed?;
                 let displayed = finish::booking_view(&api.facts, records, ui, &booking);
                 ui.out.show(&displayed.page());
-                booked.push(booking);
+                is_resumed = true;
             }
         }
     }
-    Ok(EarlierAttempts { open, booked })
+    Ok(EarlierAttempts { open, is_resumed })
 }
 
 /// Whether each run that may have booked is one of a live process of this computer, within the time
@@ -96,12 +94,9 @@ fn warn_of(ui: &Ui, attempts: &[Attempt]) {
     let Some(newest) = attempts.last() else {
         return;
     };
-    let requested = newest.canonical();
-    let parts = [
-        requested.get("venue_id").map(plain),
-        requested.get("datetime").map(time_text),
-        requested.pointer("/customer/name").filter(|_| ui.prompter.interactive()).map(plain),
-    ];
+    let wish = newest.wish();
+    let guest = wish.guest().filter(|_| ui.prompter.interactive());
+    let parts = [wish.text("venue_id"), wish.time_text(), guest];
     let described = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let resume = resume_command(&newest.idempotency_key);
     ui.out.warn(&match attempts.len() - 1 {
@@ -138,7 +133,7 @@ pub(crate) async fn resolve_by_read(
         Err(error) if wait::is_not_found(&error) => return Ok(None),
         read => read?,
     };
-    let verdict = verdict::of_known(records, attempt.canonical(), &booking);
+    let verdict = verdict::of_known(records, &attempt.wish(), &booking);
     if let Some(error) = verdict::refusal(&api.facts, &booking, &verdict) {
         if !verdict.is_another {
             journal.update(&booking)?;
@@ -170,10 +165,10 @@ pub(crate) async fn resume(api: &Api, records: &Records, ui: &Ui, key: &str) -> 
         return Ok(booking);
     }
     api.facts.before_change()?;
-    let requested = attempt.canonical();
-    let is_own = |live: &LiveBooking| attempt.booking_id.as_deref() == Some(live.booking.id());
-    let booked = duplicates::Booked::at_venues_of(records, [requested])?;
-    if let Some(other) = booked.for_guest_of(records, ui, requested, is_own) {
+    let wish = attempt.wish();
+    let is_own = |live: &KeptBooking| attempt.booking_id.as_deref() == Some(live.booking.id());
+    let booked = duplicates::Booked::at_venues(records, &[wish.venue()].into(), 1)?;
+    if let Some(other) = booked.for_guest_of(records, ui, &wish, is_own) {
         let confirmed = duplicates::ask_about(ui, &other, "Send the request again?", false).await;
         let give_up = || format!("to abandon the request: {}", abandon_command(key));
         confirmed.map_err(|error| error.hint(give_up()))?;

@@ -4,14 +4,11 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use serde_json::Value;
-
 use super::rows::{BatchRow, ranges};
-use crate::json::plain;
 use crate::outcome::{Error, Result};
 use crate::platform::crypto::{Digest, sha256};
 use crate::service::documents::guest::folded_name;
-use crate::service::time::document_time::DocumentTime;
+use crate::service::documents::wish::Wish;
 
 #[derive(Debug)]
 pub(crate) struct KeyedRow {
@@ -55,7 +52,7 @@ pub(crate) fn keyed(rows: Vec<BatchRow>, name: Option<&str>, service: &str) -> V
         if let Some(first) = row.idempotency_key.clone() {
             return KeyedRow { row, first };
         }
-        let visit = visit(&row.body);
+        let visit = visit(&row.wish());
         let occurrence = seen.entry(visit).or_default();
         let name = name.unwrap_or_default().as_bytes();
         let all = digest(&[service.as_bytes(), name, &visit, &occurrence.to_be_bytes()]);
@@ -67,14 +64,14 @@ pub(crate) fn keyed(rows: Vec<BatchRow>, name: Option<&str>, service: &str) -> V
 
 /// What makes a row the visit that it is: venue, moment, party, guest, end user and payment. How to
 /// reach the guest does not.
-fn visit(body: &Value) -> Digest {
-    let text = |pointer: &str| body.pointer(pointer).map(plain).unwrap_or_default();
-    let time = DocumentTime::from_field(body, "datetime");
+fn visit(wish: &Wish) -> Digest {
+    let text = |field: &str| wish.text(field).unwrap_or_default();
+    let time = wish.time();
     let instant = time.and_then(|it| it.instant).map(|it| it.to_string());
     let local = || time.and_then(|it| it.local).map(|it| it.to_string());
     let moment = instant.or_else(local).unwrap_or_default();
-    let guest = folded_name(&text("/customer/name"));
-    let others = ["/venue_id", "/party_size", "/end_user", "/payment_collection"].map(text);
+    let guest = folded_name(&text("customer.name"));
+    let others = ["venue_id", "party_size", "end_user", "payment_collection"].map(text);
     let parts = others.iter().chain([&moment, &guest]);
     digest(&parts.map(String::as_bytes).collect::<Vec<_>>())
 }
@@ -93,7 +90,7 @@ pub(crate) fn refuse_twins(rows: &[BatchRow], equal_rows_are_meant: bool) -> Res
         let hint = "a key can be used for one booking only: give each row its own key, or none";
         return Err(Error::usage(what).hint(hint));
     }
-    let without_key = |row: &BatchRow| row.idempotency_key.is_none().then(|| visit(&row.body));
+    let without_key = |row: &BatchRow| row.idempotency_key.is_none().then(|| visit(&row.wish()));
     let equal = find_duplicates(rows, without_key);
     if equal_rows_are_meant || equal.is_empty() {
         return Ok(());
@@ -122,7 +119,7 @@ fn find_duplicates<T: Eq + Hash>(
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

@@ -282,7 +282,7 @@ fn is_cancelled(line: &RowLine) -> bool {
 /// The result line of a row for a person. `digits` is the width of the row numbers.
 fn result_page(facts: &Facts, keyed: &KeyedRow, line: &RowLine, digits: usize) -> Page {
     let number = TableCell::from(keyed.row.number.to_string());
-    let guest = keyed.row.guest();
+    let guest = keyed.row.wish().guest().unwrap_or_default();
     let guest = TableCell::from(guest.as_str()).in_short(Some(cut(&guest, GUEST)));
     let text = |field| line.error.as_ref().and_then(|it| it.str(field)).unwrap_or_default();
     let booking = line.booking.clone().filter(|_| line.error.is_none());

@@ -3,24 +3,19 @@
 
 use std::collections::HashSet;
 
-use jiff::civil::Date;
-use serde_json::{Value, json};
-
 use super::keys::{KeyedRow, later_key};
 use super::rows::BatchRow;
 use crate::app::in_flight::{resume_command, show_command};
 use crate::app::{Api, Facts, Records, Ui};
-use crate::booking::book::duplicates::{day_at, venue_of};
+use crate::booking::book::duplicates::day_at;
 use crate::booking::verdict::compared;
 use crate::booking::{finish, watch::wait};
 use crate::journal::{Attempt, BatchRecord, State};
-use crate::json::plain;
 use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
 use crate::service::documents::booking::Booking;
-use crate::service::documents::guest::{folded_name, guest_marks};
-use crate::service::documents::wish::{Agreement, Compared};
-use crate::service::time::document_time::{DocumentTime, time_text};
+use crate::service::documents::wish::{Agreement, Compared, Wish};
+use jiff::civil::Date;
 
 /// The last attempts of the rows that are gone, which may have made a booking for a time to come.
 #[derive(Default)]
@@ -46,12 +41,12 @@ impl Replaced {
                 (last, retry) = (Some(attempt), retry + 1);
             }
             let is_to_come = |attempt: &Attempt| {
-                let time = DocumentTime::from_field(attempt.canonical(), "datetime");
+                let time = attempt.wish().time();
                 let is_open = matches!(attempt.state, State::Unresolved | State::Resolved);
                 is_open && time.and_then(|it| it.instant).is_none_or(|it| it > now)
             };
             let last = last.filter(is_to_come);
-            match last.and_then(|it| Some((seat(records, it.canonical())?, it))) {
+            match last.and_then(|it| Some((seat(records, &it.wish())?, it))) {
                 Some(attempt) => replaced.attempts.push(attempt),
                 None => replaced.over.push(first.clone()),
             }
@@ -65,9 +60,10 @@ impl Replaced {
         if self.attempts.is_empty() {
             return Vec::new();
         }
-        let seat = seat(records, &row.body);
+        let wish = row.wish();
+        let seat = seat(records, &wish);
         let attempts = self.attempts.iter().filter(|(before, attempt)| {
-            Some(before) == seat.as_ref() && is_same_guest(attempt.canonical(), &row.body)
+            Some(before) == seat.as_ref() && is_same_guest(&attempt.wish(), &wish)
         });
         attempts.map(|it| &it.1).collect()
     }
@@ -132,9 +128,8 @@ impl Replaced {
             {
                 continue;
             }
-            let (venue, time) =
-                (venue_of(attempt.canonical()), attempt.canonical().get("datetime"));
-            let time = time.map(time_text).unwrap_or_default();
+            let wish = attempt.wish();
+            let (venue, time) = (wish.venue(), wish.time_text().unwrap_or_default());
             let cancel = shell::command("cancel", id, "");
             ui.out.warn(&format!(
                 "no row is left for booking {id} ({venue}, {time}), which stands; to cancel it: {cancel}"
@@ -147,22 +142,17 @@ impl Replaced {
 /// Venue, day and guest.
 type Seat = (String, Option<Date>, String);
 
-fn seat(records: &Records, requested: &Value) -> Option<Seat> {
-    let venue = venue_of(requested);
-    let (_, day) = day_at(records, &venue, requested)?;
+fn seat(records: &Records, wish: &Wish) -> Option<Seat> {
+    let (_, day) = day_at(records, wish)?;
     // Without its guest, as after it was deleted, a request has no guest.
-    let name = requested.pointer("/customer/name").map(plain)?;
-    Some((venue, day, folded_name(&name)))
+    Some((wish.venue(), day, wish.guest_mark("name")?))
 }
 
 /// Whether two requests with one name are for one guest: its phone or email is the same.
-fn is_same_guest(before: &Value, now: &Value) -> bool {
+fn is_same_guest(before: &Wish, now: &Wish) -> bool {
     let differs = |field: &str| {
-        let mark = |requested: &Value| {
-            let value = requested.pointer("/customer")?.get(field)?;
-            guest_marks(&json!({"customer": { field: value }})).pop()
-        };
-        mark(before).zip(mark(now)).is_some_and(|(before, now)| before != now)
+        let marks = before.guest_mark(field).zip(now.guest_mark(field));
+        marks.is_some_and(|(before, now)| before != now)
     };
     !(differs("phone") && differs("email"))
 }
@@ -175,12 +165,12 @@ fn changes(
     booking: &Booking,
     row: &BatchRow,
 ) -> Option<Vec<String>> {
-    let requested = |field: &str| row.body.get(field).map(plain);
-    let is_fixed = |field: &&str| requested(field) == attempt.canonical().get(*field).map(plain);
+    let (before, wish) = (attempt.wish(), row.wish());
+    let is_fixed = |field: &&str| wish.text(field) == before.text(field);
     if !["end_user", "payment_collection"].iter().all(is_fixed) {
         return None;
     }
-    let mut found = compared(records, &row.body, booking, false);
+    let mut found = compared(records, &wish, booking, false);
     found.retain(|it| it.agreement != Agreement::Same);
     let flag = |it: Compared| match it.field.as_str() {
         "datetime" => Some(shell::flag("--at", &it.wanted)),

@@ -10,7 +10,6 @@ use super::keys::KeyedRow;
 use super::rows::BatchRow;
 use crate::app::{Api, Records};
 use crate::booking::book::create::attempt_request;
-use crate::booking::book::duplicates::venue_of;
 use crate::booking::book::offer::{fetch_slots, known_zone, resolve, slot_time, unknown_zone};
 use crate::booking::find::locate::LocatedVenue;
 use crate::journal::{Attempt, State};
@@ -43,7 +42,7 @@ pub(super) async fn set_moments(
         };
         let when = When::parse(&time.map(plain).unwrap_or_default());
         let when = when.map_err(|why| of_row(Error::usage(why)))?;
-        let venue = LocatedVenue::of_id(records, venue_of(&row.body));
+        let venue = LocatedVenue::of_id(records, row.wish().venue());
         let known = known_zone(venue.remembered.as_ref(), zone);
         let has_slot = row.body.get("availability_id").is_some();
         let is_local = api.facts.mapping().local_times || has_slot && known.is_none();
@@ -118,13 +117,11 @@ pub(crate) async fn row_request(
 /// Whether an attempt under this key of a row asks for the row. A key that the row does not name is
 /// made of its visit.
 pub(crate) fn is_of_row(attempt: &Attempt, keyed: &KeyedRow, key: &str) -> bool {
-    let (requested, row) = (attempt.canonical(), &keyed.row.body);
-    let venue = |of: &Value| of.get("venue_id").map(plain);
-    let time = |of: &Value| DocumentTime::from_field(of, "datetime");
+    let (requested, row) = (attempt.wish(), keyed.row.wish());
     keyed.row.idempotency_key.as_deref() != Some(key)
-        || attempt.request.asks_for(row)
-        || is_same_time(time(requested), time(row))
-            && venue(requested) == venue(row)
+        || attempt.request.asks_for(&keyed.row.body)
+        || is_same_time(requested.time(), row.time())
+            && requested.venue() == row.venue()
             && asks_same(attempt, &keyed.row)
 }
 

@@ -127,8 +127,7 @@ fn booked_by(
     };
     Err(match (attempt.state, stored) {
         (state, Some(stored)) => {
-            let requested = stored.requested.unwrap_or_default();
-            let verdict = verdict::of_known(records, &requested, &stored.booking);
+            let verdict = verdict::of_known(records, &stored.wish(), &stored.booking);
             match verdict::refusal(facts, &stored.booking, &verdict) {
                 None if state == State::Resolved => return Ok(stored.booking),
                 refusal => refusal.unwrap_or_else(unknown),

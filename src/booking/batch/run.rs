@@ -20,13 +20,12 @@ use crate::booking::terms::asked_for;
 use crate::booking::{finish, verdict, watch::wait};
 use crate::journal::recent::RecentSlot;
 use crate::journal::{
-    Attempt, Claim, KeyOrigin, LONGEST_LEASE, LiveBooking, RowLine, State, abandoned,
+    Attempt, Claim, KeptBooking, KeyOrigin, LONGEST_LEASE, RowLine, State, abandoned,
 };
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
 use crate::service::documents::booking::{Booking, Status};
-use crate::service::documents::guest::guest_marks;
 use crate::terminal::output::{Progress, visible};
 
 /// After so many unknown outcomes in a row the batch stops: the service has a problem.
@@ -156,9 +155,9 @@ impl BatchRun<'_> {
         is_confirmed: bool,
     ) -> Result<()> {
         let (records, ui, rows) = (self.records, self.ui, self.rows);
-        let booked =
-            duplicates::Booked::at_venues_of(records, rows.iter().map(|keyed| &keyed.row.body))?;
-        let is_own = |live: &LiveBooking| {
+        let venues = rows.iter().map(|keyed| keyed.row.wish().venue()).collect();
+        let booked = duplicates::Booked::at_venues(records, &venues, rows.len())?;
+        let is_own = |live: &KeptBooking| {
             let key = live.idempotency_key.as_ref();
             key.is_some_and(|key| own.contains(key))
         };
@@ -169,7 +168,7 @@ impl BatchRun<'_> {
         };
         let mut earlier = duplicates::EarlierRows::default();
         let same = rows.iter().filter_map(|keyed| {
-            let row = &keyed.row.body;
+            let row = &keyed.row.wish();
             let in_batch = earlier.add(records, keyed.row.number, row).filter(|_| !self.equal_rows);
             let other = booked.for_guest_of(records, ui, row, is_own).or(in_batch)?;
             let is_booked = !self.retry_failed && has_booking(keyed);
@@ -342,7 +341,7 @@ impl BatchRun<'_> {
 
     /// Warns that a row was sent with another email or phone: that makes no other visit of it.
     fn warn_of_another_contact(&self, attempt: &Attempt, keyed: &KeyedRow) {
-        let (before, now) = (guest_marks(attempt.canonical()), guest_marks(&keyed.row.body));
+        let (before, now) = (attempt.wish().guest_marks(), keyed.row.wish().guest_marks());
         let is_new = now.iter().any(|mark| !before.contains(mark));
         if attempt.request.is_intact() && is_new {
             self.ui.out.warn(&format!(
@@ -376,8 +375,8 @@ impl BatchRun<'_> {
         else {
             return Ok(false);
         };
-        let requested = stored.requested.unwrap_or_default();
-        Ok(verdict::of_known(self.records, &requested, &stored.booking).setting.is_some())
+        let verdict = verdict::of_known(self.records, &stored.wish(), &stored.booking);
+        Ok(verdict.setting.is_some())
     }
 
     async fn send(

@@ -25,6 +25,7 @@ use crate::service::client::refusal::{KeySender, request_id};
 use crate::service::client::{Answer, BookingRequest, Call};
 use crate::service::documents::booking::Booking;
 use crate::service::documents::certainty::Certainty;
+use crate::service::documents::wish::Wish;
 use crate::service::time::document_time::DocumentTime;
 
 /// How often is looked whether another computer has its first answer.
@@ -172,6 +173,10 @@ impl BookingSender<'_> {
         }
     }
 
+    fn wish(&self) -> Wish {
+        Wish::from_request(&self.requested)
+    }
+
     fn body(&self) -> &Value {
         self.call.body.as_ref().map_or(&Value::Null, Document::value)
     }
@@ -270,9 +275,10 @@ impl BookingSender<'_> {
 
     /// Whether a refusal has the booking outside its list of unfinished ones (spec, Errors).
     fn appears_in_refusal(&self, refusal: &Document) -> bool {
+        let wish = self.wish();
         let is_it = |booking: &Booking| {
-            let may_be = is_booking(self.records, &self.requested, booking) || booking.may_stand();
-            may_be && of_known(self.records, &self.requested, booking).refusal.is_none()
+            let may_be = is_booking(self.records, &wish, booking) || booking.may_stand();
+            may_be && of_known(self.records, &wish, booking).refusal.is_none()
         };
         self.api.facts.mapping().bookings_within(refusal).iter().any(is_it)
     }
@@ -293,7 +299,7 @@ impl BookingSender<'_> {
         (http_status, error_code): (Option<u16>, Option<&str>),
         booking: Option<&Booking>,
     ) -> (Conclusion, Option<String>) {
-        let terms = booking.and_then(|_| terms_asked_for(self.records, &self.requested));
+        let terms = booking.and_then(|_| terms_asked_for(self.records, &self.wish()));
         let end = RunEnd {
             last,
             in_doubt: run.in_doubt,
@@ -321,10 +327,9 @@ impl BookingSender<'_> {
 
     /// Judges a 2xx: it is either the requested booking, or an error.
     fn judge_response(&self, run: &Run, answer: Answer) -> Result<CreatedBooking> {
-        let status = answer.status;
+        let (status, wish) = (answer.status, self.wish());
         let read = self.api.booking_in(answer.document, run.left_at, true);
-        let booking = match read.and_then(|booking| certain(self.records, &self.requested, booking))
-        {
+        let booking = match read.and_then(|booking| certain(self.records, &wish, booking)) {
             Ok(booking) => booking,
             Err(why) => {
                 self.end_run(run, TryResult::NoProof, (Some(status), None), None);
@@ -341,7 +346,7 @@ impl BookingSender<'_> {
             || run.earlier != Earlier::Nothing
             || !matches!(self.origin, KeyOrigin::Generated { .. });
         let is_first = run.earlier == Earlier::Nothing;
-        let found = compared(self.records, &self.requested, &booking, is_first);
+        let found = compared(self.records, &wish, &booking, is_first);
         let verdict = of_create(&booking, &found, may_be_modified && !self.is_younger(&booking));
         let displayed = ShownBooking {
             agrees: verdict.refusal.is_none(),

@@ -133,7 +133,7 @@ impl BookingDraft {
         // What was asked for counts too: a service may not show it.
         let chosen = |field: &str| {
             let requested = asked_for(records, &like);
-            text(&format!("/{field}")).or_else(|| requested.get(field).map(plain))
+            text(&format!("/{field}")).or_else(|| requested.text(field))
         };
         if chosen("payment_collection").is_some_and(|it| it == VENDOR_PAYMENT) {
             options.payment.get_or_insert_with(|| "vendor".to_owned());

@@ -1,11 +1,10 @@
 //! Unwanted second bookings: a command that is run again, a request that may have booked
 //! already, and a guest who has a booking at the venue on that day.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use serde_json::Value;
 
 use super::create::attempt_request;
 use super::doubt::asked_before;
@@ -13,14 +12,12 @@ use super::draft::BookingDraft;
 use crate::app::in_flight::resume_command;
 use crate::app::{Facts, Records, Ui};
 use crate::booking::confirmation::Confirmation;
-use crate::journal::{Attempt, LiveBooking, State};
+use crate::journal::{Attempt, KeptBooking, State};
 use crate::json::plain;
 use crate::outcome::Result;
 use crate::service::client::BookingRequest;
-use crate::service::documents::booking::Booking;
-use crate::service::documents::guest::guest_marks;
 use crate::service::documents::text_fold::fold;
-use crate::service::documents::wish::is_same_booking;
+use crate::service::documents::wish::Wish;
 use crate::service::time::document_time::{DocumentTime, is_same_time, time_text};
 
 const NOTHING_SENT: &str = "Nothing was sent.";
@@ -37,7 +34,7 @@ pub(crate) fn repeated(
     };
     let mut before = attempt.canonical().clone();
     // What is missing is asked for, or reported, where the booking is made.
-    let Some(request) = at_time_of(facts, draft, &before) else {
+    let Some(request) = at_time_of(facts, draft, &attempt.wish()) else {
         return Ok(None);
     };
     // What a slot adds to a request.
@@ -55,7 +52,7 @@ pub(crate) fn repeated(
 }
 
 /// The draft as a request for the time of an earlier one, if it is for that time and lacks nothing.
-fn at_time_of(facts: &Facts, draft: &BookingDraft, before: &Value) -> Option<BookingRequest> {
+fn at_time_of(facts: &Facts, draft: &BookingDraft, before: &Wish) -> Option<BookingRequest> {
     let time = before.get("datetime")?;
     let is_at = match (&draft.at, DocumentTime::read(time)) {
         (Some(when), Some(then)) => {
@@ -80,8 +77,9 @@ pub(crate) async fn wants_second_beside_open(
     open: &[Attempt],
 ) -> Result<bool> {
     let is_same = |attempt: &&Attempt| {
-        let request = at_time_of(facts, draft, attempt.canonical());
-        request.is_some_and(|request| is_same_booking(&request.requested, attempt.canonical()))
+        let before = attempt.wish();
+        let request = at_time_of(facts, draft, &before);
+        request.is_some_and(|it| Wish::from_request(&it.requested).is_same_booking(&before))
     };
     let Some(attempt) = open.iter().find(is_same) else {
         return Ok(false);
@@ -101,18 +99,18 @@ pub(crate) async fn wants_second_beside_open(
 const LOOKED_THROUGH: u32 = 1000;
 
 /// The standing bookings at some venues, each with its venue and time, newest first.
-pub(crate) struct Booked(Vec<(String, DocumentTime, LiveBooking)>);
+pub(crate) struct Booked(Vec<(String, DocumentTime, KeptBooking)>);
 
 impl Booked {
-    /// Those at the venues of some requests: one question to the journal.
-    pub(crate) fn at_venues_of<'a>(
+    /// One question to the journal for `requests` of a batch.
+    pub(crate) fn at_venues(
         records: &Records,
-        requests: impl IntoIterator<Item = &'a Value>,
+        venues: &HashSet<String>,
+        requests: usize,
     ) -> Result<Self> {
-        let requested: Vec<String> = requests.into_iter().map(venue_of).collect();
-        let among = LOOKED_THROUGH + u32::try_from(requested.len()).unwrap_or(u32::MAX / 2);
-        let venues = requested.into_iter().collect();
-        let live = records.journal()?.live_at(&venues, among)?;
+        let among = LOOKED_THROUGH + u32::try_from(requests).unwrap_or(u32::MAX / 2);
+        let live = records.journal()?.live_at(venues, among)?;
+        let with_its_time = |live: KeptBooking| Some((live.venue(), live.time()?, live));
         Ok(Booked(live.into_iter().filter_map(with_its_time).collect()))
     }
 
@@ -121,20 +119,19 @@ impl Booked {
         &self,
         records: &Records,
         ui: &Ui,
-        requested: &Value,
-        is_own: impl Fn(&LiveBooking) -> bool,
+        wish: &Wish,
+        is_own: impl Fn(&KeptBooking) -> bool,
     ) -> Option<String> {
-        let venue = venue_of(requested);
-        let (zone, day) = day_at(records, &venue, requested)?;
+        let (venue, (zone, day)) = (wish.venue(), day_at(records, wish)?);
         let (.., other) = self.0.iter().find(|(at, then, live)| {
             *at == venue
                 && then.day_in(zone.as_ref()) == day
-                && live.is_for_guest_of(requested)
+                && live.is_for_guest_of(wish)
                 && !is_own(live)
         })?;
-        let text = |pointer: &str| other.field(pointer).map(plain).unwrap_or_default();
-        let own = requested.pointer("/customer/name").map(plain).unwrap_or_default();
-        let name = text("/customer/name");
+        let (known, own) = (other.fill_in(&other.booking), wish.guest().unwrap_or_default());
+        let name = known.guest().unwrap_or_default();
+        let text = |field: &str| known.value().get(field);
         let is_same_name = fold(&own).split_whitespace().eq(fold(&name).split_whitespace());
         let what = match other.booking.status().has_not_ended() {
             true if !is_same_name => {
@@ -151,20 +148,16 @@ impl Booked {
         Some(format!(
             "{what}: {}{name}, {}, party {}",
             other.booking.id(),
-            other.field("/datetime").map(time_text).unwrap_or_default(),
-            text("/party_size"),
+            text("datetime").map(time_text).unwrap_or_default(),
+            text("party_size").map(plain).unwrap_or_default(),
         ))
     }
 }
 
 /// The day of a request at its venue, and the zone by which that is counted.
-pub(crate) fn day_at(
-    records: &Records,
-    venue: &str,
-    requested: &Value,
-) -> Option<(Option<TimeZone>, Option<Date>)> {
-    let time = DocumentTime::from_field(requested, "datetime")?;
-    let zone = records.known_venue(venue).and_then(|it| it.timezone());
+pub(crate) fn day_at(records: &Records, wish: &Wish) -> Option<(Option<TimeZone>, Option<Date>)> {
+    let time = wish.time()?;
+    let zone = records.known_venue(&wish.venue()).and_then(|it| it.timezone());
     let zone = zone.or_else(|| Some(TimeZone::fixed(time.offset()?)));
     let day = time.day_in(zone.as_ref());
     Some((zone, day))
@@ -176,12 +169,11 @@ pub(crate) struct EarlierRows(HashMap<(String, Option<Date>, String), usize>);
 
 impl EarlierRows {
     /// Adds a row. Describes an earlier one for its guest, at its venue on its day.
-    pub(crate) fn add(&mut self, records: &Records, number: usize, row: &Value) -> Option<String> {
-        let venue = venue_of(row);
-        let (_, day) = day_at(records, &venue, row)?;
+    pub(crate) fn add(&mut self, records: &Records, number: usize, row: &Wish) -> Option<String> {
+        let (_, day) = day_at(records, row)?;
         let mut earlier = None;
-        for mark in guest_marks(row) {
-            let first = *self.0.entry((venue.clone(), day, mark)).or_insert(number);
+        for mark in row.guest_marks() {
+            let first = *self.0.entry((row.venue(), day, mark)).or_insert(number);
             earlier = earlier.or((first != number).then_some(first));
         }
         let first = earlier?;
@@ -189,29 +181,16 @@ impl EarlierRows {
     }
 }
 
-fn with_its_time(live: LiveBooking) -> Option<(String, DocumentTime, LiveBooking)> {
-    Some((live.venue(), live.time()?, live))
-}
-
-pub(crate) fn venue_of(requested: &Value) -> String {
-    requested.get("venue_id").map(plain).unwrap_or_default()
-}
-
 /// Warns if the guest of a request has a booking at its venue on its day, and asks whether to book
-/// another; no is `declined` (17). `resumed` are bookings this command has found.
+/// another; no is `declined` (17).
 pub(crate) async fn ask_about_same_guest(
     records: &Records,
     ui: &Ui,
-    requested: &Value,
-    resumed: &[Booking],
+    wish: &Wish,
     is_confirmed: bool,
 ) -> Result<()> {
-    let mut booked = Booked::at_venues_of(records, [requested])?;
-    // Who said yes beforehand did not know of what was found out just now.
-    let is_confirmed = is_confirmed && resumed.is_empty();
-    let resumed = resumed.iter().filter(|it| it.may_stand()).map(|booking| booking.clone().into());
-    booked.0.extend(resumed.filter_map(with_its_time));
-    match booked.for_guest_of(records, ui, requested, |_| false) {
+    let booked = Booked::at_venues(records, &[wish.venue()].into(), 1)?;
+    match booked.for_guest_of(records, ui, wish, |_| false) {
         Some(other) => ask_about(ui, &other, "Book another one?", is_confirmed).await,
         None => Ok(()),
     }

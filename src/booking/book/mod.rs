@@ -17,15 +17,17 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::arguments::{ExtraFields, JournalFlags, PATIENCE, Wait, Zone, near};
-use super::{attempts::open_attempts, conclude, find::locate, finish, pause::prompts, watch::wait};
+use super::attempts::open_attempts::{self, EarlierAttempts};
+use super::{conclude, find::locate, finish, pause::prompts, watch::wait};
 use crate::app::{Api, Facts, Parts, Records, Settings, Ui};
+use crate::journal::KeyOrigin;
 use crate::journal::recent::RecentList;
-use crate::journal::{Attempt, KeyOrigin};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{SearchLocation, create_call, named};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::id;
 use crate::service::documents::slot::Slot;
+use crate::service::documents::wish::Wish;
 use crate::service::time::document_time::DocumentTime;
 use crate::service::time::when::When;
 use crate::terminal::output::View;
@@ -108,7 +110,7 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
     let own = HashSet::from([command.key.clone()]);
     let earlier = open_attempts::warn_of_open_attempts(api, records, ui, &own).await?;
     loop {
-        let booking = match command.book(&earlier.open, &earlier.booked).await {
+        let booking = match command.book(&earlier).await {
             Err(error) => open_attempts::offer_to_find_out(api, records, ui, error).await?,
             Ok(booking) => booking,
         };
@@ -178,9 +180,8 @@ struct BookCommand<'a> {
 
 impl BookCommand<'_> {
     /// Completes the draft and makes the booking. A person who was guided is asked again for a
-    /// guest that the service refuses. `open` are attempts that may have booked the same, `resumed`
-    /// the bookings of those that were resumed just now.
-    async fn book(&mut self, open: &[Attempt], resumed: &[Booking]) -> Result<Booking> {
+    /// guest that the service refuses.
+    async fn book(&mut self, earlier: &EarlierAttempts) -> Result<Booking> {
         let (api, records, ui) = (self.api, self.records, self.ui);
         if self.key_is_given
             && let Some(request) =
@@ -196,21 +197,22 @@ impl BookCommand<'_> {
             let origin = if self.key_is_given {
                 KeyOrigin::Caller
             } else {
-                let allow_duplicate =
-                    duplicates::wants_second_beside_open(&api.facts, ui, &self.draft, open).await?;
+                let allow_duplicate = duplicates::wants_second_beside_open(
+                    &api.facts,
+                    ui,
+                    &self.draft,
+                    &earlier.open,
+                )
+                .await?;
                 KeyOrigin::Generated { allow_duplicate }
             };
             let (datetime, is_another_time) = self.find_time().await?;
             let draft = &self.draft;
             let request = draft.request(api.facts.mapping(), datetime.clone())?;
-            duplicates::ask_about_same_guest(
-                records,
-                ui,
-                &request.requested,
-                resumed,
-                draft.is_confirmed,
-            )
-            .await?;
+            // Who said yes beforehand did not know of what was found out just now.
+            let is_confirmed = draft.is_confirmed && !earlier.is_resumed;
+            let wish = Wish::from_request(&request.requested);
+            duplicates::ask_about_same_guest(records, ui, &wish, is_confirmed).await?;
             if !self.is_reviewed {
                 review::review(api, ui, draft, &datetime, is_another_time).await?;
             }

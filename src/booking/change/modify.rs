@@ -155,9 +155,8 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
         Some(known) if asks => confirm(api, records, ui, known, &requested, terms).await?,
         // More guests cost more by the terms of the same slot.
         _ if time.is_some() || changes.party_size.is_some() => {
-            let kept = known.as_ref().filter(|_| time.is_none());
-            let kept = kept.and_then(|known| terms::kept_terms(records, known));
-            let slot = slot.clone().or_else(|| Slot::from_value(kept?));
+            let kept = || terms::kept_slot(records, known.as_ref().filter(|_| time.is_none())?);
+            let slot = slot.clone().or_else(kept);
             let costs = slot.map(|slot| costs(&api.facts, &slot, party));
             if let Some(costs) = costs.unwrap_or(time.is_some().then_some(terms)) {
                 ui.out.warn(&costs);

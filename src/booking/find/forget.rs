@@ -7,7 +7,7 @@ use crate::app::{Api, Facts, Parts, Records, Settings, Ui};
 use crate::booking::confirmation::Confirmation;
 use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, Forgotten, Journal, KeptBooking, SearchCriteria};
-use crate::json::{Document, plain};
+use crate::json::Document;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::documents::booking::Booking;
 use crate::service::documents::id::id;
@@ -117,8 +117,7 @@ async fn forget_guest(
 ) -> Result<Forgotten> {
     let words = fold(&guest);
     let keeps_guest = |attempt: &&Attempt| {
-        let name = attempt.canonical().pointer("/customer/name");
-        let name = fold(&name.map(plain).unwrap_or_default());
+        let name = fold(&attempt.wish().guest().unwrap_or_default());
         words.split_whitespace().all(|word| name.contains(word))
     };
     let journal = records.journal()?;

@@ -213,7 +213,7 @@ struct MarkedBooking {
 
 fn mark(records: &Records, stored: &KeptBooking) -> Option<MarkedBooking> {
     let key = stored.unresolved_key.clone()?;
-    let why = of_known(records, stored.requested.as_ref()?, &stored.booking).refusal;
+    let why = of_known(records, &stored.wish(), &stored.booking).refusal;
     Some(MarkedBooking {
         id: stored.booking.id().to_owned(),
         status: stored.booking.status().to_string(),

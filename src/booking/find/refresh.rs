@@ -13,7 +13,7 @@ use crate::json::plain;
 use crate::outcome::{Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::plural;
-use crate::service::documents::wish::Agreement;
+use crate::service::documents::wish::{Agreement, Wish};
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
 
@@ -76,16 +76,17 @@ pub(super) async fn run(Parts { api, records, ui, .. }: &Parts) -> Result<Exit> 
 fn changed(records: &Records, stored: &KeptBooking, now: Option<&Booking>) -> Option<Changed> {
     let before = stored.fill_in(&stored.booking);
     let status = now.map_or(Status::Other("not found".to_owned()), Booking::status);
-    let requested = stored.requested.as_ref().filter(|_| stored.unresolved_key.is_some());
-    let source = requested.unwrap_or(before.value());
-    let booked = BOOKED.iter().filter_map(|it| Some((it.to_string(), source.get(it)?.clone())));
-    let booked = Value::Object(booked.collect());
+    let booked = match stored.unresolved_key {
+        Some(_) => stored.wish(),
+        None => Wish::from_request(before.value()),
+    };
+    let booked = booked.narrowed(&BOOKED);
     let found = now.map(|now| compared(records, &booked, now, false)).unwrap_or_default();
     let mut changes = Map::new();
     for it in found {
         if let Agreement::Differs(text) | Agreement::NotUnderstood(text) = it.agreement {
             let to = now.and_then(|now| now.value().get(&it.field).cloned()).unwrap_or(text.into());
-            changes.insert(it.field.clone(), json!({"from": booked[&it.field], "to": to}));
+            changes.insert(it.field.clone(), json!({"from": booked.get(&it.field), "to": to}));
         }
     }
     let is_moved = !changes.is_empty();

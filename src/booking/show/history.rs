@@ -130,10 +130,11 @@ impl Story {
 
     /// What was asked for, and each time that it was sent.
     fn attempt(&mut self, attempt: &Attempt) {
-        let (key, requested) = (attempt.idempotency_key.as_str(), attempt.canonical());
+        let (key, wish) = (attempt.idempotency_key.as_str(), attempt.wish());
         let source = if key.starts_with("batch-") { "batch" } else { "book" };
-        let (venue, party) = (plain(&requested["venue_id"]), plain(&requested["party_size"]));
-        let when = time_text(&requested["datetime"]);
+        let text = |text: Option<String>| text.unwrap_or_default();
+        let (venue, party) = (wish.venue(), text(wish.text("party_size")));
+        let when = text(wish.time_text());
         let text = format!("requested with bookctl {source}: {venue} {when} for {party}");
         let details =
             json!({"idempotency_key": key, "from": source, "request": attempt.request.body});

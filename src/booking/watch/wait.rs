@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::app::in_flight::InFlight;
@@ -14,6 +13,7 @@ use crate::platform::pace;
 use crate::service::client::{Answer, show_call};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::id::{id as valid_id, same_id};
+use crate::service::documents::wish::Wish;
 use crate::service::time::duration::in_units;
 
 /// The first pause between two reads. Each pause is longer than the one before, up to a maximum.
@@ -65,7 +65,7 @@ fn checked(booking: Booking, id: &str) -> Result<Booking> {
 }
 
 /// A booking under the same id with another venue or guest is another booking.
-pub(crate) fn verify_same(records: &Records, before: &Value, booking: Booking) -> Result<Booking> {
+pub(crate) fn verify_same(records: &Records, before: &Wish, booking: Booking) -> Result<Booking> {
     let verdict = verdict::of_known(records, before, &booking);
     let Some(difference) = verdict.refusal.filter(|_| verdict.is_another) else {
         return Ok(booking);
@@ -102,7 +102,7 @@ pub(crate) async fn until(
     let mut pause = FIRST_PAUSE * beside;
     let mut is_noted = false;
     let (mut seen, mut failed) = (None, None);
-    let mut first = known.as_ref().map(|it| it.value().clone());
+    let mut first: Option<Wish> = None;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let limit = left.clamp(FIRST_PAUSE, LONGEST_READ);
@@ -115,11 +115,12 @@ pub(crate) async fn until(
             }
         };
         let left = deadline.saturating_duration_since(Instant::now());
-        let rest = match read
-            .and_then(|it| verify_same(records, first.as_ref().unwrap_or(&Value::Null), it))
-        {
+        let same = |it: Booking| {
+            let first = first.get_or_insert_with(|| Wish::from_request(it.value()));
+            verify_same(records, first, it)
+        };
+        let rest = match read.and_then(same) {
             Ok(booking) => {
-                first.get_or_insert_with(|| booking.value().clone());
                 if is_done(&booking, left)? || left.is_zero() {
                     return Ok(booking);
                 }

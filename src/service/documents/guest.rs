@@ -1,10 +1,7 @@
 //! Who a guest is: names, email addresses and phone numbers, compared as people write them.
 
-use serde_json::Value;
-
 use super::field_value::Agreement;
 use super::text_fold::{digits, fold};
-use crate::json::plain;
 
 /// Characters with which a service masks part of a text.
 pub(super) const MASKS: [char; 5] = ['*', '•', '●', '…', '#'];
@@ -86,12 +83,11 @@ pub(crate) fn folded_name(name: &str) -> String {
     name_words(name).join(" ")
 }
 
-/// What identifies the guest of a document, so that equal guests have one mark in common: the
-/// folded name, the phone number, the email address.
-pub(crate) fn guest_marks(document: &Value) -> Vec<String> {
-    let field = |name: &str| document.pointer("/customer")?.get(name).map(plain);
-    let email = field("email").map(|email| email.trim().to_lowercase());
-    let phone = field("phone").map(|phone| digits(&phone).trim_start_matches('0').to_owned());
-    let marks = [field("name").map(|name| folded_name(&name)), phone, email];
-    marks.into_iter().flatten().filter(|it| !it.is_empty()).collect()
+/// What a field of a guest is recognized by: the folded name, the phone number, the email address.
+pub(super) fn guest_mark(field: &str, text: &str) -> String {
+    match field {
+        "name" => folded_name(text),
+        "phone" => digits(text).trim_start_matches('0').to_owned(),
+        _ => text.trim().to_lowercase(),
+    }
 }

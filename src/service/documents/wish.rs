@@ -2,27 +2,28 @@
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::booking::Booking;
 pub(crate) use super::field_value::Agreement;
 use super::field_value::{FieldValue, count};
-use super::guest::{MASKS, email_agreement, folded_name, name_agreement, phone_agreement};
+use super::guest::{MASKS, email_agreement, guest_mark, name_agreement, phone_agreement};
 use super::id::same_id;
 use super::text_fold::fold;
 use crate::json::plain;
-use crate::service::time::document_time::{DocumentTime, is_same_time};
+use crate::service::time::document_time::{DocumentTime, is_same_time, time_text};
 
 /// The seconds of a quarter of an hour: zones' offsets are multiples, up to 14 hours.
 const QUARTER: i64 = 15 * 60;
 const LARGEST_OFFSET: i64 = 14 * 3600;
 
-/// What a request asks for, read once from its body in the contract's shape.
+/// What a request asks for, read once from its body in the contract's shape: each scalar with its
+/// path, such as `customer.name`.
+///
+/// Beside it stand `BookingRequest`, which is what is sent, and the journal's `RecordedRequest`, by
+/// which a key is never used for anything else.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wish {
-    /// Each scalar with its path, such as `customer.name`.
-    fields: Vec<(String, Value)>,
-}
+pub(crate) struct Wish(Vec<(String, Value)>);
 
 /// What a field that differs means for a booking, by the table of `booking/verdict.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,33 +49,79 @@ pub(crate) struct Compared {
 
 impl Wish {
     pub(crate) fn from_request(requested: &Value) -> Self {
+        requested.as_object().map(Wish::from_fields).unwrap_or_default()
+    }
+
+    pub(crate) fn from_fields(requested: &Map<String, Value>) -> Self {
         let mut wish = Wish::default();
         wish.collect("", requested);
         wish
     }
 
-    fn collect(&mut self, path: &str, value: &Value) {
-        match value {
-            Value::Object(object) => {
-                for (name, value) in object {
-                    let dot = if path.is_empty() { "" } else { "." };
-                    self.collect(&format!("{path}{dot}{name}"), value);
-                }
+    fn collect(&mut self, place: &str, object: &Map<String, Value>) {
+        for (name, value) in object {
+            match value {
+                Value::Object(inner) => self.collect(&format!("{place}{name}."), inner),
+                Value::Array(_) => {}
+                scalar if plain(scalar).trim().is_empty() => {}
+                scalar => self.0.push((format!("{place}{name}"), scalar.clone())),
             }
-            Value::Array(_) | Value::Null => {}
-            // What chooses the time, and what no booking repeats.
-            _ if matches!(path, "availability_id" | "webhook_url") => {}
-            scalar if plain(scalar).trim().is_empty() => {}
-            scalar => self.fields.push((path.to_owned(), scalar.clone())),
         }
     }
 
+    /// These fields of it alone.
+    pub(crate) fn narrowed(mut self, fields: &[&str]) -> Self {
+        self.0.retain(|(name, _)| fields.contains(&name.as_str()));
+        self
+    }
+
     pub(crate) fn get(&self, field: &str) -> Option<&Value> {
-        self.fields.iter().find(|(name, _)| name == field).map(|(_, value)| value)
+        self.0.iter().find(|(name, _)| name == field).map(|(_, value)| value)
     }
 
     pub(crate) fn text(&self, field: &str) -> Option<String> {
         self.get(field).map(plain)
+    }
+
+    pub(crate) fn venue(&self) -> String {
+        self.text("venue_id").unwrap_or_default()
+    }
+
+    pub(crate) fn guest(&self) -> Option<String> {
+        self.text("customer.name")
+    }
+
+    pub(crate) fn time(&self) -> Option<DocumentTime> {
+        DocumentTime::read(self.get("datetime")?)
+    }
+
+    /// Its time for people.
+    pub(crate) fn time_text(&self) -> Option<String> {
+        self.get("datetime").map(time_text)
+    }
+
+    /// What identifies the guest by this field of the customer.
+    pub(crate) fn guest_mark(&self, field: &str) -> Option<String> {
+        let mark = guest_mark(field, &self.text(&format!("customer.{field}"))?);
+        Some(mark).filter(|mark| !mark.is_empty())
+    }
+
+    /// What identifies the guest.
+    pub(crate) fn guest_marks(&self) -> Vec<String> {
+        ["name", "phone", "email"].into_iter().filter_map(|field| self.guest_mark(field)).collect()
+    }
+
+    pub(crate) fn is_for_guest_of(&self, other: &Self) -> bool {
+        let own = self.guest_marks();
+        other.guest_marks().iter().any(|mark| own.contains(mark))
+    }
+
+    /// Whether both ask for one booking: the same venue, time, party and name.
+    pub(crate) fn is_same_booking(&self, other: &Self) -> bool {
+        let is_same = |field: &&str| self.text(field) == other.text(field);
+        is_same_time(self.time(), other.time())
+            && ["venue_id", "party_size"].iter().all(is_same)
+            && self.guest_mark("name") == other.guest_mark("name")
     }
 }
 
@@ -97,7 +144,9 @@ pub(crate) fn compare(
     is_first: bool,
 ) -> Vec<Compared> {
     let mut found = Vec::new();
-    for (field, value) in &wish.fields {
+    // What chooses the time, and what no booking repeats.
+    let is_compared = |field: &str| !matches!(field, "availability_id" | "webhook_url");
+    for (field, value) in wish.0.iter().filter(|(field, _)| is_compared(field)) {
         let agreement = agreement(field, value, booking, clock);
         let from = format!("/last_modification/changes/{field}/from");
         let from = booking.value().pointer(&from).filter(|it| !it.is_null());
@@ -126,16 +175,6 @@ pub(crate) fn compare(
     }
     weigh_guest(&mut found, is_first);
     found
-}
-
-/// Whether two requests ask for one booking: the same venue, time, party and name.
-pub(crate) fn is_same_booking(one: &Value, other: &Value) -> bool {
-    let time = |requested| DocumentTime::from_field(requested, "datetime");
-    let text = |requested: &Value, field: &str| requested.pointer(field).map(plain);
-    let name = |requested: &Value| text(requested, "/customer/name").map(|name| folded_name(&name));
-    is_same_time(time(one), time(other))
-        && ["/venue_id", "/party_size"].iter().all(|field| text(one, field) == text(other, field))
-        && name(one) == name(other)
 }
 
 /// The name decides who the guest is. Where none can be compared, the email address or the phone

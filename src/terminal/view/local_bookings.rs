@@ -41,15 +41,14 @@ pub(crate) struct BookingRow {
 impl BookingRow {
     /// A request whose result is not known, with its venue's id.
     pub(crate) fn from_request(attempt: &Attempt) -> Self {
-        let requested = |pointer| attempt.canonical().pointer(pointer);
-        let text = |pointer| requested(pointer).map(plain).unwrap_or_default();
+        let wish = attempt.wish();
         Self {
-            guest: text("/customer/name"),
-            time: FieldValue::from_value(requested("/datetime"), DocumentTime::read),
+            guest: wish.guest().unwrap_or_default(),
+            time: FieldValue::from_value(wish.get("datetime"), DocumentTime::read),
             time_mark: "",
             status: TableCell::from(Word::UNRESOLVED.human),
-            party: text("/party_size"),
-            venue: text("/venue_id"),
+            party: wish.text("party_size").unwrap_or_default(),
+            venue: wish.venue(),
             id: attempt.idempotency_key.clone(),
         }
     }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::json::plain;
 use crate::outcome::{Error, Result};
 use crate::service::client::VENDOR_PAYMENT;
+use crate::service::documents::wish::Wish;
 use crate::service::time::document_time::DocumentTime;
 use crate::service::time::when::When;
 use crate::terminal::output::cut;
@@ -80,8 +81,8 @@ pub(crate) struct BatchRow {
 }
 
 impl BatchRow {
-    pub(crate) fn guest(&self) -> String {
-        self.body.pointer("/customer/name").map(plain).unwrap_or_default()
+    pub(crate) fn wish(&self) -> Wish {
+        Wish::from_request(&self.body)
     }
 }
 
