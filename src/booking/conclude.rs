@@ -4,8 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::finish::{Recorded, emit_booking, finish_recorded, record};
-use super::terms::asked_for;
-use super::verdict::{MODIFIED, compared, of_known, setting, tell};
+use super::verdict::{MODIFIED, compared, of_create, setting, tell};
 use super::watch::wait::read_booking;
 use crate::app::{Api, Facts, Records, Ui};
 use crate::outcome::{Code, Error, Exit, Result};
@@ -24,8 +23,8 @@ pub(crate) fn finish_created(
     booking: &Booking,
     is_on_screen: bool,
 ) -> Result<Exit> {
-    let verdict = of_known(records, &asked_for(records, booking), booking);
     let recorded = record(records, ui, booking);
+    let verdict = of_create(booking, &recorded.found, true);
     let exit = finish_recorded(facts, records, ui, booking, &recorded, |view| {
         view.unshown = verdict.unshown_sentence(facts.mapping());
         view.is_on_screen = is_on_screen;

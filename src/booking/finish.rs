@@ -93,12 +93,8 @@ pub(crate) fn record(records: &Records, ui: &Ui, booking: &Booking) -> Recorded 
     recorded
 }
 
-/// Ends a command that wrote: records the booking, writes it, and returns the exit code of its
-/// status, or 16 if it is not the one that the journal says was asked for.
-pub(crate) fn finish(facts: &Facts, records: &Records, ui: &Ui, booking: &Booking) -> Result<Exit> {
-    finish_recorded(facts, records, ui, booking, &record(records, ui, booking), |_| {})
-}
-
+/// Ends a command that wrote: writes a booking, and returns the exit code of its status, or 16 if it
+/// is not the one that the journal says was asked for.
 pub(crate) fn finish_recorded(
     facts: &Facts,
     records: &Records,

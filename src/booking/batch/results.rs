@@ -10,37 +10,17 @@ use crate::outcome::code::exit_for_refusal;
 use crate::outcome::{Code, Error, ErrorCode, Exit, Result};
 use crate::service::documents::booking::Booking;
 
-/// What a row ends with, under the key of its `retry`-th new try.
-pub(crate) struct RowResult<'a> {
-    pub(crate) keyed: &'a KeyedRow,
-    pub(crate) retry: u32,
-    pub(crate) outcome: Result<Booking>,
-}
-
-impl RowResult<'_> {
-    /// The exit code that `book` would have had for this row alone.
-    pub(crate) fn exit(&self) -> Exit {
-        match &self.outcome {
-            Ok(booking) => booking.exit(),
-            Err(error) => error.exit,
-        }
-    }
-
-    /// What is printed. The booking is the service's own text, byte for byte.
-    pub(crate) fn line(&self) -> RowLine {
-        let (booking, error) = match &self.outcome {
-            Ok(booking) => (Some(booking.document.clone()), None),
-            // The row has this booking, and did not get the one that it asks for.
-            Err(error) if error.code == Code::AlreadyBooked => (error.body.clone(), Some(error)),
-            Err(error) => (None, Some(error)),
-        };
-        RowLine {
-            idempotency_key: self.keyed.key(self.retry),
-            exit: self.exit(),
-            booking,
-            error: error.map(|error| error.to_json()),
-        }
-    }
+/// What is printed of a row under this key. The booking is the service's own text, byte for byte;
+/// the exit code is what `book` would have had for this row alone.
+pub(crate) fn row_line(idempotency_key: String, outcome: &Result<Booking>) -> RowLine {
+    let (booking, error) = match outcome {
+        Ok(booking) => (Some(booking.document.clone()), None),
+        // The row has this booking, and did not get the one that it asks for.
+        Err(error) if error.code == Code::AlreadyBooked => (error.body.clone(), Some(error)),
+        Err(error) => (None, Some(error)),
+    };
+    let exit = outcome.as_ref().map_or_else(|error| error.exit, Booking::exit);
+    RowLine { idempotency_key, exit, booking, error: error.map(|error| error.to_json()) }
 }
 
 /// The attempt under a key of a row, if it is for this row. Another one is refused by the journal
@@ -111,7 +91,7 @@ pub(crate) fn known_line(
         }
         None => Err(unsent()),
     };
-    Ok(RowResult { keyed, retry, outcome }.line())
+    Ok(row_line(keyed.key(retry), &outcome))
 }
 
 /// The booking that an attempt made, as the journal keeps it, or why there is none.

@@ -9,7 +9,7 @@ use super::NotConfirmed;
 use super::keys::KeyedRow;
 use super::replaced::Replaced;
 use super::request::{asks_same, refuses_all, row_request};
-use super::results::{RowResult, last_try, own_attempt, refusal, unsent};
+use super::results::{last_try, own_attempt, refusal, row_line, unsent};
 use super::rows::ranges;
 use crate::app::in_flight::BatchProgress;
 use crate::app::{Api, Records, Ui};
@@ -89,12 +89,13 @@ impl BatchRun<'_> {
                 progress.say(&format!("{} not confirmed", failed.rows.len()));
             }
             self.misread.set(Misread::No);
-            let result = self.book(keyed).await;
+            let (key, outcome) = self.book(keyed).await;
             self.release(keyed);
             done += 1;
-            let exit = result.exit();
+            let line = row_line(key, &outcome);
+            let exit = line.exit;
             if exit != Exit::Done {
-                let error = result.outcome.as_ref().err();
+                let error = outcome.as_ref().err();
                 failed.add(keyed, error.and_then(|error| error.hint.as_deref()));
             }
             let misread = self.misread.get();
@@ -105,13 +106,12 @@ impl BatchRun<'_> {
             }
             let is_misread = misread == Misread::New;
             let is_last = refuses_all(exit) || is_misread || unknown_in_a_row == UNKNOWN_IN_A_ROW;
-            let ends_here = is_last && result.outcome.is_err();
+            let ends_here = is_last && outcome.is_err();
             if !ends_here {
                 self.note_progress(done);
             }
             // If the first row fails with every row's error, that error is the result.
             if !ends_here || done > 1 || is_misread {
-                let line = result.line();
                 // A result that cannot be stored is printed all the same.
                 let journal = self.records.journal();
                 let _ = journal.and_then(|it| it.end_row(self.batch, &keyed.first, &line));
@@ -125,12 +125,12 @@ impl BatchRun<'_> {
                 read?;
             }
             progress.step();
-            if let Err(error) = result.outcome
+            if let Err(error) = outcome
                 && ends_here
             {
                 let mut error = self.stopped(error, "at", done);
                 for keyed in left.iter().filter(|_| is_misread) {
-                    emit(keyed, &RowResult { keyed, retry: 0, outcome: Err(unsent()) }.line())?;
+                    emit(keyed, &row_line(keyed.key(0), &Err(unsent())))?;
                 }
                 if failed.rows.len() < done || is_misread {
                     error.exit = Exit::PartialBatch;
@@ -253,14 +253,15 @@ impl BatchRun<'_> {
         }
     }
 
-    async fn book<'r>(&self, keyed: &'r KeyedRow) -> RowResult<'r> {
+    /// What a row ends with, under which of its keys.
+    async fn book(&self, keyed: &KeyedRow) -> (String, Result<Booking>) {
         let mut retry = match last_try(&self.api.facts, self.records, keyed) {
             Ok(retry) => retry,
-            Err(error) => return RowResult { keyed, retry: 0, outcome: Err(error) },
+            Err(error) => return (keyed.key(0), Err(error)),
         };
         loop {
             if let Some(outcome) = self.book_under(keyed, retry).await.transpose() {
-                return RowResult { keyed, retry, outcome };
+                return (keyed.key(retry), outcome);
             }
             retry += 1;
         }
@@ -294,43 +295,33 @@ impl BatchRun<'_> {
         {
             return Err(refusal.idempotency_key(&key));
         }
-        let is_resolved = |attempt: &&Attempt| attempt.state == State::Resolved;
-        let settled = attempt.as_ref().filter(is_resolved);
-        let unresolved = attempt.as_ref().filter(|attempt| !is_resolved(attempt));
-        let (first, existed_before) = match settled.and_then(|it| it.booking_id.as_deref()) {
-            Some(id) => match journal.ended(id)? {
-                Some(booking) => (booking, true),
-                None => (wait::read_booking(api, id).await?, true),
-            },
-            None => {
-                let read = match unresolved {
-                    Some(attempt) => open_attempts::resolve_by_read(api, records, attempt)
-                        .await
-                        .inspect_err(|_| self.misread.set(Misread::Known))?,
-                    None => None,
-                };
-                match read {
-                    Some(booking) => (booking, true),
-                    None => {
-                        let created = self.send(keyed, &key, attempt.as_ref()).await?;
-                        (created.booking, created.existed_before)
-                    }
+        let known = match &attempt {
+            Some(Attempt { state: State::Resolved, booking_id: Some(id), .. }) => {
+                match journal.ended(id)? {
+                    None => Some(wait::read_booking(api, id).await?),
+                    ended => ended,
                 }
             }
+            Some(attempt) => open_attempts::resolve_by_read(api, records, attempt)
+                .await
+                .inspect_err(|_| self.misread.set(Misread::Known))?,
+            None => None,
         };
-        self.check(&key, &first, existed_before, keyed)?;
+        let (mut booking, existed_before) = match known {
+            Some(booking) => (booking, true),
+            None => {
+                let created = self.send(keyed, &key, attempt.as_ref()).await?;
+                (created.booking, created.existed_before)
+            }
+        };
+        self.check(&key, &booking, existed_before, keyed)?;
         // A card may be charged twice, and a cancelled visit is not wanted again.
-        let is_over = matches!(first.status(), Status::Failed | Status::Expired);
-        if existed_before && self.retry_failed && is_over && !first.may_stand() {
+        let is_over = matches!(booking.status(), Status::Failed | Status::Expired);
+        if existed_before && self.retry_failed && is_over && !booking.may_stand() {
             return Ok(None);
         }
-        let booking = match self.wait {
-            Some(longest) => {
-                wait::wait_while_processing(api, records, ui, first.clone(), longest).await?
-            }
-            None => first.clone(),
-        };
-        if self.wait.is_some() {
+        if let Some(longest) = self.wait {
+            booking = wait::wait_while_processing(api, records, ui, booking, longest).await?;
             self.check(&key, &booking, existed_before, keyed)?;
         }
         if existed_before || self.wait.is_some() {

@@ -13,9 +13,7 @@ use crate::json::plain;
 use crate::outcome::{Error, Result};
 use crate::platform::shell;
 use crate::service::client::call::fields_of;
-use crate::service::client::{
-    BookingRequest, Customer, NewBooking, SearchLocation, VENDOR_PAYMENT, with_fields,
-};
+use crate::service::client::{BookingRequest, SearchLocation, VENDOR_PAYMENT, with_fields};
 use crate::service::documents::contact;
 use crate::service::documents::field::pairs;
 use crate::service::documents::slot::Slot;
@@ -226,20 +224,19 @@ impl BookingDraft {
         let slot = self.slot.as_ref().map(Slot::id_value);
         let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;
         let options = self.options.clone();
-        let booking = NewBooking {
-            venue_id: venue.id_value(),
-            provider: options.provider,
-            datetime,
-            availability_id: slot.or_else(|| self.slot_id.as_deref().map(Value::from)),
-            party_size: options.party.ok_or_else(|| missing("party size"))?,
-            customer: Customer {
-                name: options.name.ok_or_else(|| missing("guest"))?,
-                email: options.email,
-                phone: options.phone,
-            },
-            end_user: options.end_user,
-            payment_collection: options.payment.map(|_| VENDOR_PAYMENT),
-        };
+        let party = options.party.ok_or_else(|| missing("party size"))?;
+        let name = options.name.ok_or_else(|| missing("guest"))?;
+        let booking = json!({
+            "venue_id": venue.id_value(),
+            "provider": options.provider,
+            // Exactly as the slot was offered, a text or a number.
+            "datetime": datetime,
+            "availability_id": slot.or_else(|| self.slot_id.as_deref().map(Value::from)),
+            "party_size": party,
+            "customer": {"name": name, "email": options.email, "phone": options.phone},
+            "end_user": options.end_user,
+            "payment_collection": options.payment.map(|_| VENDOR_PAYMENT),
+        });
         BookingRequest::new(mapping, fields_of(&booking), &self.fields)
     }
 

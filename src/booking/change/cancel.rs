@@ -1,4 +1,4 @@
-use serde_json::json;
+use serde_json::{Map, Value};
 
 use super::send;
 use super::written::Written;
@@ -65,8 +65,9 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
     let is_decided = |booking: &Booking| {
         booking.status() == Status::Cancelled || booking.error_code() == UNSUPPORTED
     };
-    let facts = args.reason.as_ref().map_or(json!({}), |it| json!({ "reason": it }));
-    let written = Written::new(records, ui, id, WriteKind::Cancel, facts);
+    let reason = args.reason.map(|it| ("reason".to_owned(), it.into()));
+    let requested: Map<String, Value> = reason.into_iter().collect();
+    let written = Written::new(records, ui, id, WriteKind::Cancel, requested.clone().into());
     let sent = send::change(api, ui, id, call, "cancellation", &written, is_decided).await;
     let booking = sent.map_err(|error| pick::not_found(records, ui, id, error))?;
     let is_decided = is_decided(&booking);
@@ -78,7 +79,6 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
         Status::Cancelled => warn_of_fee(&api.facts, records, ui, &booking),
         _ => {}
     }
-    let requested = args.reason.map(|it| ("reason".to_owned(), it.into())).into_iter().collect();
     let exit = finish_changed(
         &api.facts,
         records,

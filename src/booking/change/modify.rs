@@ -136,7 +136,8 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
     if let Some(before) = before.as_ref().filter(unchanged) {
         let note = "Nothing to change: the booking is like this already.";
         ui.out.note(note);
-        return finish::finish(&api.facts, records, ui, before);
+        let recorded = finish::record(records, ui, before);
+        return finish::finish_recorded(&api.facts, records, ui, before, &recorded, |_| {});
     }
     let time = requested.get("datetime").and_then(DocumentTime::read);
     let slot = match (&known, &time) {

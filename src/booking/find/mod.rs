@@ -271,15 +271,15 @@ async fn open_bookings(api: &Api, ui: &Ui) -> Result<Vec<Booking>> {
     };
     let mapping = api.facts.mapping();
     let listed = body.as_ref().and_then(|body| mapping.bookings_in(body, "open_bookings"));
-    let unread = listed.as_ref().map_or(0, |open| open.unread);
+    let unread = listed.as_ref().map_or(0, |(_, unread)| *unread);
     let cannot =
         format!("{unread} of the open bookings cannot be read: `id` or `status` is missing");
     let why = match listed {
-        Some(open) if unread == 0 || !open.bookings.is_empty() => {
+        Some((bookings, _)) if unread == 0 || !bookings.is_empty() => {
             if unread > 0 {
                 ui.out.warn(&cannot);
             }
-            return Ok(open.bookings);
+            return Ok(bookings);
         }
         Some(_) => cannot,
         None => "the response has no list of open bookings".to_owned(),

@@ -112,7 +112,7 @@ pub(crate) async fn booking_or_pick(
                 return Ok(NamedBooking { id: one.booking.id().to_owned(), read: None });
             }
             ui.out.note(&format!("Bookings that match \"{}\":", visible(&id)));
-            let id = choose(&api.facts, records, ui, which_booking(), &found).await?;
+            let id = choose(&api.facts, records, ui, &found).await?;
             Ok(NamedBooking { id, read: None })
         }
         Some(Err(error)) if error.code == Code::Interrupted => Err(error),
@@ -130,8 +130,7 @@ async fn pick_booking(
     ui: &Ui,
     offered: fn(&Status) -> bool,
 ) -> Result<String> {
-    let question = which_booking();
-    ui.prompter.check(&question)?;
+    ui.prompter.check(&which_booking())?;
     let mut found = stored(facts, records, ui, None)?;
     if found.more {
         let what = format!("These are the newest {MOST} bookings.");
@@ -142,7 +141,7 @@ async fn pick_booking(
     if found.stored.is_empty() && !offered(&Status::Confirmed) {
         return Err(Error::usage("no booking here is waiting for an answer"));
     }
-    choose(facts, records, ui, question, &found.stored).await
+    choose(facts, records, ui, &found.stored).await
 }
 
 /// The bookings of this computer, or those that a text finds, in the order of `bookings`.
@@ -174,12 +173,11 @@ async fn choose(
     facts: &Facts,
     records: &Records,
     ui: &Ui,
-    question: Question,
     stored: &[KeptBooking],
 ) -> Result<String> {
     let now = facts.service_now();
     let rows = stored.iter().map(|stored| BookingRow::from_recorded(stored, now));
-    let id = pick_row(facts, ui, question, rows.collect()).await?;
+    let id = pick_row(facts, ui, which_booking(), rows.collect()).await?;
     records.remember_last(RecentList::LastBooking, &id);
     Ok(id)
 }

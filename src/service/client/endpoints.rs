@@ -87,28 +87,9 @@ fn search(
     Call::written(mapping, kind, path, body)?.with_fields(&fields)
 }
 
-#[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct NewBooking {
-    pub(crate) venue_id: Value,
-    pub(crate) provider: Option<String>,
-    /// Exactly as the slot was offered, a text or a number.
-    pub(crate) datetime: Value,
-    pub(crate) availability_id: Option<Value>,
-    pub(crate) party_size: u32,
-    pub(crate) customer: Customer,
-    pub(crate) end_user: Option<String>,
-    pub(crate) payment_collection: Option<&'static str>,
-}
-
 pub(crate) const VENDOR_PAYMENT: &str = "vendor_external";
 
-#[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Customer {
-    pub(crate) name: String,
-    pub(crate) email: Option<String>,
-    pub(crate) phone: Option<String>,
-}
-
+/// A `Wish` as it is sent, in the service's names or shape.
 #[derive(Clone, Debug)]
 pub(crate) struct BookingRequest {
     pub(crate) requested: Value,
@@ -328,10 +309,8 @@ mod tests {
 
     #[test]
     fn a_slots_datetime_is_sent_byte_for_byte() {
-        let body = fields_of(&NewBooking {
-            datetime: "2026-12-01T19:30:00.000+01:00".into(),
-            ..NewBooking::default()
-        });
+        let slot = json!({"datetime": "2026-12-01T19:30:00.000+01:00", "availability_id": null});
+        let body = fields_of(&slot);
         assert_eq!(body["datetime"], "2026-12-01T19:30:00.000+01:00");
         assert!(!body.contains_key("availability_id"));
     }

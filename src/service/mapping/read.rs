@@ -33,13 +33,6 @@ pub(crate) struct List<T> {
     pub(crate) place: String,
 }
 
-/// Bookings that a document lists beside what it is about.
-#[derive(Debug)]
-pub(crate) struct OpenBookings {
-    pub(crate) bookings: Vec<Booking>,
-    pub(crate) unread: usize,
-}
-
 impl Mapping {
     /// Reads a booking. `after_write` is whether the document answers a call that changed
     /// something: an expression that fails there must not hide the booking, so it is then looked
@@ -118,9 +111,13 @@ impl Mapping {
         }
     }
 
-    /// Reads the bookings in a document that is about something else, such as the unfinished ones
-    /// of a 404. `None` where there is no list at all.
-    pub(crate) fn bookings_in(&self, document: &Document, place: &str) -> Option<OpenBookings> {
+    /// The bookings in a document that is about something else, such as the unfinished ones of a
+    /// 404, and how many cannot be read. `None` where there is no list at all.
+    pub(crate) fn bookings_in(
+        &self,
+        document: &Document,
+        place: &str,
+    ) -> Option<(Vec<Booking>, usize)> {
         let value = match self.refusal(document) {
             Some(translated) => Cow::Owned(translated),
             None => flattened(document),
@@ -128,7 +125,7 @@ impl Mapping {
         let found = elements(&value, Shape::Booking, place).ok()?;
         let bookings: Vec<Booking> = found.objects.into_iter().filter_map(booking_of).collect();
         let unread = found.elements - bookings.len();
-        Some(OpenBookings { bookings, unread })
+        Some((bookings, unread))
     }
 
     pub(crate) fn bookings_within(&self, refusal: &Document) -> Vec<Booking> {

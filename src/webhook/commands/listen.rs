@@ -113,13 +113,15 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     };
     let (listener, mut events) = Listener::start(listening, app, socket, store.clone())?;
     let mut display = Display { ui, totals: Totals::default(), warnings: BTreeSet::new() };
-    let mut takeover = None;
     let served = tokio::select! {
         biased;
         _ = signals.next() => Ok(()),
         served = async {
-            takeover = UrlTakeover::take(api, ready.url.clone()).await?;
-            ready.registered = takeover.is_some();
+            // Another service has a dashboard for it.
+            if api.is_sandbox().await {
+                set_url(api, Some(&ready.url), true).await?;
+                ready.registered = true;
+            }
             if let Some(file) = &ready_file {
                 file.write(&ready.url)?;
             }
@@ -132,8 +134,8 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     };
     drop(ready_file);
     let restored = async {
-        if let Some(takeover) = takeover {
-            takeover.restore(api, ui).await;
+        if ready.registered {
+            restore_url(api, ui, &ready.url).await;
         }
     };
     tokio::join!(listener.stop(), restored);
@@ -211,43 +213,26 @@ impl Display<'_> {
     }
 }
 
-/// A sandbox's webhook URL that is set to the listener. The sandbox keeps the one from before.
-struct UrlTakeover {
-    ours: String,
-}
-
-impl UrlTakeover {
-    /// Sets the webhook URL to `ours`; `None` if the service, no sandbox, has a dashboard for it.
-    async fn take(api: &Api, ours: String) -> Result<Option<Self>> {
-        if !api.is_sandbox().await {
-            return Ok(None);
+/// Restores a sandbox's previous webhook URL, which it keeps, unless another one than `ours` has been
+/// set since. A listener that was killed restores nothing.
+async fn restore_url(api: &Api, ui: &Ui, ours: &str) {
+    let mut previous = "URL".to_owned();
+    let restored = async {
+        let settings = api.control(Call::get(SETTINGS)).await?.document;
+        let url = settings.str("webhook_url");
+        let is_listeners = settings.value()["webhook_url_stays"] == true;
+        if url == Some(ours) || is_listeners && !listens(url).await {
+            let before = settings.str("webhook_url_before");
+            before.unwrap_or("null").clone_into(&mut previous);
+            set_url(api, before, false).await?;
         }
-        set_url(api, Some(&ours), true).await?;
-        Ok(Some(UrlTakeover { ours }))
-    }
-
-    /// Restores the previous URL, unless another one has been set since. A listener that was killed
-    /// restores nothing.
-    async fn restore(self, api: &Api, ui: &Ui) {
-        let ours = &self.ours;
-        let mut previous = "URL".to_owned();
-        let restored = async {
-            let settings = api.control(Call::get(SETTINGS)).await?.document;
-            let url = settings.str("webhook_url");
-            let is_listeners = settings.value()["webhook_url_stays"] == true;
-            if url == Some(ours) || is_listeners && !listens(url).await {
-                let before = settings.str("webhook_url_before");
-                before.unwrap_or("null").clone_into(&mut previous);
-                set_url(api, before, false).await?;
-            }
-            Ok::<_, Error>(())
-        };
-        if !matches!(timeout(RESTORE_TIMEOUT, restored).await, Ok(Ok(()))) {
-            ui.out.warn(&format!(
-                "the sandbox's webhook URL is still {ours}; restore it with: \
-                 bookctl sandbox organization -F webhook_url={previous}"
-            ));
-        }
+        Ok::<_, Error>(())
+    };
+    if !matches!(timeout(RESTORE_TIMEOUT, restored).await, Ok(Ok(()))) {
+        ui.out.warn(&format!(
+            "the sandbox's webhook URL is still {ours}; restore it with: \
+             bookctl sandbox organization -F webhook_url={previous}"
+        ));
     }
 }
 

@@ -20,51 +20,25 @@ use crate::terminal::output::cut;
 const MOST_SHOWN: usize = 20;
 
 /// A field of a row: its name, as a column and in a JSON line, and what its value must be.
-struct Field {
-    name: &'static str,
-    is_required: bool,
-    form: &'static str,
-    is_valid: fn(&Value) -> bool,
-}
+type Field = (&'static str, &'static str, fn(&Value) -> bool);
 
 /// In the order in which they are sent.
 const FIELDS: [Field; 12] = [
-    Field::required("venue_id", "an id", is_id),
-    Field::optional("provider", "text", Value::is_string),
-    Field::required(
-        "datetime",
-        "a time, e.g. 2026-12-01 19:30 or 2026-12-01T19:30:00+01:00",
-        is_time,
-    ),
-    Field::optional("availability_id", "an id", is_id),
-    Field::required("party_size", "a whole number from 1", is_party),
-    Field::required("customer.name", "text", Value::is_string),
-    Field::optional("customer.email", "text", Value::is_string),
-    Field::optional("customer.phone", "a phone number as text, e.g. +442079460018", is_phone),
-    Field::optional("end_user", "text", Value::is_string),
-    Field::optional("webhook_url", "text", Value::is_string),
-    Field::optional("payment_collection", VENDOR_PAYMENT, |it| it == VENDOR_PAYMENT),
-    Field::optional(OWN_KEY, "1 to 255 ASCII characters without spaces", is_own_key),
+    ("venue_id", "an id", is_id),
+    ("provider", "text", Value::is_string),
+    ("datetime", "a time, e.g. 2026-12-01 19:30 or 2026-12-01T19:30:00+01:00", is_time),
+    ("availability_id", "an id", is_id),
+    ("party_size", "a whole number from 1", is_party),
+    ("customer.name", "text", Value::is_string),
+    ("customer.email", "text", Value::is_string),
+    ("customer.phone", "a phone number as text, e.g. +442079460018", is_phone),
+    ("end_user", "text", Value::is_string),
+    ("webhook_url", "text", Value::is_string),
+    ("payment_collection", VENDOR_PAYMENT, |it| it == VENDOR_PAYMENT),
+    (OWN_KEY, "1 to 255 ASCII characters without spaces", is_own_key),
 ];
+const REQUIRED: [&str; 4] = ["venue_id", "datetime", "party_size", "customer.name"];
 const OWN_KEY: &str = "idempotency_key";
-
-impl Field {
-    const fn required(
-        name: &'static str,
-        form: &'static str,
-        is_valid: fn(&Value) -> bool,
-    ) -> Self {
-        Field { name, is_required: true, form, is_valid }
-    }
-
-    const fn optional(
-        name: &'static str,
-        form: &'static str,
-        is_valid: fn(&Value) -> bool,
-    ) -> Self {
-        Field { name, is_required: false, form, is_valid }
-    }
-}
 
 /// The separators of columns: the header's most frequent one counts, the last of equals.
 const SEPARATORS: [u8; 3] = [b';', b'\t', b','];
@@ -208,8 +182,9 @@ fn named(mut cells: Cells, ignored: &[String], noun: &str) -> Result<Cells, Mist
     let is_ignored = |name: &str| ignored.iter().any(|it| it.trim().eq_ignore_ascii_case(name));
     cells.retain(|(name, _)| !is_ignored(name));
     for (at, (name, _)) in cells.iter().enumerate() {
-        if !FIELDS.iter().any(|field| field.name == name) {
-            let known = FIELDS.map(|field| field.name).join(", ");
+        let known = FIELDS.map(|field| field.0);
+        if !known.contains(&name.as_str()) {
+            let known = known.join(", ");
             let why = format!(
                 "unknown {noun} `{name}`; the {noun}s are {known}; --ignore-columns leaves others out"
             );
@@ -296,14 +271,13 @@ fn csv_row(columns: &[String], record: &csv::StringRecord) -> Result<Cells, Mist
 /// that is left out.
 fn checked(cells: &Cells, number: usize) -> Result<BatchRow, Vec<Mistake>> {
     let (mut body, mut own_key, mut mistakes) = (Map::new(), None, Vec::new());
-    for field in &FIELDS {
-        let name = field.name;
+    for (name, form, is_valid) in FIELDS {
         let value = cells.iter().find(|cell| cell.0 == name).map(|cell| &cell.1);
         let given = value.filter(|value| !is_blank(value));
         let message = match given {
-            None if field.is_required => format!("{name} is missing"),
-            Some(value) if !(field.is_valid)(value) => {
-                format!("{name} must be {}, not {}", field.form, cut(&value.to_string(), 60))
+            None if REQUIRED.contains(&name) => format!("{name} is missing"),
+            Some(value) if !is_valid(value) => {
+                format!("{name} must be {}, not {}", form, cut(&value.to_string(), 60))
             }
             None => continue,
             Some(value) => {
