@@ -13,7 +13,6 @@ use crate::service::client::{Call, SearchLocation};
 use crate::service::documents::field::{Field, body, field};
 use crate::service::time::duration;
 use crate::service::time::retention::Retention;
-use crate::service::time::when::When;
 use crate::service::time::zone;
 
 /// How long a person waits for a booking that is processing.
@@ -43,21 +42,6 @@ pub(crate) fn degrees(text: &str, most: f64) -> Result<f64, String> {
     let degrees = text.trim().parse::<f64>().ok();
     let degrees = degrees.filter(|degrees| degrees.abs() <= most);
     degrees.ok_or_else(|| format!("must be degrees from -{most} to {most}, e.g. 51.5072"))
-}
-
-#[derive(clap::Args, Debug)]
-pub(crate) struct At {
-    /// Choose the time, such as `fri 19:30` [default: now]
-    #[arg(long, value_name = "WHEN", value_parser = When::parse)]
-    at: Option<When>,
-    #[command(flatten)]
-    pub(crate) zone: Zone,
-}
-
-impl At {
-    pub(crate) fn when(&self) -> When {
-        self.at.clone().unwrap_or_else(When::now)
-    }
 }
 
 #[derive(clap::Args, Debug)]

@@ -210,9 +210,4 @@ impl Recorded {
     pub(crate) fn is_it(&self) -> bool {
         !self.found.iter().any(Compared::is_another)
     }
-
-    /// Why it is not.
-    pub(crate) fn difference(&self) -> Option<String> {
-        self.found.iter().find(|it| it.is_another())?.clause()
-    }
 }

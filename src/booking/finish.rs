@@ -85,7 +85,9 @@ pub(crate) fn store(records: &Records, booking: &Booking) -> Recorded {
 pub(crate) fn record(records: &Records, ui: &Ui, booking: &Booking) -> Recorded {
     let has_record = records.has_journal() || ui.out.is_human();
     let recorded = if has_record { store(records, booking) } else { Recorded::default() };
-    if let Some(difference) = recorded.difference() {
+    if let Some(difference) =
+        recorded.found.iter().find(|it| it.is_another()).and_then(Compared::clause)
+    {
         let id = booking.id();
         ui.out.warn(&format!("booking {id} is not the one that was asked for: {difference}"));
     }
@@ -151,7 +153,6 @@ pub(crate) fn remember_shown(records: &Records, ui: &Ui, booking: &Booking) {
     }
 }
 
-/// Shows a call as it would be sent, without sending anything.
 pub(crate) fn preview(facts: &Facts, ui: &Ui, call: Call) -> Result<Exit> {
     ui.out.emit(&request_view(facts, call))?;
     Ok(Exit::Done)

@@ -4,7 +4,7 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use jiff::tz::TimeZone;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::arguments::{At, ExtraFields, Limit, Zone, degrees, near};
+use super::arguments::{ExtraFields, Limit, Zone, degrees, near};
 use super::book::{offer, walk};
 use super::find::pick;
 use super::watch::wait;
@@ -44,8 +44,11 @@ pub(crate) struct Args {
     /// Search at this longitude, with --lat
     #[arg(long, value_name = "DEGREES", requires = "lat", allow_negative_numbers = true, value_parser = |it: &str| degrees(it, 180.0))]
     lon: Option<f64>,
+    /// Choose the time, such as `fri 19:30` [default: now]
+    #[arg(long, value_name = "WHEN", value_parser = When::parse)]
+    at: Option<When>,
     #[command(flatten)]
-    when: At,
+    zone: Zone,
     /// Search for this many people
     #[arg(long, value_name = "N", value_parser = contact::party, allow_negative_numbers = true)]
     party: Option<u32>,
@@ -63,9 +66,9 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
     let point = point.map(|(latitude, longitude)| SearchLocation::At { latitude, longitude });
     let place = args.near.or(point);
     let place = place.ok_or_else(|| Error::usage("no place given: pass --near"))?;
-    let when = args.when.when();
-    let (now, own) = (api.facts.now()?, args.when.zone.tz.is_none());
-    let zone = args.when.zone.tz.unwrap_or_else(system_zone);
+    let when = args.at.unwrap_or_else(When::now);
+    let (now, own) = (api.facts.now()?, args.zone.tz.is_none());
+    let zone = args.zone.tz.unwrap_or_else(system_zone);
     let moment = offer::resolve(&when, now, &zone)?;
     let query = VenueQuery {
         vertical: args.vertical,

@@ -20,7 +20,6 @@ pub(crate) fn terms_asked_for(records: &Records, wish: &Wish) -> Option<Value> {
     (wish.venue() == seen.venue_id).then_some(seen.slot.value)
 }
 
-/// What the journal has of a booking.
 pub(crate) fn find_recorded(records: &Records, booking: &Booking) -> Option<KeptBooking> {
     records.has_journal().then(|| records.journal().ok())??.load_booking(booking.id()).ok()?
 }

@@ -32,7 +32,6 @@ pub(crate) struct Verdict {
     /// The setting of a profile that would read what was not understood.
     pub(crate) setting: Option<&'static str>,
     warnings: Vec<String>,
-    /// The fields that the response does not show.
     unshown: Vec<String>,
 }
 

@@ -52,6 +52,21 @@ fn changed(mut requested: Option<Json>, changes: Option<&Json>) -> Option<Json> 
     requested
 }
 
+impl From<Booking> for KeptBooking {
+    /// One of which nothing but itself is known.
+    fn from(booking: Booking) -> Self {
+        KeptBooking {
+            booking,
+            visit: None,
+            seen_at: String::new(),
+            terms: None,
+            requested: None,
+            idempotency_key: None,
+            unresolved_key: None,
+        }
+    }
+}
+
 impl KeptBooking {
     /// A booking with what was asked for in place of what the service does not show.
     pub(crate) fn fill_in(&self, booking: &Booking) -> Booking {
@@ -127,13 +142,13 @@ impl KeptBooking {
             text.and_then(|text| serde_json::from_str(&text).ok())
         };
         Ok(Booking::from_document(document).map(|booking| KeptBooking {
-            booking,
             visit: row.get::<Option<String>>("visit").ok().flatten().and_then(|it| it.parse().ok()),
             seen_at,
             terms: json("terms"),
             requested: changed(json("asked"), json("changes").as_ref()),
             idempotency_key: row.get("idempotency_key").ok().flatten(),
             unresolved_key: row.get("unresolved_key").ok().flatten(),
+            booking,
         }))
     }
 }

@@ -28,8 +28,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 pub(crate) struct EarlierAttempts {
     /// Those that are still open, of every API key.
     pub(crate) open: Vec<Attempt>,
-    /// Whether others were resumed first.
-    pub(crate) is_resumed: bool,
+    /// What those made that were resumed first.
+    pub(crate) booked: Vec<Booking>,
 }
 
 /// Warns of each open attempt at this service, but not of those under `mine`, which the command
@@ -50,7 +50,7 @@ pub(crate) async fn warn_of_open_attempts(
     let (requested, mut open): (Vec<_>, Vec<_>) = attempts.into_iter().partition(is_asked);
     warn_of(ui, &open);
     open.extend(sending);
-    let mut is_resumed = false;
+    let mut booked = Vec::new();
     for attempt in requested {
         warn_of(ui, std::slice::from_ref(&attempt));
         if !wants_to_find_out(&ui.prompter, "Check it first?", true).await? {
@@ -63,11 +63,11 @@ pub(crate) async fn warn_of_open_attempts(
                 let booking = resumed?;
                 let displayed = finish::booking_view(&api.facts, records, ui, &booking);
                 ui.out.show(&displayed.page());
-                is_resumed = true;
+                booked.push(booking);
             }
         }
     }
-    Ok(EarlierAttempts { open, is_resumed })
+    Ok(EarlierAttempts { open, booked })
 }
 
 /// Whether each run that may have booked is one of a live process of this computer, within the time

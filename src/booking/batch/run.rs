@@ -39,11 +39,8 @@ pub(crate) struct BatchRun<'a> {
     pub(crate) records: &'a Records,
     pub(crate) ui: &'a Ui,
     pub(crate) rows: &'a [KeyedRow],
-    /// How long to wait for each booking that is processing, if at all.
     pub(crate) wait: Option<Duration>,
-    /// Give rows whose booking failed in an earlier run a new key.
     pub(crate) retry_failed: bool,
-    /// Rows that ask for the same booking are meant.
     pub(crate) equal_rows: bool,
     /// How to continue a batch that stopped.
     pub(crate) again: String,

@@ -26,7 +26,6 @@ use crate::service::client::{Answer, BookingRequest, Call};
 use crate::service::documents::booking::Booking;
 use crate::service::documents::certainty::Certainty;
 use crate::service::documents::wish::Wish;
-use crate::service::time::document_time::DocumentTime;
 
 /// How often is looked whether another computer has its first answer.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -37,7 +36,6 @@ pub(crate) struct CreatedBooking {
     pub(crate) existed_before: bool,
 }
 
-/// The request of an attempt, as it was sent.
 pub(crate) fn attempt_request(attempt: &Attempt) -> BookingRequest {
     BookingRequest::sent_before(attempt.request.body.clone(), attempt.canonical().clone())
 }
@@ -213,8 +211,7 @@ impl BookingSender<'_> {
         };
         // A time without an offset may be that of the zone that is last to have it.
         let last = TimeZone::fixed(jiff::tz::offset(-12));
-        let created = DocumentTime::from_field(booking.value(), "created_at");
-        let made = created.and_then(|created| created.instant_in(Some(&last)));
+        let made = booking.created().and_then(|created| created.instant_in(Some(&last)));
         made.is_some_and(|made| self.began().duration_since(made) > margin)
     }
 
@@ -283,7 +280,6 @@ impl BookingSender<'_> {
         self.api.facts.mapping().bookings_within(refusal).iter().any(is_it)
     }
 
-    /// The service's id of the booking request, where it was answered.
     fn request_id(&self) -> Option<String> {
         let answered = self.api.client().ok()?.answered.borrow();
         let (call, head) = answered.as_ref()?;
@@ -347,7 +343,9 @@ impl BookingSender<'_> {
             || !matches!(self.origin, KeyOrigin::Generated { .. });
         let is_first = run.earlier == Earlier::Nothing;
         let found = compared(self.records, &wish, &booking, is_first);
-        let verdict = of_create(&booking, &found, may_be_modified && !self.is_younger(&booking));
+        let created = booking.created().and_then(|it| it.instant);
+        let is_younger = created.is_some_and(|created| created > self.began());
+        let verdict = of_create(&booking, &found, may_be_modified && !is_younger);
         let displayed = ShownBooking {
             agrees: verdict.refusal.is_none(),
             is_known: known == Some(id) && !verdict.is_another,
@@ -413,13 +411,6 @@ impl BookingSender<'_> {
         error.http_status = Some(status);
         error.request = Some(self.call.name());
         Err(error.body(booking.document))
-    }
-
-    /// Whether the booking says that it was made after this command began.
-    fn is_younger(&self, booking: &Booking) -> bool {
-        let created =
-            DocumentTime::from_field(booking.value(), "created_at").and_then(|it| it.instant);
-        created.is_some_and(|created| created > self.began())
     }
 
     /// The error that ends the command while no run of it is under way. Of an attempt that meets a

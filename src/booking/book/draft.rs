@@ -48,7 +48,6 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// The flags that say the same.
     fn flags(&self) -> impl Iterator<Item = String> {
         let party = self.party.map(|party| party.to_string());
         let flags = [
@@ -142,7 +141,6 @@ impl BookingDraft {
         Ok(())
     }
 
-    /// The venue as a search has shown it.
     pub(crate) fn remembered(&self) -> Option<&Venue> {
         self.venue.as_ref()?.remembered.as_ref()
     }
@@ -150,11 +148,6 @@ impl BookingDraft {
     /// The providers of the venue, if a search has shown them.
     pub(crate) fn providers(&self) -> Vec<&str> {
         self.remembered().map(Venue::providers).unwrap_or_default()
-    }
-
-    /// Whether the venue has several providers, and none is named, which the service rejects.
-    pub(crate) fn has_a_choice_of_providers(&self) -> bool {
-        self.options.provider.is_none() && !self.has_slot() && self.providers().len() > 1
     }
 
     pub(crate) fn has_slot(&self) -> bool {
@@ -166,7 +159,6 @@ impl BookingDraft {
         known_zone(self.remembered(), self.zone.as_ref())
     }
 
-    /// The slots of its venue around a time.
     pub(crate) async fn offer(&self, api: &Api, when: &When) -> Result<Offer> {
         let venue = self.venue.as_ref().ok_or_else(|| missing("venue"))?;
         let (zone, provider) = (self.known_zone(), self.options.provider.as_deref());

@@ -16,6 +16,7 @@ use crate::journal::{Attempt, KeptBooking, State};
 use crate::json::plain;
 use crate::outcome::Result;
 use crate::service::client::BookingRequest;
+use crate::service::documents::booking::Booking;
 use crate::service::documents::text_fold::fold;
 use crate::service::documents::wish::Wish;
 use crate::service::time::document_time::{DocumentTime, is_same_time, time_text};
@@ -110,7 +111,6 @@ impl Booked {
     ) -> Result<Self> {
         let among = LOOKED_THROUGH + u32::try_from(requests).unwrap_or(u32::MAX / 2);
         let live = records.journal()?.live_at(venues, among)?;
-        let with_its_time = |live: KeptBooking| Some((live.venue(), live.time()?, live));
         Ok(Booked(live.into_iter().filter_map(with_its_time).collect()))
     }
 
@@ -181,15 +181,25 @@ impl EarlierRows {
     }
 }
 
+fn with_its_time(live: KeptBooking) -> Option<(String, DocumentTime, KeptBooking)> {
+    Some((live.venue(), live.time()?, live))
+}
+
 /// Warns if the guest of a request has a booking at its venue on its day, and asks whether to book
-/// another; no is `declined` (17).
+/// another; no is `declined` (17). `resumed` are bookings this command has found: their guests may
+/// not be kept.
 pub(crate) async fn ask_about_same_guest(
     records: &Records,
     ui: &Ui,
     wish: &Wish,
+    resumed: &[Booking],
     is_confirmed: bool,
 ) -> Result<()> {
-    let booked = Booked::at_venues(records, &[wish.venue()].into(), 1)?;
+    let mut booked = Booked::at_venues(records, &[wish.venue()].into(), 1)?;
+    // Who said yes beforehand did not know of what was found out just now.
+    let is_confirmed = is_confirmed && resumed.is_empty();
+    let resumed = resumed.iter().filter(|it| it.may_stand()).map(|booking| booking.clone().into());
+    booked.0.extend(resumed.filter_map(with_its_time));
     match booked.for_guest_of(records, ui, wish, |_| false) {
         Some(other) => ask_about(ui, &other, "Book another one?", is_confirmed).await,
         None => Ok(()),

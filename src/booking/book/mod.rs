@@ -209,10 +209,9 @@ impl BookCommand<'_> {
             let (datetime, is_another_time) = self.find_time().await?;
             let draft = &self.draft;
             let request = draft.request(api.facts.mapping(), datetime.clone())?;
-            // Who said yes beforehand did not know of what was found out just now.
-            let is_confirmed = draft.is_confirmed && !earlier.is_resumed;
-            let wish = Wish::from_request(&request.requested);
-            duplicates::ask_about_same_guest(records, ui, &wish, is_confirmed).await?;
+            let (wish, resumed) = (Wish::from_request(&request.requested), &earlier.booked);
+            duplicates::ask_about_same_guest(records, ui, &wish, resumed, draft.is_confirmed)
+                .await?;
             if !self.is_reviewed {
                 review::review(api, ui, draft, &datetime, is_another_time).await?;
             }
@@ -247,8 +246,12 @@ impl BookCommand<'_> {
         if !self.ui.prompter.interactive() {
             return self.draft.refuse_missing();
         }
-        let is_complete = self.draft.missing_fields().is_empty();
-        if !is_complete || !self.is_guided && self.draft.has_a_choice_of_providers() {
+        let draft = &self.draft;
+        let is_complete = draft.missing_fields().is_empty();
+        let (has_slot, provider) = (draft.has_slot(), &draft.options.provider);
+        // The service rejects a request that leaves the choice of a provider open.
+        let is_open = provider.is_none() && !has_slot && draft.providers().len() > 1;
+        if !is_complete || !self.is_guided && is_open {
             walk::guide(self.api, self.records, self.ui, &mut self.draft, None).await?;
             (self.is_guided, self.is_reviewed) = (true, true);
         }

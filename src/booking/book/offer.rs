@@ -64,7 +64,6 @@ pub(crate) fn unknown_zone() -> Error {
         .hint("name the venue's zone with --tz, e.g. --tz Europe/Paris")
 }
 
-/// Reads terms for a party of this size.
 pub(crate) fn terms_reader(facts: &Facts, party: u32) -> TermsReader {
     TermsReader { certainty: facts.certainty(), now: facts.service_now(), party }
 }
@@ -114,7 +113,6 @@ impl Offer {
         }
     }
 
-    /// Reads the terms of the slots.
     pub(crate) fn reader(&self, facts: &Facts) -> TermsReader {
         terms_reader(facts, self.party_size)
     }
@@ -135,7 +133,6 @@ impl Offer {
         });
     }
 
-    /// Whether the requested time can be compared with the slots.
     pub(crate) fn is_comparable(&self) -> bool {
         let mut slots = self.slots.iter();
         let is_apart = |slot: &Slot| slot.instant(self.zone.as_ref()).is_none();

@@ -107,7 +107,6 @@ fn check_made(records: &Records, id: &str) -> Result<()> {
     Err(Error::not_found(what).hint(lists))
 }
 
-/// Forgets every booking of the guests that a text finds.
 async fn forget_guest(
     facts: &Facts,
     records: &Records,

@@ -182,7 +182,6 @@ async fn choose(
     Ok(id)
 }
 
-/// The id in the row that a person picks.
 async fn pick_row(
     facts: &Facts,
     ui: &Ui,

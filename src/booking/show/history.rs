@@ -54,7 +54,7 @@ pub(crate) fn timeline(
         facts: booking.value().clone(),
         seen_at: Timestamp::now().to_string(),
     }));
-    let created = booking.and_then(|booking| time(booking.value(), "created_at"));
+    let created = booking.and_then(|booking| booking.created()?.instant);
     let mut story = Story {
         ahead: created.and_then(|created| clock_ahead(created, &attempts)),
         is_shared: facts.target().journal.is_some(),

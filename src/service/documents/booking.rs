@@ -76,6 +76,10 @@ impl fmt::Display for Status {
     }
 }
 
+/// The one type of a booking.
+///
+/// Beside it stands `KeptBooking`, its record: what only this computer knows of it is no part of
+/// what the service sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Booking {
     id: String,
@@ -210,11 +214,15 @@ impl Booking {
         time.is_some_and(|time| now.duration_since(time) > SignedDuration::from_hours(24))
     }
 
+    pub(crate) fn created(&self) -> Option<DocumentTime> {
+        DocumentTime::from_field(self.value(), "created_at")
+    }
+
     /// When the status last changed, if the times show it: the booking has not changed since it was
     /// created, or its last change can only have been to its status.
     pub(crate) fn since(&self) -> Option<Timestamp> {
-        let time = |field: &str| DocumentTime::from_field(self.value(), field)?.instant;
-        let (created, updated) = (time("created_at"), time("updated_at"));
+        let updated = DocumentTime::from_field(self.value(), "updated_at")?.instant;
+        let created = self.created().and_then(|it| it.instant);
         let only_moved_by_its_status = match self.status() {
             Status::Processing | Status::Failed | Status::Cancelled | Status::Expired => true,
             Status::Confirmed => {

@@ -23,16 +23,10 @@ pub(crate) fn id_in(value: &Value) -> Option<String> {
     is_id(value).then(|| plain(value))
 }
 
-/// Whether a value of a document is a short text that is not empty, or a number.
-pub(crate) fn is_token(value: &Value) -> bool {
-    match value {
-        Value::String(text) => (1..=LONGEST).contains(&text.len()),
-        value => value.is_number(),
-    }
-}
-
+/// A short text that is not empty, or a number.
 pub(crate) fn token(value: &Value) -> Option<String> {
-    is_token(value).then(|| plain(value))
+    let is_short = |text: &str| (1..=LONGEST).contains(&text.len());
+    value.as_str().map_or(value.is_number(), is_short).then(|| plain(value))
 }
 
 /// Whether two ids differ at most in their form: in case, in how a whole number is written, or in
