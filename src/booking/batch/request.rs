@@ -13,10 +13,9 @@ use crate::booking::book::create::attempt_request;
 use crate::booking::book::offer::{fetch_slots, known_zone, resolve, slot_time, unknown_zone};
 use crate::booking::find::locate::LocatedVenue;
 use crate::journal::{Attempt, State};
-use crate::json::plain;
 use crate::outcome::{Error, Exit, Result};
 use crate::service::client::BookingRequest;
-use crate::service::time::document_time::{DocumentTime, is_same_time};
+use crate::service::time::document_time::is_same_time;
 use crate::service::time::when::{Moment, When};
 
 /// Gives each time without an offset the moment that it means: on the venue's clock, which a search
@@ -32,23 +31,23 @@ pub(super) async fn set_moments(
     let mut displayed: HashMap<(String, Date), Option<TimeZone>> = HashMap::new();
     for row in rows {
         row.zone = zone.cloned();
-        let time = row.body.get("datetime");
-        if time.and_then(DocumentTime::read).is_some_and(|it| it.instant.is_some()) {
+        let wish = row.wish();
+        if wish.time().is_some_and(|it| it.instant.is_some()) {
             continue;
         }
         let of_row = |mut error: Error| {
             error.message = format!("row {}: {}", row.number, error.message);
             error
         };
-        let when = When::parse(&time.map(plain).unwrap_or_default());
+        let when = When::parse(&wish.text("datetime").unwrap_or_default());
         let when = when.map_err(|why| of_row(Error::usage(why)))?;
-        let venue = LocatedVenue::of_id(records, row.wish().venue());
+        let venue = LocatedVenue::of_id(records, wish.venue());
         let known = known_zone(venue.remembered.as_ref(), zone);
-        let has_slot = row.body.get("availability_id").is_some();
+        let has_slot = wish.get("availability_id").is_some();
         let is_local = api.facts.mapping().local_times || has_slot && known.is_none();
         let Some(wall) = when.wall().filter(|_| !is_local) else {
             // The service's own times are the venue's, too, and those of its slots may be.
-            if time.and_then(DocumentTime::read).is_none() {
+            if wish.time().is_none() {
                 let wall = when.wall().map(|it| it.to_string());
                 row.body["datetime"] = wall.or_else(|| when.exact().map(Moment::wire)).into();
             }
@@ -60,10 +59,9 @@ pub(super) async fn set_moments(
             Some(zone) => Some(zone),
             None if displayed.contains_key(&day) => displayed[&day].clone(),
             None => {
-                let party = row.body.get("party_size").and_then(Value::as_u64).unwrap_or(1);
-                let provider = row.body.get("provider").and_then(Value::as_str);
-                let party = u32::try_from(party).unwrap_or(u32::MAX);
-                let offer = match fetch_slots(api, &venue, &when, None, party, provider).await {
+                let (party, provider) = (wish.party(), wish.text("provider"));
+                let offer = fetch_slots(api, &venue, &when, None, party, provider.as_deref());
+                let offer = match offer.await {
                     Err(error)
                         if books && (error.http_status.is_none() || refuses_all(error.exit)) =>
                     {
@@ -152,12 +150,12 @@ fn as_found(row: &Value, requested: &Value) -> Map<String, Value> {
 pub(super) async fn with_slot(
     api: &Api,
     records: &Records,
-    BatchRow { body: row, zone, .. }: &BatchRow,
+    row: &BatchRow,
 ) -> Result<Map<String, Value>> {
-    let mut requested = row.as_object().cloned().unwrap_or_default();
-    if let Some(id) = row.get("availability_id") {
-        let seen = records.known_slot(&plain(id));
-        let own = seen.map(|seen| slot_time(&seen.slot, DocumentTime::from_field(row, "datetime")));
+    let mut requested = row.body.as_object().cloned().unwrap_or_default();
+    let wish = row.wish();
+    if let Some(id) = wish.text("availability_id") {
+        let own = records.known_slot(&id).map(|seen| slot_time(&seen.slot, wish.time()));
         let own = own.transpose().map_err(|error| {
             error.hint(
                 "leave out the row's availability_id to book at its time, or correct the time",
@@ -168,22 +166,20 @@ pub(super) async fn with_slot(
         }
         return Ok(requested);
     }
-    let text = |field: &str| row.get(field).map(plain).unwrap_or_default();
-    let venue = LocatedVenue::of_id(records, text("venue_id"));
+    let venue = LocatedVenue::of_id(records, wish.venue());
     // A number is a time since 1970.
-    let instant = DocumentTime::from_field(row, "datetime").and_then(|time| time.instant);
-    let when = When::parse(&text("datetime"));
+    let instant = wish.time().and_then(|time| time.instant);
+    let when = When::parse(&wish.text("datetime").unwrap_or_default());
     let when = when.or_else(|error| instant.map_or(Err(error), |at| When::parse(&at.to_string())));
     let when = when.map_err(Error::usage)?;
-    let zone = known_zone(venue.remembered.as_ref(), zone.as_ref());
-    let party = text("party_size").parse().unwrap_or(1);
-    let provider = row.get("provider").and_then(Value::as_str);
+    let zone = known_zone(venue.remembered.as_ref(), row.zone.as_ref());
+    let (party, provider) = (wish.party(), wish.text("provider"));
     let way = "pass --tz ZONE, set the row's availability_id, or search for the venue, which shows its zone";
     let of_row = |error: Error| match error.exit {
         Exit::Usage => error.hint(way),
         _ => error,
     };
-    let offer = fetch_slots(api, &venue, &when, zone.as_ref(), party, provider);
+    let offer = fetch_slots(api, &venue, &when, zone.as_ref(), party, provider.as_deref());
     let offer = offer.await.map_err(of_row)?;
     // With its terms, which the booking itself may not repeat.
     offer.remember(records);

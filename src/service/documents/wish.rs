@@ -87,6 +87,11 @@ impl Wish {
         self.text("venue_id").unwrap_or_default()
     }
 
+    /// The party size; 1 if it asks for none.
+    pub(crate) fn party(&self) -> u32 {
+        self.get("party_size").and_then(count).unwrap_or(1)
+    }
+
     pub(crate) fn guest(&self) -> Option<String> {
         self.text("customer.name")
     }

@@ -4,9 +4,9 @@ use reqwest::header::{HeaderName, HeaderValue};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::names::same_words;
+use super::names::{is_one_of, same_words};
 use super::path::Path;
-use super::transport::{OWN, names};
+use super::transport::OWN;
 
 macro_rules! dialect {
     ($($field:ident = $default:literal, $meaning:literal;)*) => {
@@ -118,7 +118,7 @@ impl Dialect {
             "auth_scheme" => Some("it cannot be used in a header"),
             _ if name.trim().is_empty() => Some("it is empty"),
             "auth_header" if !is_header(name) => Some("it is not a valid header name"),
-            "auth_header" if names(OWN, name) => {
+            "auth_header" if is_one_of(OWN, name) => {
                 Some("every request has that header for something else")
             }
             // A code that was sent under it would end a payment.

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use reqwest::header::{HeaderName, HeaderValue};
 use serde::Serialize;
 
+use super::names::is_one_of;
+
 /// Headers that every request sets itself: no fixed header and no key can be one of them.
 pub(crate) const OWN: &str = "accept-encoding connection content-length content-type host idempotency-key te \
     transfer-encoding upgrade user-agent";
@@ -18,10 +20,6 @@ const OWN_PARAMETERS: &str = "cursor end_user limit page provider state";
 
 /// How the API keys of the service begin (spec, Authentication).
 const KEY_PREFIXES: &[&str] = &["sk_live_", "sk_test_", "sk_v3_"];
-
-pub(crate) fn names(list: &str, name: &str) -> bool {
-    list.split(' ').any(|it| it.eq_ignore_ascii_case(name))
-}
 
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Transport {
@@ -41,7 +39,7 @@ impl Transport {
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '~');
         let why = if name.is_empty() || !name.chars().all(fits) {
             "it is not a plain name of a query parameter"
-        } else if names(OWN_PARAMETERS, name) {
+        } else if is_one_of(OWN_PARAMETERS, name) {
             "bookctl sends that parameter for something else"
         } else {
             self.auth_query = Some(name.to_owned());
@@ -66,11 +64,11 @@ impl Transport {
             "is not a valid header name"
         } else if value.trim().is_empty() || HeaderValue::try_from(value).is_err() {
             "has a value that is not valid in a header"
-        } else if names(OWN, name) {
+        } else if is_one_of(OWN, name) {
             "is set by bookctl itself"
         } else if self.headers.keys().any(|it| it.eq_ignore_ascii_case(name)) {
             "is set twice"
-        } else if name.split(['-', '_']).any(|word| names(SECRET, word)) {
+        } else if name.split(['-', '_']).any(|word| is_one_of(SECRET, word)) {
             "may carry a secret, which this file must not contain: store the key with `bookctl auth login`, and name its \
              header with dialect.auth_header"
         } else if KEY_PREFIXES.iter().any(|it| lower.contains(it)) {
