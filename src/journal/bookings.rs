@@ -17,7 +17,6 @@ use crate::platform::sql::{Sql, SqlResult, SqlRow, values};
 use crate::secrets::redact_document;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::wish::Wish;
-use crate::service::time::document_time::DocumentTime;
 
 /// The record of a booking: a `Booking` as it was seen, and what only this computer knows of it.
 #[derive(Clone, Debug)]
@@ -52,21 +51,6 @@ fn changed(mut requested: Option<Json>, changes: Option<&Json>) -> Option<Json> 
     requested
 }
 
-impl From<Booking> for KeptBooking {
-    /// One of which nothing but itself is known.
-    fn from(booking: Booking) -> Self {
-        KeptBooking {
-            booking,
-            visit: None,
-            seen_at: String::new(),
-            terms: None,
-            requested: None,
-            idempotency_key: None,
-            unresolved_key: None,
-        }
-    }
-}
-
 impl KeptBooking {
     /// A booking with what was asked for in place of what the service does not show.
     pub(crate) fn fill_in(&self, booking: &Booking) -> Booking {
@@ -97,22 +81,6 @@ impl KeptBooking {
 
     pub(crate) fn wish(&self) -> Wish {
         self.requested.as_ref().map(Wish::from_request).unwrap_or_default()
-    }
-
-    pub(crate) fn venue(&self) -> String {
-        self.booking.venue_id().unwrap_or_else(|| self.wish().venue())
-    }
-
-    /// Its time, which a service may show as a text of its own.
-    pub(crate) fn time(&self) -> Option<DocumentTime> {
-        self.booking.time.read().copied().or_else(|| self.wish().time())
-    }
-
-    /// Whether it is for the guest of a request, by what the booking shows, perhaps masked, or by
-    /// what was asked for.
-    pub(crate) fn is_for_guest_of(&self, sought: &Wish) -> bool {
-        let displayed = Wish::from_request(self.booking.value());
-        displayed.is_for_guest_of(sought) || self.wish().is_for_guest_of(sought)
     }
 
     /// How long ago it was read. A record from later than now is of a computer whose clock is

@@ -8,7 +8,43 @@ use super::bookings::KeptBooking;
 use super::search::containing;
 use crate::outcome::Result;
 use crate::platform::sql::values;
+use crate::service::documents::booking::Booking;
 use crate::service::documents::text_fold::fold;
+use crate::service::documents::wish::Wish;
+use crate::service::time::document_time::DocumentTime;
+
+impl From<Booking> for KeptBooking {
+    /// One of which nothing but itself is known.
+    fn from(booking: Booking) -> Self {
+        KeptBooking {
+            booking,
+            visit: None,
+            seen_at: String::new(),
+            terms: None,
+            requested: None,
+            idempotency_key: None,
+            unresolved_key: None,
+        }
+    }
+}
+
+impl KeptBooking {
+    pub(crate) fn venue(&self) -> String {
+        self.booking.venue_id().unwrap_or_else(|| self.wish().venue())
+    }
+
+    /// Its time, which a service may show as a text of its own.
+    pub(crate) fn time(&self) -> Option<DocumentTime> {
+        self.booking.time.read().copied().or_else(|| self.wish().time())
+    }
+
+    /// Whether it is for the guest of a request, by what the booking shows, perhaps masked, or by
+    /// what was asked for.
+    pub(crate) fn is_for_guest_of(&self, sought: &Wish) -> bool {
+        let displayed = Wish::from_request(self.booking.value());
+        displayed.is_for_guest_of(sought) || self.wish().is_for_guest_of(sought)
+    }
+}
 
 impl Journal {
     /// The standing bookings at these venues, newest first, among those recorded last.
@@ -44,8 +80,6 @@ mod tests {
     use super::*;
     use crate::journal::tests::open;
     use crate::journal::tests::plan;
-    use crate::service::documents::booking::Booking;
-    use crate::service::documents::wish::Wish;
     use serde_json::{Value, json};
 
     fn journal(folder: &tempfile::TempDir) -> Journal {
