@@ -3,7 +3,8 @@
 pub(crate) mod commands;
 pub(crate) mod completion;
 // They run bash.
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod example_tests;
 pub(crate) mod overview;
 mod suggestion;

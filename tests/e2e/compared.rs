@@ -62,7 +62,7 @@ fn time_of_another_clock_differs_once_local_times_is_set() {
     let server = Scripted::start(move |_| Reply::json(201, &shown));
     let home = home(&server, "");
     let set = "profile set acme local_times=true";
-    home.run(book("k")).exits(16).says("which cannot be compared").says(&format!("bookctl {set}"));
+    home.run(book("k")).exits(16).says("which cannot be compared").says(format!("bookctl {set}"));
     home.ok(words(set));
     let resumed = home.run(words("attempts resume k")).exits(16);
     resumed
