@@ -118,7 +118,9 @@ pub(crate) fn report_usage(
     arguments: &[OsString],
     environment: &Environment,
 ) -> Exit {
-    let own: Vec<_> = own_arguments(arguments).collect();
+    // What follows `--` belongs to another program.
+    let own = arguments.iter().take_while(|argument| *argument != "--");
+    let own: Vec<_> = own.map(|argument| argument.to_string_lossy()).collect();
     let is_json = |it: &Cow<'_, str>| matches!(it.split('=').next(), Some("--json" | "--jq"));
     let is_verbose = |it: &Cow<'_, str>| matches!(&**it, "--verbose" | "-v" | "-vV" | "-Vv");
     let asked_for_help = match error.kind() {
@@ -176,12 +178,6 @@ impl Draw for Version {
             page.line(line);
         }
     }
-}
-
-/// The arguments before `--`. What follows belongs to another program.
-fn own_arguments(arguments: &[OsString]) -> impl Iterator<Item = Cow<'_, str>> {
-    let own = arguments.iter().take_while(|argument| *argument != "--");
-    own.map(|argument| argument.to_string_lossy())
 }
 
 /// The value of `--color` among arguments that were not parsed.

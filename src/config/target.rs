@@ -95,7 +95,6 @@ pub(crate) fn journal_address(text: &str, profile: &str) -> Result<Address> {
 }
 
 impl Service {
-    /// The service at this address, with default settings.
     pub(crate) fn from_base_url(base_url: BaseUrl) -> Self {
         Service {
             profile: None,

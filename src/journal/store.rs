@@ -17,6 +17,7 @@ use crate::outcome::{Error, Result};
 use crate::platform::postgres::Database;
 use crate::platform::sql::{Sql, SqlFailure, SqlResult};
 use crate::platform::sqlite::{self, JournalMode, Kind};
+use crate::platform::system::files;
 use crate::platform::{ownership, private_file};
 
 pub(crate) struct Journal {
@@ -87,7 +88,7 @@ impl Journal {
     pub(super) fn try_open(path: &Path, scope: Scope) -> Result<Self, SqlFailure> {
         let connection = sqlite::open(path, &KIND)?;
         schema::check_tables(&connection)?;
-        private_file::close_folder_of(path);
+        path.parent().into_iter().for_each(files::close_folder);
         Ok(Journal::in_file(connection, path, scope))
     }
 

@@ -52,11 +52,6 @@ pub(crate) fn sync(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.sync_all()
 }
 
-/// Removes the access of others from our folder if everybody can write to it.
-pub(crate) fn close_folder_of(path: &Path) {
-    path.parent().into_iter().for_each(files::close_folder);
-}
-
 /// Replaces the file's text with the result of `edit`, while no other process does; `None` leaves
 /// the file as it is. Readers see either the old text or the new one. The file is 0600, and its
 /// folder is created with 0700; a symbolic link, as tools that manage dotfiles create it, stays:
