@@ -6,71 +6,64 @@ use serde_json::{Map, Value};
 
 use super::named_fields::Named;
 use crate::platform::shell;
-use crate::service::mapping::{Mapping, Setting, WriteKind, jq_key, set_command};
+use crate::service::mapping::{Mapping, Setting, WriteKind, is_one_of, jq_key, set_command};
 
-/// What a field holds: a field of our request, and a jq expression for another form.
-type Holds = (&'static str, &'static str);
-
-const AS_IT_IS: &str = "";
-const TIME: Holds = ("datetime", AS_IT_IS);
-const PARTY: Holds = ("party_size", AS_IT_IS);
-const PROVIDER: Holds = ("provider", AS_IT_IS);
+// Values of fields, as expressions over a request in our shape.
+const TIME: &str = ".datetime";
+const DAY: &str = ".datetime[:10]";
+const PARTY: &str = ".party_size";
 // The row of a batch may have a time as it came, which is a number already.
 const SECONDS: &str = "(.datetime | if type == \"string\" then fromdateiso8601 else . end)";
-const MILLISECONDS: &str =
-    "(.datetime | if type == \"string\" then fromdateiso8601 * 1000 else . end)";
-const MINUTES: &str = ".datetime[:16]";
-const DAY: &str = ".datetime[:10]";
 
 /// What refusals report of a time, separated by `|`, and the form that they want. First fit.
 const FORMS: [(&str, &str); 6] = [
-    ("milli|epoch_ms", MILLISECONDS),
+    (
+        "milli|epoch_ms",
+        "(.datetime | if type == \"string\" then fromdateiso8601 * 1000 else . end)",
+    ),
     ("epoch|unix|seconds|timestamp", SECONDS),
-    ("without|local time|yyyy-mm-ddt|yyyy-mm-dd hh", MINUTES),
-    ("3339|8601|offset|date and time", AS_IT_IS),
+    ("without|local time|yyyy-mm-ddt|yyyy-mm-dd hh", ".datetime[:16]"),
+    ("3339|8601|offset|date and time", TIME),
     ("hh:mm|time of day", ".datetime[11:16]"),
     ("yyyy-mm-dd|a date|a day", DAY),
 ];
 
 /// The contract's own words in a field's name: `venueId`, `filter.party-size`, `startTime`.
-const WORDS: [(&str, Holds); 6] = [
-    ("venue", ("venue_id", AS_IT_IS)),
-    ("party", PARTY),
-    ("provider", PROVIDER),
-    ("time", TIME),
-    ("date", TIME),
-    ("day", TIME),
-];
+const WORDS: [(&str, &str); 5] =
+    [("venue", ".venue_id"), ("party", PARTY), ("time", TIME), ("date", TIME), ("day", TIME)];
 
 /// Names of what an answer is, and not of what it says.
-const KINDS: [&str; 4] = ["action", "kind", "method", "type"];
+const KINDS: &str = "action kind method type";
 
-fn last_of(path: &str) -> String {
-    path.rsplit('.').next().unwrap_or_default().to_lowercase()
+fn last_name(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or_default()
 }
 
-fn of_name(path: &str) -> Option<Holds> {
-    let last = last_of(path);
+fn value_by_name(path: &str) -> Option<&'static str> {
+    let last = last_name(path).to_lowercase();
+    if ["date", "day"].contains(&&*last) {
+        return Some(DAY);
+    }
     WORDS.iter().find(|(word, _)| last.contains(word)).map(|it| it.1)
 }
 
-/// A field that bookctl sends by itself: its path, and the dialect's key that says so.
-#[derive(Clone, Debug)]
-struct OwnField {
-    name: &'static str,
+/// A field of the request, as it is sent.
+#[derive(Clone, Debug, Default)]
+struct Field {
     path: String,
-    key: Option<&'static str>,
-    /// Whether the service does not know it.
-    is_unknown: bool,
+    /// `None` where only a person knows it.
+    value: Option<String>,
+    /// Whether bookctl sends it by itself.
+    is_own: bool,
+    /// Whether neither its name nor a refusal shows what it holds.
+    is_guess: bool,
+    why: String,
 }
 
-#[derive(Clone, Debug)]
-struct NamedField {
-    path: String,
-    holds: Option<Holds>,
-    /// Whether nothing was said yet of what it holds.
-    is_open: bool,
-    why: String,
+impl Field {
+    fn has(&self, name: &str) -> bool {
+        !self.is_guess && self.value.as_ref().is_some_and(|it| it.contains(name))
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -82,26 +75,38 @@ pub(crate) struct Draft {
     pub(crate) is_row: bool,
     /// The profile, for the commands that change it.
     pub(crate) profile: Option<String>,
-    own: Vec<OwnField>,
-    named: Vec<NamedField>,
+    /// The contract's names of what bookctl sends by itself.
+    own: Vec<&'static str>,
+    fields: Vec<Field>,
 }
 
 impl Draft {
     pub(crate) fn new(mapping: &Mapping, kind: WriteKind) -> Self {
-        let own = kind.fields().iter().map(|(name, key)| OwnField {
-            name,
+        let fields = kind.fields().iter().map(|(name, key)| Field {
             path: mapping.dialect.get(key).unwrap_or(name).to_owned(),
-            key: mapping.dialect.get(key).map(|_| *key),
-            is_unknown: false,
+            value: Some(format!(".{name}")),
+            is_own: true,
+            ..Field::default()
         });
         Draft {
             kind,
             has_expression: mapping.write.contains_key(&kind),
             is_row: false,
             profile: mapping.profile.clone(),
-            own: own.collect(),
-            named: Vec::new(),
+            own: kind.fields().iter().map(|it| it.0).collect(),
+            fields: fields.collect(),
         }
+    }
+
+    /// Leaves what was not asked for to itself, where a request has several fields, but for the
+    /// names that the profile gave it.
+    pub(crate) fn asked_for(mut self, requested: &Map<String, Value>) -> Self {
+        if self.own.len() > 1 {
+            let has_name = |name: &str| self.fields.iter().any(|it| it.path == name);
+            self.own.retain(|name| requested.contains_key(*name) || !has_name(name));
+            self.fields.retain(|it| self.own.iter().any(|name| it.has(name)));
+        }
+        self
     }
 
     pub(crate) fn is_search(&self) -> bool {
@@ -109,171 +114,148 @@ impl Draft {
     }
 
     /// The contract's name of the field that is sent as `path`, if the profile may name it.
-    pub(crate) fn own_name(&self, path: &str) -> Option<&'static str> {
-        let own = self.own.iter().find(|own| own.path == path);
-        own.map(|own| own.name)
-    }
-
-    /// Leaves what was not asked for to itself, where a request has several fields, but for the
-    /// names that the profile gave it.
-    pub(crate) fn asked_for(mut self, requested: &Map<String, Value>) -> Self {
-        if self.own.len() > 1 {
-            self.own.retain(|own| requested.contains_key(own.name) || own.path != own.name);
-        }
-        self
+    pub(crate) fn own_name(&self, path: &str) -> Option<&str> {
+        self.fields.iter().find(|it| it.is_own && it.path == path)?.value.as_deref()?.get(1..)
     }
 
     /// Takes in what a refusal names. Returns whether the request is another one now.
     pub(crate) fn take<'a>(&mut self, refused: impl IntoIterator<Item = &'a Named>) -> bool {
         let before = self.expression(false);
         for it in refused {
-            let at = self.named.iter().position(|field| field.path == it.name);
-            let known = at.map(|at| self.named.remove(at));
+            let at = self.fields.iter().position(|field| field.path == it.name);
             if it.is_unknown() {
-                let mut own = self.own.iter_mut();
-                own.find(|own| own.path == it.name)
-                    .into_iter()
-                    .for_each(|own| own.is_unknown = true);
+                at.map(|at| self.fields.remove(at));
                 continue;
             }
-            let holds = self.find_value(it, known.as_ref());
-            let is_another = self.kind == WriteKind::Modify && of_name(&it.name).is_some()
-                || KINDS.contains(&&*last_of(&it.name));
-            let is_open = known.is_none() && holds.is_none() && !is_another;
-            let why = match known {
-                // That it is required says less than what it must be.
-                Some(known) if it.why.is_empty() || it.why.ends_with("required") => known.why,
-                _ => it.why.clone(),
+            let is_first = at.is_none_or(|at| self.fields[at].is_own);
+            let value = self.find_value(it, is_first);
+            let Some(at) = at else {
+                let is_guess = value.is_none()
+                    && value_by_name(&it.name).is_none()
+                    && !is_one_of(KINDS, last_name(&it.name));
+                let (path, why) = (it.name.clone(), it.why.clone());
+                self.fields.push(Field { path, value, is_own: false, is_guess, why });
+                continue;
             };
-            let field = NamedField { path: it.name.clone(), holds, is_open, why };
-            self.named.insert(at.unwrap_or(self.named.len()), field);
+            let field = &mut self.fields[at];
+            // That it is required says less than what it must be.
+            if is_first || !it.why.is_empty() && !it.why.ends_with("required") {
+                field.why.clone_from(&it.why);
+            }
+            if !is_first || value.is_some() && value != field.value {
+                *field = Field { value, is_own: false, is_guess: false, ..std::mem::take(field) };
+            }
         }
+        self.fill_guesses();
         self.expression(false) != before
     }
 
+    /// Puts the only value that has no place into the only field without one. In a search the
+    /// others get the time, so that the next rejection shows what they want. What has another
+    /// place is not sent by itself.
+    fn fill_guesses(&mut self) {
+        let has =
+            |name: &str, is_own| self.fields.iter().any(|it| it.is_own == is_own && it.has(name));
+        let mut left: Vec<&str> =
+            self.own.iter().copied().filter(|name| !has(name, false)).collect();
+        if left.iter().any(|name| !has(name, true)) {
+            left.retain(|name| !has(name, true));
+        }
+        let is_search = self.is_search();
+        let guesses = self.fields.iter_mut().filter(|it| it.is_guess);
+        match (&left[..], &mut guesses.collect::<Vec<_>>()[..]) {
+            ([name], [field]) => {
+                // A search of venues is not sent twice to test it.
+                field.is_guess = self.kind == WriteKind::Search;
+                field.value = Some(format!(".{name}"));
+            }
+            (_, guesses) if is_search => {
+                guesses.iter_mut().for_each(|it| it.value = Some(TIME.to_owned()));
+            }
+            _ => {}
+        }
+        for name in &self.own {
+            if self.fields.iter().any(|it| !it.is_own && it.has(name)) {
+                self.fields.retain(|it| !it.is_own || !it.has(name));
+            }
+        }
+    }
+
     /// What the refusal of a field says that it holds, or where it is new, its name.
-    fn find_value(&self, it: &Named, known: Option<&NamedField>) -> Option<Holds> {
-        let (why, by_name) = (it.why.to_lowercase(), of_name(&it.name));
+    fn find_value(&self, it: &Named, is_new: bool) -> Option<String> {
+        let why = it.why.to_lowercase();
         let says = |words: &str| words.split('|').any(|word| why.contains(word));
-        let is_day = ["date", "day"].contains(&&*last_of(&it.name));
-        let wording = match (FORMS.iter().find(|(words, _)| says(words)), known) {
-            (Some((_, form)), _) => Some((TIME.0, *form)),
-            (None, _) if says("number|integer") => Some(match by_name {
-                Some(TIME) => (TIME.0, SECONDS),
-                _ => PARTY,
-            }),
-            (None, None) => by_name,
-            (None, Some(known)) => (is_day && known.holds == Some(TIME)).then_some((TIME.0, DAY)),
+        let by_name = value_by_name(&it.name);
+        let value = match FORMS.iter().find(|(words, _)| says(words)) {
+            Some((_, form)) => Some(*form),
+            None if says("number|integer") => match by_name {
+                Some(TIME | DAY) => Some(SECONDS),
+                // A search of venues is not sent twice to test it.
+                None if self.kind != WriteKind::Search => Some(PARTY),
+                other => other,
+            },
+            None => by_name.filter(|_| is_new),
         };
-        wording.filter(|wording| {
-            let is_own = self.own.iter().any(|own| own.name == wording.0);
-            is_own || *wording == PROVIDER && self.is_search()
-        })
-    }
-
-    /// What a named field is sent with. A field whose name and description show nothing gets the
-    /// only value without a place. In a search of slots it gets the time, so that the rejection
-    /// shows what it wants, unless `with_holes`. A search of venues is not sent twice: there it is a
-    /// hole.
-    fn held(&self, field: &NamedField, with_holes: bool) -> Option<Holds> {
-        let is_told =
-            of_name(&field.path).is_some() || field.holds.is_some_and(|it| it.0 == TIME.0);
-        if with_holes && self.kind == WriteKind::Search && !is_told {
-            return None;
-        }
-        if !field.is_open {
-            return field.holds;
-        }
-        let is_placed = |own: &OwnField| {
-            let mut named = self.named.iter();
-            named.any(|it| it.path == own.path || it.holds.is_some_and(|it| it.0 == own.name))
-        };
-        let is_some_unknown = self.own.iter().any(|own| own.is_unknown);
-        let is_free = |own: &&OwnField| own.is_unknown >= is_some_unknown && !is_placed(own);
-        let mut free = self.own.iter().filter(is_free);
-        let is_only = self.named.iter().filter(|it| it.is_open).count() == 1;
-        match (free.next(), free.next()) {
-            (Some(own), None) if is_only => Some((own.name, AS_IT_IS)),
-            _ => (self.is_search() && !with_holes).then_some(TIME),
-        }
-    }
-
-    /// Whether each value stands in one field; a time may stand in several.
-    pub(crate) fn is_certain(&self) -> bool {
-        let held = self.named.iter().filter_map(|it| self.held(it, false));
-        let held: Vec<Holds> = held.filter(|it| it.0 != TIME.0).collect();
-        let is_once = |it: &Holds| held.iter().filter(|other| other.0 == it.0).count() == 1;
-        held.iter().all(is_once)
-    }
-
-    pub(crate) fn wants_provider(&self) -> bool {
-        self.named.iter().any(|it| it.holds == Some(PROVIDER))
+        let is_own = |value: &&str| self.own.iter().any(|name| value.contains(name));
+        value.filter(is_own).map(str::to_owned)
     }
 
     /// The setting that makes this request; none where the profile makes it already. Where another
     /// name is all that is asked for, a key of the dialect says it. With holes, `<?>` and `NAME`
     /// stand for what only a person knows.
     pub(crate) fn setting(&self, with_holes: bool) -> Option<Setting> {
-        let renamed = match (&self.own[..], &self.named[..]) {
-            ([own], [field]) => {
-                let is_own = self.held(field, with_holes) == Some((own.name, AS_IT_IS));
-                is_own.then_some((own, &*field.path))
-            }
-            ([own], []) => (own.is_unknown && with_holes).then_some((own, "NAME")),
-            _ => None,
-        };
-        if let Some((OwnField { key: Some(key), .. }, name)) = renamed {
-            return Some(Setting::new(format!("dialect.{key}"), name));
-        }
         let sent = self.sent(with_holes);
-        let is_own = |own: &OwnField| sent.contains(&(&own.path, Some((own.name, AS_IT_IS))));
-        let is_written_so = sent.len() == self.own.len() && self.own.iter().all(is_own);
+        if sent.len() == self.own.len() && sent.iter().all(|(it, _)| it.is_own) {
+            return None;
+        }
+        if let [name] = self.own[..] {
+            let path = match sent[..] {
+                [(field, Some(value))] if value[1..] == *name => Some(&*field.path),
+                [] => with_holes.then_some("NAME"),
+                _ => None,
+            };
+            let key = self.kind.fields().iter().find(|it| it.0 == name && !it.1.is_empty());
+            if let (Some(path), Some((_, key))) = (path, key) {
+                return Some(Setting::new(format!("dialect.{key}"), path));
+            }
+        }
         let key = format!("write.{}", self.kind.as_str());
-        (!is_written_so).then(|| Setting::new(key, self.expression(with_holes)))
+        Some(Setting::new(key, self.expression(with_holes)))
     }
 
-    /// The paths that are sent with what they hold: the profile's own, unless the service does not
-    /// know them or another field holds the same, and the named ones. With holes, those that only a
-    /// person knows are among them, without a value.
-    fn sent(&self, with_holes: bool) -> Vec<(&str, Option<Holds>)> {
-        let named = self.named.iter().map(|it| (it.path.as_str(), self.held(it, with_holes)));
-        let named: Vec<_> = named.filter(|it| with_holes || it.1.is_some()).collect();
-        let is_moved = |own: &OwnField| {
-            let mut held = named.iter().filter_map(|it| it.1);
-            own.is_unknown || held.any(|it| it.0 == own.name)
+    /// What is sent, with its values. With holes, what only a person knows is among it, without one;
+    /// else what a guess tries stands in no other place.
+    fn sent(&self, with_holes: bool) -> Vec<(&Field, Option<&str>)> {
+        let is_tried = |it: &Field| {
+            it.is_own && self.fields.iter().any(|guess| guess.is_guess && guess.value == it.value)
         };
-        let own = self.own.iter().filter(|own| !is_moved(own));
-        let own = own.map(|own| (own.path.as_str(), Some((own.name, AS_IT_IS))));
-        own.chain(named.iter().copied()).collect()
+        let sent = self.fields.iter().filter(|it| with_holes || !is_tried(it));
+        let is_hole = |it: &Field| with_holes && it.is_guess;
+        let sent = sent.map(|it| (it, it.value.as_deref().filter(|_| !is_hole(it))));
+        sent.filter(|it| with_holes || it.1.is_some()).collect()
     }
 
     fn expression(&self, with_holes: bool) -> String {
         let sent = self.sent(with_holes);
-        let provider = self.wants_provider().then_some(PROVIDER.0);
-        let mut left_out: Vec<&str> = self.own.iter().map(|own| own.name).collect();
-        left_out.extend(provider);
-        left_out.retain(|name| !sent.iter().any(|(path, _)| path == name));
+        let mut left_out = self.own.clone();
+        left_out.retain(|name| !sent.iter().any(|(it, _)| it.path == *name));
         let mut text = match left_out[..] {
             [] => ".".to_owned(),
             _ => format!("del(.{})", left_out.join(", .")),
         };
         let mut is_filled = false;
-        for (path, holds) in &sent {
-            let mut value = match holds {
-                None => "<?>".to_owned(),
-                Some((name, AS_IT_IS)) => format!(".{name}"),
-                Some((_, form)) => (*form).to_owned(),
-            };
-            if value != format!(".{path}") {
+        for (Field { path, .. }, value) in sent {
+            if value.is_none_or(|value| value[1..] != *path) {
+                is_filled |= value.is_some();
+                let mut value = value.unwrap_or("<?>").to_owned();
                 for part in path.rsplit('.') {
                     value = format!("{{{}: {value}}}", jq_key(part).trim_start_matches('.'));
                 }
                 text.push_str(&format!(" * {value}"));
-                is_filled |= holds.is_some();
             }
         }
-        // What is not asked for is not sent either.
-        if provider.is_some() || is_filled && self.kind != WriteKind::Slots {
+        // What is not asked for is not sent either. A search of slots has all its fields.
+        if is_filled && self.kind != WriteKind::Slots {
             text.push_str(" | with_entries(select(.value != null))");
         }
         text
@@ -282,14 +264,13 @@ impl Draft {
     /// The fields that only a person knows, each with the service's words, and what of the request
     /// has no place yet.
     pub(crate) fn open(&self) -> Option<String> {
-        let open = self.named.iter().filter(|it| self.held(it, true).is_none());
-        let names = open.map(|it| match it.why.as_str() {
+        let is_open = |it: &&Field| it.is_guess || it.value.is_none();
+        let names = self.fields.iter().filter(is_open).map(|it| match it.why.as_str() {
             "" => format!("`{}`", it.path),
             why => format!("`{}` ({why})", it.path),
         });
         let names = names.collect::<Vec<_>>().join(", ");
-        let own: Vec<&str> = self.own.iter().map(|own| own.name).collect();
-        (!names.is_empty()).then(|| format!("{names}; the request has .{}", own.join(", .")))
+        (!names.is_empty()).then(|| format!("{names}; the request has .{}", self.own.join(", .")))
     }
 
     pub(crate) fn command(&self) -> Option<String> {

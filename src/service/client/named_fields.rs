@@ -65,27 +65,20 @@ pub(crate) fn named(body: &Value) -> Vec<Named> {
         found.extend(parts.filter(|part| part.trim().contains(' ')).filter_map(Named::of_sentence));
     }
     let texts = scalars(body);
-    let words = texts.iter().flat_map(|(_, text)| text.split(|c: char| !is_of_path(c)));
-    for named in &mut found {
-        let longer = words.clone().filter(|path| holds(path, &named.name));
-        named.name = longer.max_by_key(|it| it.len()).unwrap_or(&named.name).to_owned();
+    let is_end = |c: char| !c.is_alphanumeric() && !"_-.".contains(c);
+    let words = texts.iter().flat_map(|(_, text)| text.split(is_end));
+    let is_path = |word: &&str| word.split('.').all(|part| !part.is_empty());
+    let paths: Vec<&str> = words.filter(is_path).collect();
+    for Named { name, .. } in &mut found {
+        let (first, last) = (format!("{name}."), format!(".{name}"));
+        let longer = paths.iter().filter(|it| it.starts_with(&first) || it.ends_with(&last));
+        if let Some(path) = longer.max_by_key(|it| it.len()) {
+            *name = (*path).to_owned();
+        }
     }
     let mut names = HashSet::new();
     found.retain(|it| names.insert(it.name.clone()));
     found
-}
-
-fn is_of_path(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
-}
-
-/// Whether a path goes on before or after a name.
-fn holds(path: &str, name: &str) -> bool {
-    let goes_on = |rest: Option<&str>, dot: fn(&str) -> bool| rest.is_some_and(dot);
-    let is_path = path.split('.').all(|part| !part.is_empty());
-    is_path
-        && (goes_on(path.strip_suffix(name), |before| before.ends_with('.'))
-            || goes_on(path.strip_prefix(name), |after| after.starts_with('.')))
 }
 
 /// The texts of a refusal under these names, then those of the object in its `error`.

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::reads::{LearnCall, Reads, Reply, body};
+use super::reads::Reads;
 use super::with;
 use crate::booking::confirmation::Confirmation;
+use crate::json::Document;
 use crate::outcome::{Error, Result};
-use crate::service::client::key_sent_as;
+use crate::service::client::{Call, key_sent_as};
 use crate::service::mapping::{Mapping, Setting, scalars};
 
 /// Ways that services use, the most usual first: the header, and the word before the key.
@@ -18,15 +19,13 @@ const PARAMETERS: [&str; 3] = ["api_key", "key", "access_token"];
 
 /// Reads the index. After a 401 and a go-ahead, sends the key in other ways to the same address.
 pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
-    let own = reads.parts.api.facts.mapping().clone();
-    let error = match reads.send(&LearnCall::Index).await? {
-        Reply::Sample(document) => return Ok(document),
-        Reply::Nothing(error) => error,
+    let own = reads.mapping().clone();
+    let error = match reads.send(Call::get("/v1/")).await? {
+        Ok(document) => return Ok(document),
+        Err(error) => require_headers(&own, error)?,
     };
-    // Another way does not help a service that misses another header.
-    let is_of_key = error.http_status == Some(401) && missing_header(&own, &error).is_none();
-    if reads.options.is_check || !is_of_key {
-        return Err(wants_header(&own, error));
+    if reads.options.is_check || error.http_status != Some(401) {
+        return Err(error);
     }
     let ways = ways(&own, &error);
     let list = ways.iter().map(|it| format!("`{}`", key_sent_as(&it.1)));
@@ -43,17 +42,14 @@ pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
     }
     for (settings, mapping) in ways {
         reads.parts.api.use_mapping(mapping);
-        match reads.send(&LearnCall::Index).await? {
-            Reply::Sample(document) => {
+        match reads.send(Call::get("/v1/")).await? {
+            Ok(document) => {
                 reads.report.settings.extend(settings);
                 return Ok(document);
             }
-            // The key is accepted, and something else is missing.
-            Reply::Nothing(error) if missing_header(&own, &error).is_some() => {
-                return Err(wants_header(&own, error));
-            }
-            Reply::Nothing(_) => {}
-        }
+            // The key may be accepted, and something else missing.
+            Err(error) => require_headers(&own, error)?,
+        };
     }
     Err(error.detail(format!("tried as well: {list}")).hint(
         "the service's documentation shows how to send the key; set `auth_header` and `auth_scheme`, `auth_query`, \
@@ -61,24 +57,21 @@ pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
     ))
 }
 
-/// The error with a hint that names the header of a refusal. Only the user knows its value.
-fn wants_header(own: &Mapping, error: Error) -> Error {
-    let Some(name) = missing_header(own, &error) else {
-        return error;
-    };
-    let set = own.set_command(&format!("headers.{name}=VALUE"));
-    error.hint(format!(
-        "the service asks for the header {name}; its documentation has the value; set it with: {set}"
-    ))
-}
-
-/// The header that a refusal names, if it neither carries a key nor was sent.
-fn missing_header(own: &Mapping, error: &Error) -> Option<String> {
-    header_names(error).into_iter().find(|name| {
+/// Returns the refusal unless it names a header that neither carries a key nor was sent: then
+/// another way to send the key does not help, and only the user knows the header's value.
+fn require_headers(own: &Mapping, error: Error) -> Result<Error> {
+    let missing = header_names(&error).into_iter().find(|name| {
         let mut transport = own.transport.clone();
         !name.eq_ignore_ascii_case(&own.dialect.auth_header)
             && transport.add_header(name, "value").is_ok()
-    })
+    });
+    let Some(name) = missing else {
+        return Ok(error);
+    };
+    let set = own.set_command(&format!("headers.{name}=VALUE"));
+    Err(error.hint(format!(
+        "the service asks for the header {name}; its documentation has the value; set it with: {set}"
+    )))
 }
 
 /// The ways to send a key that are not the profile's own, each with its settings and a mapping
@@ -107,13 +100,17 @@ fn ways(own: &Mapping, error: &Error) -> Vec<(Vec<Setting>, Mapping)> {
     ways
 }
 
+pub(super) fn refusal_body(error: &Error) -> &Value {
+    error.body.as_ref().map_or(&Value::Null, Document::value)
+}
+
 /// The first headers that a refusal names in its sentences, such as `X-Organization-Id`.
 fn header_names(error: &Error) -> Vec<String> {
     let is_part = |part: &str| part.starts_with(|c: char| c.is_ascii_uppercase());
     let is_name = |word: &&str| {
         word.contains('-') && (word.starts_with("x-") || word.split('-').all(is_part))
     };
-    let texts = scalars(body(error));
+    let texts = scalars(refusal_body(error));
     let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '-';
     let words = texts.iter().flat_map(|(_, text)| text.split(is_end));
     let mut seen = HashSet::new();

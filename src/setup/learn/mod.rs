@@ -10,16 +10,16 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 pub(crate) use reads::MOST_CALLS;
-use report::Refused;
 pub(crate) use report::{LearnReport, Sample};
 
 use crate::app::Parts;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Result};
+use crate::service::client::{session, show_call};
 use crate::service::documents::slot::Slot;
 use crate::service::mapping::{Mapping, ReadKind, Setting, signing_service};
 use crate::webhook::Event;
-use reads::{LearnCall, Reads, Reply};
+use reads::Reads;
 
 const BOOKINGS: u32 = 3;
 
@@ -46,19 +46,18 @@ pub(crate) async fn look(
     let mut reads = Reads { parts, options, report, left: BTreeMap::new() };
     let index = key::index(&mut reads).await?;
     let mut came = vec![Sample::new(ReadKind::Index, index)];
-    if let Some(venues) = searches::venues(&mut reads).await? {
-        let slots = searches::slots(&mut reads, &venues).await?;
+    if let Some(venues) = reads.venues().await? {
+        let slots = reads.slots(&venues).await?;
         came.push(Sample::new(ReadKind::Venues, venues));
         came.extend(slots.map(|it| Sample::new(ReadKind::Slots, it)));
     }
     let ids = reads.parts.records.journal().and_then(|it| it.booking_ids(BOOKINGS));
-    let bookings = ids.unwrap_or_default().into_iter();
-    let mut others = vec![(ReadKind::Sessions, LearnCall::Sessions)];
-    others.extend(bookings.map(|id| (ReadKind::Booking, LearnCall::Booking(id))));
-    for (kind, read) in others {
-        match reads.send(&read).await? {
-            Reply::Sample(value) => came.push(Sample::new(kind, value)),
-            Reply::Nothing(error) => {
+    let mut others = vec![(ReadKind::Sessions, session::list(&[]))];
+    others.extend(ids.unwrap_or_default().iter().map(|id| (ReadKind::Booking, show_call(id))));
+    for (kind, call) in others {
+        match reads.send(call).await? {
+            Ok(document) => came.push(Sample::new(kind, document)),
+            Err(error) => {
                 let note = format!("not looked at: {}: {}", kind.as_str(), error.message);
                 reads.report.notes.push(note);
             }
@@ -68,10 +67,12 @@ pub(crate) async fn look(
     came.retain(|it| recorded.iter().all(|given| given.kind != it.kind));
     came.extend(recorded);
     let (mapping, mut report) = (reads.parts.api.facts.mapping(), reads.report);
+    let refused = std::mem::take(&mut report.documents);
     for it in &came {
         report.settings.extend(of_form(mapping, it));
         report.show(mapping, it, items(mapping, it));
     }
+    report.documents.extend(refused);
     Ok(report)
 }
 

@@ -7,43 +7,14 @@ use serde_json::Value;
 
 use super::{LearnOptions, LearnReport};
 use crate::app::Parts;
-use crate::json::Document;
 use crate::outcome::{Code, Error, Result};
-use crate::service::client::{Call, Failure, SlotQuery, VenueQuery, session, show_call};
+use crate::service::client::{Call, Failure};
 use crate::service::mapping::Mapping;
 
 pub(crate) const MOST_CALLS: usize = 25;
 
-/// A call that learning can send. There is no other way to make one: nothing can be changed.
-pub(crate) enum LearnCall {
-    Index,
-    Venues(VenueQuery),
-    Slots(SlotQuery),
-    Sessions,
-    Booking(String),
-}
-
-impl LearnCall {
-    fn call(&self, mapping: &Mapping) -> Result<Call> {
-        match self {
-            LearnCall::Index => Ok(Call::get("/v1/")),
-            LearnCall::Venues(query) => query.call(mapping),
-            LearnCall::Slots(query) => query.call(mapping),
-            LearnCall::Sessions => Ok(session::list(&[])),
-            LearnCall::Booking(id) => Ok(show_call(id)),
-        }
-    }
-}
-
-/// A document, or why there is none.
-pub(crate) enum Reply {
-    Sample(Value),
-    Nothing(Error),
-}
-
-pub(crate) fn body(error: &Error) -> &Value {
-    error.body.as_ref().map_or(&Value::Null, Document::value)
-}
+/// A document, or why the service refuses it.
+pub(crate) type Reply = Result<Value>;
 
 /// Whether another call, after `sent`, leaves others half of what the rate limit had left.
 fn has_room(first: u32, sent: u32) -> bool {
@@ -59,15 +30,18 @@ pub(crate) struct Reads<'a> {
 }
 
 impl Reads<'_> {
-    /// Sends a read. Returns the document, or why there is none; no HTTP status if not sent.
-    pub(crate) async fn send(&mut self, read: &LearnCall) -> Result<Reply> {
-        let call = read.call(self.parts.api.facts.mapping())?;
+    pub(crate) fn mapping(&self) -> &Mapping {
+        self.parts.api.facts.mapping()
+    }
+
+    /// Sends a read. The reason has no HTTP status where it was not sent.
+    pub(crate) async fn send(&mut self, call: Call) -> Result<Reply> {
         let limit = call.rate_limit_name();
         let left = limit.and_then(|name| self.left.get(name));
         let is_spent = left.is_some_and(|(first, sent)| !has_room(*first, *sent));
-        if self.report.calls >= MOST_CALLS || is_spent {
+        if call.is_write() || self.report.calls >= MOST_CALLS || is_spent {
             let spent = "no call is left, or the rate limit leaves too little";
-            return Ok(Reply::Nothing(Error::new(Code::RateLimited, spent)));
+            return Ok(Err(Error::new(Code::RateLimited, spent)));
         }
         self.parts.api.admit(&call, Duration::ZERO).await?;
         self.report.calls += 1;
@@ -82,8 +56,8 @@ impl Reads<'_> {
         }
         self.parts.api.record_rate_limit(&call);
         match answer {
-            Ok(answer) => Ok(Reply::Sample(answer.document.value().clone())),
-            Err(failure @ Failure::Refused(_)) => Ok(Reply::Nothing(failure.into_error(&call))),
+            Ok(answer) => Ok(Ok(answer.document.value().clone())),
+            Err(failure @ Failure::Refused(_)) => Ok(Err(failure.into_error(&call))),
             Err(failure) => Err(failure.into_error(&call)),
         }
     }
@@ -92,15 +66,6 @@ impl Reads<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn no_call_of_learning_changes_anything() {
-        let booking = LearnCall::Booking("b/cancel".to_owned());
-        for read in [LearnCall::Index, LearnCall::Sessions, booking] {
-            let call = read.call(&Mapping::default()).unwrap();
-            assert!(!call.is_write(), "{}", call.name());
-        }
-    }
 
     #[test]
     fn half_of_what_a_rate_limit_leaves_is_kept_for_others() {

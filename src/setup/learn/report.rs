@@ -22,22 +22,17 @@ impl Sample {
     }
 }
 
-#[derive(Debug, Serialize)]
-pub(crate) struct Refused {
-    pub(crate) why: String,
-    /// The setting that could change it, with holes for what only a person knows.
-    pub(crate) setting: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct Shown {
-    kind: &'static str,
+/// What was found of a kind of document.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Finding {
+    pub(crate) kind: &'static str,
     pub(crate) read: bool,
-    why: Option<String>,
-    missing: Vec<&'static str>,
+    pub(crate) why: Option<String>,
+    pub(crate) missing: Vec<&'static str>,
     /// The kinds of the values at each path, in the order in which they came.
-    paths: Map<String, Value>,
-    setting: Option<String>,
+    pub(crate) paths: Map<String, Value>,
+    /// The setting that mends it, with holes for what only a person knows.
+    pub(crate) setting: Option<String>,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -45,9 +40,8 @@ pub(crate) struct LearnReport {
     /// `None` where no profile leads to the service.
     pub(crate) profile: Option<String>,
     pub(crate) calls: usize,
-    pub(crate) documents: Vec<Shown>,
+    pub(crate) documents: Vec<Finding>,
     pub(crate) settings: Vec<Setting>,
-    pub(crate) refused: Vec<Refused>,
     /// What needs no correction.
     pub(crate) notes: Vec<String>,
     pub(crate) written: Option<String>,
@@ -77,18 +71,17 @@ impl LearnReport {
         }
         let setting = has_holes.then(|| format!("read.{kind}={}", outline.skeleton(came.kind)));
         let paths = outline.paths.into_iter();
-        let paths = paths.map(|(path, kinds)| (path, kinds.join(" or ").into()));
-        let displayed =
-            Shown { kind, read: why.is_none(), why, missing, paths: paths.collect(), setting };
+        let paths = paths.map(|(path, kinds)| (path, kinds.join(" or ").into())).collect();
+        let finding = Finding { kind, read: why.is_none(), why, missing, paths, setting };
         match self.documents.iter_mut().find(|it| it.kind == kind) {
-            Some(known) if known.read && !displayed.read => *known = displayed,
+            Some(known) if known.read && !finding.read => *known = finding,
             Some(_) => {}
-            None => self.documents.push(displayed),
+            None => self.documents.push(finding),
         }
     }
 
     fn is_read(&self) -> bool {
-        self.refused.is_empty() && self.documents.iter().all(|it| it.read)
+        self.documents.iter().all(|it| it.read)
     }
 
     /// Ends with 3 where a check finds that the service differs from what the profile says.
@@ -97,26 +90,22 @@ impl LearnReport {
         if self.is_check && !fits { Exit::Config } else { Exit::Done }
     }
 
-    fn command(&self, page: &mut Page, setting: Option<&String>) {
-        if let Some(setting) = setting {
-            page.command(set_command(self.profile.as_deref(), &shell::word(setting)));
-        }
-    }
-
-    fn document(&self, page: &mut Page, displayed: &Shown) {
-        let Shown { kind, paths, .. } = displayed;
-        match &displayed.why {
+    fn draw_finding(&self, page: &mut Page, finding: &Finding) {
+        let Finding { kind, paths, .. } = finding;
+        match &finding.why {
             None => page.labelled(Tone::Good, "read", *kind),
             Some(why) => page.labelled(Tone::Warn, "not read", format!("{kind}: {why}")),
         };
-        if !displayed.missing.is_empty() {
-            page.line(format!("    not found: {}", displayed.missing.join(", ")));
+        if !finding.missing.is_empty() {
+            page.line(format!("    not found: {}", finding.missing.join(", ")));
         }
         let width = paths.keys().map(String::len).max().unwrap_or(0).min(48);
-        for (path, kinds) in paths.iter().filter(|_| !self.is_check || !displayed.read) {
+        for (path, kinds) in paths.iter().filter(|_| !self.is_check || !finding.read) {
             page.line(format!("    {path:width$}  {}", plain(kinds)));
         }
-        self.command(page, displayed.setting.as_ref());
+        if let Some(setting) = &finding.setting {
+            page.command(set_command(self.profile.as_deref(), &shell::word(setting)));
+        }
     }
 }
 
@@ -132,20 +121,14 @@ impl Draw for LearnReport {
             None => page.heading(Tone::Good, "read", name),
         };
         page.field("sent", format!("{} reads, nothing else", self.calls));
-        for displayed in &self.documents {
-            self.document(page, displayed);
+        for finding in &self.documents {
+            self.draw_finding(page, finding);
         }
-        for Refused { why, setting } in &self.refused {
-            page.labelled(Tone::Warn, "refused", why);
-            self.command(page, setting.as_ref());
-        }
-        let of_documents = self.documents.iter().map(|it| &it.setting);
-        let commands = of_documents.chain(self.refused.iter().map(|it| &it.setting));
-        if commands.flatten().any(|it| it.contains("<?>")) {
-            let how = "put the service's own name or value for each <?>, and leave out what it does not have";
-            page.labelled(Tone::Dim, "note", how);
-        }
-        for note in &self.notes {
+        let mut settings = self.documents.iter().filter_map(|it| it.setting.as_ref());
+        let how =
+            "put the service's own name or value for each <?>, and leave out what it does not have";
+        let how = settings.any(|it| it.contains("<?>")).then_some(how);
+        for note in how.into_iter().chain(self.notes.iter().map(String::as_str)) {
             page.labelled(Tone::Dim, "note", note);
         }
         for setting in &self.settings {

@@ -129,24 +129,20 @@ async fn write(ui: &Ui, args: &Args, report: &mut LearnReport, config_file: &Pat
 }
 
 async fn read_samples(args: &Args) -> Result<Vec<Sample>> {
-    let json = |file: &str, text: &str| {
-        let unusable = |error| format!("{file} cannot be used: it is not JSON: {error}");
-        parsed(text).map_err(|error| Error::usage(unusable(error)))
-    };
+    let deliveries = args.delivery.iter().map(|file| (ReadKind::Event, file));
+    let examples = args.example.iter().map(|(kind, file)| (*kind, file));
     let mut recorded = Vec::new();
-    for (kind, file) in &args.example {
-        recorded.push(Sample::new(*kind, json(file, &read_file(file).await?)?));
-    }
-    for file in &args.delivery {
+    for (kind, file) in examples.chain(deliveries) {
         let text = read_file(file).await?.replace("\r\n", "\n");
-        // As `curl -i` and many proxies write it, or a body alone.
-        let is_body = text.trim_start().starts_with('{');
-        let (head, body) = text.split_once("\n\n").filter(|_| !is_body).unwrap_or(("", &text));
-        let mut delivery = Sample::new(ReadKind::Event, json(file, body)?);
+        // A delivery as `curl -i` and many proxies write it, or a document alone.
+        let is_delivery = kind == ReadKind::Event && !text.trim_start().starts_with('{');
+        let (head, body) = text.split_once("\n\n").filter(|_| is_delivery).unwrap_or(("", &text));
+        let value = parsed(body).map_err(|error| {
+            Error::usage(format!("{file} cannot be used: it is not JSON: {error}"))
+        })?;
         let headers = head.lines().filter_map(|line| line.split_once(':'));
         let headers = headers.map(|(name, value)| (name.trim().into(), value.trim().into()));
-        delivery.headers.extend(headers);
-        recorded.push(delivery);
+        recorded.push(Sample { headers: headers.collect(), ..Sample::new(kind, value) });
     }
     Ok(recorded)
 }

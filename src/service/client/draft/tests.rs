@@ -49,11 +49,8 @@ fn a_value_has_the_form_that_the_refusal_speaks_of() {
         ),
         (
             WriteKind::Slots,
-            vec![json!({"error": "no: start_time must be a number; provider_id is required"})],
-            format!(
-                "slots=del(.datetime, .provider) * {{start_time: {seconds}}} * {{provider_id: .provider}} \
-                 | with_entries(select(.value != null))"
-            ),
+            vec![json!({"error": "no: start_time must be a number"})],
+            format!("slots=del(.datetime) * {{start_time: {seconds}}}"),
         ),
         (
             WriteKind::Slots,
