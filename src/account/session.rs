@@ -4,7 +4,7 @@ use super::session_list;
 use crate::app::in_flight::{InFlight, declined_to_interrupted};
 use crate::app::input::{one_time_code, read_stdin};
 use crate::app::pages::waits_for_code;
-use crate::app::{Api, Effect, Facts, Parts, Records, Ui};
+use crate::app::{Api, Effect, Facts, Parts, Ui};
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::walk::not_empty;
 use crate::booking::confirmation::Confirmation;
@@ -122,22 +122,22 @@ pub(crate) struct Disconnect {
 }
 
 pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
-    let Parts { api, records, ui, .. } = parts;
     match command {
         Command::Connect(args) => connect(parts, args).await,
         Command::Verify(args) => verify(parts, args).await,
         Command::List(args) => session_list::run(parts, &args).await,
         Command::Show(args) => {
-            let id = locate_session(records, &args.session)?;
-            let document = api.read(session::show(&id)).await?.document;
-            api.facts.mapping().object(ReadKind::Session, &document)?;
-            emit_one(&api.facts, records, ui, document, &id, Exit::Network)
+            let id = locate_session(&parts.records, &args.session)?;
+            let document = parts.api.read(session::show(&id)).await?.document;
+            parts.api.facts.mapping().object(ReadKind::Session, &document)?;
+            emit_one(parts, document, &id, Exit::Network)
         }
         Command::Disconnect(args) => disconnect(parts, args).await,
     }
 }
 
-async fn verify(Parts { api, records, ui, .. }: &Parts, args: Verify) -> Result<Exit> {
+async fn verify(parts: &Parts, args: Verify) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     let session = locate_session(records, &args.session)?;
     let code = match args.code {
         Some(code) => one_time_code(&code, "--code")?,
@@ -158,26 +158,19 @@ async fn verify(Parts { api, records, ui, .. }: &Parts, args: Verify) -> Result<
     }
     api.facts.before_change()?;
     let document = send_once(api, call).await?;
-    emit_verified(&api.facts, records, ui, document, &session)
+    emit_verified(parts, document, &session)
 }
 
 /// Ends a command that sent a code: the session is active (spec, States and transitions), unless it
 /// still waits for one (7).
-fn emit_verified(
-    facts: &Facts,
-    records: &Records,
-    ui: &Ui,
-    document: Document,
-    id: &str,
-) -> Result<Exit> {
-    let read = facts.mapping().object(ReadKind::Session, &document);
-    let waits = read.is_ok_and(|(session, _)| same_words(&state_of(&session), Word::PENDING.name));
-    let exit = emit_one(facts, records, ui, document, id, Exit::OutcomeUnknown)?;
+fn emit_verified(parts: &Parts, document: Document, id: &str) -> Result<Exit> {
+    let waits = has_state(&parts.api.facts, &document, Word::PENDING);
+    let exit = emit_one(parts, document, id, Exit::OutcomeUnknown)?;
     if !waits || exit != Exit::Done {
         return Ok(exit);
     }
     let what = "the service accepted the code, but the session still waits for one";
-    ui.out.warn(&format!("{what}; see it: {}", shell::command("session show", id, "")));
+    parts.ui.out.warn(&format!("{what}; see it: {}", shell::command("session show", id, "")));
     Ok(Exit::Refused)
 }
 
@@ -192,7 +185,8 @@ async fn whose(api: &Api, id: &str) -> Result<String> {
     Ok(part("of", "end_user") + &part("at", "provider"))
 }
 
-async fn disconnect(Parts { api, records, ui, .. }: &Parts, args: Disconnect) -> Result<Exit> {
+async fn disconnect(parts: &Parts, args: Disconnect) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     let id = locate_session(records, &args.session)?;
     let call = session::disconnect(&id);
     if args.dry_run {
@@ -214,12 +208,10 @@ async fn disconnect(Parts { api, records, ui, .. }: &Parts, args: Disconnect) ->
         document = json!({"id": id, "object": "session", "deleted": true}).into();
     }
     let answer = document.value();
-    let read = api.facts.mapping().object(ReadKind::Session, &document);
-    let is_active =
-        read.is_ok_and(|(session, _)| same_words(&state_of(&session), Word::ACTIVE.name));
+    let is_active = has_state(&api.facts, &document, Word::ACTIVE);
     let has_error = answer.get("error").is_some_and(|error| !error.is_null());
     let remains = is_active || has_error || answer.get("deleted") == Some(&Value::Bool(false));
-    let exit = emit_one(&api.facts, records, ui, document, &id, Exit::OutcomeUnknown)?;
+    let exit = emit_one(parts, document, &id, Exit::OutcomeUnknown)?;
     if !remains {
         return Ok(exit);
     }
@@ -232,14 +224,8 @@ async fn disconnect(Parts { api, records, ui, .. }: &Parts, args: Disconnect) ->
 
 /// Writes the response about a session. What cannot be read is listed unchanged: the call has done
 /// its work. Another session than the requested one gets a warning, and ends with `mistaken`.
-fn emit_one(
-    facts: &Facts,
-    records: &Records,
-    ui: &Ui,
-    document: Document,
-    id: &str,
-    mistaken: Exit,
-) -> Result<Exit> {
+fn emit_one(parts: &Parts, document: Document, id: &str, mistaken: Exit) -> Result<Exit> {
+    let Parts { api: Api { facts, .. }, records, ui, .. } = parts;
     let read = facts.mapping().object(ReadKind::Session, &document).ok();
     let answered = read.as_ref().and_then(|(it, _)| id_in(it.get("id")?));
     let another = answered.filter(|answered| !same_id(answered, id));
@@ -261,7 +247,8 @@ fn emit_one(
     Ok(Exit::Done)
 }
 
-async fn connect(Parts { api, records, ui, .. }: &Parts, args: Connect) -> Result<Exit> {
+async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
+    let Parts { api, records, ui, .. } = parts;
     let dialect = api.facts.dialect();
     // The sandbox's own name of a provider says nothing at a service that has a profile.
     let is_set = dialect.provider_b != Dialect::default().provider_b;
@@ -300,7 +287,7 @@ async fn connect(Parts { api, records, ui, .. }: &Parts, args: Connect) -> Resul
         let warning =
             format!("the service returned another session than was asked for: {difference}");
         ui.out.warn(&warning);
-        emit_one(&api.facts, records, ui, document, &id, Exit::OutcomeUnknown)?;
+        emit_one(parts, document, &id, Exit::OutcomeUnknown)?;
         return Ok(Exit::OutcomeUnknown);
     }
     if !id.is_empty() {
@@ -317,7 +304,7 @@ async fn connect(Parts { api, records, ui, .. }: &Parts, args: Connect) -> Resul
             ));
             let code = ask_code(&api.facts, ui).await.map_err(declined_to_interrupted)?;
             match send_once(api, session::verify(&id, &code, api.facts.mapping())?).await {
-                Ok(document) => return emit_verified(&api.facts, records, ui, document, &id),
+                Ok(document) => return emit_verified(parts, document, &id),
                 // The person may try again as long as the session accepts codes.
                 Err(error) if error.code == Code::InvalidCode && waits_for_code(api, &id).await => {
                     ui.out.warn(&error.message);
@@ -326,7 +313,12 @@ async fn connect(Parts { api, records, ui, .. }: &Parts, args: Connect) -> Resul
             }
         }
     }
-    emit_one(&api.facts, records, ui, document, &id, Exit::OutcomeUnknown)
+    emit_one(parts, document, &id, Exit::OutcomeUnknown)
+}
+
+fn has_state(facts: &Facts, document: &Document, state: &Word) -> bool {
+    let read = facts.mapping().object(ReadKind::Session, document);
+    read.is_ok_and(|(session, _)| same_words(&state_of(&session), state.name))
 }
 
 fn state_of(session: &Value) -> String {
