@@ -19,42 +19,37 @@ use crate::platform::http1;
 /// How long requests in flight have to finish: Ctrl-C ends the process within 200 ms.
 const GRACE: Duration = Duration::from_millis(100);
 
-pub(crate) struct Listener {
-    stop: watch::Sender<bool>,
+/// Starts a listener on a bound, non-blocking socket. Returns what stops it, and its events'
+/// receiver.
+pub(crate) fn start(
+    listening: Listening,
+    app: Option<(App, Schedule)>,
+    socket: std::net::TcpListener,
+    store: Webhooks,
+) -> Result<(watch::Sender<bool>, mpsc::UnboundedReceiver<ListenerEvent>)> {
+    let failed = |error: std::io::Error| Error::io("cannot start the listener", error);
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let socket = {
+        let _inside = runtime.enter();
+        TcpListener::from_std(socket).map_err(failed)?
+    };
+    let (reporter, receiver) = mpsc::unbounded_channel();
+    let (stop, stopped) = watch::channel(false);
+    let served = serve(listening, app, socket, store, reporter, stopped);
+    std::thread::Builder::new()
+        .name("listener".to_owned())
+        .spawn(move || {
+            runtime.block_on(served);
+            runtime.shutdown_background();
+        })
+        .map_err(failed)?;
+    Ok((stop, receiver))
 }
 
-impl Listener {
-    /// Starts a listener on a bound, non-blocking socket. Returns it and its events' receiver.
-    pub(crate) fn start(
-        listening: Listening,
-        app: Option<(App, Schedule)>,
-        socket: std::net::TcpListener,
-        store: Webhooks,
-    ) -> Result<(Self, mpsc::UnboundedReceiver<ListenerEvent>)> {
-        let failed = |error: std::io::Error| Error::io("cannot start the listener", error);
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let socket = {
-            let _inside = runtime.enter();
-            TcpListener::from_std(socket).map_err(failed)?
-        };
-        let (reporter, receiver) = mpsc::unbounded_channel();
-        let (stop, stopped) = watch::channel(false);
-        let served = serve(listening, app, socket, store, reporter, stopped);
-        std::thread::Builder::new()
-            .name("listener".to_owned())
-            .spawn(move || {
-                runtime.block_on(served);
-                runtime.shutdown_background();
-            })
-            .map_err(failed)?;
-        Ok((Listener { stop }, receiver))
-    }
-
-    pub(crate) async fn stop(self) {
-        let _ = self.stop.send(true);
-        let _ = tokio::time::timeout(2 * GRACE, self.stop.closed()).await;
-    }
+pub(crate) async fn stop(stop: watch::Sender<bool>) {
+    let _ = stop.send(true);
+    let _ = tokio::time::timeout(2 * GRACE, stop.closed()).await;
 }
 
 /// Receives and forwards until `stop` says so, or its sender is gone.

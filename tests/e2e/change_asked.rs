@@ -211,6 +211,9 @@ fn a_change_that_changes_nothing_is_not_sent() {
     assert_eq!(writes(&service), 0);
     home.run(["modify", "bk_1", "--party", "3"]).exits(7);
     assert_eq!(writes(&service), 1, "one thing that differs is sent");
+    home.ok(["modify", "bk_1", "-F", "seating_preference=null"]);
+    home.ok(["modify", "bk_1", "-F", "tags[]=window"]);
+    assert_eq!(writes(&service), 3, "what cannot be compared is sent");
 }
 
 /// Answers on a connection for as long as it is used, and tells each request with its place there.

@@ -21,6 +21,7 @@ use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::contact;
 use crate::service::documents::id::id;
 use crate::service::documents::slot::Slot;
+use crate::service::documents::wish::Wish;
 use crate::service::mapping::WriteKind;
 use crate::service::time::document_time::{DocumentTime, time_text};
 use crate::service::time::text::moved_far;
@@ -124,13 +125,15 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
     let mut requested = changes.body();
     requested.extend(fields);
     let change = Change { before: before.as_ref(), ..Change::new(WriteKind::Modify, &requested) };
-    // A clock and an offset that may be another one's tell nothing.
+    let wish = Wish::from_fields(&requested);
+    let time = wish.time();
+    // A clock and an offset that may be another one's tell nothing, nor does what is not compared,
+    // such as a field that is to be empty.
     let is_certain = |it: &Booking| {
-        let has_offset = |time: Option<&DocumentTime>| time.is_none_or(|it| it.instant.is_some());
-        let asked_time = requested.get("datetime").and_then(DocumentTime::read);
-        requested.values().all(|value| !value.is_object())
-            && asked_time
-                .is_none_or(|it_asks| has_offset(it.time.read()) == has_offset(Some(&it_asks)))
+        let has_offset = |time: &DocumentTime| time.instant.is_some();
+        let own = it.time.read().is_none_or(has_offset);
+        requested.keys().all(|name| wish.get(name).is_some())
+            && time.as_ref().is_none_or(|time| has_offset(time) == own)
     };
     let unchanged = |it: &&Booking| is_certain(it) && change.is_shown(&api.facts, records, it);
     if let Some(before) = before.as_ref().filter(unchanged) {
@@ -139,7 +142,6 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
         let recorded = finish::record(records, ui, before);
         return finish::finish_recorded(&api.facts, records, ui, before, &recorded, |_| {});
     }
-    let time = requested.get("datetime").and_then(DocumentTime::read);
     let slot = match (&known, &time) {
         (Some(known), Some(time)) => slot_at(api, records, known, time, party).await,
         _ => None,

@@ -25,7 +25,7 @@ use crate::webhook::Listening;
 use crate::webhook::app::{App, MAX_SIGNATURE_AGE};
 use crate::webhook::forwarder::Schedule;
 use crate::webhook::handler::endpoint;
-use crate::webhook::listener::Listener;
+use crate::webhook::listener;
 use crate::webhook::reporter::{ForwardOutcome, ListenerEvent, Totals};
 
 /// How long restoring the URL may take, at a sandbox that is busy: usually 5 ms.
@@ -111,7 +111,7 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
         kinds: args.events,
         trace: trace(settings).map(|trace| (trace, ready.url.clone())),
     };
-    let (listener, mut events) = Listener::start(listening, app, socket, store.clone())?;
+    let (stop, mut events) = listener::start(listening, app, socket, store.clone())?;
     let mut display = Display { ui, totals: Totals::default(), warnings: BTreeSet::new() };
     let served = tokio::select! {
         biased;
@@ -138,7 +138,7 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
             restore_url(api, ui, &ready.url).await;
         }
     };
-    tokio::join!(listener.stop(), restored);
+    tokio::join!(listener::stop(stop), restored);
     served?;
     // Events of deliveries that ended while the listener stopped.
     while let Ok(event) = events.try_recv()
