@@ -73,7 +73,7 @@ impl<'a> Change<'a> {
     /// How a booking compares with what the change asked for. While the provider works on it, it
     /// may show what it was.
     fn compared(&self, facts: &Facts, records: &Records, booking: &Booking) -> Vec<Compared> {
-        let mut found = compared(records, &Wish::from_fields(self.requested), booking, true);
+        let mut found = compared(records, &Wish::from_changes(self.requested), booking, true);
         let names = facts.mapping().names_of(self.kind);
         for it in &mut found {
             if self.is_proved(booking, it, &names) {

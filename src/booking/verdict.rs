@@ -94,10 +94,11 @@ pub(crate) fn of_create(booking: &Booking, found: &[Compared], may_be_modified: 
     verdict
 }
 
-/// The setting that reads a field which was not understood: a time that was read lacks its offset.
+/// The setting that reads a field which was not understood: a time that was read lacks its offset,
+/// which an expression adds where it is not that of the venue's zone.
 pub(super) fn setting(booking: &Booking, found: &Compared) -> &'static str {
     let has_no_offset = found.field == "datetime" && booking.time.read().is_some();
-    if has_no_offset { "local_times=true" } else { "read.booking=EXPRESSION" }
+    if has_no_offset && !found.has_zone { "local_times=true" } else { "read.booking=EXPRESSION" }
 }
 
 /// The verdict on a booking that the journal says was asked for.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+use crate::app::in_flight::InFlight;
 use crate::app::{self, Parts};
 use crate::booking::finish;
 use crate::booking::terms::asked_for;
@@ -86,6 +87,11 @@ struct Trouble {
     is_general: bool,
 }
 
+/// What ends the desk between two commands says nothing of those before.
+fn closed() -> InFlight {
+    InFlight::Other("the desk was closed".to_owned(), "bookctl desk".to_owned())
+}
+
 pub(crate) async fn run(parts: &Parts, _: Args) -> Result<Exit> {
     let Parts { api, ui, .. } = parts;
     let no_terminal = (!ui.out.is_terminal()).then_some("standard output is not one");
@@ -94,6 +100,7 @@ pub(crate) async fn run(parts: &Parts, _: Args) -> Result<Exit> {
         return Err(Error::usage(what).hint("list them with `bookctl bookings`"));
     }
     let mut signals = app::listen_for_signals()?;
+    api.in_flight.replace(closed());
     let mut desk = Desk {
         parts,
         clock: Box::new(api.facts.live_clock()),
@@ -327,6 +334,7 @@ impl Desk<'_> {
         (self.reading, self.reads.is_hurried) = (None, true);
         // The rest of a line that was typed at the card answers no question.
         discard()?;
+        self.parts.api.in_flight.take();
         let running = action::run(self.parts, letter, entry);
         let ended = tokio::select! {
             biased;
@@ -334,7 +342,7 @@ impl Desk<'_> {
             ended = running => ended,
         };
         self.parts.ui.out.make_room();
-        let in_flight = self.parts.api.in_flight.take();
+        let in_flight = self.parts.api.in_flight.replace(closed());
         if let Err(error) = ended.map_err(|error| in_flight.explain(error)) {
             if matches!(error.exit, Exit::Terminated | Exit::HungUp | Exit::Quit) {
                 return Err(error);

@@ -100,6 +100,13 @@ fn rows_in_other_files_and_notations_are_the_same_bookings() {
     piped.says("row 1 was sent with another email or phone");
     home.feed(["batch", "-", "--name", "friday"], csv).exits(0).says("already has a booking");
     assert_eq!(served.bookings().len(), 4, "on purpose, under a name");
+    let row = |provider: &str| {
+        csv.replace("_id,", "_id,provider,")
+            .replace("confirms,", &format!("multi_provider,{provider},"))
+    };
+    home.feed(["batch", "-"], &row("provider_c")).exits(0);
+    let other = home.feed(["batch", "-"], &row("provider_a")).exits(0);
+    other.says("row 1 was sent with another provider");
     home.feed(["batch", "-", "--json", "--name", " "], csv).refused(2, "usage");
 }
 

@@ -212,8 +212,10 @@ fn a_change_that_changes_nothing_is_not_sent() {
     home.run(["modify", "bk_1", "--party", "3"]).exits(7);
     assert_eq!(writes(&service), 1, "one thing that differs is sent");
     home.ok(["modify", "bk_1", "-F", "seating_preference=null"]);
-    home.ok(["modify", "bk_1", "-F", "tags[]=window"]);
-    assert_eq!(writes(&service), 3, "what cannot be compared is sent");
+    let emptied = home.run(["modify", "bk_1", "-F", "party_size=null"]).exits(7);
+    emptied.says("party_size is 2, not empty");
+    home.run(["modify", "bk_1", "-F", "tags[]=window"]).exits(7).says("does not show its tags");
+    assert_eq!(writes(&service), 4, "what is not shown is sent");
 }
 
 /// Answers on a connection for as long as it is used, and tells each request with its place there.

@@ -41,11 +41,17 @@ fn settles_nothing(status: u16, response: Value) {
 /// No search showed the venue's zone.
 #[test]
 fn slots_offset_is_the_clock_of_a_time_without_one() {
-    let mut shown = requested_booking("bk_1");
-    shown["datetime"] = json!("2030-12-01T20:15:00");
-    let server = creating(move |_| Reply::json(201, &shown));
-    let error = book(&home(&server), &[]).refused(16, "outcome_unknown");
-    has(&error, "message", "datetime is 2030-12-01T20:15:00, not");
+    for (time, field, says) in [
+        ("2030-12-01T20:15:00", "message", "datetime is 2030-12-01T20:15:00, not"),
+        // The offset apart, as in UTC: another reading of the venue's clock mends nothing.
+        ("2030-12-01T18:30:00", "hint", "read.booking=EXPRESSION"),
+    ] {
+        let mut shown = requested_booking("bk_1");
+        shown["datetime"] = json!(time);
+        let server = creating(move |_| Reply::json(201, &shown));
+        let error = book(&home(&server), &[]).refused(16, "outcome_unknown");
+        has(&error, field, says);
+    }
 }
 
 /// Whether the first process still runs decides nothing: nobody could know it of a container, a

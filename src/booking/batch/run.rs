@@ -276,7 +276,7 @@ impl BatchRun<'_> {
             Some(attempt) if attempt.state == State::Refused && !asks_same(attempt, &keyed.row) => {
                 return Ok(None);
             }
-            Some(attempt) => self.warn_of_another_contact(attempt, keyed),
+            Some(attempt) => self.warn_of_other_fields(attempt, keyed),
             None if retry == 0 && keyed.row.idempotency_key.is_none() => {
                 if let Some(booking) = self.replaced.booking_of(api, records, &keyed.row).await? {
                     return Ok(Some(booking));
@@ -327,13 +327,19 @@ impl BatchRun<'_> {
         Ok(Some(booking))
     }
 
-    /// Warns that a row was sent with another email or phone: that makes no other visit of it.
-    fn warn_of_another_contact(&self, attempt: &Attempt, keyed: &KeyedRow) {
-        let (before, now) = (attempt.wish().guest_marks(), keyed.row.wish().guest_marks());
-        let is_new = now.iter().any(|mark| !before.contains(mark));
-        if attempt.request.is_intact() && is_new {
+    /// Warns of what a row was sent with otherwise that makes no other visit of it.
+    fn warn_of_other_fields(&self, attempt: &Attempt, keyed: &KeyedRow) {
+        let (before, now) = (attempt.wish(), keyed.row.wish());
+        let marks = before.guest_marks();
+        let has_new_mark = now.guest_marks().iter().any(|mark| !marks.contains(mark));
+        let providers = before.text("provider").zip(now.text("provider"));
+        let other = [
+            (has_new_mark, "email or phone"),
+            (providers.is_some_and(|(before, now)| before != now), "provider"),
+        ];
+        for (_, what) in other.iter().filter(|it| it.0 && attempt.request.is_intact()) {
             self.ui.out.warn(&format!(
-                "row {} was sent with another email or phone, which bookctl does not change",
+                "row {} was sent with another {what}, which bookctl does not change",
                 keyed.row.number
             ));
         }

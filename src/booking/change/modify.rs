@@ -125,7 +125,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
     let mut requested = changes.body();
     requested.extend(fields);
     let change = Change { before: before.as_ref(), ..Change::new(WriteKind::Modify, &requested) };
-    let wish = Wish::from_fields(&requested);
+    let wish = Wish::from_request(&Value::Object(requested.clone()));
     let time = wish.time();
     // A clock and an offset that may be another one's tell nothing, nor does what is not compared,
     // such as a field that is to be empty.

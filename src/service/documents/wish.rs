@@ -45,14 +45,20 @@ pub(crate) struct Compared {
     pub(crate) agreement: Agreement,
     /// Whether the booking's `last_modification` says that it was as the wish asks before.
     pub(crate) was_same: bool,
+    /// Whether the venue's zone was known where the booking's time was read without it.
+    pub(crate) has_zone: bool,
 }
 
 impl Wish {
+    /// What a new booking is to have: nothing empty, and no list.
     pub(crate) fn from_request(requested: &Value) -> Self {
-        requested.as_object().map(Wish::from_fields).unwrap_or_default()
+        let mut wish = requested.as_object().map(Wish::from_changes).unwrap_or_default();
+        wish.0.retain(|(_, value)| !value.is_array() && !is_blank(value));
+        wish
     }
 
-    pub(crate) fn from_fields(requested: &Map<String, Value>) -> Self {
+    /// What a booking is to have after a change, a field that is to be empty too.
+    pub(crate) fn from_changes(requested: &Map<String, Value>) -> Self {
         let mut wish = Wish::default();
         wish.collect("", requested);
         wish
@@ -62,9 +68,7 @@ impl Wish {
         for (name, value) in object {
             match value {
                 Value::Object(inner) => self.collect(&format!("{place}{name}."), inner),
-                Value::Array(_) => {}
-                scalar if plain(scalar).trim().is_empty() => {}
-                scalar => self.0.push((format!("{place}{name}"), scalar.clone())),
+                value => self.0.push((format!("{place}{name}"), value.clone())),
             }
         }
     }
@@ -164,7 +168,7 @@ pub(crate) fn compare(
         };
         found.push(Compared {
             field: field.clone(),
-            wanted: plain(value),
+            wanted: if is_blank(value) { "empty".to_owned() } else { plain(value) },
             weight: match field.as_str() {
                 "venue_id" | "customer.name" | "customer.email" | "customer.phone" => {
                     Weight::Identity
@@ -175,6 +179,7 @@ pub(crate) fn compare(
                 _ => Weight::Choice,
             },
             was_same: from.is_some_and(was_same),
+            has_zone: clock.zone.is_some(),
             agreement,
         });
     }
@@ -207,8 +212,21 @@ fn weigh_guest(found: &mut [Compared], is_first: bool) {
     }
 }
 
+fn is_blank(value: &Value) -> bool {
+    plain(value).trim().is_empty()
+}
+
 fn agreement(field: &str, wanted: &Value, booking: &Booking, clock: &VenueClock) -> Agreement {
     let member = |name: &str| booking.value().get("customer")?.get(name);
+    let own = || booking.value().pointer(&format!("/{}", field.replace('.', "/")));
+    if wanted.is_array() || is_blank(wanted) {
+        return match own().filter(|it| !is_blank(it)) {
+            Some(value) if value == wanted => Agreement::Same,
+            Some(value) => Agreement::Differs(plain(value)),
+            None if wanted.is_array() => Agreement::NotShown,
+            None => Agreement::Same,
+        };
+    }
     let text = match field {
         "datetime" => {
             let text = booking.value().get("datetime").unwrap_or(&Value::Null);
@@ -237,7 +255,7 @@ fn agreement(field: &str, wanted: &Value, booking: &Booking, clock: &VenueClock)
         }
         "customer.email" => member("email"),
         "customer.phone" => member("phone"),
-        _ => booking.value().pointer(&format!("/{}", field.replace('.', "/"))),
+        _ => own(),
     };
     let is_scalar = |it: &&Value| !it.is_null() && !it.is_object() && !it.is_array();
     match text.filter(is_scalar).map(plain).filter(|text| !text.trim().is_empty()) {

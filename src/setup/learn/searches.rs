@@ -84,8 +84,9 @@ impl Reads<'_> {
                 // A refusal that names no field may be of the place, which says nothing against the
                 // profile. One without a status was not sent.
                 Some(error)
-                    if error.http_status.is_none()
-                        || near.is_none() && named(refusal_body(&error)).is_empty() =>
+                    if error.http_status.is_none_or(|status| {
+                        status < 500 && near.is_none() && named(refusal_body(&error)).is_empty()
+                    }) =>
                 {
                     self.report.notes.extend([error.message.clone(), NO_VENUE.to_owned()]);
                 }
