@@ -133,7 +133,9 @@ pub(crate) fn full_pipe() -> (PipeReader, PipeWriter) {
     (reader, writer)
 }
 
-/// Whether a process has a handler for this signal, or has ended and needs none.
+/// Whether a process has a handler for this signal, or has ended and needs none. The other signals
+/// that end it have theirs, too, or are ignored: a handler is installed a moment before it knows
+/// what to do, and the next one is installed after that.
 fn catches(id: &str, signal: u32) -> bool {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{id}/status")) else {
         return true;
@@ -142,8 +144,11 @@ fn catches(id: &str, signal: u32) -> bool {
         let line = status.lines().find_map(|line| line.strip_prefix(name));
         line.unwrap_or_default().trim()
     };
-    let caught = u64::from_str_radix(field("SigCgt:"), 16).unwrap_or_default();
-    field("State:").starts_with('Z') || caught >> (signal - 1) & 1 == 1
+    let signals = |name| u64::from_str_radix(field(name), 16).unwrap_or_default();
+    let (caught, ignored) = (signals("SigCgt:"), signals("SigIgn:"));
+    let has = |set: u64, signal: u32| set >> (signal - 1) & 1 == 1;
+    let is_ready = [1, 2, 3, 15].into_iter().all(|it| has(caught | ignored, it));
+    field("State:").starts_with('Z') || is_ready && has(caught, signal)
 }
 
 /// How a command ended and what it wrote.
