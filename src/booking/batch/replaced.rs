@@ -3,6 +3,8 @@
 
 use std::collections::HashSet;
 
+use jiff::civil::Date;
+
 use super::keys::{KeyedRow, later_key};
 use super::rows::BatchRow;
 use crate::app::in_flight::{resume_command, show_command};
@@ -15,7 +17,6 @@ use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
 use crate::service::documents::booking::Booking;
 use crate::service::documents::wish::{Agreement, Compared, Wish};
-use jiff::civil::Date;
 
 /// The last attempts of the rows that are gone, which may have made a booking for a time to come.
 #[derive(Default)]

@@ -135,7 +135,6 @@ impl Wish {
 }
 
 /// The clock of a booking's time without an offset.
-#[derive(Default)]
 pub(crate) struct VenueClock {
     /// The venue's zone, if it is known.
     pub(crate) zone: Option<TimeZone>,
