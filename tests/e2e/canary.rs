@@ -14,12 +14,13 @@ use crate::harness::{Home, Output, Reply, Request, Scripted, words};
 
 const KEY: &str = "sk_live_canary0815yellow";
 const WEBHOOK_SECRET: &str = "whsec_canary0815red";
-const CODE: &str = "918273";
-const PAYMENT: &str = r#"{"approval_id": "apr_1", "status": "approved", "card": {"token": "tok_canary0815"}, "check": 64738291}"#;
+// Long numbers: six digits in a row are found in some time or digest by chance.
+const CODE: &str = "918273645500";
+const PAYMENT: &str = r#"{"approval_id": "apr_1", "status": "approved", "card": {"token": "tok_canary0815"}, "check": 6473829155001928}"#;
 
 /// What must not be found, in any part of it.
 const CANARIES: [&str; 5] =
-    ["canary0815yellow", "canary0815red", CODE, "tok_canary0815", "64738291"];
+    ["canary0815yellow", "canary0815red", CODE, "tok_canary0815", "6473829155001928"];
 const TIME: &str = "2031-12-01T19:30:00Z";
 
 /// How the service behaves.
