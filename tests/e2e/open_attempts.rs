@@ -320,6 +320,22 @@ fn an_abandoned_request_is_not_sent_again() {
     assert_eq!(server.creates().len(), sent);
 }
 
+#[test]
+fn request_that_is_closed_is_not_abandoned() {
+    let server = creating(|before| match before {
+        0 => Reply::json(201, &requested_booking("bk_ada")),
+        _ => Reply::json(422, &json!({"error": "no_table"})),
+    });
+    let home = home(&server);
+    home.ok(book(&[]));
+    home.run(booking(&["--idempotency-key", "other"])).exits(7);
+    for (key, hint) in [("k", "bookctl show bk_ada"), ("other", "`bookctl book`")] {
+        let error = home.refuses(&format!("attempts abandon {key}"), 7, "http_409");
+        assert_eq!(error["idempotency_key"], key);
+        has(&error, "hint", hint);
+    }
+}
+
 /// SQLite opens what lies next to a database without asking what it is.
 #[cfg(unix)]
 #[test]

@@ -10,7 +10,7 @@ use crate::app::{Facts, Parts, Records, Ui};
 use crate::journal::recent::RecentList;
 use crate::journal::{Attempt, Outcome, State};
 use crate::json::Document;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Exit, Result};
 use crate::service::time::text::{to_the_second, whole_seconds};
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
 use crate::terminal::view::time_cell;
@@ -131,11 +131,7 @@ fn documents(attempts: &[Attempt]) -> Vec<Value> {
 
 async fn abandon(facts: &Facts, records: &Records, ui: &Ui, key: &str, yes: bool) -> Result<()> {
     let mut attempt = open_attempts::find_attempt(facts, records, key)?;
-    if attempt.state != State::Unresolved {
-        let state = attempt.state.as_str();
-        let what = format!("the request is {state}; only an unresolved request can be abandoned");
-        return Err(Error::usage(what).exiting(Exit::Refused));
-    }
+    open_attempts::refuse_closed(&attempt, "can be abandoned")?;
     // Scripts have done without a question from the start.
     if ui.prompter.interactive() && !yes {
         let mut page = page(std::slice::from_ref(&attempt), false);

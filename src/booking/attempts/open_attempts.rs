@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::app::in_flight::{abandon_command, resume_command};
+use crate::app::in_flight::{abandon_command, resume_command, show_command};
 use crate::app::{Api, Facts, Records, Ui};
 use crate::booking::book::{create, duplicates};
 use crate::booking::{finish, verdict, watch::wait};
@@ -160,7 +160,12 @@ pub(crate) async fn resume(api: &Api, records: &Records, ui: &Ui, key: &str) -> 
     if let (State::Resolved, Some(id)) = (attempt.state, &attempt.booking_id) {
         return wait::read_booking(api, id).await;
     }
-    refuse_closed(&attempt)?;
+    refuse_closed(&attempt, "is sent again")?;
+    if !attempt.request.is_intact() {
+        let what = "the request was changed in the journal after it was made; nothing was sent";
+        let hint = format!("to abandon the request: {}", abandon_command(key));
+        return Err(Error::journal(what).hint(hint).idempotency_key(key));
+    }
     if let Some(booking) = resolve_by_read(api, records, &attempt).await? {
         return Ok(booking);
     }
@@ -183,25 +188,17 @@ pub(crate) async fn resume(api: &Api, records: &Records, ui: &Ui, key: &str) -> 
     created
 }
 
-/// Refuses to send what is no longer open (7), or was changed in the journal (3). Who abandoned a
-/// request may have booked anew.
-fn refuse_closed(attempt: &Attempt) -> Result<()> {
-    if attempt.state == State::Abandoned {
-        return Err(abandoned(attempt));
-    }
-    if attempt.state != State::Unresolved {
-        let state = attempt.state.as_str();
-        let what = format!("the request is {state}; only an unresolved request is sent again");
-        let hint = "make a new booking with `bookctl book`";
-        return Err(Error::usage(what).exiting(Exit::Refused).hint(hint));
-    }
-    if !attempt.request.is_intact() {
-        let what = "the request was changed in the journal after it was made; nothing was sent";
-        let key = &attempt.idempotency_key;
-        let hint = format!("to abandon the request: {}", abandon_command(key));
-        return Err(Error::journal(what).hint(hint).idempotency_key(key));
-    }
-    Ok(())
+/// Refuses what only an open attempt allows (7). Who abandoned a request may have booked anew.
+pub(super) fn refuse_closed(attempt: &Attempt, allowed: &str) -> Result<()> {
+    let hint = match (attempt.state, &attempt.booking_id) {
+        (State::Unresolved, _) => return Ok(()),
+        (State::Abandoned, _) => return Err(abandoned(attempt)),
+        (State::Resolved, Some(id)) => format!("see its booking: {}", show_command(id)),
+        _ => "make a new booking with `bookctl book`".to_owned(),
+    };
+    let state = attempt.state.as_str();
+    let what = format!("the request is {state}; only an unresolved request {allowed}");
+    Err(Error::new(Code::Http409, what).hint(hint).idempotency_key(&attempt.idempotency_key))
 }
 
 /// Offers to find out immediately what happened to this error's request, if unknown.
