@@ -307,17 +307,38 @@ fn whoever_abandons_an_attempt_that_is_being_sent_is_told_so() {
     assert_eq!(attempts(&home)[0]["state"], "resolved");
 }
 
-/// Who gave a request up may have booked anew since.
+/// Who gave a request up may have booked anew since. To send it again ends the same: each hint leads
+/// on.
 #[test]
-fn an_abandoned_request_is_not_sent_again() {
-    let server = creating(|_| Reply::Close);
+fn rejected_request_that_may_have_booked_leads_to_its_end() {
+    let server = creating(|before| match before {
+        0..3 => Reply::Close,
+        _ => Reply::json(422, &json!({"error": "no_table", "message": "no table is left"})),
+    });
     let home = home(&server);
-    home.run(book(&[])).exits(16);
-    home.ok(["attempts", "abandon", "k"]);
+    let refused = |arguments: &[&str], exit, code, hint| {
+        let error = home.run(arguments).refused(exit, code);
+        assert_eq!(error["idempotency_key"], "k", "{error}");
+        has(&error, "hint", hint);
+        text(&error, "message")
+    };
+    let (resume, abandon) =
+        (["attempts", "resume", "k", "--json"], ["attempts", "abandon", "k", "--json"]);
+    refused(&book(&[]), 16, "outcome_unknown", "attempts resume k");
+    let rejected = "an earlier try may have booked; this one did not: no table is left";
+    for again in [&resume[..], &book(&[])] {
+        let hint = "check with the venue, then abandon the request: bookctl attempts abandon k";
+        let message = refused(again, 16, "outcome_unknown", hint);
+        assert!(message.ends_with(rejected), "{message}");
+    }
+    home.ok(abandon);
     let sent = server.creates().len();
-    let error = home.refuses("attempts resume k", 7, "abandoned");
-    has(&error, "message", "abandoned");
+    for again in [resume, abandon] {
+        refused(&again, 7, "abandoned", "bookctl book ven_1 ");
+    }
     assert_eq!(server.creates().len(), sent);
+    let message = refused(&book(&[]), 16, "outcome_unknown", "with a new --idempotency-key");
+    assert!(message.ends_with(rejected), "{message}");
 }
 
 #[test]

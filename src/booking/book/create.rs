@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::doubt::{another_booking, asked_before, into_outcome_unknown};
+use super::doubt::{another_booking, asked_before, into_outcome_unknown, nothing_more};
 use crate::app::in_flight::{InFlight, abandon_command, show_command};
 use crate::app::{Api, Effect, Records, Ui};
 use crate::booking::change::send::no_booking;
@@ -85,6 +85,7 @@ pub(crate) async fn create_booking(
         call: request.call(key),
         known_booking: None,
         is_unresolved: false,
+        is_rejected: false,
         began: Instant::now(),
     };
     let mut max_wait = api.max_wait();
@@ -114,6 +115,7 @@ pub(crate) async fn create_booking(
         };
         let (conclusion, _) = sender.end_run(&run, last, (failure.status(), failure.code()), None);
         sender.is_unresolved = conclusion == Conclusion::Unknown;
+        sender.is_rejected = last == TryResult::Refused && !in_doubt;
         if conclusion == Conclusion::NothingBooked {
             api.in_flight.take();
         }
@@ -157,6 +159,8 @@ struct BookingSender<'a> {
     reopens: bool,
     /// Whether the last run left the attempt open: one of its runs may have booked.
     is_unresolved: bool,
+    /// Whether the service rejected each try of the last run.
+    is_rejected: bool,
     began: Instant,
 }
 
@@ -413,14 +417,27 @@ impl BookingSender<'_> {
         Err(error.body(booking.document))
     }
 
-    /// The error that ends the command while no run of it is under way. Of an attempt that meets a
-    /// rate limit, the journal says whether it is open, or which booking it made.
+    /// The error that ends the command while no run of it is under way. The journal says whether
+    /// the attempt is open, or which booking it made.
     fn stopped(&self, error: Error) -> Error {
+        let is_limited = error.exit == Exit::RateLimited;
+        // An interrupt already says what is in flight.
+        if error.code == Code::Interrupted || !is_limited && !self.is_unresolved {
+            return error;
+        }
         let known = || self.records.journal().ok()?.attempt(self.key).ok()?;
-        let known = (error.exit == Exit::RateLimited).then(known).flatten();
-        match known.map(|it| (it.state, it.booking_id)) {
-            Some((State::Resolved, Some(id))) => {
+        match known().map(|it| (it.state, it.booking_id)) {
+            Some((State::Resolved, Some(id))) if is_limited => {
                 error.hint(format!("this key made {id}: {}", show_command(&id)))
+            }
+            Some((State::Abandoned, _)) if is_limited => error,
+            Some((State::Abandoned, _)) => {
+                let anew = "before you book again with a new --idempotency-key";
+                nothing_more(self.key, error, anew)
+            }
+            Some((State::Unresolved, _)) if self.is_rejected && !is_limited => {
+                let abandon = abandon_command(self.key);
+                nothing_more(self.key, error, &format!("then abandon the request: {abandon}"))
             }
             Some((State::Unresolved, _)) => into_outcome_unknown(self.key, error),
             _ if self.is_unresolved => into_outcome_unknown(self.key, error),

@@ -5,10 +5,6 @@ use crate::outcome::{Code, Error, Exit};
 
 /// Turns an error into one for a booking that may exist, with the command that finds out.
 pub(super) fn into_outcome_unknown(key: &str, mut error: Error) -> Error {
-    // An interrupt already says what is in flight.
-    if error.code == Code::Interrupted {
-        return error;
-    }
     if error.exit != Exit::OutcomeUnknown {
         // How to repeat the request is of no use here.
         error.hint = None;
@@ -19,6 +15,13 @@ pub(super) fn into_outcome_unknown(key: &str, mut error: Error) -> Error {
         }
     }
     InFlight::Creating(key.to_owned()).explain_unknown(error).idempotency_key(key)
+}
+
+/// Turns the error of a run that booked nothing into one for what an earlier run may have booked,
+/// which to send the request again does not find out. `next` is what the venue is asked for.
+pub(super) fn nothing_more(key: &str, mut error: Error, next: &str) -> Error {
+    error.message = format!("an earlier try may have booked; this one did not: {}", error.message);
+    into_outcome_unknown(key, error).hint(format!("check with the venue, {next}"))
 }
 
 /// The error for a key under which the service has made another booking.
