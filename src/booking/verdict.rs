@@ -60,12 +60,10 @@ pub(crate) fn compared(
     booking: &Booking,
     is_first: bool,
 ) -> Vec<Compared> {
-    let has_offset = booking.time.read().is_none_or(|time| time.instant.is_some());
     let venue = || booking.venue_id().or_else(|| wish.text("venue_id"));
     let of_venue = || records.known_venue(&venue()?)?.timezone();
     let of_slot = || records.known_slot(&wish.text("availability_id")?)?.slot.offset();
-    let known = || of_venue().or_else(|| of_slot().map(TimeZone::fixed));
-    let zone = if has_offset { None } else { known() };
+    let zone = of_venue().or_else(|| of_slot().map(TimeZone::fixed));
     let clock = VenueClock { zone, is_certain: records.has_local_times() };
     compare(wish, booking, &clock, is_first)
 }
@@ -80,7 +78,7 @@ pub(crate) fn of_create(booking: &Booking, found: &[Compared], may_be_modified: 
         let Some(clause) = it.clause() else { continue };
         if it.weight == Weight::Choice {
             verdict.warnings.push(clause);
-        } else if it.was_same && may_be_modified {
+        } else if it.was_same && may_be_modified && !it.is_another() {
             verdict.warnings.push(format!("{clause}: it was changed since"));
         } else if !verdict.is_another {
             verdict.is_another = it.is_another();
@@ -97,8 +95,12 @@ pub(crate) fn of_create(booking: &Booking, found: &[Compared], may_be_modified: 
 /// The setting that reads a field which was not understood: a time that was read lacks its offset,
 /// which an expression adds where it is not that of the venue's zone.
 pub(super) fn setting(booking: &Booking, found: &Compared) -> &'static str {
-    let has_no_offset = found.field == "datetime" && booking.time.read().is_some();
-    if has_no_offset && !found.has_zone { "local_times=true" } else { "read.booking=EXPRESSION" }
+    let has_no_offset = booking.time.read().is_some_and(|time| time.instant.is_none());
+    if found.field == "datetime" && has_no_offset && !found.has_zone {
+        "local_times=true"
+    } else {
+        "read.booking=EXPRESSION"
+    }
 }
 
 /// The verdict on a booking that the journal says was asked for.

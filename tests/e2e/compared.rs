@@ -70,6 +70,25 @@ fn time_of_another_clock_differs_once_local_times_is_set() {
         .says("bookctl show bk_1");
 }
 
+/// A time that was sent without an offset is the venue's, and so is compared in its zone alone.
+#[test]
+fn an_instant_is_compared_with_a_local_time_in_the_venues_zone() {
+    let server = Scripted::start(|request| {
+        let mut shown = booking();
+        shown["datetime"] = json!("2026-12-01T18:30:00Z");
+        let venues = json!({"venues": [{"venue_id": "ven_1", "timezone": "Europe/Oslo"}]});
+        Reply::json(200, if request.path.contains("venues") { &venues } else { &shown })
+    });
+    let book = "book ven_1 --slot s --at '2026-12-01 19:30' --party 2 --name 'Ada Lovelace' --yes";
+    for (search, exit) in [("search dining --near Oslo --at '2026-12-01 19:30'", 0), ("limits", 16)]
+    {
+        let home = home(&server, "local_times = true\n");
+        home.run(words(search));
+        let booked = home.run(words(book)).exits(exit);
+        assert_eq!(booked.stderr.contains("read.booking=EXPRESSION"), exit == 16, "{booked}");
+    }
+}
+
 #[test]
 fn change_that_moves_what_nothing_asked_to_move_is_warning() {
     let server = Scripted::start(|request| {

@@ -11,7 +11,7 @@ const AT: &str = "2031-12-05T19:30:00+01:00";
 fn booking(more: &Value) -> Value {
     let mut booking = json!({
         "id": "bk_1", "object": "booking", "status": "confirmed", "provider": "a", "venue_id": "ven_1",
-        "datetime": AT, "party_size": 2, "customer": {"name": "Ada Lovelace"}, "end_user": "u_ada",
+        "datetime": AT, "party_size": 2, "customer": {"name": "Ada Lovelace", "email": "ada@x.example"}, "end_user": "u_ada",
         "payment_collection": "vendor_external", "seating_preference": "terrace", "children": 2,
     });
     for (name, value) in more.as_object().unwrap() {
@@ -29,7 +29,7 @@ fn home(server: &Scripted) -> Home {
 
 fn book() -> Vec<String> {
     words(format!(
-        "book ven_1 --slot s --at {AT} --party 2 --name 'Ada Lovelace' --provider a --end-user u_ada --payment vendor \
+        "book ven_1 --slot s --at {AT} --party 2 --name 'Ada Lovelace' --email ada@x.example --provider a --end-user u_ada --payment vendor \
          -F seating_preference=terrace -F children=2 --yes --idempotency-key k --json"
     ))
 }
@@ -106,6 +106,12 @@ fn other_fields_are_judged_alike_everywhere() {
         (json!({"party_size": "two"}), 16),
         (json!({"venue_id": "ven_2"}), 16),
         (json!({"customer": {"name": "Eve Other"}}), 16),
+        (json!({"customer": {"name": "Eve Other", "email": "ada@x.example"}}), 16),
+        (
+            json!({"venue_id": "ven_2", "last_modification": {"changes": {"venue_id": {"from": "ven_1"}}}}),
+            16,
+        ),
+        (json!({"venue_id": "opentable:ven_1"}), 0),
         (json!({"party_size": "2", "customer": {"name": "LOVELACE/ADA MRS"}, "provider": "A"}), 0),
         (json!({"venue_id": null, "venue": {"id": "ven_2", "object": "venue"}}), 0),
         (json!({"datetime": null, "start_time": "2031-12-05T20:30:00+01:00"}), 16),

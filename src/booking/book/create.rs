@@ -345,7 +345,7 @@ impl BookingSender<'_> {
         let may_be_modified = run.in_doubt
             || run.earlier != Earlier::Nothing
             || !matches!(self.origin, KeyOrigin::Generated { .. });
-        let is_first = run.earlier == Earlier::Nothing;
+        let is_first = run.earlier != Earlier::Booked;
         let found = compared(self.records, &wish, &booking, is_first);
         let created = booking.created().and_then(|it| it.instant);
         let is_younger = created.is_some_and(|created| created > self.began());

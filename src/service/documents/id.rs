@@ -32,12 +32,15 @@ pub(crate) fn token(value: &Value) -> Option<String> {
 /// Whether two ids differ at most in their form: in case, in how a whole number is written, or in
 /// what leads to the id (`urn:booking:7`, `https://x.example/bookings/7`).
 pub(crate) fn same_id(one: &str, other: &str) -> bool {
-    let last = |id: &str| {
-        let id = id.trim().trim_end_matches('/');
-        let last = id.rsplit(['/', ':', '#', '=']).next().unwrap_or(id);
-        last.strip_suffix(".0").unwrap_or(last).to_lowercase()
+    let id_of = |text: &str| {
+        let id = text.trim().trim_end_matches('/');
+        id.strip_suffix(".0").unwrap_or(id).to_lowercase()
     };
-    last(one) == last(other)
+    let (one, other) = (id_of(one), id_of(other));
+    let is_led_to = |long: &str, id: &str| {
+        long.strip_suffix(id).is_some_and(|lead| lead.ends_with(['/', ':', '#', '=']))
+    };
+    one == other || is_led_to(&one, &other) || is_led_to(&other, &one)
 }
 
 /// Parses the id of a booking or a session. Only the service knows whether it exists.
@@ -75,8 +78,9 @@ mod tests {
             assert!(same_id(one, other), "{one} {other}");
         }
         let long = ("123456789012345678901", "123456789012345678902");
+        let led = [("urn:booking:bk_2", "bk_1"), ("resy:17", "opentable:17"), ("a:7", "b:a:8")];
         for (one, other) in
-            [("bk_1", "bk_11"), ("bk_1", "1"), ("7", "8"), long, ("urn:booking:bk_2", "bk_1")]
+            [("bk_1", "bk_11"), ("bk_1", "1"), ("7", "8"), long].into_iter().chain(led)
         {
             assert!(!same_id(one, other), "{one} {other}");
         }

@@ -17,6 +17,9 @@ use crate::service::time::document_time::{DocumentTime, is_same_time, time_text}
 const QUARTER: i64 = 15 * 60;
 const LARGEST_OFFSET: i64 = 14 * 3600;
 
+/// 2^53: up to here each whole number is one of its own as `f64`.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// What a request asks for, read once from its body in the contract's shape: each scalar with its
 /// path, such as `customer.name`.
 ///
@@ -301,11 +304,11 @@ fn time_agreement(
         Some(_) => offsets.iter().flatten().any(|it| i64::from(it.seconds()).abs() == apart.abs()),
         None => apart % QUARTER == 0 && apart.abs() <= LARGEST_OFFSET,
     };
+    // The clock of the one without an offset.
+    let is_certain = if time.instant.is_none() { clock.is_certain } else { zone.is_some() };
     match apart {
         Some(0) => Agreement::Same,
-        Some(apart) if !clock.is_certain && is_offset(apart) => {
-            Agreement::NotUnderstood(plain(text))
-        }
+        Some(apart) if !is_certain && is_offset(apart) => Agreement::NotUnderstood(plain(text)),
         _ => differs(),
     }
 }
@@ -313,15 +316,14 @@ fn time_agreement(
 /// Compares texts without case and accents, and numbers by their value. A text that is masked, or
 /// longer than what was sent, does not show the field.
 fn text_agreement(wanted: &Value, text: &str) -> Agreement {
-    let wanted = plain(wanted);
-    if let (Ok(wanted), Ok(number)) = (wanted.trim().parse::<f64>(), text.trim().parse::<f64>()) {
-        let is_same = wanted == number;
-        return if is_same { Agreement::Same } else { Agreement::Differs(text.to_owned()) };
-    }
-    let (wanted, own) = (fold(wanted.trim()), fold(text.trim()));
-    if wanted == own {
+    let (wanted, own) = (fold(plain(wanted).trim()), fold(text.trim()));
+    let is_mask = |it: char| MASKS.contains(&it) && !wanted.contains(it);
+    let numbers = wanted.parse::<f64>().ok().zip(own.parse::<f64>().ok());
+    // Larger whole numbers are not told apart.
+    let is_one_number = |(wanted, own): (f64, f64)| wanted == own && own.abs() < EXACT;
+    if wanted == own || numbers.is_some_and(is_one_number) {
         Agreement::Same
-    } else if own.contains(MASKS) || own.contains(&wanted) {
+    } else if numbers.is_none() && (own.contains(is_mask) || own.contains(&wanted)) {
         Agreement::NotShown
     } else {
         Agreement::Differs(text.to_owned())
@@ -337,6 +339,7 @@ mod tests {
     fn agreement_of(field: &str, displayed: &Value, zone: Option<&str>) -> (Agreement, Weight) {
         let requested = json!({
             "venue_id": "17", "datetime": "2026-12-01T19:30:00+01:00", "party_size": 2, "provider": "acme",
+            "end_user": "9007199254740992", "payment_collection": "card#7",
             "customer": {"name": "Ada Lovelace", "email": "ADA@x.example", "phone": "+44 20 7946 0018"},
         });
         let mut displayed = displayed.clone();
@@ -378,6 +381,10 @@ mod tests {
             ("provider", json!({"provider": "ACME"}), "same"),
             ("provider", json!({"provider": "acme (London)"}), "not shown"),
             ("provider", json!({"provider": "other"}), "differs"),
+            ("end_user", json!({"end_user": 9_007_199_254_740_992_u64}), "same"),
+            ("end_user", json!({"end_user": "9007199254740993"}), "differs"),
+            ("payment_collection", json!({"payment_collection": "card#8"}), "differs"),
+            ("payment_collection", json!({"payment_collection": "card#*"}), "not shown"),
         ] {
             let found = match agreement_of(field, &displayed, None).0 {
                 Agreement::Same => "same",
