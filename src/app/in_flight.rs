@@ -18,8 +18,6 @@ pub(crate) enum InFlight {
     Changing(String, &'static str),
     /// This call, and how to find out what came of it.
     Sent(String, &'static str),
-    /// This booking is watched, of which this is the last seen status, by this command.
-    Watching(String, Option<Status>, String),
     /// This booking is there, with this status.
     Known(String, Status),
     /// What is certain, and what to do.
@@ -92,12 +90,6 @@ impl InFlight {
             return (format!(" while {noun} was being sent; the outcome is unknown"), check);
         }
         match self {
-            InFlight::Watching(id, None, command) => {
-                (format!(" before booking {id} was read; nothing was changed"), command.clone())
-            }
-            InFlight::Watching(id, Some(status), command) => {
-                (format!("; booking {id} has status {status}"), command.clone())
-            }
             InFlight::Known(id, status) => {
                 let next = match status {
                     Status::RequiresAction => shell::command("continue", id, ""),

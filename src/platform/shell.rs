@@ -8,15 +8,23 @@ pub(crate) fn word(text: &str) -> String {
     if cfg!(windows) { powershell_word(text) } else { posix_word(text) }
 }
 
-/// A command of bookctl about an id: `bookctl modify ID --party N`. An id that begins with a dash
-/// is no flag behind `--`.
+/// A command of bookctl about an id: `bookctl modify ID --party N`.
 pub(crate) fn command(name: &str, id: &str, flags: &str) -> String {
-    let flags = if flags.is_empty() { "" } else { &format!(" {flags}") };
-    if id.starts_with('-') {
-        format!("bookctl {name}{flags} -- {}", word(id))
+    command_about(name, &[id], flags)
+}
+
+/// A command of bookctl about several ids, or none. One that begins with a dash is no flag behind
+/// `--`.
+pub(crate) fn command_about(name: &str, ids: &[&str], flags: &str) -> String {
+    let mut words = vec![format!("bookctl {name}")];
+    let flags = (!flags.is_empty()).then(|| flags.to_owned());
+    let ids_quoted = ids.iter().map(|id| word(id));
+    if ids.iter().any(|id| id.starts_with('-')) {
+        words.extend(flags.into_iter().chain(["--".to_owned()]).chain(ids_quoted));
     } else {
-        format!("bookctl {name} {}{flags}", word(id))
+        words.extend(ids_quoted.chain(flags));
     }
+    words.join(" ")
 }
 
 /// A flag with its value. One that begins with a dash is no flag of its own behind `=`.

@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::faults::{booking, creating, home, requested_booking};
+use crate::harness::listening::until;
 use crate::harness::{
-    Ended, GUEST, HANG, Home, Key, Reply, Running, Scripted, Served, Terminal, for_guest, full_pipe,
+    Ended, GUEST, HANG, Home, Key, Reply, Running, Scripted, Served, Terminal, for_guest,
+    full_pipe, words,
 };
 
 /// The questions of the walk, and what is typed at each.
@@ -167,11 +169,16 @@ fn ctrl_c_in_a_watch_names_the_booking_its_state_and_the_watch() {
         .says(&format!("bookctl watch {id} --until cancelled"));
 
     let silent = Scripted::start(|_| Reply::Silence);
-    let running = Home::pointing_to(silent.base_url(), "sk_live_x").start(["watch", "bk_1"]);
-    silent.wait_for_request();
-    running.signal("-INT");
-    let output = running.ends(130).says("before booking bk_1 was read");
-    output.says("bookctl watch bk_1");
+    for (watch, certain) in [
+        ("watch bk_1", "; booking bk_1 was not read, and nothing was changed"),
+        ("watch bk_1 bk_2 --until failed --timeout 90s", "; nothing was changed"),
+    ] {
+        let running = Home::pointing_to(silent.base_url(), "sk_live_x").start(words(watch));
+        let before = silent.requests().len();
+        until("the read", || silent.requests().len() > before);
+        running.signal("-INT");
+        running.ends(130).says(certain).says(&format!("hint: bookctl {watch}\n"));
+    }
 }
 
 /// What is on its way is named for what it is.

@@ -61,11 +61,19 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
         args.bookings.iter().map(|it| pick::located(records, it)).collect::<Result<_>>()?
     };
     let is_one = named.len() == 1;
-    let progress = ui.out.progress("");
-    let watching =
-        Watching { api, records, ui, settings, until, beside: named.len(), progress: &progress };
+    let progress_line = ui.out.progress("");
+    let mut flags: Vec<String> = until.iter().map(|it| format!("--until {it}")).collect();
+    flags.extend(settings.timeout.map(|it| format!("--timeout {}s", it.as_secs().max(1))));
+    let flags = flags.join(" ");
+    let ids: Vec<&str> = named.iter().map(|it| it.id.as_str()).collect();
+    let command = match args.all {
+        true => shell::command_about("watch --all", &[], &flags),
+        false => shell::command_about("watch", &ids, &flags),
+    };
+    let (beside, progress) = (named.len(), &progress_line);
+    let watching = Watching { api, records, ui, settings, until, flags, command, beside, progress };
     let watched = join_all(named.into_iter().map(|it| watching.watch(it))).await;
-    drop(progress);
+    drop(progress_line);
     let mut exit = Exit::Done;
     let mut failed = None;
     for ended in watched {
@@ -103,6 +111,10 @@ struct Watching<'a> {
     ui: &'a Ui,
     settings: &'a Settings,
     until: Vec<String>,
+    /// The flags of a command that goes on with one of them.
+    flags: String,
+    /// The command that goes on with all of them.
+    command: String,
     /// How many are watched.
     beside: usize,
     progress: &'a Progress,
@@ -110,17 +122,17 @@ struct Watching<'a> {
 
 impl Watching<'_> {
     async fn watch(&self, mut named: pick::NamedBooking) -> Result<Exit> {
-        let Watching { api, records, ui, settings, until, .. } = self;
+        let Watching { api, records, ui, settings, until, command, .. } = self;
         let id = named.id.clone();
         let known = match named.read.take() {
             Some(Err(error)) if !wait::passes(&error) => return Err(error),
             read => read.and_then(Result::ok),
         };
-        let in_flight = |status: Option<&Status>| {
-            let command = again(&id, until);
-            api.in_flight.replace(InFlight::Watching(id.clone(), status.cloned(), command))
+        let in_flight = |certain: String| {
+            let certain = if self.beside == 1 { certain } else { "nothing was changed".to_owned() };
+            api.in_flight.replace(InFlight::Other(certain, command.clone()))
         };
-        in_flight(None);
+        in_flight(format!("booking {id} was not read, and nothing was changed"));
         let mut displayed: Option<String> = None;
         let longest = settings.timeout.unwrap_or(LONGEST);
         let beside = u32::try_from(self.beside).unwrap_or(u32::MAX);
@@ -139,7 +151,7 @@ impl Watching<'_> {
                     displayed = Some(text.to_owned());
                 }
                 let status = booking.status();
-                in_flight(Some(&status));
+                in_flight(format!("booking {id} has status {status}"));
                 let left = in_units(left.as_secs());
                 self.progress.say(&format!("{status}; watching for up to {left} more"));
                 Ok(is_reached(&status, until) || ends(&status, until))
@@ -152,7 +164,7 @@ impl Watching<'_> {
         if !ends(&status, until) {
             ui.out.note(&format!(
                 "Stopped watching: the time is over, and booking {id} has status {status}. To go on: {}",
-                again(&id, until)
+                shell::command("watch", &id, &self.flags)
             ));
         }
         // It can still be cancelled.
@@ -166,11 +178,6 @@ impl Watching<'_> {
 
 fn is_reached(status: &Status, until: &[String]) -> bool {
     until.iter().any(|until| until == status.as_str())
-}
-
-fn again(id: &str, until: &[String]) -> String {
-    let until: Vec<String> = until.iter().map(|status| format!("--until {status}")).collect();
-    shell::command("watch", id, &until.join(" "))
 }
 
 /// Whether to stop watching. Nothing more comes by itself after a pause, and what follows an
