@@ -18,15 +18,23 @@ pub(crate) fn suggest_fix(refusal: &Refusal, call: &Call) -> Option<String> {
         return None;
     }
     let named = named(wording);
-    let is_sent = |it: &&Named| {
-        let pointer = format!("/{}", it.name.replace('.', "/"));
-        let body = call.body.as_ref();
-        body.is_some_and(|body| body.value().pointer(&pointer).is_some())
+    let has = |name: &str| {
+        let pointer = format!("/{}", name.replace('.', "/"));
+        let value = call.body.as_ref().and_then(|body| body.value().pointer(&pointer));
+        value.is_some_and(|value| !value.is_null())
     };
-    let flag = |it: &Named| flag_of(&draft, draft.own_name(&it.name).unwrap_or(&it.name));
+    let is_sent = |it: &&Named| has(&it.name);
+    let flag_named = |name: &str| flag_of(&draft, draft.own_name(name).unwrap_or(name));
+    let flag = |it: &Named| flag_named(&it.name);
     let mut unsent = named.iter().filter(|it| !is_sent(it));
-    if let Some(flag) = unsent.clone().find_map(flag) {
-        return Some(format!("add {flag}, which the service requires"));
+    if let Some((flag, it)) = unsent.clone().find_map(|it| Some((flag(it)?, it))) {
+        // Any of several may do, all of which it then names.
+        let words = it.why.split(|c: char| !c.is_alphanumeric() && !"_.".contains(c));
+        let mut flags: Vec<String> = words.filter(|it| !has(it)).filter_map(flag_named).collect();
+        if !flags.contains(&flag) {
+            flags = vec![flag];
+        }
+        return Some(format!("add {}, which the service requires", flags.join(" or ")));
     }
     let flags = named.iter().map(flag).collect::<Option<Vec<String>>>().unwrap_or_default();
     let values = match &flags[..] {
@@ -105,7 +113,10 @@ mod tests {
         let (otp, none) = (json!({"otp": "1"}), json!({}));
         let session = json!({"provider": "provider_b", "phone": "1"});
         let payment = json!({"psp_response": {}});
-        let change = json!({"party_size": 2});
+        let (change, emptied) = (json!({"party_size": 2}), json!({"seating_preference": null}));
+        let why = "send at least one of datetime, party_size and seating_preference";
+        let any = json!({"error": "no", "fields": {"datetime": why}});
+        let own = json!({"error": "no", "fields": {"seating_preference": "must be a text"}});
         let says = |error: &str| json!({"error": error});
         use WriteKind::{Cancel, Connect, Create, Modify, Otp, Payment, Search, Slots};
         #[rustfmt::skip]
@@ -126,6 +137,8 @@ mod tests {
             (Otp, &otp, missing("action"), "bookctl profile set acme 'write.otp=. * {action: <?>}'"),
             (Payment, &payment, says("psp_response: approval_code is required"), ""),
             (Modify, &change, missing("new_datetime"), "add the field: -F new_datetime=VALUE"),
+            (Modify, &emptied, any, "add --at or --party or --seating, which the service requires"),
+            (Modify, &emptied, own, "add --seating, which the service requires"),
         ];
         for (kind, sent, body, expected) in cases {
             let hint = hint(kind, sent.clone(), body.clone());
