@@ -7,15 +7,16 @@ use crate::app::pages::waits_for_code;
 use crate::app::{Api, Effect, Facts, Parts, Ui};
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::walk::not_empty;
+use crate::booking::change::send::no_booking;
 use crate::booking::confirmation::Confirmation;
 use crate::booking::find::locate::locate_session;
 use crate::booking::finish::preview;
 use crate::journal::recent::RecentList;
 use crate::json::{Document, plain};
 use crate::outcome::word::Word;
-use crate::outcome::{Code, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::shell;
-use crate::service::client::{Call, session};
+use crate::service::client::{Answer, Call, session};
 use crate::service::documents::certainty::Certainty;
 use crate::service::documents::contact;
 use crate::service::documents::id::{id, id_in, same_id};
@@ -157,20 +158,34 @@ async fn verify(parts: &Parts, args: Verify) -> Result<Exit> {
         return preview(&api.facts, ui, call);
     }
     api.facts.before_change()?;
-    let document = send_once(api, call).await?;
-    emit_verified(parts, document, &session)
+    let document = send_once(api, &call).await?.document;
+    finish_verified(parts, document, &session).await
 }
 
 /// Ends a command that sent a code: the session is active (spec, States and transitions), unless it
-/// still waits for one (7).
-fn emit_verified(parts: &Parts, document: Document, id: &str) -> Result<Exit> {
-    let waits = has_state(&parts.api.facts, &document, Word::PENDING);
+/// still waits for one (7). A response that does not show its state proves nothing (16), so the
+/// session is read then.
+async fn finish_verified(parts: &Parts, mut document: Document, id: &str) -> Result<Exit> {
+    let Parts { api, ui, .. } = parts;
+    let show = shell::command("session show", id, "");
+    let shows_state = |it: &Document| !displayed_state(&api.facts, it).is_empty();
+    if !shows_state(&document) {
+        let accepted = format!("the service accepted a code for session {id}");
+        api.in_flight.replace(InFlight::Other(accepted.clone(), show.clone()));
+        let read = api.read(session::show(id)).await.ok().map(|answer| answer.document);
+        document = read.filter(shows_state).ok_or_else(|| {
+            let what = format!("the outcome is unknown: {accepted}, but does not show its state");
+            Error::new(Code::OutcomeUnknown, what).hint(format!("see it: {show}")).body(document)
+        })?;
+        api.in_flight.take();
+    }
+    let waits = same_words(&displayed_state(&api.facts, &document), Word::PENDING.name);
     let exit = emit_one(parts, document, id, Exit::OutcomeUnknown)?;
     if !waits || exit != Exit::Done {
         return Ok(exit);
     }
     let what = "the service accepted the code, but the session still waits for one";
-    parts.ui.out.warn(&format!("{what}; see it: {}", shell::command("session show", id, "")));
+    ui.out.warn(&format!("{what}; see it: {show}"));
     Ok(Exit::Refused)
 }
 
@@ -202,13 +217,13 @@ async fn disconnect(parts: &Parts, args: Disconnect) -> Result<Exit> {
         confirmation.question = format!("Disconnect {its}?");
         confirmation.ask(&ui.prompter).await?;
     }
-    let mut document = send_once(api, call).await?;
+    let mut document = send_once(api, &call).await?.document;
     // Without a document, success is the whole result.
     if document.value().is_null() {
         document = json!({"id": id, "object": "session", "deleted": true}).into();
     }
     let answer = document.value();
-    let is_active = has_state(&api.facts, &document, Word::ACTIVE);
+    let is_active = same_words(&displayed_state(&api.facts, &document), Word::ACTIVE.name);
     let has_error = answer.get("error").is_some_and(|error| !error.is_null());
     let remains = is_active || has_error || answer.get("deleted") == Some(&Value::Bool(false));
     let exit = emit_one(parts, document, &id, Exit::OutcomeUnknown)?;
@@ -270,10 +285,12 @@ async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
         return preview(&api.facts, ui, call);
     }
     api.facts.before_change()?;
-    let document = send_once(api, call).await?;
-    let read = api.facts.mapping().object(ReadKind::Session, &document);
-    let (session, _) =
-        read.map_err(|misread| misread.exiting(Exit::OutcomeUnknown).hint(CHECK_FIRST))?;
+    let Answer { status, document, .. } = send_once(api, &call).await?;
+    let (session, _) = api
+        .facts
+        .mapping()
+        .object(ReadKind::Session, &document)
+        .map_err(|why| no_booking(status, why).into_error(&call).hint(CHECK_FIRST))?;
     let id = session.get("id").map(plain).unwrap_or_default();
     let state = state_of(&session);
     let requested = [("end_user", Some(&*end_user)), ("provider", args.provider.as_deref())];
@@ -303,8 +320,8 @@ async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
                 shell::command("session verify", &id, "--code CODE"),
             ));
             let code = ask_code(&api.facts, ui).await.map_err(declined_to_interrupted)?;
-            match send_once(api, session::verify(&id, &code, api.facts.mapping())?).await {
-                Ok(document) => return emit_verified(parts, document, &id),
+            match send_once(api, &session::verify(&id, &code, api.facts.mapping())?).await {
+                Ok(answer) => return finish_verified(parts, answer.document, &id).await,
                 // The person may try again as long as the session accepts codes.
                 Err(error) if error.code == Code::InvalidCode && waits_for_code(api, &id).await => {
                     ui.out.warn(&error.message);
@@ -316,9 +333,10 @@ async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
     emit_one(parts, document, &id, Exit::OutcomeUnknown)
 }
 
-fn has_state(facts: &Facts, document: &Document, state: &Word) -> bool {
+/// The state of the session in a document; empty if that shows none.
+fn displayed_state(facts: &Facts, document: &Document) -> String {
     let read = facts.mapping().object(ReadKind::Session, document);
-    read.is_ok_and(|(session, _)| same_words(&state_of(&session), state.name))
+    read.map(|(session, _)| state_of(&session)).unwrap_or_default()
 }
 
 fn state_of(session: &Value) -> String {
@@ -326,11 +344,11 @@ fn state_of(session: &Value) -> String {
 }
 
 /// Sends a call that must not be repeated where something may have been done.
-async fn send_once(api: &Api, call: Call) -> Result<Document> {
+async fn send_once(api: &Api, call: &Call) -> Result<Answer> {
     let in_flight = InFlight::Sent(call.name(), CHECK_FIRST);
-    let done = api.result(api.exchange(&call, Effect::Change(in_flight)).await, &call);
+    let done = api.result(api.exchange(call, Effect::Change(in_flight)).await, call);
     api.in_flight.take();
-    done.map(|answer| answer.document)
+    done
 }
 
 async fn ask_end_user(prompter: &Prompter<'_>) -> Result<String> {

@@ -251,3 +251,22 @@ fn session_that_still_waits_or_is_another_guests_is_no_success() {
     connected.says("end_user is eve, not user_7").prints("ses_1");
     connect(&home, "eve", PHONE).exits(0);
 }
+
+/// Exit 16: "a write was sent and no answer, an unreadable one … came" (command line, Exit codes)
+#[test]
+fn session_whose_state_is_not_shown_is_read_before_it_counts() {
+    for (state, exit) in [(Value::Null, 16), (json!("pending"), 7), (json!("active"), 0)] {
+        let server = Scripted::start(move |request| match request.method.as_str() {
+            "GET" => Reply::json(200, &json!({"id": "ses_1", "object": "session", "state": state})),
+            _ => Reply::json(200, &json!({})),
+        });
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let verify = ["session", "verify", "ses_1", "--code", "774411", "--json"];
+        let verified = home.run(verify).exits(exit);
+        if exit == 16 {
+            has(&verified.refused(16, "outcome_unknown"), "hint", "bookctl session show ses_1");
+        }
+        let error = connect(&home, "user_7", PHONE).refused(16, "outcome_unknown");
+        has(&error, "hint", "bookctl session list");
+    }
+}
