@@ -23,6 +23,7 @@ fn live_service() -> Scripted {
     let booking = json!({
         "id": "bk_1", "status": "confirmed", "venue_id": "ven_1", "party_size": 2,
         "customer": {"name": "Ada Lovelace"}, "datetime": "2031-12-01T18:00:00+00:00",
+        "seating_preference": "terrace",
     });
     Scripted::start(move |request| answer(request, &booking))
 }
@@ -211,11 +212,15 @@ fn a_change_that_changes_nothing_is_not_sent() {
     assert_eq!(writes(&service), 0);
     home.run(["modify", "bk_1", "--party", "3"]).exits(7);
     assert_eq!(writes(&service), 1, "one thing that differs is sent");
-    home.ok(["modify", "bk_1", "-F", "seating_preference=null"]);
-    let emptied = home.run(["modify", "bk_1", "-F", "party_size=null"]).exits(7);
-    emptied.says("party_size is 2, not empty");
-    home.run(["modify", "bk_1", "-F", "tags[]=window"]).exits(7).says("does not show its tags");
-    assert_eq!(writes(&service), 4, "what is not shown is sent");
+    home.ok(["modify", "bk_1", "-F", "note=null"]);
+    for (flag, value, what) in [
+        ("--seating", "", "seating_preference is terrace, not empty"),
+        ("-F", "party_size=null", "party_size is 2, not empty"),
+        ("-F", "tags[]=window", "does not show its tags"),
+    ] {
+        home.run(["modify", "bk_1", flag, value]).exits(7).says(what);
+    }
+    assert_eq!(writes(&service), 5, "what is not shown is sent");
 }
 
 /// Answers on a connection for as long as it is used, and tells each request with its place there.

@@ -276,10 +276,10 @@ fn a_signal_restores_the_terminal_wherever_it_comes() {
             let pid = home.path().join("pid");
             let script = format!("echo $$ > {}; exec \"$0\" desk", pid.display());
             let mut terminal = Terminal::of_program(&home, 100, &["sh", "-c", &script, PROGRAM]);
-            terminal.see("? keys");
-            if in_a_command {
-                terminal.press(Key::Enter).see("x cancel").type_in("x");
-                terminal.see("? Cancel this booking?");
+            terminal.see("? keys").press(Key::Enter).see("x cancel").type_in("x");
+            terminal.see("? Cancel this booking?");
+            if !in_a_command {
+                terminal.type_in("yes\r").see("Press Enter").press(Key::Enter).see("b book again");
             }
             let pid = std::fs::read_to_string(pid).unwrap();
             let sent = std::process::Command::new("kill")
@@ -290,7 +290,10 @@ fn a_signal_restores_the_terminal_wherever_it_comes() {
                 terminal.accept("Press Enter").see("x cancel");
                 terminal.press(Key::CtrlC);
             }
-            terminal.ends(code);
+            let ended = terminal.ends(code);
+            if !in_a_command && code != 0 {
+                ended.says("the desk was closed");
+            }
         }
     }
 }
