@@ -27,8 +27,8 @@ impl SecretsFile {
         }
         ownership::refuse_others(&self.0)?;
         ownership::refuse_writable(&self.0)?;
-        refuse_if_others_can_read(&self.0)?;
         let text = private_file::read(&self.0).map_err(|error| self.not_read(error))?;
+        refuse_if_others_can_read(&self.0)?;
         let text = Zeroizing::new(text.unwrap_or_default());
         let mut stored = self.parse(&text)?;
         let entry = stored.get_mut(&account.to_string());

@@ -146,6 +146,9 @@ fn settings_that_others_may_write_are_refused_with_the_chmod() {
     set(&secrets, 0o602);
     let home = home.with(key.0, "");
     has(&home.refuses("status --profile live", 3, "config"), "hint", "chmod");
+    std::fs::remove_file(&secrets).unwrap();
+    std::fs::create_dir(&secrets).unwrap();
+    has(&home.refuses("status --profile live", 3, "config"), "message", "not a regular file");
 }
 
 /// A library that shows each file of a home as a file system without modes does.
