@@ -332,11 +332,16 @@ fn local_times_are_sent_on_the_venues_clock() {
     let searched = requests.find(|request| request.path.ends_with("/venues/search"));
     let searched = searched.unwrap();
     assert_eq!(searched.json()["datetime"], "2026-12-01T19:30:00");
-    let row = "venue_id,datetime,availability_id,party_size,customer.name,customer.email\n\
-               ven_1,2026-12-01T19:30:00,s,2,Ada Lovelace,ada@x.example\n";
-    home.feed(["batch", "-", "--name", "b", "--dry-run"], row)
-        .exits(0)
-        .prints("\"datetime\":\"2026-12-01T19:30:00\"");
+    for (time, sent) in
+        [("2026-12-01T19:30", "2026-12-01T19:30"), ("2026-12-01 19:30", "2026-12-01T19:30:00")]
+    {
+        let row = format!(
+            "venue_id,datetime,availability_id,party_size,customer.name,customer.email\n\
+             ven_1,{time},s,2,Ada Lovelace,ada@x.example\n"
+        );
+        let rows = home.feed(["batch", "-", "--name", "b", "--dry-run"], &row).exits(0);
+        rows.prints(&format!("\"datetime\":\"{sent}\""));
+    }
 }
 
 #[test]

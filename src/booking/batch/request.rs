@@ -39,15 +39,16 @@ pub(super) async fn set_moments(
             error.message = format!("row {}: {}", row.number, error.message);
             error
         };
-        let when = When::parse(&wish.text("datetime").unwrap_or_default());
-        let when = when.map_err(|why| of_row(Error::usage(why)))?;
+        let text = wish.text("datetime").unwrap_or_default();
+        let when = When::parse(&text).map_err(|why| of_row(Error::usage(why)))?;
         let venue = LocatedVenue::of_id(records, wish.venue());
         let known = known_zone(venue.remembered.as_ref(), zone);
         let has_slot = wish.get("availability_id").is_some();
         let is_local = api.facts.mapping().local_times || has_slot && known.is_none();
         let Some(wall) = when.wall().filter(|_| !is_local) else {
-            // The service's own times are the venue's, too, and those of its slots may be.
-            if wish.time().is_none() {
+            // The service's own times are the venue's, too, and those of its slots may be: what can
+            // be one stays as it was copied.
+            if wish.time().is_none() || !text.contains('T') {
                 let wall = when.wall().map(|it| it.to_string());
                 row.body["datetime"] = wall.or_else(|| when.exact().map(Moment::wire)).into();
             }
