@@ -44,7 +44,7 @@ pub(crate) use judgement::{
 };
 pub(crate) use limits::{RateLimitWindow, ServiceClock};
 pub(crate) use protocol::Attempt;
-pub(crate) use recover::{TakenOver, recover};
+pub(crate) use recover::{TakenOver, recover, set_aside_with};
 pub(crate) use run_log::{BeginOutcome, Intent, RunEnd, RunId};
 pub(crate) use runs::{Actor, Earlier, Outcome, State};
 pub(crate) use scope::Scope;

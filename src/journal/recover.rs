@@ -184,14 +184,21 @@ fn set_aside(path: &Path) -> io::Result<PathBuf> {
         private_file::rename(path, &stored)?;
     }
     // SQLite would apply the old rollback file or log to the new journal, also after a power cut.
-    for suffix in COMPANIONS {
-        let companion = add_suffix(path, suffix);
-        if companion.exists() {
-            private_file::rename(&companion, &add_suffix(&stored, suffix))?;
+    for (from, to) in COMPANIONS.map(|it| (add_suffix(path, it), add_suffix(&stored, it))) {
+        match fs::metadata(&from) {
+            Ok(found) if found.is_file() && found.len() == 0 => fs::remove_file(from)?,
+            Ok(_) => private_file::rename(&from, &to)?,
+            Err(_) => {}
         }
     }
     private_file::keep_names(&stored)?;
     Ok(stored)
+}
+
+/// What else was set aside with the journal that is `stored` now.
+pub(crate) fn set_aside_with(stored: &Path) -> Vec<PathBuf> {
+    let companions = COMPANIONS.map(|suffix| add_suffix(stored, suffix));
+    companions.into_iter().filter(|it| it.exists()).collect()
 }
 
 /// Whether the journal can be opened, and every page is intact. Fails if that cannot be determined.

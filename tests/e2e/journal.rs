@@ -41,6 +41,16 @@ fn a_damaged_journal_stops_creates_and_is_left_as_it_is() {
     home.run(booking(&[])).refused(3, "journal");
     assert!(server.creates().is_empty());
     assert_eq!(fs::read_to_string(&journal).unwrap(), damaged);
+    let mut named = home.ok(["journal", "recover"]).stdout;
+    fs::remove_file(&journal).unwrap();
+    fs::create_dir(&journal).unwrap();
+    fs::write(home.path().join("journal.db-wal"), "x").unwrap();
+    named += &home.ok(["journal", "recover"]).stdout;
+    for file in fs::read_dir(home.path()).unwrap() {
+        let name = file.unwrap().path().display().to_string();
+        let is_named = named.contains(&format!("{name}\n"));
+        assert!(is_named || !name.contains("broken"), "{name}: {named}");
+    }
 }
 
 /// The kept journals of each version, the oldest of which is 27: what builds before the first

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::app::{Facts, Parts, Settings, Ui};
 use crate::config::SharedJournal;
-use crate::journal::{Copied, Summary, TakenOver, copy, prepare, recover};
+use crate::journal::{Copied, Summary, TakenOver, copy, prepare, recover, set_aside_with};
 use crate::outcome::{Error, Exit, Result};
 use crate::service::documents::plural;
 use crate::service::time::text::whole_seconds;
@@ -96,6 +96,7 @@ fn replace_damaged(facts: &Facts, ui: &Ui, settings: &Settings) -> Result<Exit> 
     ui.emit(&RecoveryView {
         recovered: kept.is_some(),
         journal: path.display().to_string(),
+        kept_with: kept.as_deref().map(set_aside_with).unwrap_or_default(),
         kept: kept.map(|kept| kept.display().to_string()),
         taken,
     })
@@ -162,6 +163,8 @@ struct RecoveryView {
     journal: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    kept_with: Vec<PathBuf>,
     #[serde(flatten)]
     taken: Option<TakenOver>,
 }
@@ -175,6 +178,9 @@ impl Draw for RecoveryView {
         };
         page.line(format!("New journal: {}", self.journal));
         page.line(format!("Old journal: {kept}"));
+        for file in &self.kept_with {
+            page.line(format!("Kept with it: {}", file.display()));
+        }
         page.line(match taken.attempts {
             0 => "No requests could be read from it. Look for its bookings at the service."
                 .to_owned(),
