@@ -55,8 +55,11 @@ fn at_projects_own_sandbox_everything_is_read() {
         holds!(shown, {"read": true, "missing": []});
     }
     assert_eq!(learned["written"], Value::Null);
-    home.ok(["profile", "learn", "own", "--check"]).prints("fits");
+    let check = ["profile", "learn", "own", "--check"];
+    home.ok(check).prints("fits");
     home.ok(["doctor", "--probe", "--near", "London"]).prints("fits");
+    home.fault("POST /v1/venues/search", "status", 99);
+    home.run(check).exits(3).prints("does not fit").prints("not read venues");
     let probed = Home::new().ok(["doctor", "--probe"]).stderr;
     assert_eq!(probed, "sandbox: nothing is really booked\n");
     assert_eq!(served.bookings().len(), 1);
