@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::session_list;
 use crate::app::in_flight::{InFlight, declined_to_interrupted};
 use crate::app::input::{one_time_code, read_stdin};
-use crate::app::pages::waits_for_code;
+use crate::app::pages::{session_state, waits_for_code};
 use crate::app::{Api, Effect, Facts, Parts, Ui};
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::walk::not_empty;
@@ -168,7 +168,7 @@ async fn verify(parts: &Parts, args: Verify) -> Result<Exit> {
 async fn finish_verified(parts: &Parts, mut document: Document, id: &str) -> Result<Exit> {
     let Parts { api, ui, .. } = parts;
     let show = shell::command("session show", id, "");
-    let shows_state = |it: &Document| !displayed_state(&api.facts, it).is_empty();
+    let shows_state = |it: &Document| !session_state(&api.facts, it).is_empty();
     if !shows_state(&document) {
         let accepted = format!("the service accepted a code for session {id}");
         api.in_flight.replace(InFlight::Other(accepted.clone(), show.clone()));
@@ -179,7 +179,7 @@ async fn finish_verified(parts: &Parts, mut document: Document, id: &str) -> Res
         })?;
         api.in_flight.take();
     }
-    let waits = same_words(&displayed_state(&api.facts, &document), Word::PENDING.name);
+    let waits = same_words(&session_state(&api.facts, &document), Word::PENDING.name);
     let exit = emit_one(parts, document, id, Exit::OutcomeUnknown)?;
     if !waits || exit != Exit::Done {
         return Ok(exit);
@@ -223,7 +223,7 @@ async fn disconnect(parts: &Parts, args: Disconnect) -> Result<Exit> {
         document = json!({"id": id, "object": "session", "deleted": true}).into();
     }
     let answer = document.value();
-    let is_active = same_words(&displayed_state(&api.facts, &document), Word::ACTIVE.name);
+    let is_active = same_words(&session_state(&api.facts, &document), Word::ACTIVE.name);
     let has_error = answer.get("error").is_some_and(|error| !error.is_null());
     let remains = is_active || has_error || answer.get("deleted") == Some(&Value::Bool(false));
     let exit = emit_one(parts, document, &id, Exit::OutcomeUnknown)?;
@@ -292,7 +292,7 @@ async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
         .object(ReadKind::Session, &document)
         .map_err(|why| no_booking(status, why).into_error(&call).hint(CHECK_FIRST))?;
     let id = session.get("id").map(plain).unwrap_or_default();
-    let state = state_of(&session);
+    let state = session_state(&api.facts, &document);
     let requested = [("end_user", Some(&*end_user)), ("provider", args.provider.as_deref())];
     let another = requested.into_iter().find_map(|(name, requested)| {
         let (displayed, requested) =
@@ -333,19 +333,9 @@ async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
     emit_one(parts, document, &id, Exit::OutcomeUnknown)
 }
 
-/// The state of the session in a document; empty if that shows none.
-fn displayed_state(facts: &Facts, document: &Document) -> String {
-    let read = facts.mapping().object(ReadKind::Session, document);
-    read.map(|(session, _)| state_of(&session)).unwrap_or_default()
-}
-
-fn state_of(session: &Value) -> String {
-    session.get("state").map(plain).unwrap_or_default()
-}
-
 /// Sends a call that must not be repeated where something may have been done.
 async fn send_once(api: &Api, call: &Call) -> Result<Answer> {
-    let in_flight = InFlight::Sent(call.name(), CHECK_FIRST);
+    let in_flight = InFlight::Sent(call.name(), CHECK_FIRST.to_owned());
     let done = api.result(api.exchange(call, Effect::Change(in_flight)).await, call);
     api.in_flight.take();
     done

@@ -12,14 +12,8 @@ pub(crate) enum InFlight {
     Nothing,
     /// A booking request under this key.
     Creating(String),
-    /// An answer to this paused booking.
-    Answering(String),
-    /// A change of this booking; its noun.
-    Changing(String, &'static str),
-    /// This call, and how to find out what came of it.
-    Sent(String, &'static str),
-    /// This booking is there, with this status.
-    Known(String, Status),
+    /// This is being sent, and this finds out what came of it.
+    Sent(String, String),
     /// What is certain, and what to do.
     Other(String, String),
 }
@@ -47,28 +41,27 @@ impl BatchProgress {
 }
 
 impl InFlight {
+    /// This booking is there, with its status.
     pub(crate) fn known(booking: &Booking) -> Self {
-        InFlight::Known(booking.id().to_owned(), booking.status())
+        let (id, status) = (booking.id(), booking.status());
+        let next = match status {
+            Status::RequiresAction => shell::command("continue", id, ""),
+            Status::Processing => shell::command("watch", id, ""),
+            _ => show_command(id),
+        };
+        InFlight::Other(format!("booking {id} has status {status}"), next)
     }
 
     /// What is being sent, and how to find out what came of it where no answer says so.
     fn sent(&self) -> Option<(String, String)> {
-        Some(match self {
-            InFlight::Creating(key) => (
-                "the booking request".to_owned(),
-                format!("a booking may exist; check it: {}", resume_command(key)),
-            ),
-            InFlight::Answering(id) => (
-                format!("the answer to booking {id}"),
-                format!("check before you answer again: {}", show_command(id)),
-            ),
-            InFlight::Changing(id, noun) => (
-                format!("the {noun} of booking {id}"),
-                format!("check before trying again: {}", show_command(id)),
-            ),
-            InFlight::Sent(call, check) => (call.clone(), (*check).to_owned()),
-            _ => return None,
-        })
+        match self {
+            InFlight::Creating(key) => {
+                let check = format!("a booking may exist; check it: {}", resume_command(key));
+                Some(("the booking request".to_owned(), check))
+            }
+            InFlight::Sent(noun, check) => Some((noun.clone(), check.clone())),
+            _ => None,
+        }
     }
 
     /// What is being sent.
@@ -86,19 +79,11 @@ impl InFlight {
 
     /// What an interrupt says of it, and how to continue.
     fn wording(&self) -> (String, String) {
-        if let Some((noun, check)) = self.sent() {
-            return (format!(" while {noun} was being sent; the outcome is unknown"), check);
-        }
-        match self {
-            InFlight::Known(id, status) => {
-                let next = match status {
-                    Status::RequiresAction => shell::command("continue", id, ""),
-                    Status::Processing => shell::command("watch", id, ""),
-                    _ => show_command(id),
-                };
-                (format!("; booking {id} has status {status}"), next)
+        match (self.sent(), self) {
+            (Some((noun, check)), _) => {
+                (format!(" while {noun} was being sent; the outcome is unknown"), check)
             }
-            InFlight::Other(certain, next) => (format!("; {certain}"), next.clone()),
+            (None, InFlight::Other(certain, next)) => (format!("; {certain}"), next.clone()),
             _ => ("; nothing was changed".to_owned(), String::new()),
         }
     }

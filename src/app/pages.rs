@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use reqwest::Url;
 use serde_json::Value;
 
-use crate::app::{Api, Records};
+use crate::app::{Api, Facts, Records};
 use crate::json::{Document, plain};
 use crate::outcome::word::Word;
 use crate::outcome::{Code, Error, Result};
@@ -267,13 +267,18 @@ pub(crate) async fn waits_for_code(api: &Api, id: &str) -> bool {
     let Ok(answer) = api.read(session::show(id)).await else {
         return false;
     };
-    let read = api.facts.mapping().object(ReadKind::Session, &answer.document);
-    let state = read.map(|(session, _)| session.get("state").map(plain));
-    let waits = |state: &str| match api.facts.certainty() {
-        Certainty::Contract => same_words(state, Word::PENDING.name),
-        Certainty::Specification => !same_words(state, Word::ACTIVE.name),
-    };
-    matches!(state, Ok(Some(state)) if waits(&state))
+    let state = session_state(&api.facts, &answer.document);
+    match api.facts.certainty() {
+        Certainty::Contract => same_words(&state, Word::PENDING.name),
+        Certainty::Specification => !state.is_empty() && !same_words(&state, Word::ACTIVE.name),
+    }
+}
+
+/// The state of the session in a document; empty if that shows none.
+pub(crate) fn session_state(facts: &Facts, document: &Document) -> String {
+    let read = facts.mapping().object(ReadKind::Session, document);
+    let state = read.ok().and_then(|(session, _)| session.get("state").map(plain));
+    state.unwrap_or_default()
 }
 
 pub(crate) async fn find_sessions(api: &Api, call: Call, limit: usize) -> Result<Pages<Value>> {

@@ -42,7 +42,8 @@ pub(crate) async fn change(
     written: &Written<'_>,
     done: impl Fn(&Booking) -> bool,
 ) -> Result<Booking> {
-    let in_flight = InFlight::Changing(id.to_owned(), what);
+    let check = format!("check before trying again: {}", show_command(id));
+    let in_flight = InFlight::Sent(format!("the {what} of booking {id}"), check);
     let (wording, error) = match send_about(api, id, &call, written, in_flight).await {
         Verdict::Unknown(lost) => (lost.to_string(), api.unknown(lost, &call)),
         verdict => return api.result(verdict, &call),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::app::in_flight::InFlight;
+use crate::app::in_flight::{InFlight, show_command};
 use crate::app::{Api, Facts, Records, Ui, Verdict};
 use crate::booking::change::send::send_about;
 use crate::booking::change::written::{Written, pause_facts};
@@ -39,7 +39,8 @@ pub(crate) async fn send_answer(
     let stored = stored.ok().flatten().flatten();
     let pause = stored.map_or(json!({}), |stored| pause_facts(&stored.booking));
     let written = Written::new(records, ui, id, answer.kind(), pause);
-    let in_flight = InFlight::Answering(id.to_owned());
+    let check = format!("check before you answer again: {}", show_command(id));
+    let in_flight = InFlight::Sent(format!("the answer to booking {id}"), check);
     let (wording, error, is_lost) = match send_about(api, id, &call, &written, in_flight).await {
         Verdict::Done(booking) => {
             // The response may be older than the answer that it is to.

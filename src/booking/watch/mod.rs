@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use super::find::{pick, recorded_status, status};
 use super::finish;
 use crate::app::in_flight::InFlight;
-use crate::app::{Api, Facts, Parts, Records, Settings, Ui};
+use crate::app::{Facts, Parts, Records, Ui};
 use crate::journal::{KeptBooking, SearchCriteria};
 use crate::outcome::{Exit, Result};
 use crate::platform::shell;
@@ -46,7 +46,8 @@ pub(crate) struct Args {
     until: Vec<String>,
 }
 
-pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args) -> Result<Exit> {
+pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
+    let Parts { api, records, ui, settings } = parts;
     let until: Vec<String> = args.until.iter().map(|it| recorded_status(it).to_owned()).collect();
     let named = if args.all {
         let named = unfinished(&api.facts, records, ui, &until)?;
@@ -71,7 +72,7 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
         false => shell::command_about("watch", &ids, &flags),
     };
     let (beside, progress) = (named.len(), &progress_line);
-    let watching = Watching { api, records, ui, settings, until, flags, command, beside, progress };
+    let watching = Watching { parts, until, flags, command, beside, progress };
     let watched = join_all(named.into_iter().map(|it| watching.watch(it))).await;
     drop(progress_line);
     let mut exit = Exit::Done;
@@ -106,10 +107,7 @@ fn unfinished(
 }
 
 struct Watching<'a> {
-    api: &'a Api,
-    records: &'a Records,
-    ui: &'a Ui,
-    settings: &'a Settings,
+    parts: &'a Parts,
     until: Vec<String>,
     /// The flags of a command that goes on with one of them.
     flags: String,
@@ -122,7 +120,7 @@ struct Watching<'a> {
 
 impl Watching<'_> {
     async fn watch(&self, mut named: pick::NamedBooking) -> Result<Exit> {
-        let Watching { api, records, ui, settings, until, command, .. } = self;
+        let Watching { parts: Parts { api, records, ui, settings }, until, command, .. } = self;
         let id = named.id.clone();
         let known = match named.read.take() {
             Some(Err(error)) if !wait::passes(&error) => return Err(error),

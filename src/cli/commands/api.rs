@@ -95,7 +95,7 @@ pub(crate) async fn run(Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exi
     if call.is_write() {
         api.facts.before_change()?;
     }
-    let sending = InFlight::Sent(call.name(), UNKNOWN);
+    let sending = InFlight::Sent(call.name(), UNKNOWN.to_owned());
     let in_flight = if call.is_write() { sending } else { InFlight::Nothing };
     let sent = api.result(api.exchange(&call, Effect::Change(in_flight)).await, &call);
     let head = api.client().ok().and_then(|it| Some(it.answered.borrow().as_ref()?.1.clone()));

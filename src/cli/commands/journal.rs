@@ -93,11 +93,12 @@ fn replace_damaged(facts: &Facts, ui: &Ui, settings: &Settings) -> Result<Exit> 
     }
     let path = &settings.paths.journal;
     let (kept, taken) = recover(path)?.unzip();
+    let text = |path: &PathBuf| path.display().to_string();
     ui.emit(&RecoveryView {
         recovered: kept.is_some(),
-        journal: path.display().to_string(),
-        kept_with: kept.as_deref().map(set_aside_with).unwrap_or_default(),
-        kept: kept.map(|kept| kept.display().to_string()),
+        journal: text(path),
+        kept_with: kept.iter().flat_map(|it| set_aside_with(it)).map(|it| text(&it)).collect(),
+        kept: kept.as_ref().map(text),
         taken,
     })
 }
@@ -164,7 +165,7 @@ struct RecoveryView {
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    kept_with: Vec<PathBuf>,
+    kept_with: Vec<String>,
     #[serde(flatten)]
     taken: Option<TakenOver>,
 }
@@ -179,7 +180,7 @@ impl Draw for RecoveryView {
         page.line(format!("New journal: {}", self.journal));
         page.line(format!("Old journal: {kept}"));
         for file in &self.kept_with {
-            page.line(format!("Kept with it: {}", file.display()));
+            page.line(format!("Kept with it: {file}"));
         }
         page.line(match taken.attempts {
             0 => "No requests could be read from it. Look for its bookings at the service."
