@@ -3,14 +3,14 @@
 
 use serde_json::{Map, Value};
 
-use super::finish::{Recorded, emit_booking, finish_recorded, record};
-use super::verdict::{MODIFIED, compared, of_create, setting, tell};
+use super::finish::{Accepted, Recorded, emit_booking, finish_recorded, keep};
+use super::verdict::{MODIFIED, compared, of_create, refusal, setting, tell};
 use super::watch::wait::read_booking;
 use crate::app::{Api, Facts, Records, Ui};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::slot::Slot;
-use crate::service::documents::wish::{Agreement, Compared, Wish};
+use crate::service::documents::wish::{Agreement, Compared, Weight, Wish};
 use crate::service::mapping::{WriteKind, member};
 
 /// Ends a command that has made a booking: on stdout, with what its wish says of it. After a 7 a
@@ -23,21 +23,18 @@ pub(crate) fn finish_created(
     booking: &Booking,
     is_on_screen: bool,
 ) -> Result<Exit> {
-    let recorded = record(records, ui, booking);
+    let recorded = keep(records, ui, booking, &Accepted::default());
     let verdict = of_create(booking, &recorded.found, true);
-    let exit = finish_recorded(facts, records, ui, booking, &recorded, |view| {
+    tell(facts, ui, &verdict, "");
+    let mut refused = refusal(facts, booking, &verdict);
+    // What a new booking waits for says more than how it differs.
+    if booking.exit() != Exit::Done && !verdict.is_another {
+        refused.take().into_iter().for_each(|error| ui.out.warn(&error.message));
+    }
+    finish_recorded(facts, records, ui, booking, refused, |view| {
         view.unshown = verdict.unshown_sentence(facts.mapping());
         view.is_on_screen = is_on_screen;
-    })?;
-    tell(facts, ui, &verdict, "");
-    let Some(clause) = verdict.refusal.filter(|_| !verdict.is_another) else {
-        return Ok(exit);
-    };
-    let set = facts.mapping().set_command(verdict.setting.unwrap_or("read.booking=EXPRESSION"));
-    let warning = format!("in the booking {clause}; if the service writes it otherwise: {set}");
-    ui.out.warn(&warning);
-    // What a new booking waits for says more than how it differs.
-    Ok(if exit == Exit::Done { Exit::OutcomeUnknown } else { exit })
+    })
 }
 
 /// Reads a booking once more if the response to a change may be older than the change.
@@ -105,18 +102,19 @@ impl<'a> Change<'a> {
         it.agreement == Agreement::NotShown && is_named
     }
 
-    /// A time or a party that changed although it was not to be changed.
+    /// How the booking compares with what it was, in what was not to be changed.
     fn moved(&self, records: &Records, booking: &Booking) -> Vec<Compared> {
-        let mut stays = vec!["datetime", "party_size"];
-        stays.retain(|field| !self.requested.contains_key(*field));
         let before = self.before.filter(|_| booking.status() != Status::Processing);
-        let before = before.map(|it| Wish::from_request(it.value()).narrowed(&stays));
-        compared(records, &before.unwrap_or_default(), booking, false)
+        let before = before.map(|it| Wish::from_request(it.value())).unwrap_or_default();
+        let mut found = compared(records, &before, booking, false);
+        let is_requested = |it: &Compared| self.requested.contains_key(it.root());
+        found.retain(|it| it.weight != Weight::Choice && !is_requested(it));
+        found
     }
 }
 
-/// Ends a change by what the booking says of it: a field that it shows otherwise is 7, and so is
-/// one that it does not show after a modify (`change_not_shown`). Some services ignore fields whose
+/// Ends a change by what the booking says of it. After a modify, a field that it shows otherwise is
+/// 7, and so is one that it does not show (`change_not_shown`). Some services ignore fields whose
 /// names they do not know.
 pub(crate) async fn finish_changed(
     facts: &Facts,
@@ -127,23 +125,24 @@ pub(crate) async fn finish_changed(
 ) -> Result<Exit> {
     let is_modify = change.kind == WriteKind::Modify;
     let found = change.compared(facts, records, &booking);
-    if is_modify && records.has_journal() {
-        let mut accepted = change.requested.clone();
-        accepted.retain(|field, _| {
-            let mut its = found.iter().filter(|it| it.field.split('.').next() == Some(field));
+    let mut accepted = Accepted::default();
+    if is_modify && booking.status() != Status::Processing {
+        accepted.changes = change.requested.clone();
+        accepted.changes.retain(|field, _| {
+            let mut its = found.iter().filter(|it| it.root() == field);
             let is_recorded = MODIFIED.contains(&&**field) || field == "customer";
             is_recorded && its.all(|it| it.agreement == Agreement::Same)
         });
-        if booking.status() != Status::Processing {
-            let journal = records.journal();
-            let is_moved = accepted.contains_key("datetime");
-            let slot = change.slot.filter(|_| is_moved).map(|slot| &slot.value);
-            let _ = journal.and_then(|it| it.change(&booking, &accepted, slot));
-        }
+        let is_moved = accepted.changes.contains_key("datetime");
+        accepted.terms = change.slot.filter(|_| is_moved).map(|slot| slot.value.clone());
     }
-    let recorded = record(records, ui, &booking);
+    let recorded = keep(records, ui, &booking, &accepted);
+    let moved = change.moved(records, &booking);
+    let mut doubted: Vec<Compared> = recorded.found.iter().chain(&moved).cloned().collect();
+    doubted.retain(|it| it.is_another() || is_modify && it.weight == Weight::Account);
+    let refused = refusal(facts, &booking, &of_create(&booking, &doubted, false));
     let unproved = found.iter().find(|it| it.agreement == Agreement::NotShown);
-    if let Some(unproved) = unproved.filter(|_| is_modify && recorded.is_it()) {
+    if let Some(unproved) = unproved.filter(|_| is_modify && refused.is_none()) {
         if ui.out.is_human() {
             emit_booking(facts, records, ui, &booking, |_| {})?;
         }
@@ -153,15 +152,12 @@ pub(crate) async fn finish_changed(
         let hint = way_to_map(facts, change.kind, field);
         return Err(Error::new(Code::ChangeNotShown, what).hint(hint).body(booking.document));
     }
-    let exit = finish_recorded(facts, records, ui, &booking, &recorded, |view| {
+    let exit = finish_recorded(facts, records, ui, &booking, refused, |view| {
         view.is_answered = change.is_payment;
         view.is_on_screen = change.is_on_screen;
     })?;
-    if !recorded.is_it() {
-        return Ok(exit);
-    }
     let mut is_contradicted = false;
-    for it in found.iter().chain(&change.moved(records, &booking)) {
+    for it in found.iter().chain(&moved) {
         let Some(clause) = it.clause() else { continue };
         is_contradicted = true;
         let what = format!("the service accepted the request, but in the booking {clause}");
@@ -176,7 +172,7 @@ pub(crate) async fn finish_changed(
     if !is_modify {
         recorded.tell(ui);
     }
-    Ok(if is_contradicted { Exit::Refused } else { exit })
+    Ok(if is_modify && is_contradicted { Exit::Refused } else { exit })
 }
 
 /// Warns of a field that was not taken, with the setting that can be the cause.

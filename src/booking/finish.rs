@@ -1,13 +1,15 @@
 //! Ends a command that makes or changes a booking: the booking on stdout, its status as the exit
 //! code. Or with `--dry-run`: the request.
 
+use serde_json::{Map, Value};
+
 use super::terms::{filled_in, find_recorded, kept_slot};
 use super::verdict::{compared, of_create};
 use crate::app::in_flight::show_command;
 use crate::app::{Facts, Records, Ui};
 use crate::journal::Actor;
 use crate::journal::recent::RecentList;
-use crate::outcome::{Exit, Result};
+use crate::outcome::{Error, Exit, Result};
 use crate::service::client::Call;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::wish::Compared;
@@ -56,58 +58,72 @@ fn maker(facts: &Facts, records: &Records, booking: &Booking) -> Option<String> 
     Some(format!("{user} on {host}"))
 }
 
+/// What a change asked for and its booking shows, with the terms of the slot that it moved to.
+#[derive(Default)]
+pub(crate) struct Accepted {
+    pub(crate) changes: Map<String, Value>,
+    pub(crate) terms: Option<Value>,
+}
+
 /// A booking that was recorded, and how it compares with what the journal says was asked for.
 #[derive(Default)]
 pub(crate) struct Recorded {
     pub(crate) found: Vec<Compared>,
 }
 
-/// Stores a booking as it was seen now. Another one than was asked for does not take its place in
-/// the journal. One whose request is not resolved resolves it if it is as that asked. A journal
-/// that cannot be written is no error: the work is done, and the copy is as old as its date says.
-pub(crate) fn store(records: &Records, booking: &Booking) -> Recorded {
-    let known = find_recorded(records, booking);
+/// Stores a booking as it was seen now, with the changes that it shows. Another one than was asked
+/// for does not take its place in the journal. One whose request is not resolved resolves it if it
+/// is as that asked. A journal that cannot be written is no error: the work is done, and the copy
+/// is as old as its date says.
+pub(crate) fn store(records: &Records, booking: &Booking, accepted: &Accepted) -> Recorded {
+    let known = find_recorded(records, booking).map(|it| it.accepting(&accepted.changes));
     let found = known.as_ref().map(|known| compared(records, &known.wish(), booking, false));
     let recorded = Recorded { found: found.unwrap_or_default() };
     if recorded.is_it() {
         let key = known.and_then(|known| known.unresolved_key);
         let is_resolved = of_create(booking, &recorded.found, true).refusal.is_none();
-        let _ = records.journal().and_then(|it| match key.filter(|_| is_resolved) {
-            Some(key) => it.resolve(&key, booking).map(drop),
-            None => it.update(booking),
+        let _ = records.journal().and_then(|it| {
+            it.change(booking, &accepted.changes, accepted.terms.as_ref())?;
+            key.filter(|_| is_resolved).map_or(Ok(None), |key| it.resolve(&key, booking))
         });
     }
     recorded
 }
 
-/// Stores a booking that a command is about, for `@last` too, and warns of another one than was
-/// asked for.
-pub(crate) fn record(records: &Records, ui: &Ui, booking: &Booking) -> Recorded {
+/// Stores a booking that a command is about, for `@last` too.
+pub(super) fn keep(records: &Records, ui: &Ui, booking: &Booking, accepted: &Accepted) -> Recorded {
     let has_record = records.has_journal() || ui.out.is_human();
-    let recorded = if has_record { store(records, booking) } else { Recorded::default() };
+    records.remember_last(RecentList::LastBooking, booking.id());
+    if has_record { store(records, booking, accepted) } else { Recorded::default() }
+}
+
+/// The same, and warns of another one than was asked for.
+pub(crate) fn record(records: &Records, ui: &Ui, booking: &Booking) -> Recorded {
+    let recorded = keep(records, ui, booking, &Accepted::default());
     if let Some(difference) =
         recorded.found.iter().find(|it| it.is_another()).and_then(Compared::clause)
     {
         let id = booking.id();
         ui.out.warn(&format!("booking {id} is not the one that was asked for: {difference}"));
     }
-    records.remember_last(RecentList::LastBooking, booking.id());
     recorded
 }
 
-/// Ends a command that wrote: writes a booking, and returns the exit code of its status, or 16 if it
-/// is not the one that the journal says was asked for.
+/// Ends a command that wrote: writes a booking, and returns the exit code of its status. Of one
+/// that is not the one that was asked for, the error is that; only a person sees it.
 pub(crate) fn finish_recorded(
     facts: &Facts,
     records: &Records,
     ui: &Ui,
     booking: &Booking,
-    recorded: &Recorded,
+    refusal: Option<Error>,
     also: impl FnOnce(&mut BookingView),
 ) -> Result<Exit> {
-    emit_booking(facts, records, ui, booking, also)?;
-    warn_of_unknown_status(facts, ui, booking);
-    Ok(if recorded.is_it() { booking.exit() } else { Exit::OutcomeUnknown })
+    if refusal.is_none() || ui.out.is_human() {
+        emit_booking(facts, records, ui, booking, also)?;
+        warn_of_unknown_status(facts, ui, booking);
+    }
+    refusal.map_or(Ok(booking.exit()), Err)
 }
 
 /// Writes a booking. It exists even if stdout cannot be written: the error carries its id.

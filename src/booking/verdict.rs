@@ -3,11 +3,12 @@
 //! | comparison | create, row, resume | change | read |
 //! |---|---|---|---|
 //! | another venue or guest | 16, not recorded | 16 | warning |
-//! | another time, party, provider, end user, payment | 16, recorded and marked | 7 where it was asked for | warning |
-//! | that, but its `last_modification` says that it was the same | done, note | 7 where it was asked for | – |
-//! | not understood | 16 with the setting, recorded and marked | 7 with the setting | warning |
-//! | another seating, another scalar | done, warning | 7 | warning |
-//! | not shown | done, note with the setting | `change_not_shown`, unless a new `last_modification` proves it | – |
+//! | another provider, end user, payment | 16, recorded and marked | modify 16, else warning | warning |
+//! | another time, party | 16, recorded and marked | modify 7, else warning | warning |
+//! | that, but its `last_modification` says that it was the same | done, note | modify 7 | – |
+//! | not understood | 16 with the setting, recorded and marked | modify 7 with the setting, else warning | warning |
+//! | another seating, another scalar | done, warning | modify 7, else warning | warning |
+//! | not shown | done, note with the setting | modify `change_not_shown`, unless a new `last_modification` proves it | – |
 
 use jiff::tz::TimeZone;
 
@@ -48,6 +49,11 @@ impl Compared {
         }
     }
 
+    /// The field of the request that it is, or is in.
+    pub(super) fn root(&self) -> &str {
+        self.field.split('.').next().unwrap_or_default()
+    }
+
     pub(super) fn is_another(&self) -> bool {
         self.weight == Weight::Identity && matches!(self.agreement, Agreement::Differs(_))
     }
@@ -78,7 +84,7 @@ pub(crate) fn of_create(booking: &Booking, found: &[Compared], may_be_modified: 
         let Some(clause) = it.clause() else { continue };
         if it.weight == Weight::Choice {
             verdict.warnings.push(clause);
-        } else if it.was_same && may_be_modified && !it.is_another() {
+        } else if it.was_same && may_be_modified && it.weight == Weight::Terms {
             verdict.warnings.push(format!("{clause}: it was changed since"));
         } else if !verdict.is_another {
             verdict.is_another = it.is_another();
@@ -147,8 +153,7 @@ pub(crate) fn is_booking(records: &Records, wish: &Wish, booking: &Booking) -> b
         return true;
     }
     let is_compared = |it: &Compared| {
-        let is_telling =
-            it.weight == Weight::Identity || matches!(&*it.field, "datetime" | "party_size");
+        let is_telling = matches!(it.weight, Weight::Identity | Weight::Terms);
         is_telling && it.agreement != Agreement::NotShown
     };
     let found = compared(records, wish, booking, true);

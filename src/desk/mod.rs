@@ -235,7 +235,8 @@ impl Desk<'_> {
         // What was noted meanwhile is on the card.
         drop(ui.out.held());
         self.reads.limit = api.client().ok().and_then(|it| it.rate_limit.get()).flatten();
-        let recorded = read.map(|booking| finish::store(records, &booking));
+        let recorded =
+            read.map(|booking| finish::store(records, &booking, &finish::Accepted::default()));
         self.list.is_stale = true;
         self.trouble = match recorded {
             Ok(_) => None,

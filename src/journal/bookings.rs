@@ -79,6 +79,12 @@ impl KeptBooking {
         filled
     }
 
+    /// The same with what an accepted change asked for.
+    pub(crate) fn accepting(mut self, changes: &Map<String, Json>) -> Self {
+        self.requested = changed(self.requested.take(), Some(&changes.clone().into()));
+        self
+    }
+
     pub(crate) fn wish(&self) -> Wish {
         self.requested.as_ref().map(Wish::from_request).unwrap_or_default()
     }

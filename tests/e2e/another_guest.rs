@@ -82,7 +82,10 @@ fn change_answered_with_another_guests_booking_is_no_success() {
         let (_server, home) = home(booking("confirmed", &ada()), booking(status, &eve()));
         home.ok(words(BOOK));
         let changed = home.run(words(command)).exits(16);
-        changed.prints("bk_1").says("booking bk_1 is not the one that was asked for");
+        changed
+            .prints("bk_1")
+            .says("is not the one that was asked for: customer.name is Eve Other");
+        home.run(words(format!("{command} --json"))).refused(16, "outcome_unknown");
         home.ok(["show", "bk_1"]).prints("Eve Other").says("not the one that was asked for");
         home.ok(["bookings", "ada lovelace"]).prints("Ada Lovelace");
     }

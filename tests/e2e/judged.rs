@@ -30,7 +30,7 @@ fn home(server: &Scripted) -> Home {
 fn book() -> Vec<String> {
     words(format!(
         "book ven_1 --slot s --at {AT} --party 2 --name 'Ada Lovelace' --email ada@x.example --provider a --end-user u_ada --payment vendor \
-         -F seating_preference=terrace -F children=2 --yes --idempotency-key k --json"
+         -F seating_preference=terrace -F children=2 --yes --json --idempotency-key k"
     ))
 }
 
@@ -260,6 +260,82 @@ fn change_that_the_response_does_not_show_is_read_once_more() {
         let posts = server.requests().iter().filter(|it| it.method == "POST").count();
         assert_eq!(posts, 1, "{command}");
     }
+}
+
+/// What nobody asked to change: a modify ends with it, a cancellation and an answer say it.
+#[test]
+fn change_that_shows_another_booking_says_so() {
+    for (shown, modified, cancelled) in [
+        (json!({"provider": "b"}), 16, 0),
+        (json!({"end_user": "u_eve"}), 16, 0),
+        (json!({"payment_collection": "card"}), 16, 0),
+        (json!({"venue_id": "ven_2"}), 16, 16),
+        (json!({"datetime": "2031-12-06T19:30:00+01:00"}), 7, 0),
+        (json!({"notify": false}), 7, 0),
+    ] {
+        for (command, exit) in [
+            ("modify bk_1 --party 4 -F notify=true", modified),
+            ("cancel bk_1 --yes -F notify=true", cancelled),
+            ("continue bk_1 -F notify=true", cancelled),
+        ] {
+            for is_recorded in [true, false] {
+                let mut after = booking(&json!({"party_size": 4, "notify": true}));
+                after["status"] =
+                    if command.starts_with('c') { "cancelled" } else { "confirmed" }.into();
+                let (name, value) = shown.as_object().unwrap().iter().next().unwrap();
+                after[name] = value.clone();
+                let is_changed = std::sync::atomic::AtomicBool::new(false);
+                let server = Scripted::start(move |request| {
+                    let is_change = request.path.ends_with(command.split(' ').next().unwrap());
+                    let is_late =
+                        is_changed.fetch_or(is_change, std::sync::atomic::Ordering::SeqCst);
+                    let before = booking(&json!({}));
+                    Reply::json(200, if is_change || is_late { &after } else { &before })
+                });
+                let home = home(&server);
+                if is_recorded {
+                    home.ok(book());
+                }
+                let exit = if command.starts_with("con") && exit == 0 { 11 } else { exit };
+                let is_compared = is_recorded || command.starts_with('m') || name == "notify";
+                if is_compared {
+                    home.run(words(command)).exits(exit).says(format!("{name} is"));
+                }
+                if is_recorded && name == "venue_id" {
+                    assert_eq!(home.json("bookings")["bookings"][0]["venue_id"], "ven_1");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn change_is_reported_by_the_first_refresh_that_reads_all() {
+    let is_broken = std::sync::atomic::AtomicBool::new(false);
+    let server = Scripted::start(move |request| {
+        use std::sync::atomic::Ordering::SeqCst;
+        let mut shown = booking(&json!({}));
+        if request.method == "GET" {
+            shown["id"] = request.path.rsplit('/').next().unwrap().into();
+            shown["status"] = json!("cancelled");
+            // The booking that is read last.
+            if shown["id"] == "bk_1" && !is_broken.swap(true, SeqCst) {
+                return Reply::json(503, &json!({"error": "off", "error_code": "vendor_disabled"}));
+            }
+        } else {
+            shown["id"] = request.header("idempotency-key").unwrap().into();
+        }
+        Reply::json(201, &shown)
+    });
+    let home = home(&server);
+    for key in ["bk_1", "bk_2"] {
+        let mut book = book();
+        *book.last_mut().unwrap() = key.to_owned();
+        home.ok(book);
+    }
+    home.run(words("bookings --refresh --json")).exits(14);
+    let refreshed = home.run(words("bookings --refresh --json")).exits(11);
+    assert_eq!(refreshed.json()["changed"].as_array().unwrap().len(), 2, "{refreshed}");
 }
 
 #[test]

@@ -86,7 +86,7 @@ impl Replaced {
                 return Err(Error::new(Code::OutcomeUnknown, what).hint(hint).idempotency_key(key));
             };
             let booking = wait::read_booking(api, id).await?;
-            finish::store(records, &booking);
+            finish::store(records, &booking, &finish::Accepted::default());
             if !booking.may_stand() {
                 continue;
             }

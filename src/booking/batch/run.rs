@@ -322,7 +322,7 @@ impl BatchRun<'_> {
             self.check(&key, &booking, existed_before, keyed)?;
         }
         if existed_before || self.wait.is_some() {
-            finish::store(records, &booking);
+            finish::store(records, &booking, &finish::Accepted::default());
         }
         Ok(Some(booking))
     }

@@ -55,7 +55,8 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
             .await?;
     let id = &named.id.clone();
     let call = cancel_call(id, args.reason.as_deref(), api.facts.mapping())?;
-    let call = args.extra.add_to(call)?;
+    let fields = args.extra.body()?;
+    let call = call.with_fields(&fields)?;
     if args.dry_run {
         return finish::preview(&api.facts, ui, call);
     }
@@ -66,7 +67,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
         booking.status() == Status::Cancelled || booking.error_code() == UNSUPPORTED
     };
     let reason = args.reason.map(|it| ("reason".to_owned(), it.into()));
-    let requested: Map<String, Value> = reason.into_iter().collect();
+    let requested: Map<String, Value> = reason.into_iter().chain(fields).collect();
     let written = Written::new(records, ui, id, WriteKind::Cancel, requested.clone().into());
     let sent = send::change(api, ui, id, call, "cancellation", &written, is_decided).await;
     let booking = sent.map_err(|error| pick::not_found(records, ui, id, error))?;
@@ -88,8 +89,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
     )
     .await?;
     Ok(match booking.status() {
-        _ if exit == Exit::OutcomeUnknown => exit,
-        Status::Cancelled if exit != Exit::Refused => Exit::Done,
+        Status::Cancelled => Exit::Done,
         Status::Confirmed => Exit::Refused,
         _ if booking.error_code() == UNSUPPORTED => Exit::Refused,
         _ => exit,

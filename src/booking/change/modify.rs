@@ -139,8 +139,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
     if let Some(before) = before.as_ref().filter(unchanged) {
         let note = "Nothing to change: the booking is like this already.";
         ui.out.note(note);
-        let recorded = finish::record(records, ui, before);
-        return finish::finish_recorded(&api.facts, records, ui, before, &recorded, |_| {});
+        return finish_changed(&api.facts, records, ui, before.clone(), change).await;
     }
     let slot = match (&known, &time) {
         (Some(known), Some(time)) => slot_at(api, records, known, time, party).await,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::pick::{self, by_visit};
 use crate::app::{Parts, Records};
-use crate::booking::finish::store;
+use crate::booking::finish::{Accepted, store};
 use crate::booking::verdict::compared;
 use crate::booking::watch::wait::{is_not_found, read_booking};
 use crate::journal::{KeptBooking, SearchCriteria};
@@ -48,23 +48,25 @@ pub(super) async fn run(Parts { api, records, ui, .. }: &Parts) -> Result<Exit> 
     // known.
     stored.retain(|stored| !by_visit(stored, today).0 || stored.unresolved_key.is_some());
     let progress = ui.out.progress_of(stored.len());
-    let mut all = Vec::new();
+    let (mut all, mut read) = (Vec::new(), Vec::new());
     for stored in &stored {
-        let read = match read_booking(api, stored.booking.id()).await {
+        let booking = match read_booking(api, stored.booking.id()).await {
             Ok(booking) => Some(booking),
             Err(error) if is_not_found(&error) => None,
             Err(error) => return Err(error),
         };
-        all.extend(changed(records, stored, read.as_ref()));
-        if let Some(booking) = read {
-            store(records, &booking);
-        }
+        all.extend(changed(records, stored, booking.as_ref()));
+        read.extend(booking);
         progress.step();
     }
     drop(progress);
     let all_as_booked = all.iter().all(|it| it.as_booked);
     let refreshed = Refreshed { checked: stored.len(), changed: all };
     ui.out.emit_long(&refreshed)?;
+    // What nobody was told of is told the next time.
+    for booking in &read {
+        store(records, booking, &Accepted::default());
+    }
     let (checked, changed) = (stored.len(), refreshed.changed.len());
     let bookings = plural(checked, "coming booking", "coming bookings");
     ui.out.note(&format!("{bookings} read, {changed} changed."));

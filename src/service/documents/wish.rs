@@ -33,7 +33,9 @@ pub(crate) struct Wish(Vec<(String, Value)>);
 pub(crate) enum Weight {
     /// Its venue or its guest: the booking is another one.
     Identity,
-    /// Its time, its party, or on whose account it is.
+    /// On whose account it is: its provider, its end user, its payment.
+    Account,
+    /// Its time or its party.
     Terms,
     /// Its seating, and whatever else was asked for.
     Choice,
@@ -175,9 +177,8 @@ pub(crate) fn compare(
                 "venue_id" | "customer.name" | "customer.email" | "customer.phone" => {
                     Weight::Identity
                 }
-                "datetime" | "party_size" | "provider" | "end_user" | "payment_collection" => {
-                    Weight::Terms
-                }
+                "provider" | "end_user" | "payment_collection" => Weight::Account,
+                "datetime" | "party_size" => Weight::Terms,
                 _ => Weight::Choice,
             },
             was_same: from.is_some_and(was_same),
