@@ -340,7 +340,7 @@ fn local_times_are_sent_on_the_venues_clock() {
              ven_1,{time},s,2,Ada Lovelace,ada@x.example\n"
         );
         let rows = home.feed(["batch", "-", "--name", "b", "--dry-run"], &row).exits(0);
-        rows.prints(&format!("\"datetime\":\"{sent}\""));
+        rows.prints(format!("\"datetime\":\"{sent}\""));
     }
 }
 

@@ -177,7 +177,7 @@ fn ctrl_c_in_a_watch_names_the_booking_its_state_and_the_watch() {
         let before = silent.requests().len();
         until("the read", || silent.requests().len() > before);
         running.signal("-INT");
-        running.ends(130).says(certain).says(&format!("hint: bookctl {watch}\n"));
+        running.ends(130).says(certain).says(format!("hint: bookctl {watch}\n"));
     }
 }
 

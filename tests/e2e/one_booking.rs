@@ -218,6 +218,7 @@ fn conflict_proves_what_the_key_and_its_code_allow() {
         left(&third, given);
         if own == 7 && given == 16 {
             ended.says("read.error=EXPRESSION");
+            third.run(["attempts", "resume", "k"]).exits(16).says("bookctl attempts abandon k");
         }
     }
     let unfinished = json!({"error": "conflict", "open_bookings": [requested_booking("bk_1")]});

@@ -327,7 +327,7 @@ fn rejected_request_that_may_have_booked_leads_to_its_end() {
     refused(&book(&[]), 16, "outcome_unknown", "attempts resume k");
     let rejected = "an earlier try may have booked; this one did not: no table is left";
     for again in [&resume[..], &book(&[])] {
-        let hint = "check with the venue, then abandon the request: bookctl attempts abandon k";
+        let hint = "check with the venue and abandon the request: bookctl attempts abandon k";
         let message = refused(again, 16, "outcome_unknown", hint);
         assert!(message.ends_with(rejected), "{message}");
     }

@@ -7,7 +7,9 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::doubt::{another_booking, asked_before, into_outcome_unknown, nothing_more};
+use super::doubt::{
+    another_booking, asked_before, into_outcome_unknown, nothing_more, still_conflicting,
+};
 use crate::app::in_flight::{InFlight, abandon_command, show_command};
 use crate::app::{Api, Effect, Records, Ui};
 use crate::booking::change::send::no_booking;
@@ -122,14 +124,11 @@ pub(crate) async fn create_booking(
         // The end is recorded before the wait, so an interrupt adds no doubt.
         let is_open_conflict = failure.is_open_conflict();
         let waited = api.pause_for_rate_limit(failure, &sender.call, left);
-        max_wait = waited.await.map_err(|error| {
-            let error = sender.stopped(error);
-            if !is_open_conflict {
-                return error;
+        max_wait = waited.await.map_err(|error| match sender.stopped(error) {
+            error if is_open_conflict => {
+                still_conflicting(key, error, earlier, api.facts.mapping())
             }
-            let set = api.facts.mapping().set_command("read.error=EXPRESSION");
-            let first = error.hint.clone().unwrap_or_default();
-            error.hint(format!("{first}; if the service means that nothing was booked: {set}"))
+            error => error,
         })?;
     }
 }
@@ -437,7 +436,7 @@ impl BookingSender<'_> {
             }
             Some((State::Unresolved, _)) if self.is_rejected && !is_limited => {
                 let abandon = abandon_command(self.key);
-                nothing_more(self.key, error, &format!("then abandon the request: {abandon}"))
+                nothing_more(self.key, error, &format!("and abandon the request: {abandon}"))
             }
             Some((State::Unresolved, _)) => into_outcome_unknown(self.key, error),
             _ if self.is_unresolved => into_outcome_unknown(self.key, error),

@@ -1,7 +1,9 @@
 //! The errors of a booking request that may have booked, or whose key another booking has.
 
 use crate::app::in_flight::{InFlight, abandon_command, resume_command, show_command};
+use crate::journal::Earlier;
 use crate::outcome::{Code, Error, Exit};
+use crate::service::mapping::Mapping;
 
 /// Turns an error into one for a booking that may exist, with the command that finds out.
 pub(super) fn into_outcome_unknown(key: &str, mut error: Error) -> Error {
@@ -17,11 +19,35 @@ pub(super) fn into_outcome_unknown(key: &str, mut error: Error) -> Error {
     InFlight::Creating(key.to_owned()).explain_unknown(error).idempotency_key(key)
 }
 
-/// Turns the error of a run that booked nothing into one for what an earlier run may have booked,
-/// which to send the request again does not find out. `next` is what the venue is asked for.
+/// The error for a run that booked nothing where an earlier one may have, which another run would
+/// not find out. `next` is what to do once the venue was asked.
 pub(super) fn nothing_more(key: &str, mut error: Error, next: &str) -> Error {
     error.message = format!("an earlier try may have booked; this one did not: {}", error.message);
-    into_outcome_unknown(key, error).hint(format!("check with the venue, {next}"))
+    into_outcome_unknown(key, error).hint(format!("check with the venue {next}"))
+}
+
+/// Adds to the error of a conflict that may be about another request with the key what to do if it
+/// is not.
+pub(super) fn still_conflicting(
+    key: &str,
+    error: Error,
+    earlier: Earlier,
+    mapping: &Mapping,
+) -> Error {
+    let next = match earlier {
+        Earlier::MayHaveBooked => {
+            let abandon = abandon_command(key);
+            format!(
+                "if the response stays the same, check with the venue and abandon it: {abandon}"
+            )
+        }
+        _ => {
+            let set = mapping.set_command("read.error=EXPRESSION");
+            format!("if the service means that nothing was booked: {set}")
+        }
+    };
+    let first = error.hint.clone().unwrap_or_default();
+    error.hint(format!("{first}; {next}"))
 }
 
 /// The error for a key under which the service has made another booking.
