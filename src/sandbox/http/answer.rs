@@ -7,8 +7,8 @@ use super::endpoints::Endpoint;
 use super::reply::{AnsweredAt, HandlerResult};
 use super::request::{Request, RequestContext};
 use super::{SandboxService, bookings, faults};
-use crate::sandbox::rules::access::{self, BOOKINGS_CREATE, KeyKind, TEST_ALLOWANCE};
-use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::access::{self, ApiKey, BOOKINGS_CREATE, KeyKind, TEST_ALLOWANCE};
+use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::rules::rate_limit::RateLimitStatus;
 use crate::sandbox::store::Tx;
@@ -34,11 +34,12 @@ async fn serve(
 ) -> Response {
     let limits = service.options.limits;
     let writes = endpoint.method != "GET" || limits && endpoint.rate_limit.is_some();
+    let key = request.key();
     // Without a key, the main organization's clock counts.
-    let owner = request.key().map_or_else(|_| Organization::MAIN.to_owned(), |it| it.organization);
+    let owner = key.as_ref().map_or(Organization::MAIN, |it| &it.organization).to_owned();
     let work = move |tx: &Tx<'_>| {
         let mut rate_limit = None;
-        match check_and_run(tx, endpoint, &request, limits, &mut rate_limit) {
+        match check_and_run(tx, endpoint, &request, key, limits, &mut rate_limit) {
             Err(broken @ ApiError::Broken(_)) => Err(broken),
             // What a refused request has counted or used up is committed.
             outcome => Ok((outcome, rate_limit, tx.now)),
@@ -73,10 +74,11 @@ fn check_and_run(
     tx: &Tx<'_>,
     endpoint: &Endpoint,
     request: &Request,
+    key: Result<ApiKey>,
     limits: bool,
     counted: &mut Option<RateLimitStatus>,
 ) -> HandlerResult {
-    let key = request.key()?;
+    let key = key?;
     let organization = tx.organization(&key.organization)?;
     // The organization of a key that is not built in may have been removed, or may never have been.
     let organization = organization.ok_or_else(|| access::unknown(&key.secret))?;

@@ -76,12 +76,12 @@ impl Own<'_> {
         };
         let is_own_port = named_port == Some(self.port);
         let bare = name.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(name);
-        let is_address = bare.parse::<IpAddr>().is_ok_and(|it| it.is_ipv6() == (bare != name));
+        let is_address = || bare.parse::<IpAddr>().is_ok_and(|it| it.is_ipv6() == (bare != name));
         let names = ["localhost", "127.0.0.1", "[::1]"].into_iter();
         let mut names = names.chain(self.hosts.iter().map(String::as_str));
         let is_name = names.any(|own| own.eq_ignore_ascii_case(name));
         let is_port = named_port.is_some() && (self.exposed || is_own_port);
-        is_name && is_port || self.exposed && is_address && is_own_port
+        is_name && is_port || self.exposed && is_own_port && is_address()
     }
 }
 

@@ -54,10 +54,9 @@ pub(super) async fn receive(
 impl SandboxService {
     async fn send(&self, mut exchange: Exchange, response: Response) -> Response {
         let (mut head, mut body) = response.into_parts();
-        let owner = || exchange.organization();
         exchange.at = match head.extensions.get() {
             Some(AnsweredAt(at)) => *at,
-            None => self.store.now(owner().as_deref()).unwrap_or_default(),
+            None => self.store.now(exchange.organization.as_deref()).unwrap_or_default(),
         };
         // `Date` is the sandbox's clock, so that a client that compares clocks sees its own offset.
         let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&exchange.at);

@@ -59,7 +59,7 @@ impl Clock {
         let mut statement = connection.prepare_cached(sql)?;
         let mut read = |organization| {
             statement.query_row([organization], |row| {
-                Ok(Self { offset_ms: row.get("offset_ms")?, frozen_at: row.get("frozen_at")? })
+                Ok(Self { offset_ms: row.get(0)?, frozen_at: row.get(1)? })
             })
         };
         read(organization).optional()?.map_or_else(|| read(""), Ok)

@@ -122,7 +122,8 @@ pub(super) fn request(service: &Arc<SandboxService>, request: &Request) -> Resul
     let number = IdKind::Request.number(&request.id);
     let stored = service.exchanges.as_ref().zip(number);
     let found = stored.and_then(|(log, number)| log.numbered(number));
-    let is_its = |it: &Arc<Exchange>| request.is_about(&it.organization().unwrap_or_default());
+    let is_its =
+        |it: &Arc<Exchange>| request.is_about(it.organization.as_deref().unwrap_or_default());
     let found = found.filter(is_its).ok_or(ApiError::REQUEST_NOT_FOUND)?;
     let names = service.store.look(|tx| tx.organization_names())?;
     let own = Own::from_service(service);

@@ -100,7 +100,7 @@ impl Feed {
             let log = self.service.exchanges.as_ref();
             let wanted = self.organization.as_ref();
             let is_its =
-                |it: &Arc<Exchange>| wanted.is_none() || it.organization().as_ref() == wanted;
+                |it: &Arc<Exchange>| wanted.is_none() || it.organization.as_ref() == wanted;
             if let Some(exchange) = log.and_then(|it| it.numbered(change.number)).filter(is_its) {
                 events.push(("request", json!(exchange.document().named(&names))));
             }

@@ -46,6 +46,8 @@ pub(crate) struct Exchange {
     pub(crate) status: u16,
     pub(crate) request: HttpMessage,
     pub(crate) response: HttpMessage,
+    /// The organization of its key; `None` if the key was refused.
+    pub(in super::super) organization: Option<String>,
     /// `None` if no endpoint got it.
     pub(in super::super) endpoint: Option<&'static Endpoint>,
     /// The codes of what it shows of the report's situations. An endpoint's is its summary.
@@ -127,7 +129,7 @@ impl Exchange {
     pub(in super::super) fn from_request(request: &request::Parts) -> Self {
         let path = request.uri.path();
         let target = request.uri.path_and_query();
-        Self {
+        let mut exchange = Self {
             number: 0,
             is_service: !path.starts_with("/sandbox") && !["/", "/openapi.json"].contains(&path),
             at: Timestamp::UNIX_EPOCH,
@@ -139,11 +141,14 @@ impl Exchange {
             status: 0,
             request: HttpMessage::from_headers(&request.headers),
             response: HttpMessage::default(),
+            organization: None,
             endpoint: None,
             situations: Vec::new(),
             refusal: None,
             fault: None,
-        }
+        };
+        exchange.organization = exchange.key().and_then(access::key).map(|it| it.organization);
+        exchange
     }
 
     pub(in super::super) fn answered(&mut self, head: &mut response::Parts) {
@@ -155,6 +160,7 @@ impl Exchange {
         if self.fault_kind() != Some(FaultKind::DropBefore) {
             self.status = head.status.as_u16();
         }
+        self.organization = self.organization.take().filter(|_| self.status != 401);
         let displayed = head.extensions.remove().map(|Situations(codes)| codes);
         self.find_situations(displayed.unwrap_or_default());
     }
@@ -291,13 +297,6 @@ impl Exchange {
         self.target.split_once('?').map(|(_, query)| query)
     }
 
-    pub(in super::super) fn organization(&self) -> Option<String> {
-        if self.status == 401 {
-            return None;
-        }
-        access::key(self.key()?).map(|it| it.organization)
-    }
-
     /// The booking in its path, or the one that it made.
     pub(in super::super) fn booking(&self) -> Option<String> {
         self.subject_id(IdKind::Booking, "/v1/bookings")
@@ -350,7 +349,7 @@ impl Exchange {
             path: secrets.hide(self.path()),
             query: self.query().map(|it| secrets.hide(it)),
             status: self.status,
-            organization: self.organization(),
+            organization: self.organization.clone(),
             organization_name: None,
             key: self.masked_key(),
             idempotency_key: idempotency_key.map(|it| secrets.hide(it)),

@@ -71,10 +71,10 @@ impl HarFile {
     ) -> io::Result<()> {
         let comma = if self.has_entries { ",\n" } else { "\n" };
         let mut entry = exchange.har_entry(&self.origin);
-        if let Some(id) = exchange.organization() {
+        if let Some(id) = &exchange.organization {
             entry["pageref"] = json!(id);
-            if !self.pages.iter().any(|it| it["id"] == id) {
-                let title = name_of(&id).unwrap_or_else(|| id.clone());
+            if !self.pages.iter().any(|it| it["id"] == *id) {
+                let title = name_of(id).unwrap_or_else(|| id.clone());
                 let started = &entry["startedDateTime"];
                 let page = json!({"startedDateTime": started, "id": id, "title": title, "pageTimings": {}});
                 self.pages.push(page);

@@ -64,8 +64,8 @@ impl ExchangeLog {
         stored.last += 1;
         exchange.number = stored.last;
         if !stored.changes.is_empty() {
-            let owners = [None, exchange.organization()];
-            exchange.changes = owners.iter().filter_map(|it| stored.changes.get(it)).sum();
+            let owners = [&None, &exchange.organization];
+            exchange.changes = owners.iter().filter_map(|it| stored.changes.get(*it)).sum();
         }
         if stored.judge.is_some() {
             stored.count(&mut exchange);
@@ -100,7 +100,7 @@ impl ExchangeLog {
     pub(in super::super) fn forget(&self, organization: Option<&str>, deliveries: &[SentDelivery]) {
         let mut stored = self.lock();
         let is_its = |it: &Arc<Exchange>| {
-            organization.is_some() && it.organization().as_deref() == organization
+            organization.is_some() && it.organization.as_deref() == organization
         };
         let all = std::mem::take(&mut stored.exchanges).into_iter();
         let (leaving, staying): (Vec<_>, Vec<_>) = all.partition(is_its);
@@ -148,7 +148,7 @@ impl LogEntries {
             let how = if has_failed { "processing_failed" } else { "processed" };
             exchange.situations.push(how.into());
         }
-        let codes = self.displayed.entry(exchange.organization()).or_default();
+        let codes = self.displayed.entry(exchange.organization.clone()).or_default();
         for code in &exchange.situations {
             let ids = codes.entry(code.clone()).or_default();
             if ids.len() < MOST_IDS {
@@ -230,6 +230,6 @@ impl Filter {
             && self.method.as_ref().is_none_or(is_method)
             && self.path.as_ref().is_none_or(is_path)
             && (self.booking.is_none() || self.booking == exchange.booking())
-            && (self.organization.is_none() || self.organization == exchange.organization())
+            && (self.organization.is_none() || self.organization == exchange.organization)
     }
 }

@@ -51,13 +51,12 @@ const EXACT: Duration = Duration::from_millis(500);
 /// A request, with what several rules look at.
 pub(super) struct Sent<'a> {
     pub(super) exchange: &'a Exchange,
-    pub(super) organization: Option<String>,
     body: OnceCell<Value>,
 }
 
 impl<'a> Sent<'a> {
     pub(super) fn from_exchange(exchange: &'a Exchange) -> Self {
-        Self { exchange, organization: exchange.organization(), body: OnceCell::new() }
+        Self { exchange, body: OnceCell::new() }
     }
 
     pub(super) fn body(&self) -> &Value {

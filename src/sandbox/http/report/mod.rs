@@ -76,7 +76,7 @@ impl Report {
             met.remove("genuine_rejected");
         }
         let mut sent = in_order(&stored);
-        sent.retain(|it| is_wanted(it.organization.as_deref()));
+        sent.retain(|it| is_wanted(it.exchange.organization.as_deref()));
         let mut remarks = given_up(&sent);
         let situations: Vec<_> = situations::all()
             .map(|(key, situation)| {
@@ -92,7 +92,7 @@ impl Report {
             .collect();
         let mut findings = findings(&mut met);
         for it in &sent {
-            let owner = it.organization.as_deref().unwrap_or_default();
+            let owner = it.exchange.organization.as_deref().unwrap_or_default();
             let name = names.get(owner).map_or(owner, String::as_str);
             let call = format!("{} {} ({name})", it.exchange.method, it.exchange.shown_path());
             for finding in findings.iter_mut().filter(|finding| finding.requests.contains(&it.id()))
@@ -114,7 +114,7 @@ fn in_order(stored: &[Arc<Exchange>]) -> Vec<Sent<'_>> {
 pub(crate) fn judge(stored: &[Arc<Exchange>], deliveries: &[SentDelivery]) -> Vec<Evidence> {
     let mut owners: HashMap<Option<String>, Seen<'_>> = HashMap::new();
     for it in in_order(stored) {
-        owners.entry(it.organization.clone()).or_default().sent.push(it);
+        owners.entry(it.exchange.organization.clone()).or_default().sent.push(it);
     }
     for it in deliveries {
         owners.entry(Some(it.organization.clone())).or_default().deliveries.push(it);
@@ -159,7 +159,7 @@ fn given_up(sent: &[Sent<'_>]) -> HashMap<&'static str, String> {
         // With another key it is a finding.
         let is_again = |other: &Sent<'_>| {
             let is_repeated = it.precedes(other) && other.body() == it.body();
-            other.organization == it.organization
+            other.exchange.organization == it.exchange.organization
                 && (other.exchange.idempotency_key() == key
                     || other.exchange.is_create() && is_repeated)
         };
