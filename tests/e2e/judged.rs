@@ -135,6 +135,22 @@ fn chosen_scalar_shown_otherwise_is_a_loud_warning() {
     }
 }
 
+/// Also where an earlier start of the batch lost the response.
+#[test]
+fn row_that_is_booked_by_a_later_start_says_how_it_differs() {
+    let lost = std::sync::atomic::AtomicUsize::new(3);
+    let server = Scripted::start(move |_| {
+        use std::sync::atomic::Ordering::SeqCst;
+        let is_lost = lost.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok();
+        let contact = json!({"customer": {"name": "Ada Lovelace", "email": "eve@x.example"}});
+        if is_lost { Reply::Close } else { Reply::json(201, &booking(&contact)) }
+    });
+    let home = home(&server);
+    let says =
+        |exit| home.feed(BATCH, &row()).exits(exit).stderr.contains("email is eve@x.example");
+    assert_eq!([says(18), says(0), says(0)], [false, true, false]);
+}
+
 #[test]
 fn field_not_shown_is_a_note_with_its_setting() {
     let answered = booking(&json!({"datetime": null, "party_size": null}));
@@ -220,6 +236,40 @@ fn batch_stops_at_the_first_response_it_cannot_read() {
         assert_eq!(server.creates().len(), start);
         let results = home.feed([&BATCH[..], &["--results"]].concat(), &rows.join("\n"));
         assert_eq!(results.exits(18).stdout, output.stdout);
+    }
+}
+
+/// A corrected row is done only if its booking is by now as the row asks, in each field.
+#[test]
+fn corrected_row_is_done_by_a_booking_that_agrees_alone() {
+    const LATER: &str = "2031-12-05T20:30:00+01:00";
+    let as_asked = || json!({ "datetime": LATER });
+    for (more, exit, hint) in [
+        (json!({}), 0, ""),
+        (json!({"provider": "b"}), 7, "bookctl show bk_1"),
+        (json!({"venue_id": "ven_2"}), 7, "bookctl show bk_1"),
+        (json!({"customer": {"name": "Eve Other"}}), 7, "bookctl show bk_1"),
+        (json!({"party_size": 3}), 7, "bookctl modify bk_1 --party 2"),
+        (json!({"datetime": null}), 7, &format!("bookctl modify bk_1 --at {LATER}")),
+    ] {
+        let mut changed = as_asked();
+        changed.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let server = Scripted::start(move |request| {
+            let created = json!({});
+            let shown = if request.method == "GET" { &changed } else { &created };
+            Reply::json(200, &booking(shown))
+        });
+        let home = home(&server);
+        let mut row: Value = serde_json::from_str(&row()).unwrap();
+        row.as_object_mut().unwrap().remove("idempotency_key");
+        home.feed(BATCH, &row.to_string()).exits(0);
+        row["datetime"] = LATER.into();
+        let output = home.feed(BATCH, &row.to_string());
+        let line: Value = serde_json::from_str(output.stdout.lines().next().unwrap()).unwrap();
+        assert_eq!(line["exit_code"], exit, "{more}: {output}");
+        assert_eq!(line["booking"]["id"], "bk_1", "{output}");
+        output.says(hint);
+        assert_eq!(server.creates().len(), 1);
     }
 }
 

@@ -10,13 +10,15 @@ use super::rows::BatchRow;
 use crate::app::in_flight::{resume_command, show_command};
 use crate::app::{Api, Facts, Records, Ui};
 use crate::booking::book::duplicates::day_at;
+use crate::booking::find::pick;
+use crate::booking::terms::filled_in;
 use crate::booking::verdict::compared;
 use crate::booking::{finish, watch::wait};
 use crate::journal::{Attempt, BatchRecord, State};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
 use crate::service::documents::booking::Booking;
-use crate::service::documents::wish::{Agreement, Compared, Wish};
+use crate::service::documents::wish::{Compared, Weight, Wish};
 
 /// The last attempts of the rows that are gone, which may have made a booking for a time to come.
 #[derive(Default)]
@@ -75,6 +77,7 @@ impl Replaced {
         &self,
         api: &Api,
         records: &Records,
+        ui: &Ui,
         row: &BatchRow,
     ) -> Result<Option<Booking>> {
         for attempt in self.before(records, row) {
@@ -85,7 +88,8 @@ impl Replaced {
                 let hint = format!("check it: {}", resume_command(key));
                 return Err(Error::new(Code::OutcomeUnknown, what).hint(hint).idempotency_key(key));
             };
-            let booking = wait::read_booking(api, id).await?;
+            let read = wait::read_booking(api, id).await;
+            let booking = read.map_err(|error| pick::not_found(records, ui, id, error))?;
             finish::store(records, &booking, &finish::Accepted::default());
             if !booking.may_stand() {
                 continue;
@@ -171,12 +175,12 @@ fn changes(
     if !["end_user", "payment_collection"].iter().all(is_fixed) {
         return None;
     }
-    let mut found = compared(records, &wish, booking, false);
-    found.retain(|it| it.agreement != Agreement::Same);
-    let flag = |it: Compared| match it.field.as_str() {
+    let found = compared(records, &wish, &filled_in(records, booking), false);
+    let differs = |it: &&Compared| it.weight != Weight::Choice && it.clause().is_some();
+    let flag = |it: &Compared| match it.field.as_str() {
         "datetime" => Some(shell::flag("--at", &it.wanted)),
         "party_size" => Some(shell::flag("--party", &it.wanted)),
         _ => None,
     };
-    Some(found.into_iter().filter_map(flag).collect())
+    found.iter().filter(differs).map(flag).collect()
 }

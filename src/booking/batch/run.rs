@@ -17,7 +17,8 @@ use crate::booking::attempts::open_attempts;
 use crate::booking::book::create::{CreatedBooking, create_booking};
 use crate::booking::book::{duplicates, review};
 use crate::booking::terms::asked_for;
-use crate::booking::{finish, verdict, watch::wait};
+use crate::booking::verdict::{self, Verdict};
+use crate::booking::{finish, watch::wait};
 use crate::journal::recent::RecentSlot;
 use crate::journal::{
     Attempt, Claim, KeptBooking, KeyOrigin, LONGEST_LEASE, RowLine, State, abandoned,
@@ -278,7 +279,9 @@ impl BatchRun<'_> {
             }
             Some(attempt) => self.warn_of_other_fields(attempt, keyed),
             None if retry == 0 && keyed.row.idempotency_key.is_none() => {
-                if let Some(booking) = self.replaced.booking_of(api, records, &keyed.row).await? {
+                if let Some(booking) =
+                    self.replaced.booking_of(api, records, ui, &keyed.row).await?
+                {
                     return Ok(Some(booking));
                 }
             }
@@ -311,7 +314,9 @@ impl BatchRun<'_> {
                 (created.booking, created.existed_before)
             }
         };
-        self.check(&key, &booking, existed_before, keyed)?;
+        // Of what an earlier start booked, that one said how it differs.
+        let is_told = attempt.is_some_and(|it| it.state == State::Resolved);
+        let mut verdict = self.check(&key, &booking, is_told)?;
         // A card may be charged twice, and a cancelled visit is not wanted again.
         let is_over = matches!(booking.status(), Status::Failed | Status::Expired);
         if existed_before && self.retry_failed && is_over && !booking.may_stand() {
@@ -319,7 +324,10 @@ impl BatchRun<'_> {
         }
         if let Some(longest) = self.wait {
             booking = wait::wait_while_processing(api, records, ui, booking, longest).await?;
-            self.check(&key, &booking, existed_before, keyed)?;
+            verdict = self.check(&key, &booking, is_told)?;
+        }
+        if !is_told {
+            verdict::tell(&api.facts, ui, &verdict, &format!("row {}: ", keyed.row.number));
         }
         if existed_before || self.wait.is_some() {
             finish::store(records, &booking, &finish::Accepted::default());
@@ -346,19 +354,15 @@ impl BatchRun<'_> {
     }
 
     /// Refuses (16) a booking that is not the one that the row asked for: its guest may have none.
-    fn check(&self, key: &str, booking: &Booking, is_known: bool, keyed: &KeyedRow) -> Result<()> {
-        let (api, records, ui) = (self.api, self.records, self.ui);
-        let verdict = verdict::of_known(records, &asked_for(records, booking), booking);
-        if let Some(error) = verdict::refusal(&api.facts, booking, &verdict) {
-            if verdict.setting.is_some() {
-                self.misread.set(if is_known { Misread::Known } else { Misread::New });
-            }
-            return Err(error.idempotency_key(key));
+    fn check(&self, key: &str, booking: &Booking, is_known: bool) -> Result<Verdict> {
+        let verdict = verdict::of_known(self.records, &asked_for(self.records, booking), booking);
+        let Some(error) = verdict::refusal(&self.api.facts, booking, &verdict) else {
+            return Ok(verdict);
+        };
+        if verdict.setting.is_some() {
+            self.misread.set(if is_known { Misread::Known } else { Misread::New });
         }
-        if !is_known {
-            verdict::tell(&api.facts, ui, &verdict, &format!("row {}: ", keyed.row.number));
-        }
-        Ok(())
+        Err(error.idempotency_key(key))
     }
 
     /// Whether a row that was sent just now was answered with a booking that is not understood.
