@@ -95,10 +95,8 @@ async fn run_with_service(startup: Startup, needs: Needs, run: ServiceRun) -> Re
         unless_interrupted(checked).await
     };
     let outcome = outcome.map_err(|error| api.with_request(error));
-    outcome.map_err(|error| match &*api.batch_progress.borrow() {
-        Some(batch_progress) => batch_progress.explain(error, &api.in_flight.borrow()),
-        None => api.in_flight.borrow().explain(error),
-    })
+    let batch = api.batch_progress.borrow();
+    outcome.map_err(|error| api.in_flight.borrow().explain(error, batch.as_ref()))
 }
 
 async fn unless_interrupted(running: impl Future<Output = Result<Exit>>) -> Result<Exit> {

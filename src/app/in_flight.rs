@@ -25,21 +25,6 @@ pub(crate) struct BatchProgress {
     pub(crate) hint: String,
 }
 
-impl BatchProgress {
-    /// Adds the state, and how to continue, to an interrupt. Other errors pass unchanged.
-    pub(crate) fn explain(&self, mut error: Error, in_flight: &InFlight) -> Error {
-        if error.code == Code::Interrupted {
-            error.message = format!("{}; {}", error.message, self.done);
-            if let InFlight::Creating(key) = in_flight {
-                error.message.push_str(", and the result of one is unknown");
-                error.idempotency_key = Some(key.clone());
-            }
-            error.hint = Some(self.hint.clone());
-        }
-        error
-    }
-}
-
 impl InFlight {
     /// This booking is there, with its status.
     pub(crate) fn known(booking: &Booking) -> Self {
@@ -88,19 +73,22 @@ impl InFlight {
         }
     }
 
-    /// Adds to an interrupt what the person needs to know. Other errors pass unchanged.
-    pub(crate) fn explain(&self, mut error: Error) -> Error {
-        if error.code == Code::Interrupted {
-            let (wording, hint) = self.wording();
-            error.message += &wording;
-            if let InFlight::Creating(key) = self {
-                error.idempotency_key = Some(key.clone());
-            }
-            if !hint.is_empty() {
-                error.hint = Some(hint);
-            }
+    /// Adds to an interrupt what the person needs to know, in a batch of all its rows. Other errors
+    /// pass unchanged.
+    pub(crate) fn explain(&self, mut error: Error, batch: Option<&BatchProgress>) -> Error {
+        if error.code != Code::Interrupted {
+            return error;
         }
-        error
+        let (mut wording, mut hint) = self.wording();
+        if let Some(batch) = batch {
+            (wording, hint) = (format!("; {}", batch.done), batch.hint.clone());
+        }
+        if let InFlight::Creating(key) = self {
+            wording += if batch.is_some() { ", and the result of one is unknown" } else { "" };
+            error.idempotency_key = Some(key.clone());
+        }
+        error.message += &wording;
+        if hint.is_empty() { error } else { error.hint(hint) }
     }
 }
 

@@ -344,7 +344,7 @@ impl Desk<'_> {
         };
         self.parts.ui.out.make_room();
         let in_flight = self.parts.api.in_flight.replace(closed());
-        if let Err(error) = ended.map_err(|error| in_flight.explain(error)) {
+        if let Err(error) = ended.map_err(|error| in_flight.explain(error, None)) {
             if matches!(error.exit, Exit::Terminated | Exit::HungUp | Exit::Quit) {
                 return Err(error);
             }

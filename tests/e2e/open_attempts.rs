@@ -75,45 +75,32 @@ fn open_attempt_that_meets_its_rate_limit_waits_it_out() {
     assert_eq!(outcomes, ["in_doubt", "refused", "refused", "booked"]);
 }
 
-/// Nothing is sent then, and the run before may have booked all the same.
+/// Whether the service refuses the repetition or the known limit holds it back: what the key may
+/// have made is in the journal.
 #[test]
-fn open_attempt_at_a_known_limit_names_its_resume_command() {
-    let body = json!({"error": "rate_limited", "message": "slow down", "limit": 10, "retry_after_seconds": 600});
-    let headers = ["RateLimit-Limit: 10", "Retry-After: 600"].map(str::to_owned);
-    let limit = Reply::headed(429, &headers, &body);
-    let server = creating(move |before| match before {
-        0..3 => Reply::Close,
-        _ => limit.clone(),
-    });
-    let home = home(&server);
-    home.run(book(&[])).refused(16, "outcome_unknown");
-    let resume = ["attempts", "resume", "k", "--json"];
-    home.run(resume).refused(9, "rate_limited");
-    let sent = server.creates().len();
-    for again in [&resume[..], &book(&[])] {
-        let error = home.run(again).refused(9, "rate_limited");
-        has(&error, "hint", "attempts resume k");
-    }
-    assert_eq!(server.creates().len(), sent, "the limit is known");
-}
-
-/// Whether the service refuses the repetition or the known limit holds it back: what the key made
-/// is in the journal.
-#[test]
-fn a_finished_booking_whose_repetition_meets_a_limit_is_named() {
+fn request_that_meets_a_limit_names_what_its_key_may_have_made() {
     let limited = json!({"error": "rate_limited", "retry_after_seconds": 600});
-    let server = creating(move |before| match before {
-        0 => Reply::json(201, &requested_booking("bk_ada")),
-        _ => Reply::json(429, &limited),
-    });
-    let home = home(&server);
-    home.ok(book(&[]));
-    for _ in 0..2 {
-        let error = home.run(book(&[])).refused(9, "rate_limited");
-        assert_eq!(error["hint"], "this key made bk_ada: bookctl show bk_ada");
-        assert!(error.get("idempotency_key").is_none(), "{error}");
+    for (tries, reply, exit, hint) in [
+        (3, Reply::Close, 16, "a booking may exist; check it: bookctl attempts resume k"),
+        (
+            1,
+            Reply::json(201, &requested_booking("bk_ada")),
+            0,
+            "this key made bk_ada: bookctl show bk_ada",
+        ),
+    ] {
+        let headers = ["RateLimit-Limit: 10", "Retry-After: 600"].map(str::to_owned);
+        let limit = Reply::headed(429, &headers, &limited);
+        let server = creating(move |before| if before < tries { &reply } else { &limit }.clone());
+        let home = home(&server);
+        home.run(book(&[])).exits(exit);
+        for _ in 0..2 {
+            let error = home.run(book(&[])).refused(9, "rate_limited");
+            assert_eq!(error["hint"], hint);
+            assert_eq!(error.get("idempotency_key").is_some(), exit == 16, "{error}");
+        }
+        assert_eq!(server.creates().len(), tries + 1, "the limit is known");
     }
-    assert_eq!(attempts(&home)[0]["state"], "resolved");
 }
 
 /// A journal that a power cut or a restore has emptied is not one that never was.
