@@ -360,6 +360,27 @@ fn change_that_shows_another_booking_says_so() {
 }
 
 #[test]
+fn refresh_compares_whose_booking_it_is_too() {
+    for (shown, field) in [
+        (json!({"customer": {"name": "Eve Other"}}), "customer.name"),
+        (json!({"provider": "b"}), "provider"),
+        (json!({"venue_id": "ven_2"}), "venue_id"),
+        (json!({"seating_preference": "bar"}), "seating_preference"),
+    ] {
+        let shown = booking(&shown);
+        let server = Scripted::start(move |request| {
+            let is_read = request.method == "GET";
+            Reply::json(200, &if is_read { shown.clone() } else { booking(&json!({})) })
+        });
+        let home = home(&server);
+        home.ok(book());
+        let changed = home.run(words("bookings --refresh --json")).exits(11).json();
+        holds!(&changed["changed"][0], {"id": "bk_1", "as_booked": false});
+        assert!(changed["changed"][0]["changes"].get(field).is_some(), "{changed}");
+    }
+}
+
+#[test]
 fn change_is_reported_by_the_first_refresh_that_reads_all() {
     let is_broken = std::sync::atomic::AtomicBool::new(false);
     let server = Scripted::start(move |request| {

@@ -13,18 +13,15 @@ use crate::json::plain;
 use crate::outcome::{Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::plural;
-use crate::service::documents::wish::{Agreement, Wish};
+use crate::service::documents::wish::{Agreement, Weight, Wish};
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
-
-/// What a booking was booked as. Its status is compared too.
-const BOOKED: [&str; 4] = ["datetime", "party_size", "venue_id", "seating_preference"];
 
 /// A booking that differs from what this computer saw last.
 #[derive(Serialize)]
 struct Changed {
     id: String,
-    /// Whether the guest can still come as booked: same time, party and venue, not ended.
+    /// Whether the guest can still come as booked: nothing but the status differs, and it has not ended.
     as_booked: bool,
     /// Each field that differs, with the values `from` and `to`.
     changes: Map<String, Value>,
@@ -82,8 +79,8 @@ fn changed(records: &Records, stored: &KeptBooking, now: Option<&Booking>) -> Op
         Some(_) => stored.wish(),
         None => Wish::from_request(before.value()),
     };
-    let booked = booked.narrowed(&BOOKED);
-    let found = now.map(|now| compared(records, &booked, now, false)).unwrap_or_default();
+    let mut found = now.map(|now| compared(records, &booked, now, false)).unwrap_or_default();
+    found.retain(|it| it.weight != Weight::Choice || it.field == "seating_preference");
     let mut changes = Map::new();
     for it in found {
         if let Agreement::Differs(text) | Agreement::NotUnderstood(text) = it.agreement {

@@ -78,12 +78,6 @@ impl Wish {
         }
     }
 
-    /// These fields of it alone.
-    pub(crate) fn narrowed(mut self, fields: &[&str]) -> Self {
-        self.0.retain(|(name, _)| fields.contains(&name.as_str()));
-        self
-    }
-
     pub(crate) fn get(&self, field: &str) -> Option<&Value> {
         self.0.iter().find(|(name, _)| name == field).map(|(_, value)| value)
     }
