@@ -2,10 +2,11 @@
 //! never a key in the wrong place.
 
 use std::collections::BTreeSet;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use serde_json::{Value, json};
 
-use crate::harness::{GUEST, Home, Reply, Request, Scripted, has, text, words};
+use crate::harness::{GUEST, HANG, Home, Reply, Request, Scripted, has, text, words};
 
 pub(crate) const SLOT_TIME: &str = "2030-12-01T19:30:00+01:00";
 
@@ -30,6 +31,23 @@ pub(crate) fn creating(create: impl Fn(usize) -> Reply + Send + 'static) -> Scri
         }
         _ => Reply::json(404, &json!({"error": "not found"})),
     })
+}
+
+/// The same service, which tells of the first create, and answers it once it may go on.
+pub(crate) fn creating_held(
+    create: impl Fn(usize) -> Reply + Send + 'static,
+) -> (Scripted, Receiver<()>, Sender<()>) {
+    let (sent, arrived) = channel();
+    let (go_on, held) = channel::<()>();
+    let server = creating(move |before| {
+        if before == 0 {
+            sent.send(()).unwrap();
+            // Bounded, so that a failed assertion ends the test and does not leave it waiting.
+            held.recv_timeout(HANG).unwrap();
+        }
+        create(before)
+    });
+    (server, arrived, go_on)
 }
 
 /// The booking command for the slot of this service, with more flags.

@@ -2,12 +2,11 @@
 //! (command line, Interactive)
 
 use std::process::{Command, Stdio};
-use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::faults::{booking, creating, home, requested_booking};
+use crate::faults::{booking, creating_held, home, requested_booking};
 use crate::harness::listening::until;
 use crate::harness::{
     Ended, GUEST, HANG, Home, Key, Reply, Running, Scripted, Served, Terminal, for_guest,
@@ -55,13 +54,7 @@ fn ctrl_c_at_every_question_before_create_changes_nothing() {
 /// A shell without job control starts its background jobs so.
 #[test]
 fn job_with_sigint_ignored_is_not_interrupted() {
-    let (sent, arrived) = channel();
-    let (go_on, held) = channel::<()>();
-    let server = creating(move |_| {
-        sent.send(()).unwrap();
-        held.recv_timeout(HANG).unwrap();
-        Reply::json(201, &requested_booking("bk_1"))
-    });
+    let (server, arrived, go_on) = creating_held(|_| Reply::json(201, &requested_booking("bk_1")));
     let home = home(&server);
     let mut shell = Command::new("sh");
     home.enter(&mut shell);

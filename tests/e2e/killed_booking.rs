@@ -1,10 +1,8 @@
 //! A booking request whose process was killed, and a person who books again.
 
-use std::sync::mpsc::channel;
-
 use serde_json::json;
 
-use crate::faults::{SLOT_TIME, creating};
+use crate::faults::{SLOT_TIME, creating_held};
 use crate::harness::{GUEST, HANG, Home, Reply, Scripted};
 #[cfg(unix)]
 use crate::harness::{Key, Terminal};
@@ -19,13 +17,8 @@ fn book<'a>(key: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 /// A home whose first booking request, under the key `killed`, was killed after it arrived. Every
 /// later one books.
 fn after_a_kill() -> (Scripted, Home) {
-    let (sent, arrived) = channel();
-    let (killed, held) = channel::<()>();
-    let server = creating(move |before| {
+    let (server, arrived, killed) = creating_held(move |before| {
         if before == 0 {
-            sent.send(()).unwrap();
-            // Bounded, so that a failed assertion ends the test and does not leave it waiting.
-            held.recv_timeout(HANG).unwrap();
             return Reply::Close;
         }
         let booking = json!({

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::faults::{booking, creating, home, requested_booking};
+use crate::faults::{booking, creating, creating_held, home, requested_booking};
 use crate::harness::listening::until;
 use crate::harness::{HANG, Home, Reply, Served, has, text, words};
 
@@ -155,18 +155,12 @@ fn recovered_attempt_resists_another_organizations_key() {
 #[cfg(unix)]
 #[test]
 fn booking_request_whose_journal_is_replaced_meanwhile_says() {
-    let (sent, arrived) = std::sync::mpsc::channel();
-    let (go_on, held) = std::sync::mpsc::channel::<()>();
-    let server = creating(move |before| {
-        if before == 0 {
-            sent.send(()).unwrap();
-            held.recv().unwrap();
-        }
+    let (server, arrived, go_on) = creating_held(|before| {
         Reply::json(if before == 0 { 201 } else { 200 }, &requested_booking("bk_ada"))
     });
     let home = home(&server);
     let running = home.start(book(&[]));
-    arrived.recv().unwrap();
+    arrived.recv_timeout(HANG).unwrap();
     let path = home.path().join("journal.db");
     let mut pages = std::fs::read(&path).unwrap();
     pages[..16].fill(0);
@@ -277,14 +271,8 @@ fn journal_with_second_name_is_refused() {
 /// A person who gives an attempt up is told that another process is still at it.
 #[test]
 fn whoever_abandons_an_attempt_that_is_being_sent_is_told_so() {
-    let (sent, arrived) = std::sync::mpsc::channel();
-    let (go_on, held) = std::sync::mpsc::channel::<()>();
-    let server = creating(move |_| {
-        sent.send(()).unwrap();
-        // Bounded, so that a failed assertion ends the test and does not leave it waiting.
-        held.recv_timeout(HANG).unwrap();
-        Reply::json(201, &requested_booking("bk_ada"))
-    });
+    let (server, arrived, go_on) =
+        creating_held(|_| Reply::json(201, &requested_booking("bk_ada")));
     let home = home(&server);
     let running = home.start(book(&[]));
     arrived.recv_timeout(HANG).unwrap();
@@ -341,22 +329,6 @@ fn request_that_is_closed_is_not_abandoned() {
         let error = home.refuses(&format!("attempts abandon {key}"), 7, "http_409");
         assert_eq!(error["idempotency_key"], key);
         has(&error, "hint", hint);
-    }
-}
-
-/// SQLite opens what lies next to a database without asking what it is.
-#[cfg(unix)]
-#[test]
-fn pipe_where_sqlite_expects_file_of_its_own_is_refused_at_once() {
-    let served = Served::start();
-    let home = served.home();
-    home.booked("ven_confirms", &[], 0);
-    let pipe = home.path().join("journal.db-journal");
-    std::fs::remove_file(&pipe).unwrap();
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
-    assert!(made.unwrap().success());
-    for arguments in [&["attempts", "--json"][..], &["bookings", "--json"]] {
-        home.run(arguments).exits(3).tells("is not a regular file");
     }
 }
 

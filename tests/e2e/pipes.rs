@@ -9,7 +9,7 @@ use crate::harness::{GUEST, Home, SOON, fifo, has, text, words};
 use crate::ownership::place_of_a_listener;
 
 #[test]
-fn a_lock_that_is_a_pipe_is_refused_and_not_waited_for() {
+fn lock_or_rollback_file_that_is_a_pipe_is_refused_at_once() {
     let add = words("profile add q --base-url https://q.example --json");
     let home = Home::new();
     let lock = home.path().join("config.toml.lock");
@@ -29,6 +29,16 @@ fn a_lock_that_is_a_pipe_is_refused_and_not_waited_for() {
     fs::write(home.path().join("journal.db"), "no database ".repeat(500)).unwrap();
     let recover = ["journal", "recover", "--json"];
     home.run(recover).exits(3).says("journal.db.lock");
+
+    // SQLite opens what lies next to a database without asking what it is.
+    let home = Home::new();
+    home.booked("ven_confirms", &[], 0);
+    let companion = home.path().join("journal.db-journal");
+    fs::remove_file(&companion).unwrap();
+    fifo(&companion);
+    for arguments in [["attempts", "--json"], ["bookings", "--json"]] {
+        home.run(arguments).exits(3).tells("is not a regular file");
+    }
 }
 
 #[test]
