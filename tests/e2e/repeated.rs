@@ -21,14 +21,20 @@ fn clear(home: &Home) {
     home.ok(["sandbox", "faults", "clear"]);
 }
 
-/// "A booking made twice, or made and forgotten" (design): exit 16 says that it may exist, and a
-/// loop reads 16 as a failure.
-#[test]
-fn script_that_repeats_its_command_after_lost_answer_books_once() {
+/// A home whose booking was made, and its response lost.
+fn lost() -> Home {
     let home = Home::new();
     lose(&home);
     home.book("ven_confirms", &[]).exits(16);
     clear(&home);
+    home
+}
+
+/// "A booking made twice, or made and forgotten" (design): exit 16 says that it may exist, and a
+/// loop reads 16 as a failure.
+#[test]
+fn script_that_repeats_its_command_after_lost_answer_books_once() {
+    let home = lost();
     let error = home.book("ven_confirms", &[]).refused(16, "outcome_unknown");
     let key = text(&error, "idempotency_key");
     let resume = format!("bookctl attempts resume {key}");
@@ -42,10 +48,7 @@ fn script_that_repeats_its_command_after_lost_answer_books_once() {
 
 #[test]
 fn another_guest_party_time_or_key_is_another_booking() {
-    let home = Home::new();
-    lose(&home);
-    home.book("ven_confirms", &[]).exits(16);
-    clear(&home);
+    let home = lost();
     let others: [&[&str]; 4] = [
         &["--name", "Grace Hopper"],
         &["--party", "3"],
@@ -143,10 +146,7 @@ fn after_a_reset_of_the_sandbox_nothing_is_in_doubt() {
 /// A row that got another key, because its file was changed or is another one.
 #[test]
 fn row_of_batch_is_not_sent_while_same_booking_is_in_doubt() {
-    let home = Home::new();
-    lose(&home);
-    home.book("ven_confirms", &[]).exits(16);
-    clear(&home);
+    let home = lost();
     let known = home.json("attempts list");
     let mut row = known["attempts"][0]["request"].clone();
     let file = home.path().join("rows.jsonl");
@@ -235,10 +235,7 @@ fn script_is_warned_of_same_guest_also_with_quiet() {
 #[test]
 fn what_was_found_out_first_is_same_guests_booking_in() {
     for retention in ["90d", "0"] {
-        let home = Home::new();
-        lose(&home);
-        home.book("ven_confirms", &[]).exits(16);
-        clear(&home);
+        let home = lost();
         let more = ["--name", "ADA lovelace", "--party", "3", "--retention", retention];
         let mut terminal = again(&home, "ven_confirms", &more);
         terminal.accept("? Check it first? (yes)");

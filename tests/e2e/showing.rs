@@ -131,20 +131,16 @@ fn a_person_is_asked_whether_a_rate_limit_is_waited_out() {
 
 #[test]
 fn a_wait_for_a_rate_limit_counts_down_and_ends_with_ctrl_c() {
-    let server = limited(120);
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
-    terminal.see("Wait?").type_in("y\r");
-    terminal.see("rate limited; continuing in 1 min 5");
-    terminal.press(Key::CtrlC);
-    terminal.ends(130);
-    assert_eq!(looks(&server), 1);
-    let server = limited(120);
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
-    let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
-    terminal.see("Wait?").type_in("y\r");
-    terminal.see("Esc gives up").press(Key::Esc);
-    terminal.ends(17);
+    for (seen, key, code) in
+        [("rate limited; continuing in 1 min 5", Key::CtrlC, 130), ("Esc gives up", Key::Esc, 17)]
+    {
+        let server = limited(120);
+        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
+        terminal.see("Wait?").type_in("y\r").see(seen).press(key);
+        terminal.ends(code);
+        assert_eq!(looks(&server), 1);
+    }
 }
 
 /// Where nothing is redrawn, the wait is said once.
