@@ -38,6 +38,10 @@ const WITHOUT_GUEST: &str = "
 /// Concluded attempts that still have a guest, as the indexes. Unknown states do not count.
 const CONCLUDED: &str = "state IN ('resolved', 'refused', 'abandoned') AND forgotten_at IS NULL";
 
+/// The booking that answered an open attempt, by whose id that is resolved.
+const MARKED: &str =
+    "idempotency_key IN (SELECT idempotency_key FROM attempts WHERE state = 'unresolved')";
+
 /// The rows of a service (?1) up to a moment (?2).
 const UNTIL: &str = "origin = ?1 AND created_at <= ?2";
 
@@ -103,7 +107,7 @@ impl Journal {
     pub(crate) fn forgettable(&self, until: Timestamp) -> Result<Forgotten> {
         let query = format!(
             "SELECT (SELECT count(*) FROM (
-                         SELECT id FROM bookings WHERE {UNTIL}
+                         SELECT id FROM bookings WHERE {UNTIL} AND ({MARKED}) IS NOT TRUE
                          UNION SELECT coalesce(booking_id, idempotency_key) FROM attempts WHERE {UNTIL} AND {CONCLUDED}
                      ) AS guests) AS guests,
                     (SELECT count(*) FROM attempts WHERE state = 'unresolved' AND {UNTIL}) AS unresolved"
@@ -117,8 +121,9 @@ impl Journal {
 
     /// Deletes the oldest guests here. Returns whether there were any. Needs `rewrite_file` next.
     pub(crate) fn forget_next(&self, until: Timestamp) -> Result<bool> {
-        let oldest =
-            format!("(SELECT id FROM bookings WHERE {UNTIL} ORDER BY created_at LIMIT ?3)");
+        let oldest = format!(
+            "(SELECT id FROM bookings WHERE {UNTIL} AND ({MARKED}) IS NOT TRUE ORDER BY created_at LIMIT ?3)"
+        );
         let delete = format!("DELETE FROM bookings WHERE origin = ?1 AND id IN {oldest}");
         let stories = ["sightings", "writes"]
             .map(|it| format!("DELETE FROM {it} WHERE origin = ?1 AND booking_id IN {oldest}"));
@@ -140,7 +145,11 @@ impl Journal {
         let strip = format!(
             "UPDATE attempts SET {WITHOUT_GUEST} WHERE origin = ?1 AND booking_id = ?2 AND {CONCLUDED}"
         );
+        let marked = format!("SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2 AND {MARKED}");
         self.write(|statements, scope| {
+            if statements.first(&marked, values![&scope.origin, id])?.is_some() {
+                return Ok(Forgotten { count: 0, unresolved: 1 });
+            }
             let now = Timestamp::now().to_string();
             let stripped = statements.execute(&strip, values![&scope.origin, id, now])?;
             for story in ["sightings", "writes"] {

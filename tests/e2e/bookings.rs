@@ -269,7 +269,7 @@ fn retention_is_read_from_file_profile_and_flag() {
     let other = ["--slot", "slot_x", "--tz", "UTC", "--retention", "0"];
     let other = other.iter().chain(&["--idempotency-key", "refused"]);
     home.book("ven_confirms", &other.copied().collect::<Vec<_>>()).exits(12);
-    home.refuses("attempts resume refused", 7, "usage");
+    home.refuses("attempts resume refused", 7, "http_409");
     // A booking request that is refused forgets too, itself included.
     assert!(!journal_holds(&home, "Lovelace"));
     for wrong in ["90", "soon", "-1d"] {

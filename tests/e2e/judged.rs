@@ -198,6 +198,10 @@ fn marked_booking_is_listed_and_closed_by_a_read() {
     }
     let home = home(&server);
     home.run(book()).exits(16);
+    for forget in ["bookings forget bk_1", "bookings forget --before tomorrow --yes"] {
+        assert_eq!(home.json(forget), json!({"forgotten": 0, "unresolved": 1}));
+        home.ok(["bookings"]).shows("Ada Lovelace");
+    }
     home.ok(["attempts", "abandon", "k"]);
     home.ok(["bookings"]).shows("bk_1");
 }

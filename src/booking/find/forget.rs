@@ -161,9 +161,11 @@ async fn forget_each(
     }
     let mut forgotten = Forgotten::default();
     for id in ids {
-        forgotten.count += journal.forget_booking(id)?.count;
+        let its = journal.forget_booking(id)?;
+        forgotten.count += its.count;
+        forgotten.unresolved += its.unresolved;
     }
-    if forgotten.count == 0 && !ids.is_empty() {
+    if forgotten == Forgotten::default() && !ids.is_empty() {
         ui.out.note("The guest was deleted before.");
     }
     Ok(forgotten)
