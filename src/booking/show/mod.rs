@@ -8,7 +8,7 @@ use super::watch::wait;
 use super::{finish, terms};
 use crate::app::{Api, Parts, Records, Ui};
 use crate::json::Document;
-use crate::outcome::{Error, Exit, Result};
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::documents::booking::Booking;
 use crate::service::documents::id::id;
 use crate::service::time::text::to_the_second;
@@ -75,7 +75,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
             }
             Err(mut error) => {
                 let is_about_one = matches!(error.exit, NotFound | Refused | Invalid | Service);
-                if !is_about_one {
+                if !is_about_one && error.code != Code::UnexpectedAnswer {
                     return Err(error);
                 }
                 error.hint = None;

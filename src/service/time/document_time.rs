@@ -38,10 +38,10 @@ impl DocumentTime {
         let Some((_, clock)) = text.split_once(['T', 't', ' ']).filter(|(day, _)| is_date(day))
         else {
             let zoned = rfc2822::parse(text).ok()?;
-            return Some(DocumentTime {
-                instant: Some(zoned.timestamp()),
-                local: Some(zoned.datetime()),
-            });
+            // `GMT` is `Z`: no clock of the venue.
+            let shows_offset = text.ends_with(|it: char| it.is_ascii_digit());
+            let local = shows_offset.then(|| zoned.datetime());
+            return Some(DocumentTime { instant: Some(zoned.timestamp()), local });
         };
         if clock.len() < "19:30".len() || clock.starts_with("24") {
             return None;
@@ -196,6 +196,8 @@ mod tests {
     fn a_time_is_shown_as_one_and_anything_else_as_it_came() {
         for (value, displayed) in [
             (json!(1_796_149_800), "Tue 1 Dec 2026, 18:30 (UTC)"),
+            (json!("Tue, 1 Dec 2026 18:30:00 GMT"), "Tue 1 Dec 2026, 18:30 (UTC)"),
+            (json!("Tue, 1 Dec 2026 19:30:00 +0100"), "Tue 1 Dec 2026, 19:30 (+01:00)"),
             (json!("2026-12-01T19:30"), "Tue 1 Dec 2026, 19:30"),
             (json!("after lunch"), "after lunch"),
             (json!(20), "20"),
