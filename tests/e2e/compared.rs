@@ -67,7 +67,9 @@ fn time_of_another_clock_differs_once_local_times_is_set() {
     let resumed = home.run(words("attempts resume k")).exits(16);
     resumed
         .says("datetime is 2026-12-01 9:30 PM, not 2026-12-01T19:30:00Z")
-        .says("bookctl show bk_1");
+        .says("bookctl show bk_1; to keep it as it is: bookctl attempts abandon k");
+    home.ok(words("attempts abandon k"));
+    home.ok(words("bookings")).prints("bk_1");
 }
 
 /// A time that was sent without an offset is the venue's, and so is compared in its zone alone.

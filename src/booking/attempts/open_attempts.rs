@@ -134,9 +134,13 @@ pub(crate) async fn resolve_by_read(
         read => read?,
     };
     let verdict = verdict::of_known(records, &attempt.wish(), &booking);
-    if let Some(error) = verdict::refusal(&api.facts, &booking, &verdict) {
+    if let Some(mut error) = verdict::refusal(&api.facts, &booking, &verdict) {
         if !verdict.is_another {
             journal.update(&booking)?;
+        }
+        if verdict.setting.is_none() {
+            let (see, abandon) = (error.hint.take().unwrap_or_default(), abandon_command(key));
+            error = error.hint(format!("{see}; to keep it as it is: {abandon}"));
         }
         return Err(error.idempotency_key(key));
     }
