@@ -9,8 +9,7 @@ use crate::service::{
 
 #[test]
 fn auth_1a_a_key_stands_for_its_organization() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_confirms");
+    let (service, booking) = Service::with_booking("ven_confirms");
     let path = path_of(&booking, "");
     for (key, status) in [(LIVE, 200), (TEST, 200), (READ_ONLY, 200), (OTHER, 404)] {
         service.with(key).get(&path).is(status);
@@ -75,8 +74,7 @@ fn auth_2_a_missing_or_bad_key_gives_401_unauthorized() {
 
 #[test]
 fn auth_3_response_names_the_scope_that_a_key_lacks() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_confirms");
+    let (service, booking) = Service::with_booking("ven_confirms");
     for (path, scope) in [
         ("/v1/bookings".to_owned(), "bookings:create"),
         (path_of(&booking, "continue"), "bookings:write"),

@@ -29,8 +29,7 @@ fn keys_1_every_key_of_a_fresh_sandbox_has_its_effect() {
 
 #[test]
 fn keys_2_other_organization_sees_no_bookings_and_sessions() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_otp");
+    let (service, booking) = Service::with_booking("ven_otp");
     service.sign_in("ada", "+441632960001");
     let other = service.with(OTHER);
     let answer = other.get(&path_of(&booking, ""));
@@ -104,8 +103,7 @@ fn control_3_a_write_of_another_origin_is_refused() {
 
 #[test]
 fn control_4_reset_makes_it_fresh() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_otp");
+    let (service, booking) = Service::with_booking("ven_otp");
     service.sign_in("ada", "+441632960001");
     service.settings(json!({"billing": false}));
     service.advance("3d");
@@ -209,8 +207,7 @@ fn control_8_bookings_of_all_organizations_are_listed_by_age() {
 
 #[test]
 fn control_9_the_inbox_holds_the_texts_newest_first() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_otp");
+    let (service, booking) = Service::with_booking("ven_otp");
     let session = service.connect("ada", "+441632960007");
     let inbox = service.inbox();
     assert_eq!(inbox.len(), 2);

@@ -190,8 +190,7 @@ fn bookings_create_3_takes_every_field_of_the_resource() {
 
 #[test]
 fn bookings_create_5_answers_with_the_booking() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_otp");
+    let (service, booking) = Service::with_booking("ven_otp");
     assert_eq!(service.read(&booking), booking);
 }
 
@@ -226,8 +225,7 @@ fn bookings_continue_1_otp_or_other_action_advances_booking() {
 
 #[test]
 fn bookings_continue_2_payment_takes_psp_response_or_psp_abort() {
-    let service = Service::start(&[]);
-    let booking = service.book_paid("ven_payment");
+    let (service, booking) = Service::with_paid("ven_payment");
     let answer = service.act(&booking, "continue", json!({"otp": "123456"}));
     answer.refused_plainly(400);
     assert_eq!(service.read(&booking), booking);
@@ -264,8 +262,7 @@ fn bookings_modify_2_only_what_is_sent_is_changed() {
 
 #[test]
 fn bookings_cancel_1_cancels_a_booking() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_confirms");
+    let (service, booking) = Service::with_booking("ven_confirms");
     let answer = service.act(&booking, "cancel", json!({"reason": "illness"}));
     assert_eq!(answer.is(200)["status"], "cancelled");
     assert_eq!(answer.body["id"], booking["id"]);

@@ -256,8 +256,7 @@ fn code_15_search_without_a_provider_is_rejected() {
 
 #[test]
 fn code_16_unchecked_billing_rejects_the_request() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_confirms");
+    let (service, booking) = Service::with_booking("ven_confirms");
     service.settings(json!({"billing_check": "unavailable"}));
     let answer = service.create("ven_confirms");
     answer.refused(503, "billing_check_unavailable");

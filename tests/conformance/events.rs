@@ -19,6 +19,20 @@ fn subscribed(arguments: &[&str], receiver: &Receiver) -> Service {
     service
 }
 
+/// A receiver, and a service whose events go there.
+fn hearing() -> (Receiver, Service) {
+    let receiver = Receiver::start();
+    let service = subscribed(&[], &receiver);
+    (receiver, service)
+}
+
+/// A service whose events go to a receiver, and a booking that it confirmed.
+fn booked(receiver: &Receiver) -> (Service, Value) {
+    let service = subscribed(&[], receiver);
+    let booking = service.book("ven_confirms");
+    (service, booking)
+}
+
 /// The deliveries about a booking, once a condition holds for them.
 fn deliveries(
     service: &Service,
@@ -77,8 +91,7 @@ fn events_1a_each_organization_has_its_own_url_and_secret() {
 
 #[test]
 fn events_1b_bookings_of_every_key_are_delivered_there() {
-    let receiver = Receiver::start();
-    let service = subscribed(&[], &receiver);
+    let (receiver, service) = hearing();
     for key in [LIVE, TEST] {
         let order = service.order("ven_confirms");
         let answer = service.with(key).post("/v1/bookings", order);
@@ -88,8 +101,7 @@ fn events_1b_bookings_of_every_key_are_delivered_there() {
 
 #[test]
 fn events_1c_with_no_url_set_nothing_is_sent() {
-    let receiver = Receiver::start();
-    let service = subscribed(&[], &receiver);
+    let (receiver, service) = hearing();
     service.settings(json!({"webhook_url": null}));
     let silent = service.book("ven_confirms");
     service.settings(json!({"webhook_url": receiver.url}));
@@ -103,8 +115,7 @@ fn events_1c_with_no_url_set_nothing_is_sent() {
 #[test]
 fn events_1c_pending_events_wait_while_the_url_is_removed() {
     let receiver = Receiver::saying(|_, _| Reply(500, Duration::ZERO));
-    let service = subscribed(&[], &receiver);
-    let booking = service.book("ven_confirms");
+    let (service, booking) = booked(&receiver);
     delivery(&service, &booking, "booking.created", 1);
     delivery(&service, &booking, "booking.confirmed", 1);
     service.settings(json!({"webhook_url": null}));
@@ -155,8 +166,7 @@ fn events_1d_the_bookings_own_webhook_url_is_never_used() {
 
 #[test]
 fn events_4b_data_object_is_the_summary_with_what_is_present() {
-    let receiver = Receiver::start();
-    let service = subscribed(&[], &receiver);
+    let (receiver, service) = hearing();
     let always = ["id", "object", "provider", "status"];
     let expected = |more: &[&'static str]| {
         let mut names = [&always[..], more].concat();
@@ -187,8 +197,7 @@ fn events_4b_data_object_is_the_summary_with_what_is_present() {
 
 #[test]
 fn events_4c_booking_has_the_fields_that_the_summary_lacks() {
-    let receiver = Receiver::start();
-    let service = subscribed(&[], &receiver);
+    let (receiver, service) = hearing();
     let booking = service.book_paid("ven_payment");
     let event = receiver.event("booking.requires_action", &booking);
     let read = service.read(event.object());
@@ -200,8 +209,7 @@ fn events_4c_booking_has_the_fields_that_the_summary_lacks() {
 
 #[test]
 fn events_5a_the_signature_header_holds_t_and_v1() {
-    let receiver = Receiver::start();
-    let service = subscribed(&[], &receiver);
+    let (receiver, service) = hearing();
     let booking = service.book("ven_confirms");
     let attempt = receiver.event("booking.confirmed", &booking);
     let (t, v1) = attempt.signature();
@@ -212,8 +220,7 @@ fn events_5a_the_signature_header_holds_t_and_v1() {
 
 #[test]
 fn events_5b_v1_is_the_hmac_of_t_a_dot_and_the_raw_body() {
-    let receiver = Receiver::start();
-    let service = subscribed(&[], &receiver);
+    let (receiver, service) = hearing();
     // A body with more than ASCII in it.
     let guest = json!({"customer": {"name": "Zoë Müller", "phone": "+441632960001"}});
     let booking = service.create_with("ven_otp", guest);
@@ -227,8 +234,7 @@ fn events_5b_v1_is_the_hmac_of_t_a_dot_and_the_raw_body() {
 fn events_5d_every_attempt_is_signed_afresh_with_its_own_time() {
     let receiver =
         Receiver::saying(|_, before| Reply(if before < 2 { 500 } else { 200 }, Duration::ZERO));
-    let service = subscribed(&[], &receiver);
-    let booking = service.book("ven_confirms");
+    let (service, booking) = booked(&receiver);
     receiver.wait(2, |_| true);
     deliveries(&service, &booking, |all| all.iter().all(|it| list(it, "attempts").len() == 1));
     // Into the next second of real time, which is what signatures tell.
@@ -308,8 +314,7 @@ fn assert_tried_again_after(seconds: i64, delivery: &Value) {
 #[test]
 fn events_6c_failure_is_retried_3_times_and_then_abandoned() {
     let receiver = Receiver::saying(|_, _| Reply(500, Duration::ZERO));
-    let service = subscribed(&[], &receiver);
-    let booking = service.book("ven_confirms");
+    let (service, booking) = booked(&receiver);
     for (number, wait, advance) in [(1, 30, "31s"), (2, 120, "2m1s"), (3, 600, "10m1s")] {
         let failed = delivery(&service, &booking, "booking.confirmed", number);
         assert_eq!(failed["state"], "pending");
@@ -345,8 +350,7 @@ fn events_6c_each_status_outside_2xx_is_a_failure() {
 #[ignore = "waits for ten seconds"]
 fn events_6c_a_timeout_is_a_failure() {
     let receiver = Receiver::saying(|_, _| Reply(200, Duration::from_secs(25)));
-    let service = subscribed(&[], &receiver);
-    let booking = service.book("ven_confirms");
+    let (service, booking) = booked(&receiver);
     let failed = delivery(&service, &booking, "booking.confirmed", 1);
     assert_eq!(failed["state"], "pending");
     let attempt = &list(&failed, "attempts")[0];
@@ -376,8 +380,7 @@ fn events_7a_event_comes_again_if_it_was_not_acknowledged() {
     // The endpoint has the first event, and fails before it can say so.
     let receiver =
         Receiver::saying(|_, before| Reply(if before == 0 { 500 } else { 200 }, Duration::ZERO));
-    let service = subscribed(&[], &receiver);
-    let booking = service.book("ven_confirms");
+    let (service, booking) = booked(&receiver);
     let first = receiver.wait(2, |_| true)[0].clone();
     let kind = first.kind().to_owned();
     delivery(&service, &booking, &kind, 1);
@@ -393,8 +396,7 @@ fn events_7a_event_comes_again_if_it_was_not_acknowledged() {
 fn events_7b_event_ids_are_unique_and_statuses_may_be_old() {
     let receiver =
         Receiver::saying(|_, before| Reply(if before < 2 { 500 } else { 200 }, Duration::ZERO));
-    let service = subscribed(&[], &receiver);
-    let booking = service.book("ven_confirms");
+    let (service, booking) = booked(&receiver);
     receiver.wait(2, |_| true);
     delivery(&service, &booking, "booking.confirmed", 1);
     delivery(&service, &booking, "booking.created", 1);

@@ -8,8 +8,7 @@ use crate::service::{LIVE, OTHER, Service, TEST, path_of, with};
 
 #[test]
 fn limits_1_window_is_fixed_5_minutes_for_each_organization() {
-    let service = Service::start(&[]);
-    let order = service.order("ven_confirms");
+    let (service, order) = Service::with_order("ven_confirms");
     let create = |key| service.with(key).post("/v1/bookings", order.clone());
     create(LIVE).is(201);
     let reset = create(TEST).number("ratelimit-reset");
@@ -109,8 +108,7 @@ fn limit_1_every_row_of_the_table_is_enforced() {
 
 #[test]
 fn limits_3_a_body_holds_at_most_1_mb() {
-    let service = Service::start(&[]);
-    let order = service.order("ven_confirms");
+    let (service, order) = Service::with_order("ven_confirms");
     let sized = |bytes: usize| {
         let empty = with(order.clone(), &json!({"note": ""})).to_string().len();
         let body = with(order.clone(), &json!({"note": "x".repeat(bytes - empty)})).to_string();
@@ -153,8 +151,7 @@ fn idempotency_1_same_key_returns_the_booking_and_books_nothing() {
 
 #[test]
 fn idempotency_1_a_key_is_known_to_its_own_organization_alone() {
-    let service = Service::start(&[]);
-    let order = service.order("ven_confirms");
+    let (service, order) = Service::with_order("ven_confirms");
     let ours = service.live().keyed("shared");
     let ours = ours.post("/v1/bookings", order.clone());
     let theirs = service.with(OTHER).keyed("shared");
@@ -164,8 +161,7 @@ fn idempotency_1_a_key_is_known_to_its_own_organization_alone() {
 
 #[test]
 fn idempotency_1_key_of_a_rejected_create_stays_free() {
-    let service = Service::start(&[]);
-    let order = service.order("ven_confirms");
+    let (service, order) = Service::with_order("ven_confirms");
     let keyed = service.live().keyed("key-1");
     let wrong = with(order.clone(), &json!({"party_size": 0}));
     keyed.post("/v1/bookings", wrong).is(400);
@@ -174,8 +170,7 @@ fn idempotency_1_key_of_a_rejected_create_stays_free() {
 
 #[test]
 fn idempotency_2_key_never_expires_and_body_is_not_compared() {
-    let service = Service::start(&[]);
-    let order = service.order("ven_confirms");
+    let (service, order) = Service::with_order("ven_confirms");
     let keyed = service.live().keyed("key-1");
     let first = keyed.post("/v1/bookings", order.clone());
     service.advance("400d");
@@ -193,8 +188,7 @@ fn idempotency_2_key_never_expires_and_body_is_not_compared() {
 
 #[test]
 fn idempotency_3_same_key_resolves_create_without_response() {
-    let service = Service::start(&[]);
-    let order = service.order("ven_confirms");
+    let (service, order) = Service::with_order("ven_confirms");
     let raw = Some(order.to_string().into_bytes());
     for kind in ["drop_after", "truncate", "garbage"] {
         service.fault(json!({"kind": kind}));

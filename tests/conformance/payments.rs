@@ -21,8 +21,7 @@ fn vendor_2_vendor_payment_is_rejected_when_it_is_off() {
 
 #[test]
 fn vendor_8_booking_fails_if_payment_is_not_prepared() {
-    let service = Service::start(&[]);
-    let booking = service.book_paid("ven_payment_setup_fails");
+    let (_service, booking) = Service::with_paid("ven_payment_setup_fails");
     assert_eq!(booking["status"], "failed");
     assert_eq!(booking["error_code"], "payment_setup_failed");
 }

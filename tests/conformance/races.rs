@@ -95,8 +95,7 @@ fn race_3_as_many_of_50_get_a_seeded_slot_as_it_holds() {
 
 #[test]
 fn race_4_of_40_creates_at_once_10_pass_the_rate_limit() {
-    let service = Service::start(&[]);
-    let order = service.order("ven_confirms");
+    let (service, order) = Service::with_order("ven_confirms");
     let answers = at_once(&service, CREATE, (0..40).map(|_| (order.clone(), None)));
     assert_eq!((count(&answers, 201), count(&answers, 429)), (10, 30));
     assert_eq!(service.bookings().len(), 10);
@@ -104,8 +103,7 @@ fn race_4_of_40_creates_at_once_10_pass_the_rate_limit() {
 
 #[test]
 fn race_5_a_test_allowance_is_not_overdrawn() {
-    let service = Service::start(&[]);
-    let order = service.order("ven_confirms");
+    let (service, order) = Service::with_order("ven_confirms");
     let orders = (0..10).map(|_| (order.clone(), None));
     let answers = at_once(&service, (TEST, "/v1/bookings"), orders);
     assert_eq!((count(&answers, 201), count(&answers, 402)), (3, 7));

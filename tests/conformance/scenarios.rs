@@ -94,8 +94,7 @@ fn scenario_7_outages_fail_a_search_in_whole_or_in_part() {
 
 #[test]
 fn scenario_8_inbox_has_the_code_and_000000_is_always_wrong() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_otp");
+    let (service, booking) = Service::with_booking("ven_otp");
     let answer = service.act(&booking, "continue", json!({"otp": "000000"}));
     answer.refused(400, "invalid_otp");
     let answer = service.act(&booking, "continue", json!({"otp": service.code()}));

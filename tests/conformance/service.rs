@@ -43,6 +43,27 @@ impl Service {
         Self::serve(&[&at_once, arguments].concat())
     }
 
+    /// A fresh one, and a booking at this venue.
+    pub(crate) fn with_booking(venue: &str) -> (Self, Value) {
+        let service = Self::start(&[]);
+        let booking = service.book(venue);
+        (service, booking)
+    }
+
+    /// The same, paid through the vendor.
+    pub(crate) fn with_paid(venue: &str) -> (Self, Value) {
+        let service = Self::start(&[]);
+        let booking = service.book_paid(venue);
+        (service, booking)
+    }
+
+    /// A fresh one, and what asks for a table at this venue.
+    pub(crate) fn with_order(venue: &str) -> (Self, Value) {
+        let service = Self::start(&[]);
+        let order = service.order(venue);
+        (service, order)
+    }
+
     /// A fresh one that keeps nothing, whose webhooks go out at the pace that it has by itself.
     pub(crate) fn at_its_own_pace() -> Self {
         Self::serve(&["--ephemeral"])

@@ -41,8 +41,7 @@ fn settled_1_size_key_suspension_scope_limit_in_this_order() {
 
 #[test]
 fn settled_1_idempotency_billing_allowance_json_in_this_order() {
-    let service = Service::start(&[]);
-    let order = service.order("ven_confirms");
+    let (service, order) = Service::with_order("ven_confirms");
     let keyed = service.live().keyed("known");
     keyed.post("/v1/bookings", order.clone()).is(201);
     service.settings(json!({"billing": false}));
@@ -197,8 +196,7 @@ fn settled_4_slot_that_was_never_offered_fails_validation() {
 
 #[test]
 fn settled_4_time_selects_the_slot_without_availability_id() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_last_table");
+    let (service, booking) = Service::with_booking("ven_last_table");
     let left = service.slots("ven_last_table");
     let at = instant(&booking["datetime"]);
     assert!(left.iter().all(|it| instant(&it["datetime"]) != at), "taken");

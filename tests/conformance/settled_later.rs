@@ -110,8 +110,7 @@ fn settled_7_due_changes_happen_in_order_before_each_response() {
 
 #[test]
 fn settled_8_payment_approval_expires_15_minutes_after_create() {
-    let service = Service::start(&[]);
-    let booking = service.book_paid("ven_payment");
+    let (service, booking) = Service::with_paid("ven_payment");
     let lifetime = instant(&booking["expires_at"]).duration_since(instant(&booking["created_at"]));
     assert_eq!(lifetime, SignedDuration::from_mins(15));
     service.advance("15m");

@@ -128,8 +128,7 @@ fn shape_booking_has_its_fields_and_no_others() {
 
 #[test]
 fn shape_otp_action_says_where_the_code_was_sent() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_otp");
+    let (service, booking) = Service::with_booking("ven_otp");
     let action = &booking["next_action"];
     let fields = "type message channel sent_to expires_at";
     shaped(action, fields, "");
@@ -140,8 +139,7 @@ fn shape_otp_action_says_where_the_code_was_sent() {
 
 #[test]
 fn shape_payment_action_carries_the_psp_request() {
-    let service = Service::start(&[]);
-    let booking = service.book_paid("ven_payment");
+    let (_service, booking) = Service::with_paid("ven_payment");
     let action = &booking["next_action"];
     let fields = "type message amount currency psp_request expires_at";
     shaped(action, fields, "");
@@ -153,8 +151,7 @@ fn shape_payment_action_carries_the_psp_request() {
 
 #[test]
 fn shape_other_action_lists_the_fields_it_asks_for() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_confirm_details");
+    let (service, booking) = Service::with_booking("ven_confirm_details");
     let action = &booking["next_action"];
     assert_eq!(action["type"], "confirm_details");
     assert!(action["message"].is_string());
@@ -167,8 +164,7 @@ fn shape_other_action_lists_the_fields_it_asks_for() {
 
 #[test]
 fn shape_last_modification_tells_when_and_from_what_to_what() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_confirms");
+    let (service, booking) = Service::with_booking("ven_confirms");
     let answer = service.act(&booking, "modify", json!({"party_size": 5}));
     let modification = &answer.is(200)["last_modification"];
     shaped(modification, "at changes", "");
@@ -190,8 +186,7 @@ fn shape_session_is_201_and_pending() {
 
 #[test]
 fn shape_open_bookings_hold_the_summary() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_otp");
+    let (service, booking) = Service::with_booking("ven_otp");
     let answer = service.get("/v1/bookings/bk_unknown");
     let open = list(answer.is(404), "open_bookings");
     shaped(&open[0], "id object status provider next_action", "");

@@ -63,8 +63,7 @@ fn transition_2_late_payment_answer_fails_the_booking() {
 
 #[test]
 fn transition_3_malformed_answer_leaves_the_payment_paused() {
-    let service = Service::start(&[]);
-    let booking = service.book_paid("ven_payment");
+    let (service, booking) = Service::with_paid("ven_payment");
     let approval_id = &booking["next_action"]["psp_request"]["approval_id"];
     for malformed in [
         json!({}),
@@ -83,8 +82,7 @@ fn transition_3_malformed_answer_leaves_the_payment_paused() {
 
 #[test]
 fn transition_4_an_abandoned_payment_fails_the_booking() {
-    let service = Service::start(&[]);
-    let booking = service.book_paid("ven_payment");
+    let (service, booking) = Service::with_paid("ven_payment");
     let answer = service.act(&booking, "continue", json!({"psp_abort": true}));
     assert_eq!(answer.is(200)["status"], "failed");
     assert_eq!(answer.body["error_code"], "payment_declined");
@@ -93,8 +91,7 @@ fn transition_4_an_abandoned_payment_fails_the_booking() {
 
 #[test]
 fn transition_5_unanswered_payment_fails_when_expires_at_passes() {
-    let service = Service::start(&[]);
-    let booking = service.book_paid("ven_payment");
+    let (service, booking) = Service::with_paid("ven_payment");
     service.advance("15m1s");
     let failed = service.read(&booking);
     assert_eq!(failed["status"], "failed");
@@ -121,8 +118,7 @@ fn transition_6_accepted_modify_is_recorded_and_sends_an_event() {
 
 #[test]
 fn transition_6_move_books_the_new_table_and_frees_the_old_one() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_last_table");
+    let (service, booking) = Service::with_booking("ven_last_table");
     let later = json!({"datetime": service.evening(2)});
     service.act(&booking, "modify", later.clone()).is(200);
     assert_eq!(service.book("ven_last_table")["status"], "confirmed", "the old table is free");
@@ -132,8 +128,7 @@ fn transition_6_move_books_the_new_table_and_frees_the_old_one() {
 
 #[test]
 fn transition_7_rejected_modify_leaves_the_booking_unchanged() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_modify_refused");
+    let (service, booking) = Service::with_booking("ven_modify_refused");
     let answer = service.act(&booking, "modify", json!({"datetime": service.evening(3)}));
     let body = answer.is(422);
     assert!(body["error_code"].is_string(), "{body}");
@@ -143,8 +138,7 @@ fn transition_7_rejected_modify_leaves_the_booking_unchanged() {
 
 #[test]
 fn transition_7_a_move_to_a_full_slot_or_to_none_is_refused() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_last_table");
+    let (service, booking) = Service::with_booking("ven_last_table");
     let later = service.evening(2);
     let second = service.create_with("ven_last_table", json!({"datetime": later}));
     assert_eq!(second.is(201)["status"], "confirmed");
@@ -184,8 +178,7 @@ pub(crate) fn unconfirmed(service: &Service) -> Vec<Value> {
 
 #[test]
 fn transition_10_a_cancel_at_provider_a_frees_the_table() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_last_table");
+    let (service, booking) = Service::with_booking("ven_last_table");
     let second = service.book("ven_last_table");
     assert_eq!(second["error_code"], "slot_taken");
     let answer = service.act(&booking, "cancel", json!({}));

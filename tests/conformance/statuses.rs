@@ -27,8 +27,7 @@ fn status_1_what_the_status_does_not_allow_is_409() {
 
 #[test]
 fn status_2_a_wrong_otp_counts_down_to_failed() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_otp");
+    let (service, booking) = Service::with_booking("ven_otp");
     for left in [4, 3, 2, 1] {
         let answer = service.act(&booking, "continue", json!({"otp": "000000"}));
         let body = answer.refused(400, "invalid_otp");
@@ -88,8 +87,7 @@ fn scope_1_the_index_needs_none() {
 
 #[test]
 fn scope_2_reading_needs_the_read_scopes_alone() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_confirms");
+    let (service, booking) = Service::with_booking("ven_confirms");
     let session = service.sign_in("ada", "+441632960001");
     let reader = service.with(READ_ONLY);
     let search = service.search("dining", "Sandbox");
@@ -104,8 +102,7 @@ fn scope_2_reading_needs_the_read_scopes_alone() {
 
 #[test]
 fn meter_1_modify_is_limited_like_continue() {
-    let service = Service::start(&[]);
-    let booking = service.book("ven_confirms");
+    let (service, booking) = Service::with_booking("ven_confirms");
     for _ in 0..20 {
         let answer = service.act(&booking, "modify", json!({}));
         assert_eq!(answer.number("ratelimit-limit"), 20);

@@ -48,8 +48,7 @@ fn bookings_are_listed_newest_first_as_the_service_sent_them() {
 /// only reads does not.
 #[test]
 fn the_list_follows_what_is_done_and_shown() {
-    let home = Home::new();
-    let id = home.booked("ven_otp", &[], 10);
+    let (home, id) = Home::with_booking("ven_otp", 10);
     let code = home.code();
     home.ok(["continue", &id, "--otp", &code]);
     assert_eq!(statuses(&home), ["confirmed"]);
@@ -129,8 +128,7 @@ fn shell_of(shell: &mut std::process::Command, script: &str) -> std::process::Co
 /// "`@1`, `@2` stand for the rows of the last list" (command line, Command tree)
 #[test]
 fn row_number_stands_for_its_booking_in_every_command() {
-    let home = Home::new();
-    let confirmed = home.booked("ven_confirms", &[], 0);
+    let (home, confirmed) = Home::with_booking("ven_confirms", 0);
     let paused = home.booked("ven_otp", &[], 10);
     let none_yet = home.refuses("show @1", 2, "usage");
     has(&none_yet, "hint", "bookctl bookings");
@@ -221,8 +219,7 @@ fn forgotten_guest_is_nowhere_in_file() {
 
 #[test]
 fn attempt_not_resolved_keeps_its_guest() {
-    let home = Home::new();
-    home.booked("ven_confirms", &[], 0);
+    let (home, _) = Home::with_booking("ven_confirms", 0);
     home.fault("POST /v1/bookings", "drop_after", 3);
     let key = text(&home.book("ven_otp", &[]).refused(16, "outcome_unknown"), "idempotency_key");
     let output = forget(&home, &["--before", "2100-01-01", "--yes"]).exits(0);
@@ -238,8 +235,7 @@ fn attempt_not_resolved_keeps_its_guest() {
 
 #[test]
 fn forgetting_many_wants_a_yes_off_a_terminal() {
-    let home = Home::new();
-    home.booked("ven_confirms", &[], 0);
+    let (home, _) = Home::with_booking("ven_confirms", 0);
     let before = ["--before", "tomorrow"];
     let error = forget(&home, &before).refused(2, "usage");
     has(&error, "hint", "--yes");
@@ -321,8 +317,7 @@ fn a_clock_that_is_ahead_of_the_services_ends_no_retention() {
 /// Every booking request is written and every booking kept, whoever lists and forgets meanwhile.
 #[test]
 fn several_commands_at_once_lose_nothing() {
-    let home = Home::new();
-    let gone = home.booked("ven_confirms", &[], 0);
+    let (home, gone) = Home::with_booking("ven_confirms", 0);
     let books = ["One", "Two", "Three", "Four"].map(|guest| {
         let name = format!("Ada {guest}");
         let book = ["book", "ven_confirms", "--json", "--retention", "1d", "--name", &name];

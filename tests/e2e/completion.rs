@@ -225,8 +225,7 @@ fn the_variable_alone_changes_no_command() {
 
 #[test]
 fn shared_journal_completes_no_bookings_of_the_local_file() {
-    let served = Served::start();
-    let home = served.home();
+    let (_served, home) = Served::with_home();
     let booking = home.booked("ven_confirms", &[], 0);
     assert!(values(&home, &["show", ""]).contains(&booking));
     let home = home.with("BOOKCTL_JOURNAL", "postgres://ada@127.0.0.1:9/journal");

@@ -368,8 +368,7 @@ fn a_config_file_that_is_a_pipe_or_huge_is_refused() {
 #[test]
 fn a_home_that_is_open_to_others_is_closed() {
     use std::os::unix::fs::PermissionsExt;
-    let home = Home::new();
-    home.booked("ven_confirms", &[], 0);
+    let (home, _) = Home::with_booking("ven_confirms", 0);
     let set = |path: &std::path::Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };

@@ -22,8 +22,7 @@ fn is_untouched(home: &Home, id: &str) {
 /// A person believes to be at the shell, and types the next command or a remark.
 #[test]
 fn line_that_holds_y_is_asked_again_and_shown_as_it_is_typed() {
-    let home = Home::new();
-    let id = home.booked("ven_confirms", &[], 0);
+    let (home, id) = Home::with_booking("ven_confirms", 0);
     for (command, question) in asking(&id) {
         let mut terminal = Terminal::start(&home, &command);
         for line in ["sorry, wrong one", "clear; bookctl modify @1", "maybe"] {
@@ -41,8 +40,7 @@ fn line_that_holds_y_is_asked_again_and_shown_as_it_is_typed() {
 #[test]
 fn what_was_typed_before_question_was_drawn_does_not_answer_it() {
     for plain in [false, true] {
-        let home = Home::new();
-        let id = home.booked("ven_confirms", &[], 0);
+        let (home, id) = Home::with_booking("ven_confirms", 0);
         let home = match plain {
             true => home.with("BOOKCTL_ACCESSIBLE", "1"),
             false => home,

@@ -40,8 +40,7 @@ fn run_gives_a_command_a_fresh_sandbox_and_ends_as_it_does() {
 /// A script is not asked, as before; `--yes` asks nobody.
 #[test]
 fn a_reset_asks_on_a_terminal_and_a_no_deletes_nothing() {
-    let home = Home::new();
-    home.booked("ven_confirms", &[], 0);
+    let (home, _) = Home::with_booking("ven_confirms", 0);
     let count = || document(&home, &["bookings"])["bookings"].as_array().unwrap().len();
     let reset = ["sandbox", "reset"];
     let mut terminal = Terminal::start(&home, &reset);

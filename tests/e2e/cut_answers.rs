@@ -188,8 +188,7 @@ fn the_intent_is_synced_before_the_request_leaves() {
     if strace_is_missing() {
         return;
     }
-    let served = Served::unlimited();
-    let home = served.home();
+    let (_served, home) = Served::unlimited_with_home();
     let (output, calls) = run_traced(&home, Intent::number(0).arguments(), &[]);
     output.exits(0);
     let create = calls.iter().position(|call| call.concerns("POST /v1/bookings"));

@@ -312,8 +312,7 @@ pub(crate) fn has_described_fields(home: &Home, command: &str, document: &Value)
 
 #[test]
 fn each_document_has_the_fields_that_are_described() {
-    let home = Home::new();
-    home.booked("ven_confirms", &[], 0);
+    let (home, _) = Home::with_booking("ven_confirms", 0);
     has_described_fields(&home, "--dry-run", &home.json("modify @last --party 3 --dry-run"));
     for command in [
         "attempts list --all",

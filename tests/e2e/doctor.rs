@@ -49,8 +49,7 @@ fn service_that_takes_key_is_well() {
 
 #[test]
 fn an_exhausted_rate_limit_is_a_warning() {
-    let served = Served::start();
-    let home = served.home();
+    let (_served, home) = Served::with_home();
     for _ in 0..10 {
         home.booked("ven_confirms", &[], 0);
     }

@@ -54,8 +54,7 @@ fn one_code_is_explained_in_a_card_and_as_its_row() {
 /// for.
 #[test]
 fn every_word_of_a_list_is_explained_and_filters() {
-    let home = Home::new();
-    let waits = home.booked("ven_otp", &[], 10);
+    let (home, waits) = Home::with_booking("ven_otp", 10);
     let failed = home.booked("ven_payment_replay_fails", &["--payment", "vendor"], 10);
     let approved = r#"{"approval_id": "x", "status": "approved"}"#;
     let approval = home.json(&format!("show {failed}"))["next_action"]["psp_request"].clone();

@@ -289,8 +289,7 @@ fn a_list_that_is_left_says_that_nothing_was_chosen() {
 /// booking is named.
 #[test]
 fn a_row_names_the_booking_of_a_filter_and_of_an_event_too() {
-    let served = Served::start();
-    let home = served.home();
+    let (_served, home) = Served::with_home();
     let id = home.booked("ven_confirms", &[], 0);
     home.ok(["bookings"]);
     let event = ["webhook", "send", "booking.confirmed", "--dry-run"];

@@ -26,8 +26,7 @@ fn hold_alone(file: &Path) -> Connection {
 }
 
 fn prepared() -> Home {
-    let home = Home::new();
-    home.booked("ven_confirms", &[], 0);
+    let (home, _) = Home::with_booking("ven_confirms", 0);
     home.ok(["webhook", "events", "list", "--json"]);
     home
 }

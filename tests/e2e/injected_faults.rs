@@ -311,8 +311,7 @@ fn webhook_delayed_waits_by_sandboxs_clock_even_if_each_is() {
 /// The command and the sandbox have a table each, because they share no code.
 #[test]
 fn command_takes_kinds_and_presets_that_sandbox_takes() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     let document = include_str!("../../docs/sandbox-openapi.json");
     let document: Value = serde_json::from_str(document).unwrap();
     let described = |schema: &str| -> Vec<String> {

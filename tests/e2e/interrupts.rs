@@ -152,8 +152,7 @@ fn ctrl_c_while_booking_is_processing_names_it() {
 
 #[test]
 fn ctrl_c_in_a_watch_names_the_booking_its_state_and_the_watch() {
-    let home = Home::new();
-    let id = home.booked("ven_confirms", &[], 0);
+    let (home, id) = Home::with_booking("ven_confirms", 0);
     let mut terminal = Terminal::start(&home, &["watch", &id, "--until", "cancelled"]);
     terminal.see("watching for").press(Key::CtrlC);
     terminal
@@ -243,8 +242,7 @@ fn ctrl_c_ends_a_command_that_writes_into_a_full_pipe() {
 /// A harness may start a program with `stderr=PIPE` and read nothing of it.
 #[test]
 fn ctrl_c_ends_each_long_command_whose_stderr_is_full() {
-    let served = Served::start();
-    let home = served.home();
+    let (_served, home) = Served::with_home();
     let waiting = home.booked("ven_otp", &[], 10);
     let rows = home.folder().join("rows.csv");
     let row =

@@ -88,8 +88,7 @@ fn a_journal_of_every_version_is_read_and_written() {
 
 #[test]
 fn a_journal_of_a_newer_version_is_refused_and_not_replaced() {
-    let home = Home::new();
-    home.booked("ven_confirms", &[], 0);
+    let (home, _) = Home::with_booking("ven_confirms", 0);
     let file = home.path().join("journal.db");
     let newer = "UPDATE bookctl_journal SET version = 99, written_by = '9.9.9', readable_from = 99; PRAGMA user_version = 99";
     Connection::open(&file).unwrap().execute_batch(newer).unwrap();

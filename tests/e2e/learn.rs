@@ -116,8 +116,7 @@ fn what_searches_ask_for_is_learned_from_their_refusals() {
 
 #[test]
 fn example_given_by_hand_is_shown_whatever_else_is_known() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     let home = home
         .with_profile("foreign", served.base_url(), "")
         .with("BOOKCTL_API_KEY", "sk_live_sandbox");

@@ -1,11 +1,12 @@
 //! Each way in which a service misbehaves, alone: what a booking request then ends with, and what
 //! is known afterwards. All of them together, by chance, are in `create_storm`.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::Connection;
 
-use crate::harness::{Act, Answer, Commit, Different, HANG, Home, Misbehaving, Output, text};
+use crate::harness::listening::until;
+use crate::harness::{Act, Answer, Commit, Different, Home, Misbehaving, Output, text};
 use crate::promise::{Kept, all_cases, try_each_with};
 use crate::two_runs::{booking, home, open};
 
@@ -155,11 +156,7 @@ fn journal_locked_after_sending_makes_the_outcome_unknown() {
         let list = home.json("attempts");
         list["attempts"][0]["runs"][0]["ended_at"].is_string()
     };
-    let deadline = Instant::now() + HANG;
-    while !ended_a_run() {
-        assert!(Instant::now() < deadline, "no run ends");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until("a run ends", ended_a_run);
     let journal = Connection::open(home.path().join("journal.db")).unwrap();
     journal.execute_batch("BEGIN IMMEDIATE").unwrap();
     let ended = waits.end();

@@ -10,8 +10,7 @@ use crate::harness::{GUEST, Home, Reply, Running, Scripted, Served, words};
 /// "`--jq EXPR` filters it in-process. Both imply `--no-input`." (command line, Output 3)
 #[test]
 fn filter_writes_what_it_finds_line_each() {
-    let home = Home::new();
-    let id = home.booked("ven_otp", &[], 10);
+    let (home, id) = Home::with_booking("ven_otp", 10);
     let show = |filter: &str| home.ok(["show", &id, "--jq", filter]).stdout;
     assert_eq!(show(".id"), format!("{id}\n"));
     assert_eq!(show(".status, .party_size"), "requires_action\n2\n");
@@ -76,8 +75,7 @@ fn a_dry_run_prints_the_request_and_sends_nothing() {
 /// "In a pipe, lists have RFC 3339 times too", plain numbers, and terms in columns.
 #[test]
 fn lists_in_a_pipe_have_times_and_numbers_that_programs_read() {
-    let served = Served::start();
-    let home = served.home();
+    let (_served, home) = Served::with_home();
     let deposit = "ven_london_copper_kettle";
     home.ok(["book", "ven_confirms"].iter().chain(&GUEST));
     home.ok(words("search dining --near London --at 'tomorrow 19:30'"));

@@ -25,8 +25,7 @@ fn of_another(home: &Home, arguments: &[&str]) -> Output {
 /// "A booking made twice, or made and forgotten" (design, What must never happen)
 #[test]
 fn an_attempt_is_not_settled_with_another_organizations_key() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     home.fault("POST /v1/bookings", "drop_after", 3);
     home.run(booking("k", "Ada Lovelace")).exits(16);
     for arguments in [&["attempts", "resume", "k"][..], &booking("k", "Ada Lovelace")] {
@@ -43,8 +42,7 @@ fn an_attempt_is_not_settled_with_another_organizations_key() {
 /// Where two keys were said to be of one organization and are not, both bookings are named.
 #[test]
 fn key_that_returns_another_booking_is_no_quiet_success() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     home.ok(booking("k", "Ada Lovelace"));
     let first = text(&served.bookings()[0], "id");
     let mut again = booking("k", "Ada Lovelace");
@@ -55,8 +53,7 @@ fn key_that_returns_another_booking_is_no_quiet_success() {
 
 #[test]
 fn a_batch_takes_no_row_from_another_organizations_attempts() {
-    let served = Served::start();
-    let home = served.home();
+    let (_served, home) = Served::with_home();
     let row = json!({"venue_id": "ven_confirms", "datetime": AT, "party_size": 2, "customer": {"name": "Ada Lovelace"}});
     let file = home.folder().join("one.jsonl");
     std::fs::write(&file, format!("{row}\n")).unwrap();
@@ -69,8 +66,7 @@ fn a_batch_takes_no_row_from_another_organizations_attempts() {
 /// "an older booking that came back under the key is said to be one"
 #[test]
 fn older_booking_is_said_to_be_one_at_home_too() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     home.ok(booking("k", "Ada Lovelace"));
     home.ok(booking("k", "Ada Lovelace")).says("was already made with this idempotency key");
     let elsewhere = served.home();
@@ -161,8 +157,7 @@ fn field_without_flag_travels_with_every_call() {
     let book = "book ven_confirms --slot slot_1 --at 2031-12-01T19:30:00Z --party 2 --name Ada --dry-run --json -F";
     let body = home.ok(book.split(' ').chain(["customer[note]=x"])).json()["body"].clone();
     assert_eq!(body["customer"], json!({"name": "Ada", "note": "x"}));
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     for line in [
         "search dining --near London --at 2031-12-01T19:30:00Z",
         "slots ven_confirms --at 2031-12-01T19:30:00Z",

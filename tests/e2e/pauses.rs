@@ -32,8 +32,7 @@ fn booking_that_asks_for_code_exits_10() {
 /// `otp_attempts_exceeded`" (wire contract, Errors)
 #[test]
 fn wrong_code_says_tries_left_and_fifth_fails_booking() {
-    let home = Home::new();
-    let id = home.booked("ven_otp", &[], 10);
+    let (home, id) = Home::with_booking("ven_otp", 10);
     for left in [4, 3, 2, 1] {
         let error = answer(&home, &id, "000000").refused(12, "invalid_otp");
         assert_eq!(error["body"]["attempts_left"], left);
@@ -100,8 +99,7 @@ fn asked_details_are_given_as_fields() {
 /// codes)
 #[test]
 fn booking_in_processing_exits_8() {
-    let home = Home::new();
-    let id = home.booked("ven_processing", &[], 8);
+    let (home, id) = Home::with_booking("ven_processing", 8);
     assert_eq!(home.booking(&id)["status"], "processing");
     home.advance("5s");
     assert_eq!(home.booking(&id)["status"], "confirmed");
@@ -185,8 +183,7 @@ fn rebooking_after_a_costly_failure_warns() {
 
 #[test]
 fn without_an_answer_a_script_is_told_which_flags_give_one() {
-    let home = Home::new();
-    let id = home.booked("ven_otp", &[], 10);
+    let (home, id) = Home::with_booking("ven_otp", 10);
     let error = home.run(["continue", &id, "--json"]).refused(2, "usage");
     has(&error, "hint", "--otp-stdin");
     home.refuses(&format!("continue {id} --otp-stdin"), 2, "usage");

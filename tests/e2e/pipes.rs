@@ -31,8 +31,7 @@ fn lock_or_rollback_file_that_is_a_pipe_is_refused_at_once() {
     home.run(recover).exits(3).says("journal.db.lock");
 
     // SQLite opens what lies next to a database without asking what it is.
-    let home = Home::new();
-    home.booked("ven_confirms", &[], 0);
+    let (home, _) = Home::with_booking("ven_confirms", 0);
     let companion = home.path().join("journal.db-journal");
     fs::remove_file(&companion).unwrap();
     fifo(&companion);

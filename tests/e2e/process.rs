@@ -62,8 +62,7 @@ fn clock_before_1970_ends_command_with_sentence() {
 /// The system answers a write beyond `ulimit -f` with a signal that ends a process without a word.
 #[test]
 fn a_limit_on_the_size_of_files_is_an_error_and_no_sudden_end() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     let book = [&["book", "ven_confirms", "--json"][..], &GUEST].concat();
     let error = after(&home, "ulimit -f 0", &book, "").end().refused(3, "journal");
     assert!(!text(&error, "hint").is_empty(), "{error}");

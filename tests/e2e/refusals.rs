@@ -170,8 +170,7 @@ const CODES_BY_CONDITION: &[Row] = &[
     Row(
         "404 | (none) | booking not found; body lists the organization's unfinished bookings of the last day in open_bookings",
         || {
-            let home = Home::new();
-            home.booked("ven_otp", &[], 10);
+            let (home, _) = Home::with_booking("ven_otp", 10);
             home.run(["show", "bk_nobody", "--json"])
         },
         6, "http_404", 404, &["open_bookings"],
@@ -184,8 +183,7 @@ const CODES_BY_CONDITION: &[Row] = &[
     Row(
         "409 | (none) | modify on a booking that is not confirmed",
         || {
-            let home = Home::new();
-            let id = home.booked("ven_otp", &[], 10);
+            let (home, id) = Home::with_booking("ven_otp", 10);
             home.run(["modify", &id, "--party", "3", "--json"])
         },
         7, "http_409", 409, &[],
@@ -201,8 +199,7 @@ const CODES_BY_CONDITION: &[Row] = &[
     Row(
         "422 | modify_unsupported | provider cannot modify; nothing attempted",
         || {
-            let home = Home::new();
-            let id = home.booked("ven_confirms_c", &[], 0);
+            let (home, id) = Home::with_booking("ven_confirms_c", 0);
             home.run(["modify", &id, "--party", "3", "--json"])
         },
         7, "modify_unsupported", 422, &[],
@@ -210,8 +207,7 @@ const CODES_BY_CONDITION: &[Row] = &[
     Row(
         "422 | the provider's code | venue refused the change; body carries the unchanged booking, still confirmed",
         || {
-            let home = Home::new();
-            let id = home.booked("ven_modify_refused", &[], 0);
+            let (home, id) = Home::with_booking("ven_modify_refused", 0);
             home.run(["modify", &id, "--party", "3", "--json"])
         },
         7, "modification_refused", 422, &["booking"],
@@ -399,8 +395,7 @@ const OUTCOMES: &[Outcome] = &[
     Outcome {
         quote: "Other booking error_code: cancellation_unsupported (cancel on a non-A provider leaves booking confirmed).",
         happens: || {
-            let home = Home::new();
-            let id = home.booked("ven_confirms_c", &[], 0);
+            let (home, id) = Home::with_booking("ven_confirms_c", 0);
             let output = home.run(["cancel", &id, "--yes", "--json"]);
             (home, output)
         },

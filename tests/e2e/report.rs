@@ -411,8 +411,7 @@ fn run_reports_to_file_and_ends_with_1_where_that_is_asked_for() {
 
 #[test]
 fn served_sandbox_reports_for_person_and_for_one_organization() {
-    let served = Served::start();
-    let home = served.home();
+    let (_served, home) = Served::with_home();
     home.booked("ven_confirms", &[], 0);
     let other = ["sandbox", "report", "--organization", "other", "--json"];
     let report: Value = serde_json::from_str(&home.ok(other).stdout).unwrap();

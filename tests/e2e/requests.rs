@@ -300,8 +300,7 @@ fn large_bodies_are_cut_at_64_kb_and_the_oldest_give_way() {
 
 #[test]
 fn the_command_lists_shows_follows_and_makes_a_curl_command() {
-    let served = Served::unlimited();
-    let home = served.home();
+    let (served, home) = Served::unlimited_with_home();
     create(&served, &[KEY], "{}");
     let key = ("Idempotency-Key", "it's");
     assert_eq!(create(&served, &[KEY, key], &order(&json!({}))), 201);
@@ -340,8 +339,7 @@ fn following(home: &Home, line: &str) -> (Child, Lines<BufReader<ChildStdout>>) 
 
 #[test]
 fn follow_prints_each_request_as_it_comes() {
-    let served = Served::unlimited();
-    let home = served.home();
+    let (served, home) = Served::unlimited_with_home();
     create(&served, &[KEY], "{}");
     let (child, mut lines) = following(&home, "sandbox requests --follow --json --status 4xx");
     let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };

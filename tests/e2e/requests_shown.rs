@@ -176,8 +176,7 @@ fn delivery_is_shown_with_what_was_sent_and_what_app_answered() {
             _ => Reply::Whole(200, "text/plain", "é".repeat(10_000)),
         }
     });
-    let served = Served::unlimited();
-    let home = served.home();
+    let (_served, home) = Served::unlimited_with_home();
     let deliveries = |words: &[&str]| home.run(["sandbox", "deliveries"].iter().chain(words));
     let url = format!("webhook_url={}/hooks", app.base_url());
     home.ok(["sandbox", "organization", "-F", &url]);
@@ -217,8 +216,7 @@ fn delivery_is_shown_with_what_was_sent_and_what_app_answered() {
 #[test]
 fn verbose_listener_shows_request_to_handler_and_its_answer() {
     let app = Scripted::start(|_| Reply::json(422, &json!({"error": "no such room"})));
-    let served = Served::unlimited();
-    let home = served.home();
+    let (_served, home) = Served::unlimited_with_home();
     let url = format!("{}/hooks", app.base_url());
     let listening = Listening::start(&home, &["-v", "--forward-to", &url]);
     let id = home.booked("ven_confirms", &[], 0);

@@ -24,8 +24,7 @@ fn bookings(home: &Home) -> usize {
 #[test]
 fn a_sandbox_of_another_version_is_set_aside_unless_it_is_named() {
     for version in [1, 99] {
-        let home = Home::new();
-        home.booked("ven_confirms", &[], 0);
+        let (home, _) = Home::with_booking("ven_confirms", 0);
         let file = home.path().join("sandbox.db");
         let connection = Connection::open(&file).unwrap();
         connection.pragma_update(None, "user_version", version).unwrap();
@@ -54,8 +53,7 @@ fn emptied_sandbox_file_is_not_mistaken_for_a_new_one() {
         connection.query_row("PRAGMA journal_mode = WAL", (), |_| Ok(())).unwrap();
     };
     for spoil in [&truncated as &dyn Fn(&Path), &without_its_log] {
-        let home = Home::new();
-        home.booked("ven_confirms", &[], 0);
+        let (home, _) = Home::with_booking("ven_confirms", 0);
         let file = home.path().join("sandbox.db");
         fs::remove_file(&file).unwrap();
         remove_log(&file);
@@ -76,8 +74,7 @@ fn emptied_sandbox_file_is_not_mistaken_for_a_new_one() {
 /// Whoever deletes the file alone leaves the log, which belongs to no other file.
 #[test]
 fn new_sandbox_takes_nothing_from_log_of_one_that_was_deleted() {
-    let home = Home::new();
-    home.booked("ven_confirms", &[], 0);
+    let (home, _) = Home::with_booking("ven_confirms", 0);
     fs::remove_file(home.path().join("sandbox.db")).unwrap();
     assert_eq!(bookings(&home), 0);
     home.booked("ven_confirms", &[], 0);

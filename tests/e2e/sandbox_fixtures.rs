@@ -122,8 +122,7 @@ fn slot_holds_as_many_bookings_as_its_capacity_says() {
 
 #[test]
 fn loading_twice_repeats_nothing_and_reset_removes_everything() {
-    let home = Home::new();
-    let made_before = home.booked("ven_confirms", &[], 0);
+    let (home, made_before) = Home::with_booking("ven_confirms", 0);
     let example = home.ok(["sandbox", "load", "--example"]).stdout;
     let example = example.replace("2026", "2037");
     let (first, second) = (load(&home, &example), load(&home, &example));

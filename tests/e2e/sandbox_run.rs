@@ -137,8 +137,7 @@ fn command_without_dashes_before_it_is_told_how_to_write_it() {
 /// What bookctl does within `sandbox run` is of a sandbox that ends with it.
 #[test]
 fn bookctl_that_run_starts_leaves_users_journal() {
-    let home = Home::new();
-    home.booked("ven_confirms", &[], 0);
+    let (home, _) = Home::with_booking("ven_confirms", 0);
     let before = home.ok(["bookings", "--json"]).stdout;
     let own = env!("CARGO_BIN_EXE_bookctl");
     let script = format!(

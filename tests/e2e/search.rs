@@ -43,8 +43,7 @@ fn search_says_its_day_where_tomorrow_is_another_there() {
 /// tree)
 #[test]
 fn slots_wait_until_one_is_free_at_that_time() {
-    let served = Served::start();
-    let home = served.home();
+    let (_served, home) = Served::with_home();
     let id = home.booked("ven_last_table", &[], 0);
     let wait = |at: &str, longest: &str| {
         words(format!("slots ven_last_table --at '{at}' --wait={longest} --json"))

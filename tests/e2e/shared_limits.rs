@@ -44,8 +44,7 @@ struct Create {
 #[ignore = "a storm takes most of a minute"]
 fn creates_of_many_processes_wait_for_window_together() {
     let (processes, each) = if all_cases() { (20, 5) } else { (6, 3) };
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     let slots = slots(&home, processes * each);
     // Windows that were opened so far by moving the clock.
     let opened = AtomicUsize::new(0);

@@ -2,6 +2,7 @@
 //! stand for machines.
 
 use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
@@ -94,15 +95,31 @@ pub(crate) fn home_of(service: &Misbehaving, journal: &str, user: &str) -> Home 
     sharing(home, journal, user)
 }
 
-#[test]
-#[ignore = "needs PostgreSQL"]
-fn answer_that_cannot_be_written_is_shown() {
+/// Two of them, and the journal that they share, prepared.
+#[track_caller]
+pub(crate) fn two_machines(service: &Misbehaving) -> Option<(Postgres, [Home; 2])> {
+    let db = Postgres::start()?;
+    let homes = ["ada", "bob"].map(|user| home_of(service, &db.url(), user));
+    homes[0].ok(["journal", "init"]);
+    Some((db, homes))
+}
+
+/// A service that does what the contract says, and holds its first answer back at the gate.
+pub(crate) fn answering_late() -> (Gate, Misbehaving) {
     let gate = Gate::default();
     let held = gate.clone();
-    let service = Misbehaving::start(move |arrived| match arrived.earlier {
+    let count = AtomicUsize::new(0);
+    let service = Misbehaving::start(move |_| match count.fetch_add(1, Ordering::SeqCst) {
         0 => Act::proper().answer_held(&held),
         _ => Act::proper(),
     });
+    (gate, service)
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn answer_that_cannot_be_written_is_shown() {
+    let (gate, service) = answering_late();
     let Some(mut postgres) = Postgres::start() else {
         return;
     };
@@ -134,9 +151,7 @@ fn two_computers_resuming_one_attempt_send_it_once() {
         Some(gate) => Act::proper().answer_held(gate),
         None => Act::proper(),
     });
-    let Some(db) = Postgres::start() else { return };
-    let [ada, bob] = ["ada", "bob"].map(|user| home_of(&service, &db.url(), user));
-    ada.ok(["journal", "init"]);
+    let Some((db, [ada, bob])) = two_machines(&service) else { return };
     let killed = ada.start(booking("order-1", &[]));
     first.wait_for(1);
     killed.kill();

@@ -1,30 +1,22 @@
 //! A shared journal among many machines that work at once: batches, and the windows of rate limits.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::harness::listening::until;
 use crate::harness::{
     Act, GUEST, Gate, HANG, Home, Misbehaving, Postgres, Served, holds, random, words,
 };
-use crate::team::{Team, home_of, listed, sharing};
+use crate::team::{Team, answering_late, listed, sharing, two_machines};
 use crate::two_runs::booking;
 
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn batch_on_several_computers_books_each_row_once() {
-    let gate = Gate::default();
-    let held = gate.clone();
-    let count = AtomicUsize::new(0);
-    let service = Misbehaving::start(move |_| match count.fetch_add(1, Ordering::SeqCst) {
-        0 => Act::proper().answer_held(&held),
-        _ => Act::proper(),
-    });
-    let Some(db) = Postgres::start() else { return };
-    let [ada, bob] = ["ada", "bob"].map(|user| home_of(&service, &db.url(), user));
-    ada.ok(["journal", "init"]);
+    let (gate, service) = answering_late();
+    let Some((db, [ada, bob])) = two_machines(&service) else { return };
     let rows = (1..=9).map(|guest| {
         format!("{{\"venue_id\": \"ven_1\", \"availability_id\": \"slot_1\", \"datetime\": \"2031-12-01T19:30:00Z\", \"party_size\": 2, \"customer\": {{\"name\": \"Guest {guest}\"}}}}\n")
     });
@@ -35,11 +27,7 @@ fn batch_on_several_computers_books_each_row_once() {
     gate.wait_for(1);
     // The others go on, and leave the row that is under way to the last.
     let others = [bob.start(words(&batch)), bob.start(words(&batch))];
-    let began = Instant::now();
-    while service.ledger().len() < 9 {
-        assert!(began.elapsed() < HANG, "{:?}", service.ledger());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until("all rows are booked", || service.ledger().len() == 9);
     killed.kill();
     // The time of the dead machine's claim passes.
     db.sql("bookctl", "UPDATE claims SET until = 0");
@@ -64,9 +52,7 @@ fn what_service_refuses_for_good_is_result_for_every_runner() {
         0 => Act::refused(422),
         _ => Act::proper(),
     });
-    let Some(db) = Postgres::start() else { return };
-    let [ada, bob] = ["ada", "bob"].map(|user| home_of(&service, &db.url(), user));
-    ada.ok(["journal", "init"]);
+    let Some((_db, [ada, bob])) = two_machines(&service) else { return };
     let file = ada.folder().join("rows.jsonl");
     let row = r#"{"venue_id": "ven_1", "availability_id": "slot_1", "datetime": "2031-12-01T19:30:00Z", "party_size": 2, "customer": {"name": "Ada Lovelace"}}"#;
     std::fs::write(&file, format!("{row}\n")).unwrap();
@@ -123,9 +109,7 @@ fn computer_that_dies_early_delays_others_for_seconds() {
         "first" => Act::proper().answer_held(&held),
         _ => Act::proper(),
     });
-    let Some(db) = Postgres::start() else { return };
-    let [ada, bob] = ["ada", "bob"].map(|user| home_of(&service, &db.url(), user));
-    ada.ok(["journal", "init"]);
+    let Some((_db, [ada, bob])) = two_machines(&service) else { return };
     let killed = ada.start(booking("first", &[]));
     gate.wait_for(1);
     killed.kill();
@@ -169,15 +153,8 @@ fn copy_of_journal_that_was_killed_is_completed_by_next_one() {
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn servers_clock_set_back_makes_no_runner_wait_for_a_dead_one() {
-    let gate = Gate::default();
-    let held = gate.clone();
-    let service = Misbehaving::start(move |arrived| match arrived.earlier {
-        0 => Act::proper().answer_held(&held),
-        _ => Act::proper(),
-    });
-    let Some(db) = Postgres::start() else { return };
-    let [ada, bob] = ["ada", "bob"].map(|user| home_of(&service, &db.url(), user));
-    ada.ok(["journal", "init"]);
+    let (gate, service) = answering_late();
+    let Some((db, [ada, bob])) = two_machines(&service) else { return };
     let killed = ada.start(booking("order-1", &[]));
     gate.wait_for(1);
     killed.kill();

@@ -4,12 +4,13 @@
 use std::fs::Permissions;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use crate::harness::listening::until;
 use crate::harness::{
-    GUEST, HANG, Home, Postgres, SOON, Served, Wire, free_port, has, installed, skipped,
+    GUEST, Home, Owned, Postgres, SOON, Served, Wire, free_port, has, installed, skipped,
     unprivileged, words,
 };
 use crate::journal::dumps;
@@ -297,16 +298,6 @@ fn a_connection_over_tls_is_verified() {
     assert_eq!(team.served.bookings().len(), 1);
 }
 
-/// A transaction pooler, as it ends with this value.
-struct Pooler(Child);
-
-impl Drop for Pooler {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn behind_a_transaction_pooler_everything_works_the_same() {
@@ -325,12 +316,8 @@ fn behind_a_transaction_pooler_everything_works_the_same() {
     std::fs::write(&file, config).unwrap();
     let mut command = unprivileged("pgbouncer");
     command.arg(&file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let _pooler = Pooler(command.spawn().unwrap());
-    let began = Instant::now();
-    while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(began.elapsed() < HANG, "pgbouncer does not start");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let _pooler = Owned(command.spawn().unwrap());
+    until("pgbouncer starts", || TcpStream::connect(("127.0.0.1", port)).is_ok());
     let url = format!("postgresql://owner@127.0.0.1:{port}/bookctl");
     std::thread::scope(|scope| {
         for user in ["ada", "bob", "eve", "kim"] {

@@ -44,8 +44,7 @@ fn a_story_is_told_in_order_and_on_one_clock() {
 
 #[test]
 fn pause_and_its_answer_and_what_went_wrong_are_states_of_story() {
-    let home = Home::new();
-    let id = home.booked("ven_otp", &[], 10);
+    let (home, id) = Home::with_booking("ven_otp", 10);
     let code = home.code();
     home.ok(["continue", &id, "--otp", &code]);
     let told = story(&home, &id);
@@ -187,8 +186,7 @@ fn deliveries_are_part_of_the_story() {
 /// What this machine knows is shown with a warning where the service cannot be reached (15).
 #[test]
 fn without_the_service_the_story_is_what_this_machine_knows() {
-    let home = Home::new();
-    let id = home.booked("ven_confirms", &[], 0);
+    let (home, id) = Home::with_booking("ven_confirms", 0);
     home.refuses("show bk_nobody --timeline", 6, "http_404");
     let elsewhere = ["show", &id, "--timeline", "--json"];
     home.fault("GET /v1/bookings/{id}", "drop_before", 9);

@@ -2,9 +2,9 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
-use crate::harness::{Home, has, installed, skipped};
+use crate::harness::{Home, Owned, has, installed, skipped};
 
 /// An authority, and what it signs; and a certificate that is its own authority.
 const CERTIFICATES: &str = r#"cd "$0"; touch index
@@ -37,7 +37,10 @@ if sys.argv[1:]:
 print(server.server_port, flush=True)
 server.serve_forever()"#;
 
-struct Server(Child, String);
+struct Server {
+    _child: Owned,
+    url: String,
+}
 
 impl Server {
     fn start(folder: &Path, certificate: &str) -> Self {
@@ -49,14 +52,7 @@ impl Server {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut port = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
-        Server(child, format!("https://127.0.0.1:{}", port.trim()))
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        Server { _child: Owned(child), url: format!("https://127.0.0.1:{}", port.trim()) }
     }
 }
 
@@ -82,11 +78,11 @@ fn tls_failure_is_named_with_what_mends_it() {
         let server = Server::start(folder, certificate);
         let trust = format!("ca_file = '{authority}'\n");
         let home = Home::new()
-            .with_profile("acme", &server.1, if is_trusted { &trust } else { "" })
+            .with_profile("acme", &server.url, if is_trusted { &trust } else { "" })
             .with("BOOKCTL_API_KEY", "sk_test_tls_0001")
             .with("BOOKCTL_WEBHOOK_SECRET", "whsec_tls");
         let show = home.run(["show", "bk_1", "--json"]);
-        let send = ["webhook", "send", "booking.confirmed", "--to", &server.1, "--json"];
+        let send = ["webhook", "send", "booking.confirmed", "--to", &server.url, "--json"];
         let sent = home.run(send);
         if why.is_empty() {
             show.exits(0);

@@ -195,8 +195,7 @@ fn on_a_terminal_a_booking_in_processing_is_waited_for() {
 /// sent.
 #[test]
 fn detail_left_empty_is_asked_for_again_before_anything_is_sent() {
-    let home = Home::new();
-    let id = home.booked("ven_confirm_details", &[], 10);
+    let (home, id) = Home::with_booking("ven_confirm_details", 10);
     let mut terminal = Terminal::start(&home, &["continue", &id]);
     terminal.answer("? arrival_time", "");
     terminal.answer("arrival_time cannot be empty", "19:45");
@@ -231,8 +230,7 @@ fn booking_by_flags_asks_for_provider() {
 /// again.
 #[test]
 fn a_code_is_no_longer_asked_for_once_its_time_is_over() {
-    let home = Home::new();
-    let id = home.booked("ven_otp", &[], 10);
+    let (home, id) = Home::with_booking("ven_otp", 10);
     let mut terminal = Terminal::start(&home, &["continue", &id]);
     terminal.see("? One-time code (").type_in("12");
     home.advance("20m1s");
@@ -241,8 +239,7 @@ fn a_code_is_no_longer_asked_for_once_its_time_is_over() {
 
 #[test]
 fn details_refused_are_asked_for_again_with_what_was_answered() {
-    let home = Home::new();
-    let id = home.booked("ven_confirm_details", &[], 10);
+    let (home, id) = Home::with_booking("ven_confirm_details", 10);
     home.ok(words(
         "sandbox faults add --on 'POST /v1/bookings/{id}/continue' --kind status --status 400",
     ));

@@ -61,8 +61,7 @@ fn esc_at_the_first_question_declines_the_walk() {
 /// the command that resumes it" (command line), and so does Esc once something was sent.
 #[test]
 fn esc_declines_at_question_of_any_kind() {
-    let home = Home::new();
-    let confirmed = home.booked("ven_confirms", &[], 0);
+    let (home, confirmed) = Home::with_booking("ven_confirms", 0);
     let waiting = home.booked("ven_otp", &[], 10);
     #[rustfmt::skip]
     let cases = [
@@ -174,8 +173,7 @@ fn the_vertical_and_the_place_have_flags_too() {
 /// A code that is no code of the sandbox costs no try.
 #[test]
 fn code_of_sandbox_is_offered_and_what_cannot_be_one_is_refused() {
-    let home = Home::new();
-    let id = home.booked("ven_otp", &[], 10);
+    let (home, id) = Home::with_booking("ven_otp", 10);
     let mut terminal = Terminal::of_width(&home, 50, &["continue", &id]);
     let code = home.code();
     terminal.see(&format!("Enter uses {code} from the sandbox's inbox"));

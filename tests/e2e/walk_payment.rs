@@ -79,8 +79,7 @@ fn a_payment_is_answered_by_a_paste() {
 /// Who does not know what the vendor's response is pastes the card.
 #[test]
 fn paste_card_number_or_empty_is_not_sent() {
-    let served = Served::start();
-    let home = served.home();
+    let (_served, home) = Served::with_home();
     let mut terminal = paying(&home);
     let id = id_on(&terminal);
     terminal.press(Key::Down).press(Key::Down);

@@ -13,8 +13,7 @@ const SHORT: &str = if cfg!(windows) { "15s" } else { "300ms" };
 /// "Streams … print one document a line." (command line, Output 3)
 #[test]
 fn each_change_is_one_document_line_and_end_decides_exit_code() {
-    let served = Served::start();
-    let home = served.home();
+    let (_served, home) = Served::with_home();
     let id = home.booked("ven_processing", &[], 8);
     let watching = home.start(["watch", &id, "--json"]);
     home.advance("5s");
@@ -66,8 +65,7 @@ fn it_ends_at_once_where_nothing_more_comes_by_itself() {
 /// Exit 0: "(or the status waited for)" (command line, Exit codes)
 #[test]
 fn a_status_that_was_waited_for_is_success() {
-    let home = Home::new();
-    let paused = home.booked("ven_otp", &[], 10);
+    let (home, paused) = Home::with_booking("ven_otp", 10);
     let failed = home.booked("ven_provider_fails", &[], 11);
     home.ok(["watch", &paused, "--until", "requires_action"]);
     home.ok(words(format!("watch '{failed}' --until confirmed --until failed")));
@@ -113,8 +111,7 @@ fn confirmed_booking_is_watched_on_until_status_that_was_named() {
     let id = confirmed.booked("ven_confirms", &[], 0);
     confirmed.ok(["watch", &id, "--until", "failed", "--jq", ".status"]);
 
-    let home = Home::new();
-    let stays = home.booked("ven_confirms", &[], 0);
+    let (home, stays) = Home::with_booking("ven_confirms", 0);
     let until = words(format!("watch '{stays}' --until cancelled --timeout '{SHORT}' --json"));
     let output = home.run(until).exits(8);
     assert_eq!(output.json()["status"], "confirmed");

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
 use crate::docs::has_described_fields;
 use crate::harness::listening::{SECRET, home_with_the_secret};
-use crate::harness::{Home, Reply, Scripted, Served, skipped, text};
+use crate::harness::{Home, Owned, Reply, Scripted, Served, skipped, text};
 
 const HANDLER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/handler.py");
 
@@ -28,7 +28,7 @@ fn python() -> Option<String> {
 /// The example's handler at work, perhaps with a mistake in it; it ends with this
 /// value.
 struct Handler {
-    child: Child,
+    _child: Owned,
     base: String,
 }
 
@@ -56,7 +56,7 @@ impl Handler {
         stdout.read_line(&mut base).unwrap();
         let base = base.trim().to_owned();
         assert!(base.starts_with("http://"), "the handler does not start: {mistake:?}");
-        Handler { child, base }
+        Handler { _child: Owned(child), base }
     }
 
     /// The report of a drill, and its exit code.
@@ -72,13 +72,6 @@ impl Handler {
         let report = output.exits(code).json();
         has_described_fields(home, "webhook drill", &report);
         (report, code)
-    }
-}
-
-impl Drop for Handler {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -229,8 +229,7 @@ fn slow_handler_holds_up_own_booking_alone() {
 
 #[test]
 fn a_sandbox_is_told_the_address_and_gets_its_own_back() {
-    let served = Served::start();
-    let home = served.home();
+    let (_served, home) = Served::with_home();
     let set = |url: &str| {
         let setting = format!("webhook_url={url}");
         let set = ["sandbox", "organization", "-F", &setting];
@@ -306,8 +305,7 @@ fn a_listener_whose_log_is_not_read_takes_deliveries() {
 
 #[test]
 fn the_first_events_after_a_reset_reach_the_listener() {
-    let served = Served::unlimited();
-    let home = served.home();
+    let (_served, home) = Served::unlimited_with_home();
     let listening = Listening::start(&home, &[]);
     home.ok(["sandbox", "reset"]);
     let id = home.booked("ven_confirms", &[], 0);

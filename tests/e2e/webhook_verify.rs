@@ -67,8 +67,7 @@ fn service_on_this_computer_no_sandbox_tells_no_secret() {
 
 #[test]
 fn delivery_that_sandbox_signed_verifies_with_its_own_secret() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     let header = signature(&home, BODY);
     let verified = verify(&home, BODY, &header, 12, &[]).exits(0).json();
     has_described_fields(&home, "webhook verify", &verified);

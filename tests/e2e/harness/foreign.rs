@@ -1,20 +1,20 @@
 //! The independent service of `tests/foreign` as a process of its own, at one of its variants.
 
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{HANG, Home, http, installed, skipped};
+use super::{HANG, Home, Owned, http, installed, skipped};
 
 /// The key that every variant takes.
 pub(crate) const FOREIGN_KEY: &str = "sk_test_of_a_foreign_service";
 
 /// A foreign service; it ends with this value.
 pub(crate) struct Foreign {
-    child: Child,
+    child: Owned,
     base_url: String,
     _folder: TempDir,
 }
@@ -45,7 +45,7 @@ impl Foreign {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        let child = command.spawn().unwrap();
+        let child = Owned(command.spawn().unwrap());
         let mut service = Foreign { child, base_url: String::new(), _folder: folder };
         let deadline = Instant::now() + HANG;
         loop {
@@ -55,7 +55,7 @@ impl Foreign {
                 return Some(service);
             }
             assert!(Instant::now() < deadline, "the foreign service does not start");
-            assert_eq!(service.child.try_wait().unwrap(), None, "it ended");
+            assert_eq!(service.child.0.try_wait().unwrap(), None, "it ended");
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -117,12 +117,5 @@ impl Foreign {
                 || call == "POST /v1/availability/search";
             assert!(is_read, "{call} was sent");
         }
-    }
-}
-
-impl Drop for Foreign {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

@@ -32,6 +32,13 @@ impl Home {
         Home { folder, variables: Vec::new() }
     }
 
+    /// A home that has booked there in its sandbox, which ended with this exit code; the id.
+    pub(crate) fn with_booking(venue: &str, code: i32) -> (Self, String) {
+        let home = Home::new();
+        let id = home.booked(venue, &[], code);
+        (home, id)
+    }
+
     /// A home whose environment names a service and a key for it.
     pub(crate) fn pointing_to(base_url: &str, key: &str) -> Self {
         Home::new().with("BOOKCTL_BASE_URL", base_url).with("BOOKCTL_API_KEY", key)

@@ -33,7 +33,7 @@ pub(crate) fn home_without_a_service() -> Home {
 
 /// Waits until something holds; what is waited for is said where it never does.
 #[track_caller]
-pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + HANG;
     while !holds() {
         assert!(Instant::now() < deadline, "never: {what}");

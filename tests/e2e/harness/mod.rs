@@ -32,7 +32,7 @@ use std::io::Write;
 use std::net::TcpListener;
 #[cfg(unix)]
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 #[cfg(unix)]
@@ -69,6 +69,16 @@ pub(crate) const HANG: Duration = Duration::from_secs(if cfg!(windows) { 90 } el
 /// than what is promised (200 ms after Ctrl-C, a few seconds for what does not answer): machines
 /// that test are busy.
 pub(crate) const SOON: Duration = Duration::from_secs(8);
+
+/// A process that is killed with this value.
+pub(crate) struct Owned(pub(crate) Child);
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
 
 /// Whether a program of the system is there.
 pub(crate) fn installed(program: &str) -> bool {

@@ -4,11 +4,11 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::{HANG, free_port, installed, skipped};
+use super::listening::until;
+use super::{Owned, free_port, installed, skipped};
 
 /// A cluster with an empty database. It ends with this value.
 pub(crate) struct Postgres {
@@ -119,11 +119,7 @@ impl Postgres {
             .stderr(Stdio::null());
         let child = command.spawn().unwrap();
         self.server = Some(child);
-        let began = Instant::now();
-        while !self.answers() {
-            assert!(began.elapsed() < HANG, "PostgreSQL does not start");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        until("PostgreSQL starts", || self.answers());
     }
 
     fn answers(&self) -> bool {
@@ -166,7 +162,7 @@ impl Postgres {
         input.write_all(begin.as_bytes()).unwrap();
         let mut lines = BufReader::new(session.stdout.take().unwrap()).lines();
         assert!(lines.any(|line| line.unwrap() == "done"), "{statements}");
-        Transaction(session)
+        Transaction(Owned(session))
     }
 
     /// Kills the server on the spot, and everything that it started.
@@ -183,21 +179,14 @@ impl Postgres {
 }
 
 /// A transaction of psql.
-pub(crate) struct Transaction(Child);
+pub(crate) struct Transaction(Owned);
 
 impl Transaction {
     pub(crate) fn commit(mut self) {
-        let mut input = self.0.stdin.take().unwrap();
+        let mut input = self.0.0.stdin.take().unwrap();
         input.write_all(b"COMMIT;\n").unwrap();
         drop(input);
-        assert!(self.0.wait().unwrap().success());
-    }
-}
-
-impl Drop for Transaction {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        assert!(self.0.0.wait().unwrap().success());
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::HANG;
 use super::accepting::Accepting;
+use super::listening::until;
 
 /// What becomes of the answer to a booking request.
 #[derive(Clone)]
@@ -87,11 +88,7 @@ impl Proxy {
 
     /// Waits until a booking request has come.
     pub(crate) fn wait_for_create(&self) {
-        let deadline = std::time::Instant::now() + HANG;
-        while self.shared.creates.load(Ordering::SeqCst) == 0 {
-            assert!(std::time::Instant::now() < deadline, "no create came");
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        until("a create comes", || self.shared.creates.load(Ordering::SeqCst) > 0);
     }
 }
 

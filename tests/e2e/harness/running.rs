@@ -5,11 +5,12 @@ use std::fmt;
 use std::io::{PipeReader, PipeWriter, Write, pipe};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::HANG;
+use super::listening::until;
 
 /// A command under way.
 pub(crate) struct Running {
@@ -66,11 +67,8 @@ impl Running {
             "-TERM" => Some(15),
             _ => None,
         };
-        let deadline = Instant::now() + HANG;
-        while awaited.is_some_and(|number| !catches(&id, number)) {
-            assert!(Instant::now() < deadline, "never listens for {signal}: {}", self.line);
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        let listens = format!("{} listens for {signal}", self.line);
+        until(&listens, || awaited.is_none_or(|number| catches(&id, number)));
         let sent = Command::new("kill").args([signal, &id]).status();
         assert!(sent.unwrap().success());
     }

@@ -4,13 +4,13 @@
 use std::io::{BufReader, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
-use super::HANG;
 use super::accepting::Accepting;
 use super::http::Message;
+use super::listening::until;
 
 /// A request as it came.
 #[derive(Clone, Debug)]
@@ -120,21 +120,13 @@ impl Scripted {
     /// Waits until something came.
     #[track_caller]
     pub(crate) fn wait_for_request(&self) {
-        let deadline = Instant::now() + HANG;
-        while self.requests().is_empty() {
-            assert!(Instant::now() < deadline, "nothing was sent");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        until("a request comes", || !self.requests().is_empty());
     }
 
     /// Waits until a request came with this method.
     #[track_caller]
     pub(crate) fn wait_for(&self, method: &str) {
-        let deadline = Instant::now() + HANG;
-        while !self.requests().iter().any(|it| it.method == method) {
-            assert!(Instant::now() < deadline, "no {method} was sent");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        until(method, || self.requests().iter().any(|it| it.method == method));
     }
 
     /// The booking requests among what came.

@@ -3,12 +3,12 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::home::text;
-use super::{HANG, Home, http};
+use super::listening::until;
+use super::{Home, http};
 
 /// A served sandbox; it ends with this value, and must not have panicked until then.
 pub(crate) struct Served {
@@ -23,18 +23,34 @@ pub(crate) struct Served {
 impl Served {
     /// One that keeps nothing.
     pub(crate) fn start() -> Self {
-        let home = Home::new();
-        let mut served = Self::with(&home, &["--ephemeral"]);
-        served.own = Some(home);
-        served
+        Self::ephemeral(&[])
     }
 
     /// One that keeps nothing and meters nothing.
     pub(crate) fn unlimited() -> Self {
+        Self::ephemeral(&["--no-limits"])
+    }
+
+    fn ephemeral(more: &[&str]) -> Self {
         let home = Home::new();
-        let mut served = Self::with(&home, &["--ephemeral", "--no-limits"]);
+        let mut served = Self::with(&home, &[&["--ephemeral"], more].concat());
         served.own = Some(home);
         served
+    }
+
+    /// One that keeps nothing, and a home that talks to it with the key that may do everything.
+    pub(crate) fn with_home() -> (Self, Home) {
+        Self::start().beside_home()
+    }
+
+    /// The same without limits.
+    pub(crate) fn unlimited_with_home() -> (Self, Home) {
+        Self::unlimited().beside_home()
+    }
+
+    fn beside_home(self) -> (Self, Home) {
+        let home = self.home();
+        (self, home)
     }
 
     /// The very sandbox that a home embeds.
@@ -129,14 +145,8 @@ impl Served {
         } else {
             self.child.kill().unwrap();
         }
-        let deadline = Instant::now() + HANG;
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.code();
-            }
-            assert!(Instant::now() < deadline, "the sandbox does not end");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        until("the sandbox ends", || self.child.try_wait().unwrap().is_some());
+        self.child.wait().unwrap().code()
     }
 }
 

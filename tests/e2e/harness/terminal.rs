@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
-use std::process::{Child, Command};
+use std::process::Command;
 use std::time::Instant;
 
 use pty_process::Size;
@@ -11,7 +11,7 @@ use pty_process::blocking::{Pty, open};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use vt100::Parser;
 
-use super::{HANG, Home};
+use super::{HANG, Home, Owned};
 
 /// Rows enough for a whole walk, so that nothing scrolls out of sight.
 const ROWS: NonZeroU16 = NonZeroU16::new(120).unwrap();
@@ -61,8 +61,8 @@ impl Key {
 /// A command in a terminal. What is asserted is what a person sees: the screen, not the bytes that
 /// made it.
 pub(crate) struct Terminal {
+    _shell: Owned,
     pty: Pty,
-    shell: Child,
     screen: Parser,
     raw: Vec<u8>,
     /// Lines that were wider than the terminal, as seen at any moment.
@@ -99,10 +99,10 @@ impl Terminal {
         command.args(program);
         let (pty, end) = open().unwrap();
         let command = pty_process::blocking::Command::from(command);
-        let shell = command.spawn(end).unwrap();
+        let shell = Owned(command.spawn(end).unwrap());
         Terminal {
+            _shell: shell,
             pty,
-            shell,
             screen: Parser::new(
                 NonZeroU16::new(rows).unwrap(),
                 NonZeroU16::new(columns).unwrap(),
@@ -206,13 +206,6 @@ impl Terminal {
     #[track_caller]
     pub(crate) fn ends(self, code: i32) -> Ended {
         self.end().exits(code)
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        let _ = self.shell.kill();
-        let _ = self.shell.wait();
     }
 }
 
