@@ -67,14 +67,14 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::tests::place;
     use crate::journal::{Actor, Scope};
 
     const LEASE: Duration = Duration::from_secs(60);
 
     #[test]
     fn attempt_that_another_process_has_claimed_is_not_ours() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.db");
+        let (_folder, path) = place();
         let open = |host: &str| {
             let maker = Actor { user: "ada".into(), host: host.into() };
             let scope = Scope { maker, ..Scope::default() };

@@ -169,7 +169,7 @@ mod tests {
     mod forgetting;
 
     use super::*;
-    use crate::journal::tests::open;
+    use crate::journal::tests::{fresh, open};
     use crate::journal::{BeginOutcome, Earlier, State};
     use crate::service::documents::booking::Booking;
     use crate::service::time::retention::Retention;
@@ -183,16 +183,13 @@ mod tests {
     }
 
     impl TestJournal {
-        fn new() -> Self {
-            TestJournal { folder: tempfile::tempdir().unwrap() }
+        fn new() -> (Self, Journal) {
+            let (folder, journal) = fresh("https://a.example");
+            (TestJournal { folder }, journal)
         }
 
         fn path(&self) -> PathBuf {
             self.folder.path().join("journal.db")
-        }
-
-        fn journal(&self) -> Journal {
-            open(&self.path(), "https://a.example")
         }
 
         /// Whether a text is anywhere in the journal's files.
@@ -229,8 +226,7 @@ mod tests {
 
     #[test]
     fn forgotten_guest_is_nowhere_in_file() {
-        let place = TestJournal::new();
-        let journal = place.journal();
+        let (place, journal) = TestJournal::new();
         make(&journal, "k", "bk_1");
         assert!(place.holds(GUEST));
         assert_eq!(journal.forget_booking("bk_1").unwrap().count, 1);
@@ -252,8 +248,7 @@ mod tests {
     /// Pages that were split, merged and freed hold no remains either.
     #[test]
     fn of_many_guests_of_all_lengths_nothing_remains() {
-        let place = TestJournal::new();
-        let journal = place.journal();
+        let (place, journal) = TestJournal::new();
         let guest = |number: usize| format!("{GUEST} {}", "x".repeat(number * 37 % 3000));
         for number in 0..150 {
             let (key, id) = (format!("k{number}"), format!("bk_{:03}", number * 61 % 150));
@@ -272,8 +267,7 @@ mod tests {
 
     #[test]
     fn unresolved_attempt_keeps_its_guest_when_it_is_forgotten() {
-        let place = TestJournal::new();
-        let journal = place.journal();
+        let (place, journal) = TestJournal::new();
         journal.scope.retention.set(Retention::parse("0").unwrap());
         journal.run("open", &request(GUEST));
         let closed = journal.run("closed", &request("Another Guest"));
@@ -291,8 +285,7 @@ mod tests {
 
     #[test]
     fn booking_request_deletes_expired_guests_of_its_own_service() {
-        let place = TestJournal::new();
-        let journal = place.journal();
+        let (place, journal) = TestJournal::new();
         make(&journal, "old", "bk_1");
         journal.execute(
             "UPDATE attempts SET created_at = '2020-01-01T00:00:00Z';
@@ -311,8 +304,7 @@ mod tests {
     /// A limit that is waited out refuses an attempt and opens it again: it must then be whole.
     #[test]
     fn a_refused_attempt_that_is_tried_again_has_its_guest_again() {
-        let place = TestJournal::new();
-        let journal = place.journal();
+        let (place, journal) = TestJournal::new();
         journal.scope.retention.set(Retention::parse("0").unwrap());
         let refused = journal.run("k", &request(GUEST));
         journal.end_refused(&refused, 429).unwrap();

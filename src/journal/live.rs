@@ -78,14 +78,8 @@ const LIVE_AT: &str = "
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::tests::open;
-    use crate::journal::tests::plan;
+    use crate::journal::tests::{fresh, plan};
     use serde_json::{Value, json};
-
-    fn journal(folder: &tempfile::TempDir) -> Journal {
-        let path = folder.path().join("journal.db");
-        open(&path, "https://a.example")
-    }
 
     fn booking(document: Value) -> Booking {
         Booking::from_document(document.into()).unwrap()
@@ -99,8 +93,7 @@ mod tests {
 
     #[test]
     fn bookings_of_venue_that_have_not_ended_are_found_by_index() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = journal(&folder);
+        let (_folder, journal) = fresh("https://a.example");
         for (key, status, venue) in [
             ("q", "confirmed", r#"a "quoted" \ 100% é"#),
             ("a", "confirmed", "ven_1"),

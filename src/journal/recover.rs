@@ -264,14 +264,13 @@ mod tests {
 
     use super::*;
     use crate::journal::State;
-    use crate::journal::tests::{open, scope};
+    use crate::journal::tests::{open, place, scope};
     use crate::service::documents::booking::Booking;
     use serde_json::json;
 
     #[test]
     fn a_sound_journal_and_a_missing_one_are_left_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.db");
+        let (folder, path) = place();
         assert_eq!(recover(&path).unwrap(), None);
         open(&path, "o");
         assert_eq!(recover(&path).unwrap(), None);
@@ -282,8 +281,7 @@ mod tests {
     #[test]
     #[ignore = "waits ten seconds for the other process"]
     fn journal_that_another_process_is_writing_to_stays_where_it_is() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.db");
+        let (_folder, path) = place();
         let writer = open(&path, "o");
         writer.execute("CREATE TABLE added (id); BEGIN IMMEDIATE");
         recover(&path).unwrap_err();
@@ -293,8 +291,7 @@ mod tests {
 
     #[test]
     fn recovered_attempt_keeps_its_account_and_its_runs() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.db");
+        let (_folder, path) = place();
         let open = |account: &str| {
             let account = account.to_owned();
             Journal::open(&path, Scope { account, ..scope("o") }).unwrap()
@@ -327,8 +324,7 @@ mod tests {
 
     #[test]
     fn rows_behind_a_damaged_page_are_recovered() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.db");
+        let (_folder, path) = place();
         let journal = open(&path, "o");
         for number in 100..200 {
             let key = format!("key_{number}");
@@ -356,8 +352,7 @@ mod tests {
     /// The first page, too, and its first bytes; of a journal that was rewritten, too.
     #[test]
     fn a_lost_page_loses_no_row_of_another_page_nor_a_key() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.db");
+        let (_folder, path) = place();
         for rewritten in [false, true] {
             let journal = open(&path, "o");
             for number in 100..160 {
@@ -414,8 +409,7 @@ mod tests {
 
     #[test]
     fn one_of_several_processes_recovers_a_journal() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.db");
+        let (_folder, path) = place();
         let journal = open(&path, "o");
         for key in 0..200 {
             journal.run(&key.to_string(), &json!({}));

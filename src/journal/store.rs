@@ -230,13 +230,12 @@ mod tests {
 
     use super::*;
     use crate::journal::recover;
-    use crate::journal::tests::{open, scope};
+    use crate::journal::tests::{fresh, open, place, scope};
 
     /// Of a newer version, which says from which version on it can be read.
     #[test]
     fn a_newer_journal_is_used_unless_it_says_that_it_cannot_be() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.db");
+        let (_folder, path) = place();
         let newer = "ALTER TABLE attempts ADD COLUMN later TEXT; CREATE TABLE more (id); PRAGMA user_version = 99;
              UPDATE bookctl_journal SET version = 99, written_by = '9.9.9'";
         open(&path, "o").execute(newer);
@@ -260,8 +259,7 @@ mod tests {
 
     #[test]
     fn a_journal_with_tables_triggers_or_views_of_others_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.db");
+        let (_folder, path) = place();
         for (add, remove) in [
             (
                 "CREATE TRIGGER t AFTER INSERT ON attempts BEGIN DELETE FROM attempts; END",

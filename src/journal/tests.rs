@@ -1,8 +1,9 @@
 //! What the tests of the journal share.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
+use tempfile::TempDir;
 
 use super::{
     BeginOutcome, Intent, Journal, KeptBooking, RunEnd, RunId, Scope, SearchCriteria, State,
@@ -17,8 +18,21 @@ pub(crate) fn scope(origin: &str) -> Scope {
     Scope { origin: origin.to_owned(), ..Scope::default() }
 }
 
+/// A folder, and where a journal is kept in it.
+pub(crate) fn place() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    (folder, path)
+}
+
+/// A folder, and a new journal in it, as a service sees it.
+pub(crate) fn fresh(origin: &str) -> (TempDir, Journal) {
+    let (folder, path) = place();
+    (folder, open(&path, origin))
+}
+
 /// The journal in a folder, as a service sees it.
-pub(crate) fn journal(folder: &tempfile::TempDir, origin: &str) -> Journal {
+pub(crate) fn journal(folder: &TempDir, origin: &str) -> Journal {
     open(&folder.path().join("journal.db"), origin)
 }
 

@@ -1,4 +1,4 @@
-use crate::journal::tests::{journal, open};
+use crate::journal::tests::{fresh, journal};
 use serde_json::json;
 
 #[test]
@@ -17,9 +17,7 @@ fn every_open_attempt_at_this_service_is_listed_and_no_other() {
 
 #[test]
 fn a_stored_request_that_is_no_json_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal.db");
-    let journal = open(&path, "https://a.example");
+    let (_folder, journal) = fresh("https://a.example");
     journal.run("k", &json!({"party_size": 2}));
     journal.execute("UPDATE attempts SET request = 'not JSON'");
     let error = journal.attempt("k").unwrap_err();

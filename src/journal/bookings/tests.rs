@@ -1,11 +1,6 @@
 use super::*;
-use crate::journal::tests::open;
+use crate::journal::tests::fresh;
 use jiff::SignedDuration;
-
-fn journal(folder: &tempfile::TempDir) -> Journal {
-    let path = folder.path().join("journal.db");
-    open(&path, "https://a.example")
-}
 
 fn with_party(status: &str, party_size: u32) -> Booking {
     let customer = json!({"name": "Canary"});
@@ -26,8 +21,7 @@ fn made(journal: &Journal, key: &str, booking: &Booking) {
 
 #[test]
 fn resolved_create_is_listed_as_service_sent_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = journal(&folder);
+    let (_folder, journal) = fresh("https://a.example");
     made(&journal, "a", &booking("bk_1", "processing"));
     made(&journal, "b", &booking("bk_2", "confirmed"));
     let later = booking("bk_1", "confirmed");
@@ -48,8 +42,7 @@ fn resolved_create_is_listed_as_service_sent_it() {
 
 #[test]
 fn a_booking_that_others_made_is_kept_when_it_is_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = journal(&folder);
+    let (_folder, journal) = fresh("https://a.example");
     made(&journal, "a", &booking("bk_1", "confirmed"));
     let theirs = booking("bk_9", "confirmed");
     journal.update(&theirs).unwrap();
@@ -61,9 +54,7 @@ fn a_booking_that_others_made_is_kept_when_it_is_read() {
 
 #[test]
 fn each_state_is_kept_once_without_guest() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal.db");
-    let journal = open(&path, "a");
+    let (_folder, journal) = fresh("a");
     let run = journal.run("k", &json!({}));
     journal.end_booked(&run, &with_party("processing", 2), 201).unwrap();
     for (status, party_size) in [("confirmed", 2), ("confirmed", 2), ("confirmed", 3)] {
@@ -81,8 +72,7 @@ fn each_state_is_kept_once_without_guest() {
 /// "the journal fills in what a sparse booking does not show (venue, time, guest), marked as such"
 #[test]
 fn booking_shows_what_was_asked() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = journal(&folder);
+    let (_folder, journal) = fresh("https://a.example");
     let requested =
         json!({"venue_id": "v", "datetime": "soon", "party_size": 2, "customer": {"name": "Ada"}});
     let run = journal.run("k", &requested);
@@ -111,8 +101,7 @@ fn booking_shows_what_was_asked() {
 /// What an event shows is less than what a booking that was read or made has.
 #[test]
 fn event_replaces_nothing_but_what_earlier_event_has_shown() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = journal(&folder);
+    let (_folder, journal) = fresh("https://a.example");
     made(&journal, "a", &booking("bk_made", "confirmed"));
     let time = json!({"id": "bk_read", "status": "confirmed", "datetime": "2037-12-01T19:30:00Z"});
     let read = Booking::from_document(time.into()).unwrap();
@@ -129,8 +118,7 @@ fn event_replaces_nothing_but_what_earlier_event_has_shown() {
 
 #[test]
 fn a_booking_has_ended_where_only_a_change_can_move_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = journal(&folder);
+    let (_folder, journal) = fresh("https://a.example");
     for (status, has_ended) in [
         ("processing", false),
         ("requires_action", false),
@@ -146,8 +134,7 @@ fn a_booking_has_ended_where_only_a_change_can_move_it() {
 
 #[test]
 fn accepted_change_replaces_the_recorded_request() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = journal(&folder);
+    let (_folder, journal) = fresh("https://a.example");
     let run = journal.run("k", &json!({"party_size": 2, "customer": {"name": "Ada"}}));
     let sparse = booking("bk_1", "confirmed");
     journal.end_booked(&run, &sparse, 201).unwrap();

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::journal::tests::journal;
+use crate::journal::tests::fresh;
 use jiff::{SignedDuration, Timestamp};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
@@ -23,8 +23,7 @@ fn seen(remaining: u32, resets_at: Timestamp) -> RateLimitWindow {
 
 /// What is left of a window that is known, after an answer has shown another state of it.
 fn corrected(known: &RateLimitWindow, displayed: RateLimitWindow) -> u32 {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = journal(&folder, "o");
+    let (_folder, journal) = fresh("o");
     for window in [known.clone(), displayed] {
         journal.observe(RATE_LIMIT, Some(window));
         journal.write_observed().unwrap();
@@ -50,8 +49,7 @@ fn request_is_counted_before_it_is_sent() {
     for (remaining, now, left) in
         [(9, NOW, (9, after(60))), (8, NOW, (7, after(60))), (9, after(60), (9, after(360)))]
     {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = journal(&folder, "o");
+        let (_folder, journal) = fresh("o");
         journal.observe(RATE_LIMIT, Some(seen(remaining, after(60))));
         journal.write_observed().unwrap();
         assert_eq!(journal.count_request(RATE_LIMIT, &|_| now).unwrap(), None);

@@ -139,11 +139,11 @@ fn unusable(why: &SqlFailure) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::tests::place;
 
     #[test]
     fn unstored_list_removes_the_one_before() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("recent.db");
+        let (_folder, path) = place();
         let recent = Recent::open(&path, "o".into()).unwrap();
         let list = RecentList::Bookings;
         recent.remember_list(list, ["bk_1"].into_iter()).unwrap();
@@ -159,8 +159,7 @@ mod tests {
 
     #[test]
     fn a_row_of_a_file_that_cannot_be_written_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("recent.db");
+        let (_folder, path) = place();
         let mut recent = Recent::open(&path, "o".into()).unwrap();
         recent.check_writable().unwrap();
         let read_only = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
@@ -170,8 +169,7 @@ mod tests {
 
     #[test]
     fn damaged_file_and_one_of_another_version_are_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("recent.db");
+        let (_folder, path) = place();
         std::fs::write(&path, "no database ".repeat(500)).unwrap();
         let list = RecentList::LastBooking;
         let recent = Recent::open(&path, "o".into()).unwrap();

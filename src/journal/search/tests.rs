@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::journal::tests::{journal, plan};
+use crate::journal::tests::{fresh, plan};
 use crate::service::documents::booking::Booking;
 
 fn booking(id: &str, status: &str, guest: &str, day: u8, venue: &str) -> Booking {
@@ -32,8 +32,7 @@ fn ids(journal: &Journal, sought: &SearchCriteria, limit: Option<u32>) -> String
 
 #[test]
 fn a_search_finds_what_the_bookings_say_now_newest_first() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = journal(&folder, "o");
+    let (_folder, journal) = fresh("o");
     for (id, status, guest, day, venue) in [
         ("Bk_1", "confirmed", "Ada Lovelace", 1, "ven_1"),
         ("Bk_2", "failed", "Jürgen Müller", 5, "ven_2"),
@@ -82,8 +81,7 @@ fn a_search_finds_what_the_bookings_say_now_newest_first() {
 
 #[test]
 fn search_reads_no_documents_of_what_it_does_not_find() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = journal(&folder, "o");
+    let (_folder, journal) = fresh("o");
     for (sought, index) in [
         (sought("", "ada", ""), "COVERING INDEX bookings_search (origin=?)"),
         (sought("", "", "confirmed"), "bookings_of_status (origin=? AND status=?)"),

@@ -4,8 +4,7 @@ use super::*;
 
 #[test]
 fn booking_counts_once_if_either_row_names_the_guest() {
-    let place = TestJournal::new();
-    let journal = place.journal();
+    let (_place, journal) = TestJournal::new();
     for (id, delete) in [
         ("bk_1", "DELETE FROM bookings WHERE id = 'bk_1'"),
         ("bk_2", "DELETE FROM attempts WHERE booking_id = 'bk_2'"),
@@ -19,8 +18,7 @@ fn booking_counts_once_if_either_row_names_the_guest() {
 
 #[test]
 fn more_guests_than_one_transaction_deletes_are_forgotten() {
-    let place = TestJournal::new();
-    let journal = place.journal();
+    let (_place, journal) = TestJournal::new();
     make(&journal, "k", "bk_1");
     let copies = AT_ONCE * 2;
     journal.execute(&format!(
@@ -37,8 +35,7 @@ fn more_guests_than_one_transaction_deletes_are_forgotten() {
 
 #[test]
 fn a_create_that_deletes_guests_leaves_no_free_pages() {
-    let place = TestJournal::new();
-    let journal = place.journal();
+    let (place, journal) = TestJournal::new();
     let old = journal.run("old", &request(&GUEST.repeat(9_999)));
     journal.end_refused(&old, 400).unwrap();
     let size = || fs::metadata(place.path()).unwrap().len();
@@ -51,8 +48,7 @@ fn a_create_that_deletes_guests_leaves_no_free_pages() {
 
 #[test]
 fn damaged_request_blocks_no_other_from_resolving() {
-    let place = TestJournal::new();
-    let journal = place.journal();
+    let (place, journal) = TestJournal::new();
     let old = journal.run("old", &request(GUEST));
     journal.end_refused(&old, 400).unwrap();
     let damage = "UPDATE attempts SET request = request || ' {'";

@@ -18,8 +18,7 @@ fn names_beside(path: &Path) -> Vec<String> {
 #[cfg(unix)]
 #[test]
 fn journal_set_aside_keeps_its_name_until_it_is_replaced() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal.db");
+    let (_folder, path) = place();
     fs::write(&path, "no database").unwrap();
     let stored = set_aside(&path).unwrap();
     for name in [&path, &stored] {
@@ -29,8 +28,7 @@ fn journal_set_aside_keeps_its_name_until_it_is_replaced() {
 
 #[test]
 fn journals_set_aside_within_one_second_get_names_of_their_own() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal.db");
+    let (_folder, path) = place();
     let mut stored: Vec<PathBuf> = Vec::new();
     for number in 0..3 {
         fs::write(&path, format!("no database {number} ").repeat(500)).unwrap();
@@ -47,8 +45,7 @@ fn journals_set_aside_within_one_second_get_names_of_their_own() {
 
 #[test]
 fn folder_at_the_journals_path_is_set_aside_with_its_files() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal.db");
+    let (_folder, path) = place();
     fs::create_dir(&path).unwrap();
     fs::write(path.join("within"), "kept").unwrap();
     let companions = ["-journal", "-wal", "-shm"];
@@ -65,8 +62,7 @@ fn folder_at_the_journals_path_is_set_aside_with_its_files() {
 
 #[test]
 fn unreadable_journal_is_left_where_it_is() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal.db");
+    let (_folder, path) = place();
     open(&path, "o");
     // SQLite opens no database whose rollback file or log it cannot open.
     let _ = fs::remove_file(add_suffix(&path, "-journal"));
@@ -79,8 +75,7 @@ fn unreadable_journal_is_left_where_it_is() {
 
 #[test]
 fn recover_copies_every_readable_row_whole() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal.db");
+    let (_folder, path) = place();
     let journal =
         Journal::open(&path, Scope { profile: Some("work".into()), ..scope("o") }).unwrap();
     for key in ["a", "b", "c"] {

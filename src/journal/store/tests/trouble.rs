@@ -5,8 +5,7 @@ use super::*;
 /// "No process writes to the old journal until the new one is in its place" (recover).
 #[test]
 fn who_holds_a_journal_lets_nobody_write() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal.db");
+    let (_folder, path) = place();
     let journal = open(&path, "o");
     let other = journal.file().unwrap().0;
     other.busy_timeout(std::time::Duration::ZERO).unwrap();
@@ -40,8 +39,7 @@ fn each_trouble_with_the_file_is_named_with_what_to_do() {
 
 #[test]
 fn a_database_without_a_version_is_no_new_journal() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal.db");
+    let (_folder, path) = place();
     let other = Connection::open(&path).unwrap();
     other.execute_batch("CREATE TABLE other (id)").unwrap();
     drop(other);
@@ -51,9 +49,7 @@ fn a_database_without_a_version_is_no_new_journal() {
 
 #[test]
 fn what_is_written_is_synced_with_its_folder() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal.db");
-    let journal = open(&path, "o");
+    let (_folder, journal) = fresh("o");
     let pragma = |name: &str| -> i64 {
         let query = format!("PRAGMA {name}");
         let row = |row: &rusqlite::Row<'_>| row.get(0);
