@@ -49,6 +49,10 @@ impl JournalMode {
     }
 }
 
+/// Keeps the plan of a statement. Otherwise SQLite plans some statements anew for each value that is
+/// bound, which takes longer than to run them.
+pub(crate) const STABLE_PLANS: (DbConfig, bool) = (DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true);
+
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
     /// Its name in messages, such as "the sandbox's database".
@@ -99,6 +103,7 @@ pub(crate) fn connect(path: &Path, kind: &Kind) -> rusqlite::Result<Connection> 
     connection.busy_handler(Some(LockWait::handler(waited_for(path, kind))))?;
     // Our files have no triggers or views. Added ones would run with each statement.
     for (option, on) in [
+        STABLE_PLANS,
         (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),

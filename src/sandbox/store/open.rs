@@ -115,6 +115,8 @@ pub(super) fn connect(database: Option<&Path>) -> Result<Connection, OpenError> 
 /// tables and all, and nothing is answered from then on.
 fn ephemeral() -> rusqlite::Result<Connection> {
     let connection = Connection::open("")?;
+    let (option, on) = sqlite::STABLE_PLANS;
+    connection.set_db_config(option, on)?;
     tune(&connection)?;
     connection.query_row("PRAGMA journal_mode = MEMORY", (), |_| Ok(()))?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
