@@ -30,7 +30,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) struct Api {
     pub(super) ui: Rc<Ui>,
     settings: Rc<Settings>,
-    records: Rc<Records>,
+    pub(super) records: Rc<Records>,
     pub(crate) facts: Facts,
     pub(crate) in_flight: RefCell<InFlight>,
     pub(crate) batch_progress: RefCell<Option<BatchProgress>>,

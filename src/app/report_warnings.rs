@@ -7,6 +7,7 @@ use crate::json::Document;
 use crate::outcome::Result;
 use crate::service::documents::booking::Booking;
 use crate::service::documents::certainty::Certainty;
+use crate::service::documents::id::same_id;
 use crate::service::mapping::Reading;
 use crate::terminal::view::joined;
 
@@ -33,6 +34,17 @@ impl Api {
         let mut booking = self.report_warnings(read)?;
         booking.left_at = Some(left_at);
         Ok(booking)
+    }
+
+    /// Whether a booking is the one with this id, in whatever form the response writes it. Then it
+    /// has the id under which this computer knows it.
+    pub(crate) fn identified(&self, booking: Booking, id: &str) -> (Booking, bool) {
+        let is_it = same_id(booking.id(), id);
+        let knows_it = || self.records.journal().and_then(|it| it.made(id)).unwrap_or_default();
+        match is_it && booking.id() != id && self.records.has_journal() && knows_it() {
+            true => (booking.with_id(id), true),
+            false => (booking, is_it),
+        }
     }
 }
 

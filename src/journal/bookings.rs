@@ -109,13 +109,18 @@ impl KeptBooking {
                 Err(_) => return Ok(None),
             }
         };
-        let seen_at = row.get("seen_at")?;
+        let seen_at: String = row.get("seen_at")?;
         // A query may leave them out.
         let json = |column| {
             let text = row.get::<Option<String>>(column).ok().flatten();
             text.and_then(|text| serde_json::from_str(&text).ok())
         };
-        Ok(Booking::from_document(document).map(|booking| KeptBooking {
+        let Some(booking) = Booking::from_document(document) else {
+            return Ok(None);
+        };
+        let mut booking = booking.with_id(&row.get::<String>("id")?);
+        booking.left_at = seen_at.parse().ok();
+        Ok(Some(KeptBooking {
             visit: row.get::<Option<String>>("visit").ok().flatten().and_then(|it| it.parse().ok()),
             seen_at,
             terms: json("terms"),
@@ -307,14 +312,10 @@ fn keep_seen(
 }
 
 impl Journal {
-    /// Stores a received booking, unless the record is of a request that left later. A guest that
-    /// was deleted does not come back, and where nothing is to be kept no other's booking is added.
-    pub(crate) fn update(&self, booking: &Booking) -> Result<()> {
-        self.change(booking, &Map::new(), None)
-    }
-
-    /// Stores a changed booking with what was asked for, which the service may not show, and the
-    /// terms of its new slot.
+    /// Stores a received booking, unless the record is of a request that left later, with what an
+    /// accepted change asked for, which the service may not show, and the terms of its new slot. A
+    /// guest that was deleted does not come back, and where nothing is to be kept no other's booking
+    /// is added.
     pub(crate) fn change(
         &self,
         booking: &Booking,

@@ -58,6 +58,11 @@ impl Journal {
         self.file().unwrap().0.execute_batch(statements).unwrap();
     }
 
+    /// Stores a booking as it was seen.
+    pub(crate) fn update(&self, booking: &Booking) -> Result<()> {
+        self.change(booking, &serde_json::Map::new(), None)
+    }
+
     /// Begins a run that may be a second booking, and counts towards no limit.
     pub(crate) fn begins(&self, key: &str, request: &Json) -> Result<BeginOutcome> {
         let begun = self.record_begin(&Intent {

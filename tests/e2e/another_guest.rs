@@ -91,6 +91,26 @@ fn change_answered_with_another_guests_booking_is_no_success() {
     }
 }
 
+/// Some services write the id of a booking otherwise once it is read.
+#[test]
+fn booking_whose_id_is_written_otherwise_is_compared_all_the_same() {
+    for form in ["BK_1", "urn:booking:bk_1", "https://x.example/v1/bookings/bk_1"] {
+        let (mut other, mut same) = (booking("confirmed", &eve()), booking("confirmed", &ada()));
+        (other["id"], same["id"]) = (form.into(), form.into());
+        let (_server, home) = home(booking("confirmed", &ada()), other);
+        home.ok(words(BOOK));
+        for command in ["cancel bk_1 --yes", "modify bk_1 --party 2", "attempts resume k"] {
+            home.run(words(command)).exits(16).says("customer.name is Eve Other, not Ada Lovelace");
+        }
+        home.ok(["show", "bk_1"]).says("customer.name is Eve Other");
+        let (_server, home) = self::home(same.clone(), same);
+        home.ok(words(BOOK));
+        home.ok(words(BOOK));
+        home.ok(["show", "bk_1"]);
+        assert_eq!(home.json("bookings")["bookings"].as_array().unwrap().len(), 1, "{form}");
+    }
+}
+
 /// A script books elsewhere after an 11, and the first booking stands.
 #[test]
 fn key_that_brings_another_booking_than_before_ends_with_16() {

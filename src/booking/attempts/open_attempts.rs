@@ -133,18 +133,15 @@ pub(crate) async fn resolve_by_read(
         Err(error) if wait::is_not_found(&error) => return Ok(None),
         read => read?,
     };
-    let verdict = verdict::of_known(records, &attempt.wish(), &booking);
+    let recorded = finish::store(records, &booking, &finish::Accepted::default());
+    let verdict = verdict::of_create(&booking, &recorded.found, true);
     if let Some(mut error) = verdict::refusal(&api.facts, &booking, &verdict) {
-        if !verdict.is_another {
-            journal.update(&booking)?;
-        }
         if verdict.setting.is_none() {
             let (see, abandon) = (error.hint.take().unwrap_or_default(), abandon_command(key));
             error = error.hint(format!("{see}; to keep it as it is: {abandon}"));
         }
         return Err(error.idempotency_key(key));
     }
-    journal.resolve(key, &booking)?;
     Ok(Some(booking))
 }
 

@@ -16,7 +16,6 @@ use crate::app::{Api, Records, Ui};
 use crate::booking::attempts::open_attempts;
 use crate::booking::book::create::{CreatedBooking, create_booking};
 use crate::booking::book::{duplicates, review};
-use crate::booking::terms::asked_for;
 use crate::booking::verdict::{self, Verdict};
 use crate::booking::{finish, watch::wait};
 use crate::journal::recent::RecentSlot;
@@ -329,9 +328,6 @@ impl BatchRun<'_> {
         if !is_told {
             verdict::tell(&api.facts, ui, &verdict, &format!("row {}: ", keyed.row.number));
         }
-        if existed_before || self.wait.is_some() {
-            finish::store(records, &booking, &finish::Accepted::default());
-        }
         Ok(Some(booking))
     }
 
@@ -355,7 +351,8 @@ impl BatchRun<'_> {
 
     /// Refuses (16) a booking that is not the one that the row asked for: its guest may have none.
     fn check(&self, key: &str, booking: &Booking, is_known: bool) -> Result<Verdict> {
-        let verdict = verdict::of_known(self.records, &asked_for(self.records, booking), booking);
+        let recorded = finish::store(self.records, booking, &finish::Accepted::default());
+        let verdict = verdict::of_create(booking, &recorded.found, true);
         let Some(error) = verdict::refusal(&self.api.facts, booking, &verdict) else {
             return Ok(verdict);
         };

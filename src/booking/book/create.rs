@@ -338,8 +338,12 @@ impl BookingSender<'_> {
                 ));
             }
         };
-        let id = booking.id();
         let known = self.known_booking.as_deref().filter(|_| run.earlier == Earlier::Booked);
+        let booking = match known {
+            Some(known) => self.api.identified(booking, known).0,
+            None => booking,
+        };
+        let id = booking.id();
         // Only what an earlier try may have made can have been modified.
         let may_be_modified = run.in_doubt
             || run.earlier != Earlier::Nothing

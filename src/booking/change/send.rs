@@ -6,11 +6,10 @@ use super::written::Written;
 use crate::app::in_flight::{InFlight, show_command};
 use crate::app::{Api, Effect, Records, Ui, Verdict};
 use crate::booking::finish::record;
-use crate::booking::watch::wait::{read_booking, wrong_booking_error};
+use crate::booking::watch::wait::{checked, read_booking};
 use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Call, Failure};
 use crate::service::documents::booking::{Booking, Status};
-use crate::service::documents::id::same_id;
 use crate::service::time::zone::system_zone;
 
 /// The error (7) for a booking in a state in which it cannot be changed, which is recorded.
@@ -72,12 +71,12 @@ pub(crate) async fn send_about(
     let verdict = match api.exchange(call, Effect::Change(in_flight)).await {
         Verdict::Done(answer) => {
             let status = answer.status;
-            match api.booking_in(answer.document, written.sent_at, true) {
-                Ok(booking) if same_id(booking.id(), id) => {
+            let read = api.booking_in(answer.document, written.sent_at, true);
+            match read.and_then(|booking| checked(api, booking, id)) {
+                Ok(booking) => {
                     api.in_flight.replace(InFlight::known(&booking));
                     Verdict::Done(booking)
                 }
-                Ok(other) => Verdict::Unknown(no_booking(status, wrong_booking_error(&other, id))),
                 Err(why) => Verdict::Unknown(no_booking(status, why)),
             }
         }

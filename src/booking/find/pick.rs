@@ -13,7 +13,6 @@ use crate::outcome::similar::{meant, similar};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::shell;
 use crate::service::documents::booking::{Booking, Status};
-use crate::service::documents::id::same_id;
 use crate::service::documents::plural;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::visible;
@@ -44,8 +43,7 @@ impl NamedBooking {
             None => look_up(api, &self.id).await,
         };
         let booking = read.map_err(|error| not_found(records, ui, &self.id, error))?;
-        let is_it = same_id(booking.id(), &self.id);
-        Ok((booking, is_it))
+        Ok(api.identified(booking, &self.id))
     }
 
     /// The requested booking, or `unexpected_answer` (15) if the service returned another one.

@@ -12,7 +12,7 @@ use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
 use crate::service::client::{Answer, show_call};
 use crate::service::documents::booking::{Booking, Status};
-use crate::service::documents::id::{id as valid_id, same_id};
+use crate::service::documents::id::id as valid_id;
 use crate::service::documents::wish::Wish;
 use crate::service::time::duration::in_units;
 
@@ -25,7 +25,7 @@ const LONGEST_READ: Duration = Duration::from_secs(30);
 
 /// Reads a booking. An answer without a booking, or with another one, is `unexpected_answer` (15).
 pub(crate) async fn read_booking(api: &Api, id: &str) -> Result<Booking> {
-    checked(look_up(api, id).await?, id)
+    checked(api, look_up(api, id).await?, id)
 }
 
 /// The booking that the service answers with, whichever it is.
@@ -57,11 +57,11 @@ pub(crate) fn is_not_found(error: &Error) -> bool {
     error.exit == Exit::NotFound && (error.http_status.is_none() || error.has_document())
 }
 
-fn checked(booking: Booking, id: &str) -> Result<Booking> {
-    if same_id(booking.id(), id) {
-        return Ok(booking);
+pub(crate) fn checked(api: &Api, booking: Booking, id: &str) -> Result<Booking> {
+    match api.identified(booking, id) {
+        (booking, true) => Ok(booking),
+        (other, false) => Err(wrong_booking_error(&other, id)),
     }
-    Err(wrong_booking_error(&booking, id))
 }
 
 /// A booking under the same id with another venue or guest is another booking.
@@ -107,7 +107,7 @@ pub(crate) async fn until(
         let left = deadline.saturating_duration_since(Instant::now());
         let limit = left.clamp(FIRST_PAUSE, LONGEST_READ);
         let read = match known.take() {
-            Some(known) => checked(known, id),
+            Some(known) => checked(api, known, id),
             None => {
                 let read = timeout(limit, read_now(api, id)).await;
                 let late = "the service did not respond in time";
@@ -152,7 +152,7 @@ pub(crate) async fn until(
 pub(crate) async fn read_now(api: &Api, id: &str) -> Result<Booking> {
     let left_at = Timestamp::now();
     let answer = api.read_now(&show_call(valid(id)?)).await;
-    checked(in_answer(api, id, left_at, answer)?, id)
+    checked(api, in_answer(api, id, left_at, answer)?, id)
 }
 
 /// Whether a later read may succeed.

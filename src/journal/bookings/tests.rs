@@ -29,7 +29,11 @@ fn resolved_create_is_listed_as_service_sent_it() {
     let mut older = booking("bk_1", "processing");
     older.left_at = Timestamp::now().checked_sub(SignedDuration::from_secs(60)).ok();
     journal.update(&older).unwrap();
-    assert_eq!(journal.load_booking("bk_1").unwrap().unwrap().booking.status(), Status::Confirmed);
+    let stored = || journal.load_booking("bk_1").unwrap().unwrap();
+    assert_eq!(stored().booking.status(), Status::Confirmed);
+    let seen_at = stored().seen_at;
+    journal.update(&stored().booking).unwrap();
+    assert_eq!(stored().seen_at, seen_at, "it was not read again");
     assert!(journal.ended("bk_1").unwrap().is_some());
     assert!(journal.ended("bk_9").unwrap().is_none());
     let stored = journal.bookings(Some("confirmed"), None).unwrap();

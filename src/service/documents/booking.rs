@@ -92,7 +92,7 @@ pub(crate) struct Booking {
     /// When the visit is.
     pub(crate) time: FieldValue<DocumentTime>,
     pub(crate) party: FieldValue<u32>,
-    /// When the answered request left; `None` from the journal or an event.
+    /// When the answered request left; `None` from an event.
     pub(crate) left_at: Option<Timestamp>,
     /// The fields that the response does not show, and that were only asked for.
     pub(crate) from_request: Box<[&'static str]>,
@@ -129,6 +129,10 @@ impl Booking {
         envelope_fields: Vec<(String, String)>,
     ) -> Option<Self> {
         Booking::read(document, Some(value.into()), envelope_fields)
+    }
+
+    pub(crate) fn with_id(self, id: &str) -> Self {
+        Booking { id: id.to_owned(), ..self }
     }
 
     /// What stands before a field that was only asked for.
