@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::finish::{Accepted, Recorded, emit_booking, finish_recorded, keep};
+use super::finish::{Accepted, finish_recorded, keep};
 use super::verdict::{MODIFIED, compared, of_create, refusal, setting, tell};
 use super::watch::wait::read_booking;
 use crate::app::{Api, Facts, Records, Ui};
@@ -24,7 +24,7 @@ pub(crate) fn finish_created(
     is_on_screen: bool,
 ) -> Result<Exit> {
     let recorded = keep(records, ui, booking, &Accepted::default());
-    let verdict = of_create(booking, &recorded.found, true);
+    let verdict = of_create(booking, &recorded, true);
     tell(facts, ui, &verdict, "");
     let mut refused = refusal(facts, booking, &verdict);
     // What a new booking waits for says more than how it differs.
@@ -138,20 +138,18 @@ pub(crate) async fn finish_changed(
     }
     let recorded = keep(records, ui, &booking, &accepted);
     let moved = change.moved(records, &booking);
-    let mut doubted: Vec<Compared> = recorded.found.iter().chain(&moved).cloned().collect();
+    let mut doubted: Vec<Compared> = recorded.iter().chain(&moved).cloned().collect();
     doubted.retain(|it| it.is_another() || is_modify && it.weight == Weight::Account);
     let refused = refusal(facts, &booking, &of_create(&booking, &doubted, false));
-    let unproved = found.iter().find(|it| it.agreement == Agreement::NotShown);
-    if let Some(unproved) = unproved.filter(|_| is_modify && refused.is_none()) {
-        if ui.out.is_human() {
-            emit_booking(facts, records, ui, &booking, |_| {})?;
-        }
-        let (id, field) = (booking.id(), &unproved.field);
+    let mut unproved = found.iter().filter(|it| is_modify && it.agreement == Agreement::NotShown);
+    let not_shown = |it: &Compared| {
+        let (id, field) = (booking.id(), &it.field);
         let what =
             format!("booking {id} does not show its {field}, so the change may not have been made");
         let hint = way_to_map(facts, change.kind, field);
-        return Err(Error::new(Code::ChangeNotShown, what).hint(hint).body(booking.document));
-    }
+        Error::new(Code::ChangeNotShown, what).hint(hint).body(booking.document.clone())
+    };
+    let refused = refused.or_else(|| unproved.next().map(not_shown));
     let exit = finish_recorded(facts, records, ui, &booking, refused, |view| {
         view.is_answered = change.is_payment;
         view.is_on_screen = change.is_on_screen;
@@ -160,27 +158,24 @@ pub(crate) async fn finish_changed(
     for it in found.iter().chain(&moved) {
         let Some(clause) = it.clause() else { continue };
         is_contradicted = true;
-        let what = format!("the service accepted the request, but in the booking {clause}");
-        match &it.agreement {
+        let way = match &it.agreement {
             Agreement::NotUnderstood(_) => {
                 let set = facts.mapping().set_command(setting(&booking, it));
-                ui.out.warn(&format!("{what}; set how the service writes it: {set}"));
+                format!("set how the service writes it: {set}")
             }
-            _ => warn_of_field(facts, ui, &what, change.kind, &it.field),
-        }
+            _ => way_to_map(facts, change.kind, &it.field),
+        };
+        let what = "the service accepted the request, but in the booking";
+        ui.out.warn(&format!("{what} {clause}; {way}"));
     }
     if !is_modify {
-        recorded.tell(ui);
+        tell_differences(ui, &recorded);
     }
     Ok(if is_modify && is_contradicted { Exit::Refused } else { exit })
 }
 
-/// Warns of a field that was not taken, with the setting that can be the cause.
-pub(crate) fn warn_of_field(facts: &Facts, ui: &Ui, what: &str, kind: WriteKind, field: &str) {
-    ui.out.warn(&format!("{what}; {}", way_to_map(facts, kind, field)));
-}
-
-fn way_to_map(facts: &Facts, kind: WriteKind, field: &str) -> String {
+/// The setting that can be the cause if a field was not taken.
+pub(crate) fn way_to_map(facts: &Facts, kind: WriteKind, field: &str) -> String {
     let mapping = facts.mapping();
     let names = mapping.names_of(kind);
     let (why, setting) = match names.iter().find(|(own, ..)| *own == field) {
@@ -192,18 +187,10 @@ fn way_to_map(facts: &Facts, kind: WriteKind, field: &str) -> String {
     format!("if the service {why}: {}", mapping.set_command(&setting))
 }
 
-impl Recorded {
-    /// Says what a booking shows otherwise than the journal says was asked for.
-    pub(crate) fn tell(&self, ui: &Ui) {
-        for it in self.found.iter().filter(|it| !it.was_same && !it.is_another()) {
-            if let Some(clause) = it.clause() {
-                ui.out.warn(&format!("in the booking {clause}"));
-            }
-        }
-    }
-
-    /// Whether the booking is the one that was asked for, as far as the journal knows.
-    pub(crate) fn is_it(&self) -> bool {
-        !self.found.iter().any(Compared::is_another)
+/// Says what a booking shows otherwise than the journal says was asked for.
+pub(super) fn tell_differences(ui: &Ui, found: &[Compared]) {
+    let found = found.iter().filter(|it| !it.was_same && !it.is_another());
+    for clause in found.filter_map(Compared::clause) {
+        ui.out.warn(&format!("in the booking {clause}"));
     }
 }

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use super::conclude::tell_differences;
 use super::terms::{filled_in, find_recorded, kept_slot};
 use super::verdict::{compared, of_create};
 use crate::app::in_flight::show_command;
@@ -65,43 +66,41 @@ pub(crate) struct Accepted {
     pub(crate) terms: Option<Value>,
 }
 
-/// A booking that was recorded, and how it compares with what the journal says was asked for.
-#[derive(Default)]
-pub(crate) struct Recorded {
-    pub(crate) found: Vec<Compared>,
-}
-
 /// Stores a booking as it was seen now, with the changes that it shows. Another one than was asked
 /// for does not take its place in the journal. One whose request is not resolved resolves it if it
 /// is as that asked. A journal that cannot be written is no error: the work is done, and the copy
-/// is as old as its date says.
-pub(crate) fn store(records: &Records, booking: &Booking, accepted: &Accepted) -> Recorded {
+/// is as old as its date says. Returns how the booking compares with what was asked for.
+pub(crate) fn store(records: &Records, booking: &Booking, accepted: &Accepted) -> Vec<Compared> {
     let known = find_recorded(records, booking).map(|it| it.accepting(&accepted.changes));
     let found = known.as_ref().map(|known| compared(records, &known.wish(), booking, false));
-    let recorded = Recorded { found: found.unwrap_or_default() };
-    if recorded.is_it() {
+    let found = found.unwrap_or_default();
+    if !found.iter().any(Compared::is_another) {
         let key = known.and_then(|known| known.unresolved_key);
-        let is_resolved = of_create(booking, &recorded.found, true).refusal.is_none();
+        let is_resolved = of_create(booking, &found, true).refusal.is_none();
         let _ = records.journal().and_then(|it| {
             it.change(booking, &accepted.changes, accepted.terms.as_ref())?;
             key.filter(|_| is_resolved).map_or(Ok(None), |key| it.resolve(&key, booking))
         });
     }
-    recorded
+    found
 }
 
 /// Stores a booking that a command is about, for `@last` too.
-pub(super) fn keep(records: &Records, ui: &Ui, booking: &Booking, accepted: &Accepted) -> Recorded {
+pub(super) fn keep(
+    records: &Records,
+    ui: &Ui,
+    booking: &Booking,
+    accepted: &Accepted,
+) -> Vec<Compared> {
     let has_record = records.has_journal() || ui.out.is_human();
     records.remember_last(RecentList::LastBooking, booking.id());
-    if has_record { store(records, booking, accepted) } else { Recorded::default() }
+    if has_record { store(records, booking, accepted) } else { Vec::new() }
 }
 
 /// The same, and warns of another one than was asked for.
-pub(crate) fn record(records: &Records, ui: &Ui, booking: &Booking) -> Recorded {
+pub(crate) fn record(records: &Records, ui: &Ui, booking: &Booking) -> Vec<Compared> {
     let recorded = keep(records, ui, booking, &Accepted::default());
-    if let Some(difference) =
-        recorded.found.iter().find(|it| it.is_another()).and_then(Compared::clause)
+    if let Some(difference) = recorded.iter().find(|it| it.is_another()).and_then(Compared::clause)
     {
         let id = booking.id();
         ui.out.warn(&format!("booking {id} is not the one that was asked for: {difference}"));
@@ -165,7 +164,7 @@ pub(crate) fn warn_of_unknown_status(facts: &Facts, ui: &Ui, booking: &Booking) 
 /// from the request. A script that reads (`--json`) opens no journal.
 pub(crate) fn remember_shown(records: &Records, ui: &Ui, booking: &Booking) {
     if ui.out.is_human() {
-        record(records, ui, booking).tell(ui);
+        tell_differences(ui, &record(records, ui, booking));
     }
 }
 

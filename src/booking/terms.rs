@@ -24,11 +24,6 @@ pub(crate) fn find_recorded(records: &Records, booking: &Booking) -> Option<Kept
     records.has_journal().then(|| records.journal().ok())??.load_booking(booking.id()).ok()?
 }
 
-/// What the recorded request of a booking asked for, with its accepted changes.
-pub(crate) fn asked_for(records: &Records, booking: &Booking) -> Wish {
-    find_recorded(records, booking).map(|stored| stored.wish()).unwrap_or_default()
-}
-
 /// A booking with what was asked for in place of what the service does not show.
 pub(crate) fn filled_in(records: &Records, booking: &Booking) -> Booking {
     let stored = find_recorded(records, booking);

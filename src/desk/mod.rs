@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use crate::app::in_flight::InFlight;
 use crate::app::{self, Parts};
 use crate::booking::finish;
-use crate::booking::terms::asked_for;
+use crate::booking::verdict;
 use crate::booking::watch::wait;
 use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -219,13 +219,8 @@ impl Desk<'_> {
         });
         let rows = self.list.may_have_changed().chain(failed);
         let Some(id) = self.reads.next(open, rows, Instant::now()) else { return };
-        let Parts { api, records, .. } = self.parts;
-        let named = id.clone();
-        let read = async move {
-            let booking = wait::read_now(api, &named).await?;
-            wait::verify_same(records, &asked_for(records, &booking), booking)
-        };
-        self.reading = Some((id, Box::pin(read)));
+        let (named, api) = (id.clone(), &self.parts.api);
+        self.reading = Some((id, Box::pin(async move { wait::read_now(api, &named).await })));
     }
 
     /// Stores a booking that was read from the service.
@@ -235,10 +230,13 @@ impl Desk<'_> {
         // What was noted meanwhile is on the card.
         drop(ui.out.held());
         self.reads.limit = api.client().ok().and_then(|it| it.rate_limit.get()).flatten();
-        let recorded =
-            read.map(|booking| finish::store(records, &booking, &finish::Accepted::default()));
+        let stored = read.and_then(|booking| {
+            let found = finish::store(records, &booking, &finish::Accepted::default());
+            let verdict = verdict::of_create(&booking, &found, true);
+            verdict::refusal(&api.facts, &booking, &verdict).map_or(Ok(()), Err)
+        });
         self.list.is_stale = true;
-        self.trouble = match recorded {
+        self.trouble = match stored {
             Ok(_) => None,
             Err(error) => {
                 let is_key = matches!(error.exit, Exit::Unauthorized | Exit::NotAllowed);

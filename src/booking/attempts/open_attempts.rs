@@ -134,7 +134,7 @@ pub(crate) async fn resolve_by_read(
         read => read?,
     };
     let recorded = finish::store(records, &booking, &finish::Accepted::default());
-    let verdict = verdict::of_create(&booking, &recorded.found, true);
+    let verdict = verdict::of_create(&booking, &recorded, true);
     if let Some(mut error) = verdict::refusal(&api.facts, &booking, &verdict) {
         if verdict.setting.is_none() {
             let (see, abandon) = (error.hint.take().unwrap_or_default(), abandon_command(key));

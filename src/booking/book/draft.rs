@@ -8,7 +8,7 @@ use super::offer::{Offer, fetch_slots, known_zone};
 use crate::app::{Api, Records, Ui};
 use crate::booking::find::locate::LocatedVenue;
 use crate::booking::find::pick::booking_or_pick;
-use crate::booking::terms::{asked_for, filled_in};
+use crate::booking::terms::{filled_in, find_recorded};
 use crate::json::plain;
 use crate::outcome::{Error, Result};
 use crate::platform::shell;
@@ -129,8 +129,8 @@ impl BookingDraft {
         self.seating = text("/seating_preference");
         // What was asked for counts too: a service may not show it.
         let chosen = |field: &str| {
-            let requested = asked_for(records, &like);
-            text(&format!("/{field}")).or_else(|| requested.text(field))
+            let requested = || find_recorded(records, &like)?.wish().text(field);
+            text(&format!("/{field}")).or_else(requested)
         };
         if chosen("payment_collection").is_some_and(|it| it == VENDOR_PAYMENT) {
             options.payment.get_or_insert_with(|| "vendor".to_owned());

@@ -6,7 +6,7 @@ use crate::app::in_flight::{InFlight, show_command};
 use crate::app::{Api, Facts, Records, Ui, Verdict};
 use crate::booking::change::send::send_about;
 use crate::booking::change::written::{Written, pause_facts};
-use crate::booking::conclude::{read_unless, warn_of_field};
+use crate::booking::conclude::{read_unless, way_to_map};
 use crate::booking::finish::booking_view;
 use crate::booking::watch::wait::read_booking;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -120,6 +120,6 @@ fn warn_if_still_asked(facts: &Facts, ui: &Ui, answer: &Continuation, booking: &
     let requested = facts.dialect().pause(booking.next_action());
     if booking.status() == Status::RequiresAction && requested == answer.pause() {
         let what = "the service accepted the answer, but the booking still waits for it";
-        warn_of_field(facts, ui, what, answer.kind(), field);
+        ui.out.warn(&format!("{what}; {}", way_to_map(facts, answer.kind(), field)));
     }
 }
