@@ -108,31 +108,20 @@ pub(crate) fn record(records: &Records, ui: &Ui, booking: &Booking) -> Vec<Compa
     recorded
 }
 
-/// Ends a command that wrote: writes a booking, and returns the exit code of its status. Of one
-/// that is not the one that was asked for, the error is that; only a person sees it.
+/// Ends a command that wrote: writes a booking, and returns the exit code of its status. It exists
+/// even if stdout cannot be written: the error carries its id. Of one that is not the one that was
+/// asked for, the error is that; only a person sees it.
 pub(crate) fn finish_recorded(
     facts: &Facts,
     records: &Records,
     ui: &Ui,
     booking: &Booking,
-    refusal: Option<Error>,
+    mut refusal: Option<Error>,
     also: impl FnOnce(&mut BookingView),
 ) -> Result<Exit> {
-    if refusal.is_none() || ui.out.is_human() {
-        emit_booking(facts, records, ui, booking, also)?;
-        warn_of_unknown_status(facts, ui, booking);
+    if let Some(error) = refusal.take_if(|_| !ui.out.is_human()) {
+        return Err(error);
     }
-    refusal.map_or(Ok(booking.exit()), Err)
-}
-
-/// Writes a booking. It exists even if stdout cannot be written: the error carries its id.
-pub(crate) fn emit_booking(
-    facts: &Facts,
-    records: &Records,
-    ui: &Ui,
-    booking: &Booking,
-    also: impl FnOnce(&mut BookingView),
-) -> Result<()> {
     let mut view = booking_view(facts, records, ui, booking);
     also(&mut view);
     let (id, status) = (booking.id(), booking.status());
@@ -147,7 +136,8 @@ pub(crate) fn emit_booking(
             show_command(id)
         ));
     }
-    Ok(())
+    warn_of_unknown_status(facts, ui, booking);
+    refusal.map_or(Ok(booking.exit()), Err)
 }
 
 /// Explains the exit code of an unspecified status, and how to map it.

@@ -64,16 +64,6 @@ pub(crate) fn checked(api: &Api, booking: Booking, id: &str) -> Result<Booking> 
     }
 }
 
-/// A booking under the same id with another venue or guest is another booking.
-pub(crate) fn verify_same(records: &Records, before: &Wish, booking: Booking) -> Result<Booking> {
-    let verdict = verdict::of_known(records, before, &booking);
-    let Some(difference) = verdict.refusal.filter(|_| verdict.is_another) else {
-        return Ok(booking);
-    };
-    let id = booking.id();
-    Err(unexpected(&booking, format!("the service returned another booking as {id}: {difference}")))
-}
-
 /// The error (15) of an answer with another booking.
 pub(crate) fn wrong_booking_error(booking: &Booking, id: &str) -> Error {
     let returned = booking.id();
@@ -115,9 +105,15 @@ pub(crate) async fn until(
             }
         };
         let left = deadline.saturating_duration_since(Instant::now());
+        // Under the same id with another venue or guest it is another booking.
         let same = |it: Booking| {
             let first = first.get_or_insert_with(|| Wish::from_request(it.value()));
-            verify_same(records, first, it)
+            let verdict = verdict::of_known(records, first, &it);
+            let Some(difference) = verdict.refusal.filter(|_| verdict.is_another) else {
+                return Ok(it);
+            };
+            let what = format!("the service returned another booking as {id}: {difference}");
+            Err(unexpected(&it, what))
         };
         let rest = match read.and_then(same) {
             Ok(booking) => {
