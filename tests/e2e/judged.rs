@@ -331,6 +331,7 @@ fn change_that_shows_another_booking_says_so() {
             ("modify bk_1 --party 4 -F notify=true", modified),
             ("cancel bk_1 --yes -F notify=true", cancelled),
             ("continue bk_1 -F notify=true", cancelled),
+            ("continue bk_1 --otp 774411 -F notify=true", cancelled),
         ] {
             for is_recorded in [true, false] {
                 let mut after = booking(&json!({"party_size": 4, "notify": true}));

@@ -90,7 +90,7 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
     let is_on_screen = was_waiting && ui.out.is_terminal();
     let is_payment = matches!(given, Some(Continuation::PspResponse(_) | Continuation::PspAbort));
     let requested = match given {
-        Some(Continuation::Fields(fields)) => fields,
+        Some(Continuation::Fields(fields) | Continuation::Otp(_, fields)) => fields,
         _ => Map::new(),
     };
     let change = Change { is_payment, is_on_screen, ..Change::new(WriteKind::Action, &requested) };
