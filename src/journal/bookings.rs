@@ -41,7 +41,7 @@ pub(super) const WITH_ASKED: &str = "bookings.*,
     (SELECT coalesce(asked, request) FROM attempts
      WHERE attempts.idempotency_key = bookings.idempotency_key) AS asked,
     (SELECT attempts.idempotency_key FROM attempts
-     WHERE attempts.idempotency_key = bookings.idempotency_key AND state <> 'resolved') AS unresolved_key";
+     WHERE attempts.idempotency_key = bookings.idempotency_key AND state = 'unresolved') AS unresolved_key";
 
 /// What was asked for, with what accepted changes asked for.
 fn changed(mut requested: Option<Json>, changes: Option<&Json>) -> Option<Json> {
