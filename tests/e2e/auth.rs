@@ -213,6 +213,5 @@ fn login_without_keyring_offers_a_file_before_the_key() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &["auth", "login"]);
     terminal.answer("? Base URL", served.base_url());
-    terminal.accept("? Profile name");
-    terminal.ends(3).says("--storage file");
+    terminal.accept_last("? Profile name", 3).says("--storage file");
 }

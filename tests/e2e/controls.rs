@@ -43,9 +43,10 @@ fn a_reset_asks_on_a_terminal_and_a_no_deletes_nothing() {
     let (home, _) = Home::with_booking("ven_confirms", 0);
     let count = || document(&home, &["bookings"])["bookings"].as_array().unwrap().len();
     let reset = ["sandbox", "reset"];
-    let mut terminal = Terminal::start(&home, &reset);
-    terminal.accept("Delete all bookings, text messages and settings of the sandbox?");
-    terminal.ends(17).says("the sandbox was not reset");
+    let terminal = Terminal::start(&home, &reset);
+    terminal
+        .accept_last("Delete all bookings, text messages and settings of the sandbox?", 17)
+        .says("the sandbox was not reset");
     assert_eq!(count(), 1);
     Terminal::start(&home, &["sandbox", "reset", "--yes"]).ends(0).says("sandbox reset");
     assert_eq!(count(), 0);

@@ -75,16 +75,14 @@ fn desk_shows_waiting_then_unresolved_then_visits_by_time() {
     terminal.see("Similar names").see("❯ Second Today");
     terminal.press(Key::Esc).see("Lost Guest").type_in("nobody");
     terminal.see("Nothing matches \"nobody\".");
-    terminal.press(Key::CtrlC);
-    terminal.ends(0);
+    terminal.ctrl_c(0);
     // A clock that passes the deadline: it waits no longer, whatever the journal says.
     home.ok(["sandbox", "clock", "--resume"]);
     home.advance("21m");
     let mut terminal = desk(&home, 24, 80);
     terminal.type_in("waiting").see("❯ Waiting Guest");
     terminal.see("overdue");
-    terminal.press(Key::CtrlC);
-    terminal.ends(0);
+    terminal.ctrl_c(0);
 }
 
 #[test]
@@ -164,8 +162,7 @@ fn the_open_card_shows_what_another_computer_has_done() {
     let journal = rusqlite::Connection::open(home.path().join("journal.db")).unwrap();
     journal.execute("UPDATE bookings SET seen_at = '2026-01-01T00:00:00Z'", []).unwrap();
     terminal.see("as seen ").press(Key::Down).see("Not up to date: ");
-    terminal.press(Key::CtrlC);
-    terminal.ends(0);
+    terminal.ctrl_c(0);
     Terminal::start(&home, &["bookings"]).ends(0).says("As seen up to ");
 }
 
@@ -183,8 +180,7 @@ fn a_desk_that_only_reads_offers_no_writes() {
     for letter in ["a", "m", "x", "b"] {
         terminal.type_in(letter).see("is not possible: this profile only reads");
     }
-    terminal.press(Key::CtrlC);
-    terminal.ends(0);
+    terminal.ctrl_c(0);
     let refused = reads.refuses(&format!("cancel {id} --yes"), 3, "config");
     assert!(!text(&refused, "hint").contains("read_only"), "{refused}");
 }
@@ -216,8 +212,7 @@ fn an_unresolved_request_is_resolved_from_its_card() {
     let last = home.json("show @last");
     assert_eq!(last["customer"]["name"], "First Guest", "{last}");
     terminal.press(Key::Esc).see("Enter open");
-    terminal.press(Key::CtrlC);
-    terminal.ends(0);
+    terminal.ctrl_c(0);
 }
 
 #[test]
@@ -242,8 +237,7 @@ fn it_is_readable_at_each_size_without_color() {
             assert_eq!(screen.matches("Search:").count(), 1, "{columns}:\n{terminal}");
             assert_eq!(screen.matches('❯').count(), 1, "{columns}:\n{terminal}");
         }
-        terminal.press(Key::CtrlC);
-        let ended = terminal.ends(0);
+        let ended = terminal.ctrl_c(0);
         assert!(ended.broken.is_empty(), "{rows}x{columns}: {:#?}", ended.broken);
         assert!(!coloured(&ended.raw), "{:?}", ended.raw);
         assert!(!ended.raw.contains(['\u{202e}', '\u{200b}']), "{:?}", ended.raw);
@@ -332,11 +326,10 @@ fn the_screen_in_the_page_for_support_is_this_one() {
     }
     home.fault("POST /v1/bookings", "drop_after", 3);
     book(&home, "ven_confirms", "2037-11-28T21:00:00Z", "Emmy Noether");
-    let mut terminal = desk(&home, 24, 80);
+    let terminal = desk(&home, 24, 80);
     let screen = as_shown(&Fixed::default().text(&terminal.to_string()));
     let lines: Vec<&str> = screen.lines().map(str::trim_end).collect();
     let block = format!("```text\n{}\n```", lines.join("\n"));
     docs::check("docs/support.md", "<!-- the screen of bookctl desk -->", &block);
-    terminal.press(Key::CtrlC);
-    terminal.ends(0);
+    terminal.ctrl_c(0);
 }

@@ -160,13 +160,11 @@ fn a_text_names_the_booking_of_every_command_that_takes_one() {
         let ended = Terminal::start(&home, &[command, "muller"]).ends(0).says(&muller);
         assert!(!ended.screen.contains("Which booking?"), "{}", ended.screen);
     }
-    let mut terminal = Terminal::start(&home, &["cancel", "muller", "--yes"]);
-    terminal.accept("Which booking?");
-    terminal.ends(0).says("cancelled");
+    let terminal = Terminal::start(&home, &["cancel", "muller", "--yes"]);
+    terminal.accept_last("Which booking?", 0).says("cancelled");
     // What cannot be changed is refused before it is asked what to change.
-    let mut terminal = Terminal::start(&home, &["modify", "muller"]);
-    terminal.accept("Which booking?");
-    let ended = terminal.ends(7).says("already cancelled");
+    let terminal = Terminal::start(&home, &["modify", "muller"]);
+    let ended = terminal.accept_last("Which booking?", 7).says("already cancelled");
     assert!(!ended.screen.contains("What would you like"), "{}", ended.screen);
     home.run(["cancel", "no body", "--yes"]).exits(6).says("bookctl bookings 'no body'");
 }
@@ -183,9 +181,8 @@ fn without_booking_terminal_offers_list_at_every_width() {
         terminal.ends(0).says(&muller).fits();
     }
     let code = home.code();
-    let mut terminal = Terminal::start(&home, &["continue", "--otp", &code]);
-    terminal.accept("1 booking, type to filter");
-    terminal.ends(0).says(&ada);
+    let terminal = Terminal::start(&home, &["continue", "--otp", &code]);
+    terminal.accept_last("1 booking, type to filter", 0).says(&ada);
     let mut terminal = Terminal::start(&home, &["cancel", "--yes"]);
     terminal.answer("Which booking?", "lovelace");
     terminal.ends(0).says("cancelled");
@@ -214,9 +211,8 @@ fn a_venue_of_an_earlier_search_and_the_last_one_need_no_id() {
     home.ok(["slots", "ven_otp", "--at", "fri 18:00"]);
     home.ok(["slots", "@last", "--at", "sat 18:00"]);
     home.ok(["search", "dining", "--near", "Paris", "--at", "fri 19:00"]);
-    let mut terminal = Terminal::of_width(&home, 80, &["slots", "--at", "fri 18:00"]);
-    terminal.accept("Which venue?");
-    terminal.ends(0).says("@1");
+    let terminal = Terminal::of_width(&home, 80, &["slots", "--at", "fri 18:00"]);
+    terminal.accept_last("Which venue?", 0).says("@1");
 }
 
 #[test]

@@ -94,8 +94,7 @@ fn ctrl_c_at_code_names_booking_its_state() {
     let arguments = for_guest("ven_otp");
     let mut terminal = Terminal::start(&home, &arguments);
     terminal.see("? One-time code").type_in("123");
-    terminal.press(Key::CtrlC);
-    let ended = terminal.ends(130);
+    let ended = terminal.ctrl_c(130);
     let id = only_booking(&home);
     let resume = format!("bookctl continue {id}");
     ended.says(&format!("booking {id} has status requires_action")).says(&resume);
@@ -129,8 +128,7 @@ fn ctrl_c_at_each_question_of_payment_names_booking() {
             }
             _ => {}
         }
-        terminal.press(Key::CtrlC);
-        let ended = terminal.ends(130);
+        let ended = terminal.ctrl_c(130);
         let id = only_booking(&home);
         ended
             .says(&format!("booking {id} has status requires_action"))
@@ -202,8 +200,7 @@ fn ctrl_c_ends_a_served_sandbox_cleanly() {
     terminal.see("export BOOKCTL_BASE_URL=http://127.0.0.1:");
     terminal.see("export BOOKCTL_API_KEY=sk_live_sandbox");
     terminal.see("export BOOKCTL_WEBHOOK_SECRET=whsec_sandbox");
-    terminal.press(Key::CtrlC);
-    terminal.ends(0);
+    terminal.ctrl_c(0);
 }
 
 /// "ends within 200 ms of Ctrl-C" (design), also where a pipe is full and nobody reads it.

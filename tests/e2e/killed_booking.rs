@@ -74,8 +74,7 @@ fn terminal_asks_before_it_resends_a_scripts_request() {
     terminal.press(Key::Enter);
     // The first request is not sent again. The booking that the command line asks for is another
     // question.
-    terminal.accept("? Book another one?");
-    terminal.ends(17);
+    terminal.accept_last("? Book another one?", 17);
     let creates = server.creates();
     let keys: Vec<_> = creates.iter().map(|it| it.header("idempotency-key")).collect();
     assert_eq!(keys, [Some("killed"), Some("again")]);

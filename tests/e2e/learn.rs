@@ -321,9 +321,8 @@ fn nothing_is_sent_or_written_without_yes() {
     let before = config(&home);
     learn(&home, &[]).exits(2);
     let start = || Terminal::start(&home, &["profile", "learn", "foreign"]);
-    let mut terminal = start();
-    terminal.accept("Send at most 25 reads");
-    terminal.ends(17);
+    let terminal = start();
+    terminal.accept_last("Send at most 25 reads", 17);
     assert_eq!(service.calls().len(), 0);
     let mut terminal = start();
     terminal.see("Send at most 25 reads").type_in("y\r");

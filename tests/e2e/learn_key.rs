@@ -18,8 +18,7 @@ fn after_401_login_asks_again() {
     terminal.answer("API key for", FOREIGN_KEY);
     terminal.see("the key was sent as `Authorization: Bearer ***`");
     terminal.see("bookctl profile learn foreign");
-    terminal.accept("Enter keeps this one");
-    terminal.ends(0);
+    terminal.accept_last("Enter keeps this one", 0);
     assert!(config(&home).contains("key_origin"));
     let home = home.with("X", "");
     let learned = home.json("profile learn foreign --yes");

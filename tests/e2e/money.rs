@@ -102,16 +102,14 @@ fn terms_that_are_not_understood_are_shown_as_they_came() {
     let book = [&["book", "ven_1"][..], &AT].concat();
     let mut terminal = Terminal::start(&home, &book);
     terminal.see("deposit 250.00 NOK").see("? Book it?");
-    terminal.press(Key::CtrlC);
-    let ended = terminal.ends(130).text();
+    let ended = terminal.ctrl_c(130).text();
     assert!(!ended.contains("not found"), "{ended}");
     let script = home.ok(book.iter().chain(&["--no-input"]));
     script.tells("warning: the slot shows: deposit 250.00 NOK");
     assert!(!script.stderr.contains("not found"), "{script}");
     let mut terminal = Terminal::of_width(&home, 200, &["cancel", "bk_1"]);
     terminal.see("not understood; the slot shows: deposit 250.00 NOK");
-    terminal.press(Key::CtrlC);
-    terminal.ends(130);
+    terminal.ctrl_c(130);
     let slots = home.ok(["slots", "ven_1", "--at", AT[1]]);
     assert!(slots.stdout.contains("A card."), "{slots}");
     assert!(!slots.stdout.contains("terms."), "{slots}");

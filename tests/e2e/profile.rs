@@ -43,9 +43,8 @@ fn profile_is_added_used_and_removed_and_sandbox_is_there_again() {
 #[test]
 fn a_person_is_asked_before_a_profile_goes() {
     let home = Home::new().configured(&format!("[profiles.x]\nbase_url = '{URL}'\n"));
-    let mut terminal = Terminal::start(&home, &["profile", "remove", "x"]);
-    terminal.accept("? Remove profile x?");
-    terminal.ends(17);
+    let terminal = Terminal::start(&home, &["profile", "remove", "x"]);
+    terminal.accept_last("? Remove profile x?", 17);
     assert_eq!(names(&home), ["sandbox", "x"]);
     let mut terminal = Terminal::start(&home, &["profile", "remove", "x"]);
     terminal.see("? Remove profile x?").type_in("y\r");

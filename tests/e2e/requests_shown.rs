@@ -10,9 +10,7 @@ use serde_json::{Value, json};
 
 use crate::harness::http::{KEY, send, send_many};
 use crate::harness::listening::{Listening, SECRET, home_without_a_service, until};
-use crate::harness::{
-    Home, Key, Reply, Scripted, Served, Terminal, free_port, full_pipe, holds, text,
-};
+use crate::harness::{Home, Reply, Scripted, Served, Terminal, free_port, full_pipe, holds, text};
 use crate::requests::{create, last, order};
 
 pub(crate) fn address(served: &Served) -> &str {
@@ -43,8 +41,7 @@ fn narrow_terminal_wraps_the_request_log_below_the_time() {
         let body = order(&json!({"party_size": 99}));
         send(&base, "POST", "/v1/bookings", &[KEY], &body);
         terminal.see("must be 1 to 20\" < } < }");
-        terminal.press(Key::CtrlC);
-        let ended = terminal.ends(0).fits();
+        let ended = terminal.ctrl_c(0).fits();
         let screen = ended.text();
         let (_, log) = screen.split_once("POST /v1/bookings 400 ").unwrap();
         let mut below = log.lines().skip(1).take_while(|it| !it.starts_with("  >"));

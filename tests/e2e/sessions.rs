@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Key, Output, Reply, Scripted, Terminal, has, holds, text, words};
+use crate::harness::{Home, Output, Reply, Scripted, Terminal, has, holds, text, words};
 
 const PHONE: &str = "+44 20 7946 0018";
 const CONNECT: [&str; 6] = ["session", "connect", "--end-user", "user_7", "--phone", PHONE];
@@ -98,8 +98,7 @@ fn a_connect_may_be_left_with_ctrl_c_and_goes_on_with_verify() {
     let home = Home::new();
     let mut terminal = Terminal::start(&home, &CONNECT);
     terminal.see("? Code from the text message");
-    terminal.press(Key::CtrlC);
-    terminal.ends(130).says("session verify ses_");
+    terminal.ctrl_c(130).says("session verify ses_");
 }
 
 /// "lists sessions; query filters end_user, provider, state" (spec, Endpoints)
@@ -127,9 +126,8 @@ fn a_session_is_disconnected_once_that_was_confirmed() {
     let home = Home::new();
     let id = connected(&home, "user_7", PHONE);
     home.refuses(&format!("session disconnect {id}"), 2, "usage");
-    let mut terminal = Terminal::start(&home, &["session", "disconnect", &id]);
-    terminal.accept("Disconnect");
-    terminal.ends(17).says("Nothing was disconnected.");
+    let terminal = Terminal::start(&home, &["session", "disconnect", &id]);
+    terminal.accept_last("Disconnect", 17).says("Nothing was disconnected.");
     let gone = home.json(&format!("session disconnect {id} --yes"));
     assert_eq!(gone, json!({"id": id, "object": "session", "deleted": true}));
     for arguments in [

@@ -40,17 +40,14 @@ fn booking_like_earlier_one_has_its_venue_provider_party() {
     terminal.answer("When?", "in 9 days 22:00");
     terminal.accept("Which slot on");
     terminal.see("Ada Lovelace · ada@example.com");
-    terminal.accept("Book it?");
-    terminal.ends(0).says("confirmed");
+    terminal.accept_last("Book it?", 0).says("confirmed");
 }
 
 /// A guided booking at a venue, after the questions about the guest.
 fn asked_for_the_guest(home: &Home, venue: &str) -> Terminal {
     let walk = ["book", venue, "--at", "tomorrow 19:30", "--party", "2"];
     let mut terminal = Terminal::start(home, &walk);
-    terminal.answer("? Guest's name", "Ada Lovelace");
-    terminal.answer("? Guest's email", "");
-    terminal.answer("? Guest's phone", "");
+    terminal.answer_guest(["Ada Lovelace", "", ""]);
     terminal
 }
 
@@ -64,8 +61,7 @@ fn a_slot_that_is_taken_meanwhile_leads_back_to_the_slots() {
     terminal.see("Another guest booked the slot.");
     terminal.see("Which slot").press(Key::Down);
     terminal.press(Key::Enter);
-    terminal.accept("? Book it? (yes)");
-    terminal.ends(0).says("confirmed");
+    terminal.accept_last("? Book it? (yes)", 0).says("confirmed");
 }
 
 /// A venue may go on listing a slot that it does not give: `--yes` must not ask for it again and
@@ -99,9 +95,7 @@ fn slot_refused_and_still_listed_is_asked_for() {
             "--yes",
         ],
     );
-    terminal.answer("? Guest's name", "Ada Lovelace");
-    terminal.answer("? Guest's email", "");
-    terminal.answer("? Guest's phone", "");
+    terminal.answer_guest(["Ada Lovelace", "", ""]);
     terminal.see("Another guest booked the slot.");
     terminal.see("? Which slot").press(Key::Esc);
     terminal.ends(11);
@@ -124,9 +118,8 @@ fn a_guest_is_forgotten_by_name_after_one_question() {
     terminal.see("@2").accept("? Delete");
     terminal.ends(17);
     assert_eq!(home.json("show @2")["id"], hidden["id"]);
-    let mut terminal = Terminal::start(&home, &["cancel", &text(hidden, "id")]);
-    terminal.accept("? Cancel this booking?");
-    terminal.ends(17);
+    let terminal = Terminal::start(&home, &["cancel", &text(hidden, "id")]);
+    terminal.accept_last("? Cancel this booking?", 17);
     assert_eq!(home.json("show @last")["id"], hidden["id"]);
     let mut terminal = Terminal::start(&home, &forget);
     terminal.see("@2").see("2 bookings are still to come");
@@ -195,8 +188,7 @@ fn service_that_hangs_is_waited_for_with_limit_and_way_out() {
         let mut terminal = Terminal::of_width(&home, 100, &command);
         terminal.see("waiting for the service, up to 4 s a try");
         terminal.see("3 s, Ctrl-C is safe");
-        terminal.press(Key::CtrlC);
-        terminal.ends(130);
+        terminal.ctrl_c(130);
     }
     home.run(["show", "bk_1", "--timeout", "1s"]).tells("allow more time with --timeout");
 }

@@ -14,9 +14,7 @@ pub(crate) fn walk_to_summary(terminal: &mut Terminal, filter: &str) {
     terminal.accept(" match");
     terminal.see("? Which slot").press(Key::Down);
     terminal.press(Key::Enter);
-    terminal.answer("? Guest's name", "Ada Lovelace");
-    terminal.answer("? Guest's email", "");
-    terminal.answer("? Guest's phone", "+44 20 7946 0018");
+    terminal.answer_guest(["Ada Lovelace", "", "+44 20 7946 0018"]);
     terminal.see("? Book it?");
 }
 
@@ -82,8 +80,7 @@ fn arrow_keys_and_words_of_row_choose() {
     terminal.type_in("SURE b").accept(" match");
     terminal.see("✔ Which venue? · The Sure Thing B (confirms)");
     terminal.see("? Which slot");
-    terminal.press(Key::CtrlC);
-    terminal.ends(130);
+    terminal.ctrl_c(130);
 }
 
 /// "Every prompt has a flag, and what flags already say is not asked." (command line, Interactive)
@@ -107,11 +104,8 @@ fn what_flags_say_is_not_asked() {
     let mut terminal = Terminal::start(&home, &["book", "ven_confirms", "--party", "4"]);
     terminal.answer("? When?", "tomorrow 18:00");
     terminal.accept("? Which slot");
-    terminal.answer("? Guest's name", "Grace Hopper");
-    terminal.answer("? Guest's email", "");
-    terminal.answer("? Guest's phone", "");
-    terminal.accept("? Book it?");
-    terminal.ends(0).says("18:00");
+    terminal.answer_guest(["Grace Hopper", "", ""]);
+    terminal.accept_last("? Book it?", 0).says("18:00");
 
     // With everything said there is no question left, also on a terminal.
     let home = Home::new();
@@ -203,8 +197,7 @@ fn detail_left_empty_is_asked_for_again_before_anything_is_sent() {
     terminal.see("? dietary_requirements");
     terminal.type_in("none\ryes\r");
     terminal.answer("? Send these answers? (", "stray");
-    terminal.accept("type yes or no");
-    let ended = terminal.ends(17).says("is still waiting");
+    let ended = terminal.accept_last("type yes or no", 17).says("is still waiting");
     assert_eq!(home.booking(&id)["status"], "requires_action");
     assert!(!ended.screen.contains("is required"), "{}", ended.screen);
 }

@@ -37,8 +37,7 @@ fn esc_and_shift_tab_return_to_the_answered_question() {
         terminal.accept("? Guest's");
     }
     terminal.see("party 4").accept("Esc goes back");
-    terminal.accept("? One-time code");
-    terminal.ends(0).says("confirmed");
+    terminal.accept_last("? One-time code", 0).says("confirmed");
     let booking = &Served::from_home(&home).bookings()[0];
     assert_eq!(booking["party_size"], 4);
     assert_eq!(booking["customer"]["phone"], "+44 20 7946 0018");
@@ -101,8 +100,7 @@ fn a_guest_is_checked_where_it_is_typed() {
     terminal.answer("? Guest's phone", "ada@x");
     terminal.answer("✘ that is not a phone number", "\u{15}+44 20 7946 0018");
     terminal.see("Free to cancel at any time.");
-    terminal.accept("? Book it?");
-    terminal.ends(0).says("confirmed");
+    terminal.accept_last("? Book it?", 0).says("confirmed");
 }
 
 /// A placeholder is known to the service alone: only the name is asked for again.
@@ -111,14 +109,11 @@ fn a_refused_guest_is_asked_for_the_name_alone() {
     let home = Home::new();
     let arguments = "book ven_confirms --at 'tomorrow 19:30' --party 2";
     let mut terminal = Terminal::start(&home, &words(arguments));
-    terminal.answer("? Guest's name", "Test User");
-    terminal.answer("? Guest's email", "");
-    terminal.answer("? Guest's phone", "");
+    terminal.answer_guest(["Test User", "", ""]);
     terminal.accept("? Book it?");
     terminal.answer("? Guest's name (first and last) › Test User", "\u{15}Ada Lovelace");
     terminal.see("guest Ada Lovelace");
-    terminal.accept("? Book it? (yes)");
-    let ended = terminal.ends(0).says("confirmed");
+    let ended = terminal.accept_last("? Book it? (yes)", 0).says("confirmed");
     assert_eq!(ended.screen.matches("Guest's email").count(), 1);
 }
 
@@ -129,11 +124,8 @@ fn the_command_at_the_end_makes_the_same_booking() {
     let mut terminal = Terminal::of_width(&home, 250, &["book", "ven_confirms", "--party", "2"]);
     terminal.answer("? When?", "tomorrow 19:30");
     terminal.accept("❯ 19:30");
-    terminal.answer("? Guest's name", "Ada O'Hara");
-    terminal.answer("? Guest's email", "ada@example.com");
-    terminal.answer("? Guest's phone", "");
-    terminal.accept("? Book it?");
-    let ended = terminal.ends(0);
+    terminal.answer_guest(["Ada O'Hara", "ada@example.com", ""]);
+    let ended = terminal.accept_last("? Book it?", 0);
     let command = ended.screen.lines().map(str::trim);
     let command =
         command.clone().find(|line| line.starts_with("bookctl book ven_confirms")).unwrap();
@@ -159,15 +151,13 @@ fn the_vertical_and_the_place_have_flags_too() {
     terminal.answer("? How many people?", "2");
     terminal.see("? Which venue?");
     assert_eq!(count(&terminal, "Where?"), 0);
-    terminal.press(Key::CtrlC);
-    terminal.ends(130);
+    terminal.ctrl_c(130);
     let arguments = ["book", "--vertical", "dining", "--near", "Atlantis"];
     let more = ["--at", "tomorrow 19:30", "--party", "2"];
     let mut terminal = Terminal::start(&home, &[&arguments[..], &more].concat());
     terminal.see("could not be resolved");
     terminal.see("? Where? › Atlantis");
-    terminal.press(Key::CtrlC);
-    terminal.ends(130);
+    terminal.ctrl_c(130);
 }
 
 /// A code that is no code of the sandbox costs no try.

@@ -97,8 +97,7 @@ fn paste_card_number_or_empty_is_not_sent() {
         terminal.press(Key::Up).press(Key::Up).accept("❯ Paste it");
     }
     terminal.see("? Paste the vendor's response (JSON");
-    terminal.press(Key::CtrlC);
-    let ended = terminal.ends(130);
+    let ended = terminal.ctrl_c(130);
     let requests = home.ok(["sandbox", "requests", "--json"]).stdout;
     for card in ["4111 1111", "4111-1111"] {
         assert!(!ended.screen.contains(card) && !requests.contains(card));
@@ -122,8 +121,7 @@ fn editor_opens_again_with_what_was_written() {
     std::fs::write(&next, approval(&home, &id)).unwrap();
     terminal.see("❯ Approve it as the vendor would");
     terminal.press(Key::Down).press(Key::Down);
-    terminal.accept("❯ Write it in an editor");
-    terminal.ends(0).says("confirmed");
+    terminal.accept_last("❯ Write it in an editor", 0).says("confirmed");
     let seen = std::fs::read_to_string(home.folder().join("seen")).unwrap();
     let second = seen.split("---\n").nth(1).unwrap();
     assert_eq!(second, "{\"status\": \"approved\"", "{seen}");
@@ -181,8 +179,7 @@ fn a_sandbox_approves_a_payment_as_the_vendor_would() {
     let home = Home::new();
     let mut terminal = paying(&home);
     terminal.press(Key::Up);
-    terminal.accept("❯ Approve it as the vendor would");
-    terminal.ends(0).says("confirmed");
+    terminal.accept_last("❯ Approve it as the vendor would", 0).says("confirmed");
 }
 
 /// As git does it.

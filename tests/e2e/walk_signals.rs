@@ -126,9 +126,7 @@ fn a_question_is_asked_once_at_every_width_of_the_terminal() {
     let home = Home::new();
     let arguments = ["book", "ven_otp", "--at", "tomorrow 19:30", "--party", "2"];
     let mut terminal = Terminal::of_width(&home, 80, &arguments);
-    terminal.answer("? Guest's name", "Ada Lovelace");
-    terminal.answer("? Guest's email", "");
-    terminal.answer("? Guest's phone", "");
+    terminal.answer_guest(["Ada Lovelace", "", ""]);
     terminal.see("? Book it?");
     for columns in [45, 110, 30, 80] {
         terminal.resize(columns).see("goes back").see("? Book it?");

@@ -416,7 +416,6 @@ fn hostile_text_is_made_visible() {
     let body = event("evt_1", "\\u001b[2Jkind", "bk_\\u202e1", "con\\nfirmed");
     deliver(&format!("http://127.0.0.1:{port}/"), &[body]);
     terminal.see(r"\u{1b}[2Jkind").see(r"bk_\u{202e}1");
-    terminal.press(Key::CtrlC);
-    let ended = terminal.ends(0);
+    let ended = terminal.ctrl_c(0);
     assert!(!ended.raw.contains("\u{1b}[2J") && !ended.raw.contains('\u{202e}'));
 }

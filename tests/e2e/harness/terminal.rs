@@ -172,6 +172,28 @@ impl Terminal {
         self.see(question).press(Key::Enter)
     }
 
+    /// Answers the questions for the guest: a name, an email address, a phone number.
+    #[track_caller]
+    pub(crate) fn answer_guest(&mut self, lines: [&str; 3]) {
+        for (question, line) in ["name", "email", "phone"].iter().zip(lines) {
+            self.answer(&format!("? Guest's {question}"), line);
+        }
+    }
+
+    /// Takes what is chosen at the last question; the command then ends with this exit code.
+    #[track_caller]
+    pub(crate) fn accept_last(mut self, question: &str, code: i32) -> Ended {
+        self.accept(question);
+        self.ends(code)
+    }
+
+    /// Presses Ctrl-C, at which the command ends with this exit code.
+    #[track_caller]
+    pub(crate) fn ctrl_c(mut self, code: i32) -> Ended {
+        self.press(Key::CtrlC);
+        self.ends(code)
+    }
+
     /// Gives the terminal another width, as a person does with the window.
     pub(crate) fn resize(&mut self, columns: u16) -> &mut Self {
         let (rows, _) = self.screen.screen().size();

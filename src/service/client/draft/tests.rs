@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 
+use super::WriteKind::{Cancel, Connect, Modify, Otp, Search, Slots, Verify};
 use super::*;
 use crate::service::client::named_fields::named;
 
@@ -22,7 +23,7 @@ fn a_value_has_the_form_that_the_refusal_speaks_of() {
     let seconds = "(.datetime | if type == \"string\" then fromdateiso8601 else . end)";
     for (kind, refusals, expected) in [
         (
-            WriteKind::Slots,
+            Slots,
             vec![
                 json!({"error": "x", "details": [
                     "restaurant.venue_id is required",
@@ -38,7 +39,7 @@ fn a_value_has_the_form_that_the_refusal_speaks_of() {
                 .to_owned(),
         ),
         (
-            WriteKind::Slots,
+            Slots,
             vec![json!({"error": "validation failed", "errors": [
                 {"source": {"pointer": "/filter/venue"}, "detail": "is required"},
                 {"source": {"pointer": "/filter/starts-at"}, "detail": "is required"},
@@ -48,27 +49,27 @@ fn a_value_has_the_form_that_the_refusal_speaks_of() {
                 .to_owned(),
         ),
         (
-            WriteKind::Slots,
+            Slots,
             vec![json!({"error": "no: start_time must be a number"})],
             format!("slots=del(.datetime) * {{start_time: {seconds}}}"),
         ),
         (
-            WriteKind::Slots,
+            Slots,
             vec![says("datetime", "expected unix seconds")],
             format!("slots=. * {{datetime: {seconds}}}"),
         ),
         (
-            WriteKind::Slots,
+            Slots,
             vec![says("datetime", "must be unix milliseconds")],
             format!("slots=. * {{datetime: {}}}", seconds.replace("8601 else", "8601 * 1000 else")),
         ),
         (
-            WriteKind::Slots,
+            Slots,
             vec![says("datetime", "YYYY-MM-DD HH:MM was expected")],
             "slots=. * {datetime: .datetime[:16]}".to_owned(),
         ),
         (
-            WriteKind::Search,
+            Search,
             vec![says("party_size", "unknown field")],
             "search=del(.party_size)".to_owned(),
         ),
@@ -84,7 +85,7 @@ fn a_value_has_the_form_that_the_refusal_speaks_of() {
 fn what_only_a_person_knows_stands_as_a_hole() {
     let required = json!({"error": "x", "details": ["venueId is required", "startTime is required", "partySize is required", "channel is required"]});
     let again = json!({"error": "x", "details": ["channel must be one of web, phone"]});
-    let mut requested = found(WriteKind::Slots, &[required]);
+    let mut requested = found(Slots, &[required]);
     while requested.take(&named(&again)) {}
     assert_eq!(
         requested.open().unwrap(),
@@ -98,7 +99,7 @@ fn what_only_a_person_knows_stands_as_a_hole() {
     );
     // What was only tried is no answer.
     let fields = json!({"error": "x", "missing": ["window.from", "currency"]});
-    let requested = found(WriteKind::Slots, &[fields]);
+    let requested = found(Slots, &[fields]);
     let open = requested.open().unwrap();
     assert!(open.starts_with("`window.from`, `currency`"));
     assert_eq!(holes(&requested), ". * {window: {from: <?>}} * {currency: <?>}");
@@ -107,79 +108,63 @@ fn what_only_a_person_knows_stands_as_a_hole() {
         json!({"error": "x", "missing": ["page_size"]}),
         json!({"error": "x", "field": "page_size", "detail": "expected integer"}),
     ] {
-        let requested = found(WriteKind::Search, &[refused]);
+        let requested = found(Search, &[refused]);
         assert_eq!(holes(&requested), ". * {page_size: <?>}");
     }
 }
 
 #[test]
 fn a_refused_write_comes_with_the_complete_command() {
-    let command = |kind, requested: Value, refused: Value| {
-        let mapping = Mapping { profile: Some("acme".to_owned()), ..Mapping::default() };
-        let mut draft = Draft::new(&mapping, kind).asked_for(requested.as_object().unwrap());
-        draft.take(&named(&refused));
-        let command = draft.command().unwrap();
-        command.strip_prefix("bookctl profile set acme ").unwrap().to_owned()
+    let command = |mapping: &Mapping, kind, requested: Value, refused: &Value| {
+        let mut draft = Draft::new(mapping, kind).asked_for(requested.as_object().unwrap());
+        draft.take(&named(refused));
+        draft.command().unwrap()
     };
     let mut mapping = Mapping::default();
     mapping.set("dialect.modify_party_size_field", "covers").unwrap();
-    let requested = json!({"datetime": "x"});
-    let mut draft =
-        Draft::new(&mapping, WriteKind::Modify).asked_for(requested.as_object().unwrap());
-    draft.take(&named(
-        &json!({"error": "x", "field": "datetime", "detail": "must be unix seconds"}),
-    ));
-    let stored = draft.command().unwrap();
+    let seconds = json!({"error": "x", "field": "datetime", "detail": "expected unix seconds"});
+    let stored = command(&mapping, Modify, json!({"datetime": "x"}), &seconds);
     assert!(stored.contains("* {covers: .party_size}"), "{stored}");
     let required = |name: &str| json!({"error": format!("{name} is required")});
-    let seconds = json!({"error": "x", "field": "datetime", "detail": "expected unix seconds"});
     let both = json!({"error": "x", "errors": [{"field": "party_size", "message": "unknown"}, {"field": "covers", "message": "is required"}]});
     for (kind, requested, refused, expected) in [
+        (Otp, json!({"otp": "1"}), required("answer.value"), "dialect.otp_field=answer.value"),
+        (Verify, json!({"code": "1"}), required("pin"), "dialect.session_code_field=pin"),
+        (Connect, json!({}), required("mobile"), "dialect.session_phone_field=mobile"),
+        (Cancel, json!({}), required("why"), "dialect.cancel_reason_field=why"),
         (
-            WriteKind::Otp,
-            json!({"otp": "1"}),
-            required("answer.value"),
-            "dialect.otp_field=answer.value",
-        ),
-        (
-            WriteKind::Verify,
-            json!({"code": "1"}),
-            required("pin"),
-            "dialect.session_code_field=pin",
-        ),
-        (WriteKind::Connect, json!({}), required("mobile"), "dialect.session_phone_field=mobile"),
-        (WriteKind::Cancel, json!({}), required("why"), "dialect.cancel_reason_field=why"),
-        (
-            WriteKind::Modify,
+            Modify,
             json!({"party_size": 3}),
             required("covers"),
             "dialect.modify_party_size_field=covers",
         ),
         (
-            WriteKind::Modify,
+            Modify,
             json!({"party_size": 3, "datetime": "x"}),
             both,
             "'write.modify=del(.party_size) * {covers: .party_size} | with_entries(select(.value != null))'",
         ),
         (
-            WriteKind::Modify,
+            Modify,
             json!({"party_size": 3}),
             json!({"error": "unknown field party_size"}),
             "dialect.modify_party_size_field=NAME",
         ),
         (
-            WriteKind::Otp,
+            Otp,
             json!({}),
             json!({"error": "x", "missing": ["a", "b"]}),
             "'write.otp=. * {a: <?>} * {b: <?>}'",
         ),
         (
-            WriteKind::Modify,
+            Modify,
             json!({"datetime": "x"}),
             seconds,
             "'write.modify=. * {datetime: (.datetime | if type == \"string\" then fromdateiso8601 else . end)} | with_entries(select(.value != null))'",
         ),
     ] {
-        assert_eq!(command(kind, requested, refused.clone()), expected, "{refused}");
+        let mapping = Mapping { profile: Some("acme".to_owned()), ..Mapping::default() };
+        let found = command(&mapping, kind, requested, &refused);
+        assert_eq!(found, format!("bookctl profile set acme {expected}"), "{refused}");
     }
 }
