@@ -55,11 +55,10 @@ fn a_4xx_without_a_document_is_judged_by_its_status() {
 #[test]
 fn a_429_without_a_document_is_waited_out_all_the_same() {
     let seen = std::cell::Cell::new(false);
-    let server = Scripted::start(move |_| match seen.replace(true) {
+    let (_server, home) = Scripted::with_home(move |_| match seen.replace(true) {
         false => whole("429 Slow down\r\nRetry-After: 1\r\nContent-Type: text/html", PAGE),
         true => Reply::json(200, &confirmed()),
     });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
     home.ok(["show", "bk_1", "--max-wait", "30s"]);
 }
 
@@ -96,8 +95,7 @@ fn booking_4xx_without_a_service_document_stays_open() {
         (503, "application/json", &nothing_done, false, 1),
     ] {
         let reply = Reply::Whole(status, kind, body.to_owned());
-        let server = creating(move |_| reply.clone());
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let (server, home) = creating(move |_| reply.clone()).beside_home();
         let output = home.run(booking(&[]));
         match is_open {
             true => {
@@ -123,10 +121,9 @@ fn booking_4xx_without_a_service_document_stays_open() {
 #[test]
 fn half_surrogate_number_beyond_all() {
     let document = r#"{"id":"bk_1","status":"confirmed","venue_name":"Caf\ud83d","amount":1e999999,"low":-1e400}"#;
-    let server = Scripted::start(move |_| {
+    let (_server, home) = Scripted::with_home(move |_| {
         Reply::Whole(200, "application/json", format!("\u{feff}{document}"))
     });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let output = home.ok(["show", "bk_1", "--json"]);
     assert_eq!(output.stdout, format!("{document}\n"));
     home.ok(["show", "bk_1"]).shows("Caf\u{fffd}");
@@ -158,8 +155,7 @@ fn an_answer_that_is_compressed_is_read() {
     );
     let mut bytes = head.into_bytes();
     bytes.extend(body);
-    let server = Scripted::start(move |_| Reply::Raw(bytes.clone()));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (server, home) = Scripted::with_home(move |_| Reply::Raw(bytes.clone()));
     let error = home.refuses("show bk_1", 15, "unexpected_answer");
     assert_eq!(error["body"], serde_json::json!({}), "{error}");
     for request in server.requests() {
@@ -176,8 +172,7 @@ fn an_answer_that_drips_without_end_ends_with_the_timeout() {
         Reply::Endless(head.to_owned(), "1\r\n \r\n".to_owned(), slow),
         Reply::Endless("HTTP/1.1 200 OK\r\n".to_owned(), "X-A: b\r\n".to_owned(), slow),
     ] {
-        let server = Scripted::start(move |_| reply.clone());
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let (_server, home) = Scripted::with_home(move |_| reply.clone());
         let begun = Instant::now();
         home.refuses("show bk_1 --timeout 1s", 15, "timeout");
         let took = begun.elapsed();
@@ -216,14 +211,14 @@ fn an_answer_of_too_many_values_is_refused_before_it_is_read() {
         "{{\"id\":\"bk_1\",\"status\":\"confirmed\",\"all\":[{}0]}}",
         "0,".repeat(1_000_000)
     );
-    let server = Scripted::start(move |_| Reply::Whole(200, "application/json", many.clone()));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (_server, home) =
+        Scripted::with_home(move |_| Reply::Whole(200, "application/json", many.clone()));
     let error = show_in_128_mb(&home).refused(15, "unexpected_answer");
     has(&error, "message", "values");
     // Strings may hold what separates values elsewhere.
     let long =
         json!({"id": "bk_1", "status": "confirmed", "note": ",[{\"".repeat(200_000)}).to_string();
-    let server = Scripted::start(move |_| Reply::Whole(200, "application/json", long.clone()));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (_server, home) =
+        Scripted::with_home(move |_| Reply::Whole(200, "application/json", long.clone()));
     home.ok(["show", "bk_1", "--json"]);
 }

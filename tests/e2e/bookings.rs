@@ -90,8 +90,8 @@ fn organizations_open_bookings_are_listed_whoever_made_them() {
     fs::create_dir(home.path().join("recent.db")).unwrap();
     home.ok(["bookings", "--open"]).says("warning: @1 and so on are not available");
     // What answers without that list is not the service.
-    let stranger = Scripted::start(|_| Reply::json(404, &json!({"error": "not found"})));
-    let lost = Home::pointing_to(stranger.base_url(), "sk_live_x");
+    let (_stranger, lost) =
+        Scripted::with_home(|_| Reply::json(404, &json!({"error": "not found"})));
     lost.refuses("bookings --open", 15, "unexpected_answer");
 }
 
@@ -152,8 +152,7 @@ fn row_number_stands_for_its_booking_in_every_command() {
 
 #[test]
 fn row_that_list_does_not_have() {
-    let server = Scripted::start(|_| Reply::json(200, &json!({})));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (server, home) = Scripted::with_home(|_| Reply::json(200, &json!({})));
     assert!(listed(&home, &[]).is_empty());
     for named in ["@1", "@0", "@x", "", " ", ".", ".."] {
         for arguments in [

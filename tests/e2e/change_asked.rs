@@ -108,8 +108,7 @@ fn time_whose_zone_nothing_knows_is_refused_with() {
         "id": "bk_1", "status": "confirmed", "venue_id": "ven_1", "party_size": 2,
         "datetime": "2031-12-01T02:00:00Z",
     });
-    let service = Scripted::start(move |request| answer(request, &booking));
-    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    let (service, home) = Scripted::with_home(move |request| answer(request, &booking));
     for more in [&["--dry-run"][..], &[]] {
         for at in ["20:00", "2031-12-02 20:00"] {
             let modify = ["modify", "bk_1", "--json", "--at", at];
@@ -148,8 +147,7 @@ fn a_weekday_is_the_one_nearest_to_the_booking() {
         "id": "bk_1", "status": "confirmed", "venue_id": "ven_1", "party_size": 2,
         "customer": {"name": "Ada Lovelace"}, "datetime": "2031-12-21T19:30:00+01:00",
     });
-    let service = Scripted::start(move |request| answer(request, &booking));
-    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    let (_service, home) = Scripted::with_home(move |request| answer(request, &booking));
     // 21 December 2031 is a Sunday.
     for (at, sent) in [
         ("sat 20:00", "2031-12-20T20:00:00+01:00"),
@@ -166,8 +164,7 @@ fn a_weekday_is_the_one_nearest_to_the_booking() {
 /// "A live profile names itself before anything is booked, modified or cancelled." (command line)
 #[test]
 fn a_real_service_is_named_and_changes_nothing_by_enter_alone() {
-    let service = live_service();
-    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    let (service, home) = live_service().beside_home();
     for (arguments, question) in [
         (&["modify", "bk_1", "--at", "20:00"][..], "Change this booking?"),
         (&["cancel", "bk_1", "-q"][..], "Cancel this booking?"),
@@ -196,8 +193,7 @@ fn service_with_slots(slots: Value) -> Scripted {
 
 #[test]
 fn a_change_that_changes_nothing_is_not_sent() {
-    let service = live_service();
-    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    let (service, home) = live_service().beside_home();
     for same in [
         &["--at", "18:00"][..],
         &["--at", "2031-12-01T19:00:00+01:00"],

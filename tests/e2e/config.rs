@@ -7,7 +7,8 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::harness::{
-    Home, Reply, Running, SOON, Scripted, Served, free_port, has, holds, skipped, text, words,
+    Home, Reply, Running, SOON, Scripted, Served, for_guest, free_port, has, holds, skipped, text,
+    words,
 };
 
 /// "A key in the environment with neither a base URL nor a profile named is refused (3), so that a
@@ -84,20 +85,7 @@ fn a_booking_of_an_unnamed_sandbox_says_so_in_quiet() {
         }
     }
     let served = Served::start();
-    served
-        .home()
-        .run([
-            "book",
-            "ven_confirms",
-            "--at",
-            "tomorrow 19:30",
-            "--party",
-            "2",
-            "--name",
-            "Ada Lovelace",
-        ])
-        .exits(0)
-        .prints("service\tsandbox\n");
+    served.home().ok(for_guest("ven_confirms")).prints("service\tsandbox\n");
 }
 
 /// "`BOOKCTL_HOME` (… absolute, or 3)" (command line, Environment)
@@ -316,8 +304,7 @@ fn flag_beats_environment_and_environment_beats_file() {
 /// line)
 #[test]
 fn profile_named_sandbox_is_embedded_one() {
-    let server = Scripted::start(|_| Reply::html());
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (server, home) = Scripted::with_home(|_| Reply::html());
     home.book("ven_confirms", &["--profile", "sandbox"]).exits(0);
     assert!(server.requests().is_empty());
 }

@@ -100,13 +100,12 @@ fn faults_are_added_listed_met_and_cleared() {
 /// (command line)
 #[test]
 fn a_service_that_is_no_sandbox_has_no_controls() {
-    let server = Scripted::start(|request| match request.path.as_str() {
+    let (server, home) = Scripted::with_home(|request| match request.path.as_str() {
         "/v1/" => {
             Reply::json(200, &json!({"object": "api", "name": "The service", "version": "v1"}))
         }
         _ => Reply::json(404, &json!({"error": "not found"})),
     });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
     for words in [
         &["keys"][..],
         &["bookings"],

@@ -156,14 +156,13 @@ fn a_home_where_nothing_can_be_booked_is_a_problem() {
 
 #[test]
 fn clock_that_is_off_is_warning_and_unsettled_attempt_too() {
-    let service = Scripted::start(|request| match request.method.as_str() {
+    let (_service, home) = Scripted::with_home(|request| match request.method.as_str() {
         "GET" => Reply::json(
             200,
             &serde_json::json!({"name": "it", "server_time": "2020-01-01T00:00:00Z"}),
         ),
         _ => Reply::Close,
     });
-    let home = Home::pointing_to(service.base_url(), "sk_live_x");
     let slot = "--slot slot_1 --at 2030-01-01T19:30:00Z --party 2";
     let book = words(format!("book ven_1 {slot} --name 'Ada Lovelace'"));
     home.run(book).exits(16);

@@ -129,13 +129,12 @@ fn the_status_names_the_service_and_how_far_its_clock_is() {
 
 #[test]
 fn status_of_service_that_says_little_is_shown_all_same() {
-    let server = Scripted::start(|_| Reply::json(200, &json!({"hello": "there"})));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (server, home) = Scripted::with_home(|_| Reply::json(200, &json!({"hello": "there"})));
     home.ok(["status"]).shows(server.base_url());
     let document = home.json("status");
     assert_eq!(document, json!({"hello": "there"}));
-    let refusing = Scripted::start(|_| Reply::json(401, &json!({"error": "unauthorized"})));
-    let home = Home::pointing_to(refusing.base_url(), "sk_live_x");
+    let (_refusing, home) =
+        Scripted::with_home(|_| Reply::json(401, &json!({"error": "unauthorized"})));
     home.refuses("status", 4, "unauthorized");
 }
 

@@ -220,8 +220,7 @@ fn a_booking_is_made_shown_changed_and_cancelled() {
             life.shows(output, "confirmed|Harbour Table|19:30|party\t2");
             life.shows(output, &guest.join("|"));
         }
-        let listed = life.run(["bookings"], 0);
-        life.shows(&listed, "Harbour Table|19:30|Ada Lovelace");
+        life.sees(["bookings"], 0, "Harbour Table|19:30|Ada Lovelace");
         let known = life.known(&id);
         holds!(known, {"guest_phone": guest[2], "guest_email": guest[1]});
 
@@ -276,8 +275,11 @@ fn code_fields_and_payment_are_answered_in_the_services_form() {
         let asked = life.continues(&id, &["--otp", &life.code()], 10);
         life.shows(&asked, "two more things|membership_number|waiver_accepted");
         let fields = words("-F membership_number=00712 -F waiver_accepted=true");
-        let paying = life.run([words(format!("continue '{id}'")), fields].concat(), 10);
-        life.shows(&paying, "payment approval|73|Approve the payment|vpr_");
+        life.sees(
+            [words(format!("continue '{id}'")), fields].concat(),
+            10,
+            "payment approval|73|Approve the payment|vpr_",
+        );
         let details = json!({"membership_number": "00712", "waiver_accepted": true});
         assert_eq!(life.known(&id)["details"], details, "{}", life.variant);
         life.continues(&id, &["--psp-response", "{}"], 12);
@@ -291,16 +293,16 @@ fn code_fields_and_payment_are_answered_in_the_services_form() {
 
         let (declined, _) = life.book("Velvet Room", &pay, 10);
         let answer = life.approval(&declined, "declined");
-        let ended = life.continues(&declined, &["--psp-response", &answer], 11);
-        life.shows(&ended, "card_declined");
+        life.shows(&life.continues(&declined, &["--psp-response", &answer], 11), "card_declined");
         let (given_up, _) = life.book("Velvet Room", &pay, 10);
-        let ended = life.continues(&given_up, &["--psp-abort"], 11);
-        life.shows(&ended, "payment_declined");
+        life.shows(&life.continues(&given_up, &["--psp-abort"], 11), "payment_declined");
         let (late, _) = life.book("Velvet Room", &pay, 10);
         let answer = life.approval(&late, "approved");
         life.service.control("POST", "clock", "{\"advance_seconds\": 660}");
-        let ended = life.continues(&late, &["--psp-response", &answer], 11);
-        life.shows(&ended, "payment_approval_expired");
+        life.shows(
+            &life.continues(&late, &["--psp-response", &answer], 11),
+            "payment_approval_expired",
+        );
         life.booked_nothing_twice(4);
     });
 }
@@ -340,11 +342,13 @@ fn a_persons_account_is_connected_shown_used_and_disconnected() {
         };
         let id = connect("u1", "+44 20 7946 0018");
         life.run(["session", "verify", &id, "--code", "000000"], 12).says("the code is wrong");
-        let active = life.run(["session", "verify", &id, "--code", &life.code()], 0);
-        life.shows(&active, &format!("active|{id}|guest\tu1|{provider}"));
+        life.sees(
+            ["session", "verify", &id, "--code", &life.code()],
+            0,
+            &format!("active|{id}|guest\tu1|{provider}"),
+        );
         let other = connect("u2", "+44 20 7946 0019");
-        let listed = life.run(["session", "list"], 0);
-        life.shows(&listed, &format!("{id}|{other}|u1|u2"));
+        life.sees(["session", "list"], 0, &format!("{id}|{other}|u1|u2"));
         let mine = life.run(words("session list --end-user u1 --state active"), 0);
         life.shows(&mine, &id);
         assert!(!mine.stdout.contains(&other), "{}: {mine}", life.variant);

@@ -15,10 +15,12 @@ fn entries(file: &Path) -> Vec<Value> {
     har["log"]["entries"].as_array().unwrap().clone()
 }
 
-fn place(home: &Home, name: &str) -> (PathBuf, String) {
+/// A home, and a place for a file in it.
+fn place(name: &str) -> (Home, PathBuf, String) {
+    let home = Home::new();
     let file = home.folder().join(name);
     let name = file.to_str().unwrap().to_owned();
-    (file, name)
+    (home, file, name)
 }
 
 /// What the commands that write a HAR file say of one that they do not take.
@@ -36,8 +38,7 @@ fn refused(home: &Home, name: &str, why: &str) {
 /// tools, Requests)
 #[test]
 fn a_har_file_is_complete_at_every_moment() {
-    let home = Home::new();
-    let (file, name) = place(&home, "log.har");
+    let (home, file, name) = place("log.har");
     let served = Served::with(&home, &["--ephemeral", "--har", &name]);
     assert_eq!(entries(&file), Vec::<Value>::new());
     let ask = |method, path| served.send(method, path, &[KEY], "{}");
@@ -68,8 +69,7 @@ fn a_har_file_is_complete_at_every_moment() {
 
 #[test]
 fn har_file_that_another_sandbox_is_writing_is_refused() {
-    let home = Home::new();
-    let (file, name) = place(&home, "two.har");
+    let (home, file, name) = place("two.har");
     let first = Served::with(&home, &["--ephemeral", "--har", &name]);
     first.send("GET", "/v1/", &[KEY], "");
     refused(&home, &name, "another process is writing to it");
@@ -82,8 +82,7 @@ fn har_file_that_another_sandbox_is_writing_is_refused() {
 
 #[test]
 fn next_run_takes_place_of_har_file_of_one_that_was_killed() {
-    let home = Home::new();
-    let (file, name) = place(&home, "log.har");
+    let (home, file, name) = place("log.har");
     for _ in 0..2 {
         let served = Served::with(&home, &["--ephemeral", "--har", &name]);
         assert_eq!(entries(&file), Vec::<Value>::new());
@@ -96,8 +95,7 @@ fn next_run_takes_place_of_har_file_of_one_that_was_killed() {
 
 #[test]
 fn file_no_har_file_of_bookctl_is_refused_and_left_as_it_is() {
-    let home = Home::new();
-    let (file, name) = place(&home, "precious.json");
+    let (home, file, name) = place("precious.json");
     let browsers = r#"{"log":{"version":"1.2","creator":{"name":"Firefox"},"entries":[]}}"#;
     for content in [r#"{"precious":1}"#, browsers, "x"] {
         fs::write(&file, content).unwrap();
@@ -110,8 +108,7 @@ fn file_no_har_file_of_bookctl_is_refused_and_left_as_it_is() {
 
 #[test]
 fn a_comment_marks_a_body_that_is_cut() {
-    let home = Home::new();
-    let (file, name) = place(&home, "log.har");
+    let (home, file, name) = place("log.har");
     let served = Served::with(&home, &["--ephemeral", "--har", &name]);
     let large = json!({"venue_id": "x".repeat(900_000)}).to_string();
     served.send("POST", "/v1/bookings", &[KEY], &large);
@@ -126,8 +123,7 @@ fn a_comment_marks_a_body_that_is_cut() {
 
 #[test]
 fn a_sandbox_without_a_request_log_writes_whole_entries_too() {
-    let home = Home::new();
-    let (file, name) = place(&home, "log.har");
+    let (home, file, name) = place("log.har");
     let served = Served::with(&home, &["--ephemeral", "--no-request-log", "--har", &name]);
     let body = json!({"venue_id": "ven_confirms"}).to_string();
     served.send("POST", "/v1/bookings", &[KEY], &body);
@@ -165,8 +161,7 @@ fn on_a_full_disk_a_har_file_stays_whole() {
 #[test]
 fn secret_is_masked_in_every_header_parameter_and_body_of_log() {
     const SECRET: &str = "real-secret-4711";
-    let home = Home::new();
-    let (file, name) = place(&home, "masked.har");
+    let (home, file, name) = place("masked.har");
     let served = Served::with(&home, &["--ephemeral", "--har", &name]);
     let bearer = format!("Bearer  {SECRET}");
     let cookie = format!("session={SECRET}; theme=dark");

@@ -181,8 +181,7 @@ const THEIRS: [&str; 6] = ["\u{1b}[2J", "\u{1b}]8;", "\u{1b}]52", "\u{9b}", "\u{
 /// everywhere." (command line, Output 6)
 #[test]
 fn no_document_of_the_service_acts_on_a_terminal_in_any_form() {
-    let server = service(NASTY);
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (_server, home) = service(NASTY).beside_home();
     for call in CALLS {
         for form in [&[][..], &["--json"], &["--jq", ".."], &["-v"]] {
             let output = home.run(call.split(' ').chain(form.iter().copied()));
@@ -209,8 +208,7 @@ fn no_document_of_the_service_acts_on_a_terminal_in_any_form() {
 #[test]
 fn names_of_thirty_kilobytes_are_no_trouble() {
     let text = "名\u{1b}[31m ".repeat(30 * 1024 / 9);
-    let server = service(&text);
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (_server, home) = service(&text).beside_home();
     for call in
         ["show failed", "show refused --json", SEARCH, "session list --jq .sessions[0].end_user"]
     {
@@ -224,8 +222,7 @@ fn names_of_thirty_kilobytes_are_no_trouble() {
 /// On a terminal colours are ours; what the service wrote is not.
 #[test]
 fn on_a_terminal_too_only_our_own_sequences_are_written() {
-    let server = service(NASTY);
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (_server, home) = service(NASTY).beside_home();
     for call in ["show failed", "show refused", SEARCH, "show failed --json", "continue confirmed"]
     {
         let ended = Terminal::of_width(&home, 60, &call.split(' ').collect::<Vec<_>>()).end();
@@ -245,8 +242,7 @@ fn a_question_in_the_services_words_acts_on_nothing() {
         "id": "bk_1", "object": "booking", "status": "requires_action", "venue_name": NASTY,
         "next_action": {"type": "confirm_details", "message": NASTY, "fields": [NASTY]},
     });
-    let server = Scripted::start(move |_| Reply::json(200, &plain));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (_server, home) = Scripted::with_home(move |_| Reply::json(200, &plain));
     let mut terminal = Terminal::start(&home, &["continue", "bk_1"]);
     terminal.see("?").see("Evil");
     terminal.press(crate::harness::Key::CtrlC);
@@ -259,20 +255,18 @@ fn a_question_in_the_services_words_acts_on_nothing() {
 /// Headers are text from outside as well.
 #[test]
 fn a_header_acts_on_nothing() {
-    let server = Scripted::start(|_| {
+    let (_server, home) = Scripted::with_home(|_| {
         Reply::Bytes(
             "HTTP/1.1 200 \u{9b}31mOK\r\nContent-Type: application/json\r\nX-Evil: \u{9b}31m\u{202e}x\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
                 .to_owned(),
         )
     });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let output = home.ok(["api", "GET", "/v1/", "-i", "-v"]);
     is_harmless("a header", &output);
     output.shows(r"\u{9b}31m");
-    let page = Scripted::start(|_| {
+    let (_page, home) = Scripted::with_home(|_| {
         Reply::Bytes("HTTP/1.1 200 OK\r\nContent-Type: text/\u{9b}31m\r\nContent-Length: 1\r\nConnection: close\r\n\r\n<".to_owned())
     });
-    let home = Home::pointing_to(page.base_url(), "sk_live_x");
     is_harmless("a content type", &home.run(["show", "bk_1"]).exits(15));
 }
 

@@ -12,8 +12,7 @@ use crate::harness::{Home, Reply, has, text};
 /// journal cannot be used"
 #[test]
 fn where_the_journal_cannot_be_kept_nothing_is_sent() {
-    let server = creating(|_| Reply::json(201, &confirmed()));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (server, home) = creating(|_| Reply::json(201, &confirmed())).beside_home();
     // The folder that would hold the journal is a file.
     fs::write(home.path(), "a file").unwrap();
     let output = home.run(booking(&[]));
@@ -32,8 +31,7 @@ fn where_the_journal_cannot_be_kept_nothing_is_sent() {
 /// "a corrupt one stops creates (3) until `journal recover` sets it aside, never deleted" (design)
 #[test]
 fn a_damaged_journal_stops_creates_and_is_left_as_it_is() {
-    let server = creating(|_| Reply::json(201, &confirmed()));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (server, home) = creating(|_| Reply::json(201, &confirmed())).beside_home();
     fs::create_dir_all(home.path()).unwrap();
     let damaged = "not a database, though long enough to look like one. ".repeat(100);
     let journal = home.path().join("journal.db");

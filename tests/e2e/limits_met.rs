@@ -46,14 +46,12 @@ fn a_limit_that_is_over_at_once_is_told_with_a_wait_that_helps() {
         "api GET /v1/x",
         "session verify ses_1 --code 123456",
     ] {
-        let server = service(limited_for_no_time);
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let (_server, home) = service(limited_for_no_time).beside_home();
         let error = home.refuses(line, 9, "rate_limited");
         has(&error, "hint", "--max-wait 1s");
         assert!(!text(&error, "message").contains("in 0 s"), "{error}");
         // What the hint says helps.
-        let server = service(limited_for_no_time);
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let (server, home) = service(limited_for_no_time).beside_home();
         let output = home.run(words(format!("{line} --json --max-wait 1s")));
         assert!(!output.stderr.contains("rate_limited"), "{output}");
         assert!(server.requests().len() >= 2, "{output}");

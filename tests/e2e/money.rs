@@ -79,8 +79,7 @@ fn terms_that_stand_in_included_are_seen_before_the_booking() {
 fn a_slot_without_terms_says_that_none_were_found() {
     let slots =
         json!({"slots": [{"availability_id": "s1", "datetime": "2031-12-01T19:30:00+09:00"}]});
-    let service = service(slots);
-    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    let (_service, home) = service(slots).beside_home();
     let book = [&["book", "ven_1"][..], &AT].concat();
     let mut terminal = Terminal::start(&home, &book);
     terminal.see("terms").see("not found in the response");

@@ -70,8 +70,7 @@ fn an_error_that_is_an_object_proves_that_nothing_was_booked() {
 #[test]
 fn field_named_and_secret_missing_are_not_taken_for_another() {
     let unknown = json!({"error": "no", "errors": [{"source": {"pointer": "/party_size"}, "detail": "is not a known field"}]});
-    let server = Scripted::start(move |_| Reply::json(400, &unknown));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (_server, home) = Scripted::with_home(move |_| Reply::json(400, &unknown));
     let guest = "book v --slot s --at 2031-12-01T19:30:00Z --party 2 --name 'Ada Lovelace' --yes";
     let refused = home.run(words(guest)).exits(12);
     assert!(!refused.stderr.contains("several providers"), "{refused}");

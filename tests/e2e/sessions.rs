@@ -205,8 +205,7 @@ fn a_connect_whose_answer_is_lost_is_not_sent_again() {
     assert_eq!(list["sessions"].as_array().unwrap().len(), 1);
 
     for reply in [Reply::Close, Reply::html(), Reply::json(500, &json!({"error": "boom"}))] {
-        let server = Scripted::start(move |_| reply.clone());
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let (server, home) = Scripted::with_home(move |_| reply.clone());
         connect(&home, "user_7", PHONE).refused(16, "outcome_unknown");
         assert_eq!(server.requests().len(), 1);
     }
@@ -249,10 +248,9 @@ fn session_not_shown_as_active_or_another_guests_is_no_success() {
         (json!({}), session("active"), 0, ""),
     ] {
         let replies = [answered.clone(), read];
-        let server = Scripted::start(move |request| {
+        let (_server, home) = Scripted::with_home(move |request| {
             Reply::json(200, &replies[usize::from(request.method == "GET")])
         });
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
         home.run(["session", "verify", "ses_1", "--code", "774411"]).exits(exit).says(says);
         if answered == json!({}) {
             let error = connect(&home, "user_7", PHONE).refused(16, "outcome_unknown");

@@ -134,11 +134,10 @@ fn a_guest_is_forgotten_by_name_after_one_question() {
 #[test]
 fn booking_is_shown_as_it_was_seen() {
     let reads = Cell::new(0);
-    let server = Scripted::start(move |_| match reads.replace(reads.get() + 1) {
+    let (_server, home) = Scripted::with_home(move |_| match reads.replace(reads.get() + 1) {
         0 => Reply::json(200, &json!({"id": "bk_1", "status": "confirmed", "venue_id": "v"})),
         _ => Reply::Close,
     });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
     home.ok(["show", "bk_1"]);
     let ended = Terminal::start(&home, &["show", "bk_1"]).ends(15);
     ended.says("this is what this computer saw").says("confirmed bk_1");
@@ -147,8 +146,8 @@ fn booking_is_shown_as_it_was_seen() {
 
 #[test]
 fn key_that_service_refuses_is_known_before_first_question() {
-    let server = Scripted::start(|_| Reply::json(401, &json!({"error": "unauthorized"})));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (_server, home) =
+        Scripted::with_home(|_| Reply::json(401, &json!({"error": "unauthorized"})));
     let ended = Terminal::start(&home, &["book"]).ends(4);
     assert!(!ended.screen.contains("What would you like"), "{}", ended.screen);
 }
@@ -181,8 +180,7 @@ fn keys_typed_before_a_list_is_drawn_choose_nothing() {
 
 #[test]
 fn service_that_hangs_is_waited_for_with_limit_and_way_out() {
-    let server = Scripted::start(|_| Reply::Silence);
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (_server, home) = Scripted::with_home(|_| Reply::Silence);
     for command in [&["book"][..], &["cancel", "bk_1"], &["show", "bk_1"]] {
         let command = [command, &["--timeout", "4s"]].concat();
         let mut terminal = Terminal::of_width(&home, 100, &command);

@@ -123,7 +123,7 @@ fn each_run_of_the_request_and_its_result_are_told() {
 /// Whatever the service says of its times: its clock may be a few seconds off.
 #[test]
 fn no_state_stands_before_the_result_that_brought_it() {
-    let server = Scripted::start(|request| {
+    let (_server, home) = Scripted::with_home(|request| {
         let behind = |seconds| {
             let now = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(seconds);
             now.strftime("%FT%TZ").to_string()
@@ -143,7 +143,6 @@ fn no_state_stands_before_the_result_that_brought_it() {
             ),
         }
     });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let slot = "--slot slot_1 --at 2031-12-01T18:00:00Z --party 2";
     let book = words(format!("book ven_1 {slot} --name 'Ada Lovelace'"));
     home.run(book).exits(8);

@@ -148,8 +148,7 @@ fn time_is_refused_if_neither_search_nor_slot_shows_venues_zone() {
         [json!("2031-12-01T17:30:00Z"), json!("2031-12-01T19:30:00Z")],
         [json!(1_953_912_600), json!(1_953_919_800)],
     ] {
-        let service = service_without_zones(datetimes.clone());
-        let home = Home::pointing_to(service.base_url(), "sk_live_x");
+        let (service, home) = service_without_zones(datetimes.clone()).beside_home();
         let at = ["--at", "2031-12-01 19:30"];
         let book = ["book", "702", "--party", "2", "--name", "Ada Lovelace"];
         for more in [&[][..], &["--dry-run"], &["--slot", "unseen"]] {
@@ -172,8 +171,7 @@ fn time_is_refused_if_neither_search_nor_slot_shows_venues_zone() {
     }
     // On the venue's clock a date is enough, and "tomorrow" is the computer's.
     let local = ["2031-12-01T19:30:00", "2031-12-01T20:30:00"].map(Value::from);
-    let service = service_without_zones(local);
-    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    let (_service, home) = service_without_zones(local).beside_home();
     let book = "book 702 --party 2 --name 'Ada Lovelace' --json --at";
     let refused = home.run(words(format!("{book} 'tomorrow 19:30'")));
     has(&refused.refused(2, "usage"), "hint", "--tz");
@@ -228,11 +226,10 @@ fn slot_spelled_unusually_is_found_by_its_moment() {
     ] {
         let slot = json!({"availability_id": "slot_1", "datetime": offered});
         let slots = json!({"slots": [slot], "provider": "provider_a"});
-        let server = Scripted::start(move |request| match request.path.as_str() {
+        let (server, home) = Scripted::with_home(move |request| match request.path.as_str() {
             "/v1/bookings" => Reply::json(201, &crate::faults::confirmed()),
             _ => Reply::json(200, &slots),
         });
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
         let book = ["book", "ven_1", "--at", "2031-12-01T20:30:00+02:00"];
         home.ok(book.iter().chain(&GUEST[2..]));
         assert_eq!(server.creates()[0].json()["datetime"], json!(offered));

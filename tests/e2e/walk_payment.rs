@@ -11,17 +11,18 @@ fn id_on(terminal: &Terminal) -> String {
     screen[start..].split_whitespace().next().unwrap().to_owned()
 }
 
-fn paying(home: &Home) -> Terminal {
+/// A booking in this home that waits for its payment on the screen.
+fn paying(home: Home) -> (Home, Terminal) {
     let arguments: Vec<&str> =
         ["book", "ven_payment"].into_iter().chain(GUEST).chain(["--payment", "vendor"]).collect();
-    let mut terminal = Terminal::start(home, &arguments);
+    let mut terminal = Terminal::start(&home, &arguments);
     // A card is needed, so it is asked about.
     terminal.see("? Book it?").type_in("y\r");
     terminal.see("? Payment response (").see("left");
     terminal.see("❯ Approve it as the vendor would");
     terminal.press(Key::Down);
     terminal.see("❯ Read the vendor's response from a file");
-    terminal
+    (home, terminal)
 }
 
 /// The vendor's answer to the approval that a booking waits for.
@@ -35,8 +36,7 @@ fn approval(home: &Home, id: &str) -> String {
 /// editor or a paste, or aborts" (command line, Interactive)
 #[test]
 fn payment_shows_its_amount_and_deadline() {
-    let home = Home::new();
-    let mut terminal = paying(&home);
+    let (home, mut terminal) = paying(Home::new());
     terminal.see("EUR").see("expires");
     let id = id_on(&terminal);
     let file = home.folder().join("answer.json");
@@ -65,8 +65,7 @@ fn payment_shows_its_amount_and_deadline() {
 
 #[test]
 fn a_payment_is_answered_by_a_paste() {
-    let home = Home::new();
-    let mut terminal = paying(&home);
+    let (home, mut terminal) = paying(Home::new());
     let answer = approval(&home, &id_on(&terminal)).replace(',', ",\r\n\r\n");
     terminal.press(Key::Down).press(Key::Down);
     terminal.accept("❯ Paste it");
@@ -80,7 +79,7 @@ fn a_payment_is_answered_by_a_paste() {
 #[test]
 fn paste_card_number_or_empty_is_not_sent() {
     let (_served, home) = Served::with_home();
-    let mut terminal = paying(&home);
+    let (home, mut terminal) = paying(home);
     let id = id_on(&terminal);
     terminal.press(Key::Down).press(Key::Down);
     terminal.accept("❯ Paste it");
@@ -114,7 +113,7 @@ fn editor_opens_again_with_what_was_written() {
     let home = Home::new().with("EDITOR", EDITOR);
     let next = home.folder().join("next");
     std::fs::write(&next, "{\"status\": \"approved\"").unwrap();
-    let mut terminal = paying(&home);
+    let (home, mut terminal) = paying(home);
     let id = id_on(&terminal);
     terminal.press(Key::Down).accept("❯ Write it in an editor");
     terminal.see("not valid JSON");
@@ -131,8 +130,7 @@ fn editor_opens_again_with_what_was_written() {
 /// asked about.
 #[test]
 fn a_payment_is_aborted_only_by_a_choice_and_a_yes() {
-    let home = Home::new();
-    let mut terminal = paying(&home);
+    let (home, mut terminal) = paying(Home::new());
     let id = id_on(&terminal);
     terminal.type_in("y").press(Key::Down);
     terminal.see("❯ Write it in an editor").press(Key::Down);
@@ -176,8 +174,7 @@ fn the_flag_that_aborts_a_payment_asks_on_a_terminal_alone() {
 
 #[test]
 fn a_sandbox_approves_a_payment_as_the_vendor_would() {
-    let home = Home::new();
-    let mut terminal = paying(&home);
+    let (_home, mut terminal) = paying(Home::new());
     terminal.press(Key::Up);
     terminal.accept_last("❯ Approve it as the vendor would", 0).says("confirmed");
 }
@@ -195,7 +192,7 @@ sed -i 's/"status": ""/"status": "approved"/' "$1"
     let path = std::env::var("PATH").unwrap_or_default();
     let path = format!("{}:{path}", home.folder().display());
     let home = home.with("PATH", &path);
-    let mut terminal = paying(&home);
+    let (_home, mut terminal) = paying(home);
     terminal.press(Key::Down).accept("❯ Write it in an editor");
     terminal.ends(0).says("confirmed");
 }

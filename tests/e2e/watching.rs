@@ -94,14 +94,13 @@ fn a_timeout_ends_it_with_the_state_that_the_booking_then_has() {
 #[test]
 fn confirmed_booking_is_watched_on_until_status_that_was_named() {
     let looks = AtomicUsize::new(0);
-    let server = Scripted::start(move |_| {
+    let (_server, home) = Scripted::with_home(move |_| {
         let status = match looks.fetch_add(1, Ordering::SeqCst) {
             0 => "confirmed",
             _ => "cancelled",
         };
         Reply::json(200, &json!({"id": "bk_1", "status": status}))
     });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let until = ["watch", "bk_1", "--until", "cancelled", "--jq", ".status"];
     let output = home.ok(until);
     assert_eq!(output.stdout, "confirmed\ncancelled\n");
@@ -125,7 +124,7 @@ fn what_passes_by_itself_is_waited_out_with_note() {
     let off = json!({"error": "off", "error_code": "vendor_disabled"});
     let limited = json!({"error": "rate_limited", "retry_after_seconds": 1});
     let looks = AtomicUsize::new(0);
-    let server = Scripted::start(move |_| match looks.fetch_add(1, Ordering::SeqCst) {
+    let (_server, home) = Scripted::with_home(move |_| match looks.fetch_add(1, Ordering::SeqCst) {
         0..2 => Reply::json(503, &off),
         // More than the tries of one read.
         2..8 => Reply::Close,
@@ -134,15 +133,14 @@ fn what_passes_by_itself_is_waited_out_with_note() {
         10 => Reply::Whole(502, "text/html", "<h1>Bad gateway</h1>".to_owned()),
         _ => booking("confirmed"),
     });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let output = home.ok(["watch", "bk_1", "--jq", ".status"]);
     assert_eq!(output.stdout, "processing\nconfirmed\n");
     let noted = output.stderr.matches("booking bk_1 is read again").count();
     assert_eq!(noted, 2, "{output}");
 
     for (status, code) in [(401, 4), (404, 6)] {
-        let server = Scripted::start(move |_| Reply::json(status, &json!({"error": "no"})));
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let (server, home) =
+            Scripted::with_home(move |_| Reply::json(status, &json!({"error": "no"})));
         home.run(["watch", "bk_1"]).exits(code);
         assert_eq!(server.requests().len(), 1);
     }
@@ -151,8 +149,7 @@ fn what_passes_by_itself_is_waited_out_with_note() {
 #[test]
 fn trouble_that_outlasts_the_time_of_a_watch_is_its_result() {
     let down = json!({"error": "off", "error_code": "vendor_disabled"});
-    let server = Scripted::start(move |_| Reply::json(503, &down));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (server, home) = Scripted::with_home(move |_| Reply::json(503, &down));
     home.refuses(&format!("watch bk_1 --timeout '{SHORT}'"), 14, "vendor_disabled");
     assert!(server.requests().len() > 1);
 
@@ -160,11 +157,11 @@ fn trouble_that_outlasts_the_time_of_a_watch_is_its_result() {
     // what was read before.
     for later in [|| Reply::Silence, || Reply::json(500, &json!({}))] {
         let looks = AtomicUsize::new(0);
-        let server = Scripted::start(move |_| match looks.fetch_add(1, Ordering::SeqCst) {
-            0 => Reply::json(200, &json!({"id": "bk_1", "status": "processing"})),
-            _ => later(),
-        });
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let (_server, home) =
+            Scripted::with_home(move |_| match looks.fetch_add(1, Ordering::SeqCst) {
+                0 => Reply::json(200, &json!({"id": "bk_1", "status": "processing"})),
+                _ => later(),
+            });
         home.run(["watch", "bk_1", "--timeout", SHORT]).exits(8);
     }
 }
@@ -173,7 +170,7 @@ fn trouble_that_outlasts_the_time_of_a_watch_is_its_result() {
 #[test]
 fn a_booking_that_is_waited_for_is_read_again_after_trouble() {
     let reads = AtomicUsize::new(0);
-    let server = Scripted::start(move |request| {
+    let (_server, home) = Scripted::with_home(move |request| {
         let (code, status) = match request.method.as_str() {
             "POST" => (201, "processing"),
             _ if reads.fetch_add(1, Ordering::SeqCst) < 9 => {
@@ -184,7 +181,6 @@ fn a_booking_that_is_waited_for_is_read_again_after_trouble() {
         let booking = json!({"id": "bk_1", "object": "booking", "status": status});
         Reply::json(code, &booking)
     });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let book = words(
         "book ven_1 --at 2031-05-01T19:30:00Z --party 2 --name 'Ada Lovelace' --slot slot_1 --wait=1m --json",
     );

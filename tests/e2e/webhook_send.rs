@@ -56,15 +56,9 @@ fn fields_are_set_by_path_and_typed() {
     let event = consumer.requests()[0].json();
     let object = &event["data"]["object"];
     assert_eq!(event["id"], "evt_1");
-    for (field, value) in [
-        ("status", json!("cancelled")),
-        ("error_message", Value::Null),
-        ("next_action", json!({"type": "otp"})),
-        ("provider", json!(4)),
-        ("last_modification", json!({"changes": {"datetime": {"from": "2026-11-21T19:30:00Z"}}})),
-    ] {
-        assert_eq!(object[field], value, "{event}");
-    }
+    let modified = json!({"changes": {"datetime": {"from": "2026-11-21T19:30:00Z"}}});
+    holds!(object, {"status": "cancelled", "error_message": null, "next_action": {"type": "otp"}});
+    holds!(object, {"provider": 4, "last_modification": modified});
 }
 
 #[test]

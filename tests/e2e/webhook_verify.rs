@@ -58,8 +58,7 @@ fn service_on_this_computer_no_sandbox_tells_no_secret() {
         Reply::json(200, &json!({"name": "other"})),
         Reply::html(),
     ] {
-        let service = Scripted::start(move |_| reply.clone());
-        let home = Home::pointing_to(service.base_url(), "sk_live_x");
+        let (_service, home) = Scripted::with_home(move |_| reply.clone());
         verify(&home, BODY, "t=1,v1=0", 0, &[]).refused(3, "no_secret");
         home.refuses("webhook listen --port 0", 3, "no_secret");
     }

@@ -10,14 +10,13 @@ const TIME: &str = "2031-12-01T19:30:00+01:00";
 #[test]
 fn create_carries_key_idempotency_key() {
     let slot = json!({"availability_id": "slot_1", "datetime": TIME});
-    let server = Scripted::start(move |request| match request.path.as_str() {
+    let (server, home) = Scripted::with_home(move |request| match request.path.as_str() {
         "/v1/bookings" => Reply::json(
             201,
             &json!({"id": "bk_1", "object": "booking", "status": "confirmed", "provider": "provider_b"}),
         ),
         _ => Reply::json(200, &json!({"slots": [slot], "provider": "provider_b"})),
     });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let arguments = words(format!(
         "book ven_1 --at '{TIME}' --party 3 --name 'Ada Lovelace' --email \
              ada@example.org --phone '+44 20 7946 0018' --end-user user_7 --payment vendor \
@@ -70,8 +69,7 @@ fn a_list_is_read_wherever_the_service_puts_it() {
     let venue = json!({"venue_id": "ven_1", "name": "One"});
     for document in [json!({"venues": [venue]}), json!({"data": [venue]}), json!([venue])] {
         let answer = document.clone();
-        let server = Scripted::start(move |_| Reply::json(200, &answer));
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let (_server, home) = Scripted::with_home(move |_| Reply::json(200, &answer));
         let search = ["search", "dining", "--near", "London", "--at", TIME];
         let output = home.ok(search);
         assert!(output.stdout.starts_with("ven_1\tOne"), "{output}");
@@ -98,8 +96,7 @@ fn a_refusal_with_an_unknown_code_says_the_code() {
     for body in
         [json!({"error": "too_early", "error_code": "too_early"}), json!({"error": "too_early"})]
     {
-        let server = Scripted::start(move |_| Reply::json(422, &body));
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let (_server, home) = Scripted::with_home(move |_| Reply::json(422, &body));
         home.run(["show", "bk_1"]).exits(7).says("too_early");
     }
 }

@@ -117,8 +117,7 @@ fn a_usage_error_names_the_command_whose_help_says_more() {
 /// A typo in a filter must not cost a booking whose answer nobody sees.
 #[test]
 fn a_filter_that_is_none_is_refused_before_anything_is_sent() {
-    let server = Scripted::start(|_| Reply::html());
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (server, home) = Scripted::with_home(|_| Reply::html());
     let filtered = |filter: &str| {
         let arguments = ["book", "ven_confirms", "--jq", filter];
         home.run(arguments.iter().chain(&GUEST))

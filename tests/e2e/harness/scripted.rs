@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::Home;
 use super::accepting::Accepting;
 use super::http::Message;
 use super::listening::until;
@@ -106,6 +107,16 @@ impl Scripted {
             silent.extend(serve(stream, &seen, &script));
         });
         Scripted { base_url: accepting.url(), requests, _accepting: accepting }
+    }
+
+    /// The same, and a home that talks to it.
+    pub(crate) fn with_home(script: impl Fn(&Request) -> Reply + Send + 'static) -> (Self, Home) {
+        Self::start(script).beside_home()
+    }
+
+    pub(crate) fn beside_home(self) -> (Self, Home) {
+        let home = Home::pointing_to(&self.base_url, "sk_live_x");
+        (self, home)
     }
 
     pub(crate) fn base_url(&self) -> &str {
