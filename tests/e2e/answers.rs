@@ -1,7 +1,7 @@
 //! Answers as networks give them: pages, nothing, too much, too slowly, and documents with an odd
 //! value.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -182,8 +182,7 @@ fn an_answer_that_drips_without_end_ends_with_the_timeout() {
 
 /// Shows a booking in 128 MB of address space, the program itself included.
 fn show_in_128_mb(home: &Home) -> Output {
-    let mut shell = Command::new("bash");
-    home.enter(&mut shell);
+    let mut shell = home.program("bash");
     let script = "ulimit -v 131072; exec \"$0\" show bk_1 --json";
     shell.args(["-c", script, env!("CARGO_BIN_EXE_bookctl")]);
     shell.stdin(Stdio::null());

@@ -2,7 +2,7 @@
 //! answers.
 
 use std::os::unix::net::UnixListener;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Instant;
 
 use crate::harness::{
@@ -30,8 +30,7 @@ fn with_keyring(home: &Home, served: &Served, script: &str) -> Option<Output> {
         skipped(&format!("{missing} is not installed"));
         return None;
     }
-    let mut session = Command::new("dbus-run-session");
-    home.enter(&mut session);
+    let mut session = home.program("dbus-run-session");
     session
         .env_remove("DBUS_SESSION_BUS_ADDRESS")
         .env("XDG_RUNTIME_DIR", home.folder())

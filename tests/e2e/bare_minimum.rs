@@ -20,8 +20,7 @@ fn trace(home: &Home, arguments: &[&str]) -> Option<Vec<String>> {
         return None;
     }
     let log = home.folder().join("trace");
-    let mut command = Command::new("strace");
-    home.enter(&mut command);
+    let mut command = home.program("strace");
     // A bus that is there: who wanted a keyring would knock.
     command
         .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/the-bus")

@@ -2,6 +2,7 @@
 //! of them is left.
 
 use std::fs;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -101,11 +102,10 @@ fn organizations_open_bookings_are_listed_whoever_made_them() {
 fn a_row_belongs_to_the_shell_that_listed_it() {
     let home = Home::new();
     let shell = |script: &str| {
-        let mut shell = std::process::Command::new("sh");
-        home.enter(&mut shell);
-        shell.env("BOOKCTL_TEST_SHELL", "");
-        let bookctl = env!("CARGO_BIN_EXE_bookctl");
-        Running::start(shell_of(&mut shell, &script.replace("bookctl", bookctl))).end()
+        let mut shell = home.program("sh");
+        let script = script.replace("bookctl", env!("CARGO_BIN_EXE_bookctl"));
+        shell.env("BOOKCTL_TEST_SHELL", "").args(["-c", &script]).stdin(Stdio::null());
+        Running::start(shell).end()
     };
     let search = "bookctl search dining --near Sandbox --at 'tomorrow 19:30' -q > /dev/null";
     let book = "bookctl book @1 --at 'tomorrow 19:30' --party 2 --name 'Ada Lovelace' --json";
@@ -118,11 +118,6 @@ fn a_row_belongs_to_the_shell_that_listed_it() {
     }
     let last = shell("bookctl cancel @last --yes --json; exit $?").refused(2, "usage");
     has(&last, "hint", "bookctl bookings");
-}
-
-fn shell_of(shell: &mut std::process::Command, script: &str) -> std::process::Command {
-    shell.args(["-c", script]).stdin(std::process::Stdio::null());
-    std::mem::replace(shell, std::process::Command::new("true"))
 }
 
 /// "`@1`, `@2` stand for the rows of the last list" (command line, Command tree)

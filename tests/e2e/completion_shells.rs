@@ -27,8 +27,7 @@ fn on_the_path(home: Home) -> Home {
 }
 
 fn shell(home: &Home, program: &str, arguments: &[&str]) -> Output {
-    let mut command = Command::new(program);
-    home.enter(&mut command);
+    let mut command = home.program(program);
     command.args(arguments);
     Running::start(command).ends(0)
 }

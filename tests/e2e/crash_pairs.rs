@@ -8,7 +8,7 @@ use crate::harness::{
     Act, Gate, Home, Misbehaving, Output, Running, Stopped, SystemCall, run_injected, run_traced,
     strace_is_missing, text,
 };
-use crate::promise::{Kept, all_cases, sample_around, try_each_with};
+use crate::promise::{Kept, all_cases, sample_around, try_each_alone};
 use crate::two_runs::{booking, home};
 
 const KEY: &str = "order-1";
@@ -119,12 +119,11 @@ fn booking_killed_beside_a_held_one_of_its_key_loses_nothing() {
     gate.open();
     first.ends(0);
     let cases = worth_it(calls, 23);
-    try_each_with(
+    try_each_alone(
         "kills of a second create of a key while the first is held",
         4,
         &cases,
-        || (),
-        |(), number, call| {
+        |number, call| {
             let told = TOLD[number % TOLD.len()];
             let (service, home, first, gate) = held_first(told, number % 8 > 3);
             let killed =
@@ -171,12 +170,11 @@ fn booking_stopped_beside_a_running_one_loses_nothing() {
             })
             .collect(),
     };
-    try_each_with(
+    try_each_alone(
         "stops of a first create of a key while a second runs",
         4,
         &cases,
-        || (),
-        |(), _, (way, call)| stopped_meanwhile(*way, call),
+        |_, (way, call)| stopped_meanwhile(*way, call),
     );
 }
 
@@ -228,12 +226,11 @@ fn stopped_meanwhile(way: usize, call: &SystemCall) -> Kept {
 fn many_killed_requests_of_one_key_leave_one_booking() {
     let rounds: Vec<u64> = (0..if all_cases() { 150 } else { 4 }).collect();
     let kills = Mutex::new(0);
-    try_each_with(
+    try_each_alone(
         "rounds of eight creates of one key that are killed at random",
         2,
         &rounds,
-        || (),
-        |(), _, round| {
+        |_, round| {
             let told = TOLD[*round as usize % TOLD.len()];
             let service = Misbehaving::start(move |arrived| match arrived.earlier % 3 {
                 0 => told.act(),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::harness::{GUEST, HANG, Home, Running, random, text};
 use crate::promise::{all_cases, tell};
-use crate::team::{Team, listed};
+use crate::team::Team;
 
 #[test]
 #[ignore = "needs PostgreSQL"]
@@ -29,19 +29,17 @@ fn shared_journal_knows_every_booking_after_any_kill() {
             running.kill();
         }
     }
-    for attempt in listed(&bob, &["attempts"]) {
+    for attempt in bob.list("attempts") {
         let key = text(&attempt, "idempotency_key");
         bob.ok(["attempts", "resume", &key]);
     }
-    assert!(listed(&bob, &["attempts"]).is_empty());
-    let known: BTreeSet<String> = listed(&bob, &["attempts", "list", "--all"])
-        .iter()
-        .map(|attempt| text(attempt, "booking_id"))
-        .collect();
+    assert!(bob.list("attempts").is_empty());
+    let known: BTreeSet<String> =
+        bob.list("attempts list --all").iter().map(|attempt| text(attempt, "booking_id")).collect();
     let made = team.served.bookings();
     let there: BTreeSet<String> = made.iter().map(|it| text(it, "id")).collect();
     assert_eq!(known, there);
-    let attempts = listed(&bob, &["attempts", "list", "--all"]);
+    let attempts = bob.list("attempts list --all");
     assert_eq!(attempts.len(), there.len());
 }
 
@@ -107,7 +105,7 @@ fn killed_runners_and_crashed_server_book_each_row_once() {
     let ids: BTreeSet<String> = made.iter().map(|it| text(it, "id")).collect();
     let guests: BTreeSet<String> = made.iter().map(|it| text(&it["customer"], "name")).collect();
     assert_eq!((made.len(), guests.len()), (count, count));
-    assert!(listed(&homes[0], &["attempts"]).is_empty());
+    assert!(homes[0].list("attempts").is_empty());
     let known = team.sql("SELECT booking_id FROM attempts WHERE state = 'resolved'");
     let known: BTreeSet<String> = known.lines().map(str::to_owned).collect();
     assert_eq!(known, ids);

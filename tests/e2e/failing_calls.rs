@@ -13,7 +13,7 @@ use crate::harness::{
     Act, Disk, Home, Misbehaving, Output, Step, SystemCall, run_recorded_injected, run_traced,
     strace_is_missing, text,
 };
-use crate::promise::{Kept, sample_around, try_each_with};
+use crate::promise::{Kept, sample_around, try_each_alone};
 use crate::two_runs::{booking, home};
 
 /// What a disk may answer to any call: full, broken, or no longer writable.
@@ -118,20 +118,14 @@ fn any_failed_file_call_sends_nothing_without_a_durable_record() {
         |case: &Failing| case.injection.contains("EMFILE") && case.line.contains("/bookctl\", ");
     let cases = sample_around(failures(), 61, opens_the_folder);
     let broken = Mutex::new(Vec::new());
-    try_each_with(
-        "calls on the home's files that fail",
-        4,
-        &cases,
-        || (),
-        |(), _, case| {
-            // Each case that breaks the promise is named, not the first alone.
-            let kept = catch_unwind(AssertUnwindSafe(|| fails(case, &codes)));
-            kept.unwrap_or_else(|_| {
-                broken.lock().unwrap().push(case.name());
-                Kept::Nothing
-            })
-        },
-    );
+    try_each_alone("calls on the home's files that fail", 4, &cases, |_, case| {
+        // Each case that breaks the promise is named, not the first alone.
+        let kept = catch_unwind(AssertUnwindSafe(|| fails(case, &codes)));
+        kept.unwrap_or_else(|_| {
+            broken.lock().unwrap().push(case.name());
+            Kept::Nothing
+        })
+    });
     let broken = broken.into_inner().unwrap();
     assert!(broken.is_empty(), "{} of {}\n{}", broken.len(), cases.len(), broken.join("\n"));
 }

@@ -109,8 +109,7 @@ fn home_that_may_not_be_written_stops_create_and_is_still_read() {
 
 /// Runs a booking request with its standard output sent elsewhere by the shell.
 fn with_output_to(home: &Home, intent: &Intent, redirection: &str) -> (Option<i32>, String) {
-    let mut shell = Command::new("bash");
-    home.enter(&mut shell);
+    let mut shell = home.program("bash");
     let script = format!("set -o pipefail; \"$@\" {redirection}");
     shell.args(["-c", &script, "bash", env!("CARGO_BIN_EXE_bookctl")]);
     shell.args(intent.arguments()).stdin(Stdio::null());
@@ -145,8 +144,7 @@ fn a_result_that_cannot_be_written_is_not_forgotten() {
 fn help_and_version_that_cannot_be_written_say_so() {
     for line in ["--help", "-h", "show --help", "--version", "--version --verbose"] {
         let home = Home::new();
-        let mut shell = Command::new("bash");
-        home.enter(&mut shell);
+        let mut shell = home.program("bash");
         let script = format!("\"$0\" {line} >/dev/full");
         shell.args(["-c", &script, env!("CARGO_BIN_EXE_bookctl")]);
         let output = Running::start(shell).ends(1);

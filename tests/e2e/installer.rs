@@ -65,8 +65,7 @@ fn shell(home: &Home, programs: &[(&str, &str)], leave_out: &[&str]) -> Command 
         let written = shell.args(["-c", write, "sh", script]).arg(path).status().unwrap();
         assert!(written.success());
     }
-    let mut command = Command::new("/bin/sh");
-    home.enter(&mut command);
+    let mut command = home.program("/bin/sh");
     let path = std::env::join_paths([tools, home.folder().join("on-path/bin")]).unwrap();
     command.env("PATH", path);
     command
@@ -300,8 +299,7 @@ fn action_installs_once_and_keys_its_cache_by_checksums() {
     let Some((server, home)) = served() else { return };
     let (output, path) = (home.folder().join("output"), home.folder().join("github-path"));
     let step = |name: &str, variables: &[(&str, String)]| {
-        let mut command = Command::new("bash");
-        home.enter(&mut command);
+        let mut command = home.program("bash");
         command.arg(root().join("packaging/action/install")).arg(name);
         command.env("RUNNER_OS", "Linux").env("RUNNER_ARCH", "X64");
         command.env("RUNNER_TOOL_CACHE", home.folder().join("tools"));

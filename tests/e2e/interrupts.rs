@@ -56,8 +56,7 @@ fn ctrl_c_at_every_question_before_create_changes_nothing() {
 fn job_with_sigint_ignored_is_not_interrupted() {
     let (server, arrived, go_on) = creating_held(|_| Reply::json(201, &requested_booking("bk_1")));
     let home = home(&server);
-    let mut shell = Command::new("sh");
-    home.enter(&mut shell);
+    let mut shell = home.program("sh");
     shell.args(["-c", "trap '' INT; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_bookctl")]);
     shell.args(booking(&[]));
     let running = Running::start(shell);

@@ -93,10 +93,7 @@ fn what_searches_ask_for_is_learned_from_their_refusals() {
             ],
         ),
     ] {
-        let Some(service) = Foreign::start(variant) else {
-            return;
-        };
-        let home = service.home(mapping);
+        let Some((service, home)) = Foreign::with_home(variant, mapping) else { return };
         let learned = learn(&home, &["--yes"]).exits(0).json();
         assert_eq!(lines(&learned), *expected, "{variant}");
         assert!(learned["calls"].as_u64().unwrap() <= 25, "{learned}");
@@ -259,8 +256,7 @@ fn check_writes_nothing_and_file_has_command_that_says_same() {
     home.ok(check[..3].iter().chain(&out)).prints("review.sh");
     assert_eq!(config(&home), before);
     let review = std::fs::read_to_string(home.folder().join("review.sh")).unwrap();
-    let mut shell = std::process::Command::new("sh");
-    home.enter(&mut shell);
+    let mut shell = home.program("sh");
     let script = review.replacen("bookctl", env!("CARGO_BIN_EXE_bookctl"), 1);
     let applied = shell.args(["-c", &script]).output().unwrap();
     assert!(applied.status.success(), "{applied:?}");
@@ -270,10 +266,7 @@ fn check_writes_nothing_and_file_has_command_that_says_same() {
 #[test]
 #[ignore = "needs Python for the foreign service"]
 fn recorded_documents_are_shown_in_the_same_way() {
-    let Some(service) = Foreign::start("assumed") else {
-        return;
-    };
-    let home = service.home("");
+    let Some((service, home)) = Foreign::with_home("assumed", "") else { return };
     let file = |name: &str, content: &str| {
         let path = home.folder().join(name);
         std::fs::write(&path, content).unwrap();
@@ -314,10 +307,7 @@ fn recorded_documents_are_shown_in_the_same_way() {
 #[test]
 #[ignore = "needs Python for the foreign service"]
 fn nothing_is_sent_or_written_without_yes() {
-    let Some(service) = Foreign::start("enveloped") else {
-        return;
-    };
-    let home = service.home(BY_HEADER);
+    let Some((service, home)) = Foreign::with_home("enveloped", BY_HEADER) else { return };
     let before = config(&home);
     learn(&home, &[]).exits(2);
     let start = || Terminal::start(&home, &["profile", "learn", "foreign"]);
@@ -348,10 +338,7 @@ fn nothing_is_sent_or_written_without_yes() {
 #[test]
 #[ignore = "needs Python for the foreign service"]
 fn learned_profile_is_read() {
-    let Some(service) = Foreign::start("shouting") else {
-        return;
-    };
-    let home = service.home(BY_TOKEN);
+    let Some((_service, home)) = Foreign::with_home("shouting", BY_TOKEN) else { return };
     let learn = || home.ok(["profile", "learn", "foreign", "--yes"]);
     let delivery = |name: &str| {
         std::fs::write(

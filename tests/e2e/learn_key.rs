@@ -37,10 +37,7 @@ fn key_of_basic_or_of_query_is_found_and_ways_tried_are_listed() {
     for (variant, expected) in
         [("plain", "dialect.auth_scheme = Basic"), ("nested", "auth_query = api_key")]
     {
-        let Some(service) = Foreign::start(variant) else {
-            return;
-        };
-        let home = service.home("");
+        let Some((service, home)) = Foreign::with_home(variant, "") else { return };
         let learned = learn(&home, &["--yes"]).exits(0);
         for way in [
             "sent as: Authorization: Bearer ***",

@@ -1,7 +1,7 @@
 //! Every command in every surrounding: it ends, it asks nobody who is not there, and each stream
 //! holds what it is to.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -234,8 +234,7 @@ fn with_closed_standard_input_every_command_ends() {
     let surroundings = Surroundings::new(&[]);
     for line in LINES {
         let arguments = surroundings.arguments(line);
-        let mut command = Command::new("bash");
-        surroundings.home.enter(&mut command);
+        let mut command = surroundings.home.program("bash");
         command.args(["-c", r#"exec "$@" <&-"#, "bash", env!("CARGO_BIN_EXE_bookctl")]);
         command.args(arguments).stdin(Stdio::null());
         let since = Instant::now();

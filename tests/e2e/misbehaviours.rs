@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use crate::harness::listening::until;
 use crate::harness::{Act, Answer, Commit, Different, Home, Misbehaving, Output, text};
-use crate::promise::{Kept, all_cases, try_each_with};
+use crate::promise::{Kept, all_cases, try_each_alone};
 use crate::two_runs::{booking, home, open};
 
 const TIMEOUT: Duration = Duration::from_millis(600);
@@ -66,25 +66,19 @@ fn response_that_proves_nothing_leaves_the_attempt_open() {
                 .map(move |(_, commit)| (answer, commit))
         })
         .collect();
-    try_each_with(
-        "answers that prove nothing",
-        8,
-        &cases,
-        || (),
-        |(), _, (answer, commit)| {
-            let case = format!("{answer:?}, {commit:?}");
-            let (service, home, ended) = create(*answer, *commit, &FLAGS);
-            assert_eq!(ended.code, Some(16), "{case}: {ended}");
-            assert_eq!(open(&home), ["order-1"], "{case}: {ended}");
-            let made = !service.ledger().is_empty();
-            service.behave();
-            let settled = home.json("attempts resume order-1");
-            let ledger = service.ledger();
-            assert_eq!(ledger.len(), 1, "{case}");
-            assert_eq!(settled["id"], ledger[0].id.as_str(), "{case}");
-            if made { Kept::Open } else { Kept::Unsent }
-        },
-    );
+    try_each_alone("answers that prove nothing", 8, &cases, |_, (answer, commit)| {
+        let case = format!("{answer:?}, {commit:?}");
+        let (service, home, ended) = create(*answer, *commit, &FLAGS);
+        assert_eq!(ended.code, Some(16), "{case}: {ended}");
+        assert_eq!(open(&home), ["order-1"], "{case}: {ended}");
+        let made = !service.ledger().is_empty();
+        service.behave();
+        let settled = home.json("attempts resume order-1");
+        let ledger = service.ledger();
+        assert_eq!(ledger.len(), 1, "{case}");
+        assert_eq!(settled["id"], ledger[0].id.as_str(), "{case}");
+        if made { Kept::Open } else { Kept::Unsent }
+    });
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What stands on stdout and stderr: documents, filters, colours, secrets, and streams that are not
 //! there.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -144,8 +144,7 @@ fn an_empty_list_is_no_error() {
 
 /// Runs a piece of shell in which `bookctl` stands for the binary.
 fn shell(home: &Home, script: &str) -> crate::harness::Output {
-    let mut command = Command::new("bash");
-    home.enter(&mut command);
+    let mut command = home.program("bash");
     command.args([
         "-c",
         &format!("bookctl() {{ {} \"$@\"; }}\n{script}", env!("CARGO_BIN_EXE_bookctl")),

@@ -14,8 +14,7 @@ fn after(home: &Home, command: &str, arguments: &[&str], redirection: &str) -> R
     // A shell ignores SIGQUIT in what it runs in the background, and so would everything that is
     // started here.
     let line = format!("{command} && exec env --default-signal=QUIT \"$0\" \"$@\" {redirection}");
-    let mut shell = Command::new("sh");
-    home.enter(&mut shell);
+    let mut shell = home.program("sh");
     shell.args(["-c", &line, env!("CARGO_BIN_EXE_bookctl")]).args(arguments);
     Running::start(shell)
 }

@@ -55,6 +55,16 @@ pub(crate) fn try_each<T: Sync>(
     })
 }
 
+/// The same without a sandbox.
+pub(crate) fn try_each_alone<T: Sync>(
+    what: &str,
+    workers: usize,
+    cases: &[T],
+    check: impl Fn(usize, &T) -> Kept + Sync,
+) {
+    try_each_with(what, workers, cases, || (), |(), number, case| check(number, case));
+}
+
 /// The same with something else than a sandbox for each worker.
 pub(crate) fn try_each_with<T: Sync, S>(
     what: &str,

@@ -14,8 +14,7 @@ fn script(home: &Home, program: &[&str], text: &str) -> Option<Output> {
     if !finds.ok()?.status.success() {
         return None;
     }
-    let mut command = Command::new(program[0]);
-    home.enter(&mut command);
+    let mut command = home.program(program[0]);
     command.args(&program[1..]).arg(text).env("PATH", path).stdin(Stdio::null());
     Some(Running::start(command).end())
 }

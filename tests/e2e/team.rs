@@ -60,29 +60,23 @@ pub(crate) fn sharing(home: Home, journal: &str, user: &str) -> Home {
     home.with("BOOKCTL_JOURNAL", journal).with("USER", user)
 }
 
-pub(crate) fn listed(home: &Home, arguments: &[&str]) -> Vec<Value> {
-    let list = home.ok(arguments.iter().chain(&["--json"])).json();
-    let (_, list) = list.as_object().unwrap().iter().next().unwrap();
-    list.as_array().unwrap().clone()
-}
-
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn bookings_attempts_and_limits_are_those_of_all_computers() {
     let Some(team) = Team::new() else { return };
     let [ada, bob] = ["ada", "bob"].map(|user| team.machine(user));
     let id = ada.booked("ven_confirms", &[], 0);
-    assert_eq!(text(&listed(&bob, &["bookings"])[0], "id"), id);
-    assert_eq!(text(&listed(&bob, &["bookings", "lovelace"])[0], "id"), id);
-    let attempts = listed(&bob, &["attempts", "list", "--all"]);
+    assert_eq!(text(&bob.list("bookings")[0], "id"), id);
+    assert_eq!(text(&bob.list("bookings lovelace")[0], "id"), id);
+    let attempts = bob.list("attempts list --all");
     let run = &attempts[0]["runs"][0];
     assert_eq!(text(run, "user"), "ada");
     assert!(!text(run, "host").is_empty());
-    let limits = listed(&bob, &["limits"]);
+    let limits = bob.list("limits");
     let creates = |limit: &&Value| limit["endpoint"] == "POST /v1/bookings";
     assert_eq!(limits.iter().find(creates).unwrap()["remaining"], 9);
-    assert_eq!(listed(&ada, &["bookings", "--mine"]).len(), 1);
-    assert!(listed(&bob, &["bookings", "--mine"]).is_empty());
+    assert_eq!(ada.list("bookings --mine").len(), 1);
+    assert!(bob.list("bookings --mine").is_empty());
     // What a terminal saw stays its own.
     ada.ok(["show", "@last"]);
     bob.run(["show", "@last"]).exits(2);
@@ -135,11 +129,11 @@ fn answer_that_cannot_be_written_is_shown() {
     let id = text(&ended.json(), "id");
     postgres.run();
     let other = home_of(&service, &postgres.url(), "bob");
-    assert_eq!(listed(&other, &["attempts"]).len(), 1);
+    assert_eq!(other.list("attempts").len(), 1);
     let resumed = other.ok(["attempts", "resume", "order-1", "--json"]);
     assert_eq!(text(&resumed.json(), "id"), id);
     assert_eq!(service.ledger().len(), 1);
-    assert!(listed(&other, &["attempts"]).is_empty());
+    assert!(other.list("attempts").is_empty());
 }
 
 #[test]
@@ -193,7 +187,7 @@ fn local_journal_is_copied_into_the_shared_one_repeatedly() {
         holds!(copied, {"attempts": 3, "bookings": 3});
     }
     assert!(each(&shared.json("bookings")["bookings"], "id").contains(&id));
-    let attempts = listed(&shared, &["attempts", "list", "--all"]);
+    let attempts = shared.list("attempts list --all");
     assert_eq!(attempts[0]["runs"].as_array().unwrap().len(), 1);
     let state = shared.json("journal status");
     holds!(state, {"kind": "postgresql", "attempts": 3});
@@ -201,7 +195,7 @@ fn local_journal_is_copied_into_the_shared_one_repeatedly() {
     // A guest who was forgotten does not come back.
     shared.ok(["bookings", "forget", &id]);
     shared.ok(&copy);
-    assert_eq!(listed(&shared, &["bookings"]).len(), 2);
+    assert_eq!(shared.list("bookings").len(), 2);
     let mut missing = copy.clone();
     missing[4] = "/nowhere/journal.db".into();
     shared.run(missing).refused(3, "journal");
@@ -222,7 +216,7 @@ fn guests_are_forgotten_for_the_whole_team() {
     // With a retention of nothing, only the id and the status are kept.
     let kept = bob.booked("ven_confirms", &["--retention", "0"], 0);
     assert_eq!(holds(), "0");
-    let bookings = listed(&ada, &["bookings"]);
+    let bookings = ada.list("bookings");
     assert_eq!(text(&bookings[0], "id"), kept);
     assert_eq!(text(&bookings[0], "status"), "confirmed");
 }
@@ -334,8 +328,8 @@ fn organizations_of_one_profile_name_share_nothing() {
     let book = ["book", "ven_confirms"].iter().chain(&GUEST);
     let book: Vec<&str> = book.chain(&["--idempotency-key", "order-1"]).copied().collect();
     ours.ok(&book);
-    assert!(!listed(&ours, &["limits"]).is_empty());
-    assert!(!listed(&theirs, &["limits"]).is_empty());
+    assert!(!ours.list("limits").is_empty());
+    assert!(!theirs.list("limits").is_empty());
     let refused = theirs.run(book.iter().chain(&["--json"]));
     let refused = refused.refused(3, "config");
     assert!(text(&refused, "message").contains("another API key"));

@@ -9,7 +9,7 @@ use crate::harness::listening::until;
 use crate::harness::{
     Act, GUEST, Gate, HANG, Home, Misbehaving, Postgres, Served, holds, random, words,
 };
-use crate::team::{Team, answering_late, listed, sharing, two_machines};
+use crate::team::{Team, answering_late, sharing, two_machines};
 use crate::two_runs::booking;
 
 #[test]
@@ -94,8 +94,8 @@ fn computers_that_start_cold_take_from_one_window() {
         booked.ends(0);
     }
     assert_eq!(team.served.bookings().len(), 13);
-    assert!(listed(&homes[0], &["attempts"]).is_empty());
-    let mut refused = listed(&homes[0], &["sandbox", "requests", "--status", "429"]);
+    assert!(homes[0].list("attempts").is_empty());
+    let mut refused = homes[0].list("sandbox requests --status 429");
     refused.retain(|it| it["path"] == "/v1/bookings");
     assert!(refused.len() <= 2, "two windows: {refused:?}");
 }

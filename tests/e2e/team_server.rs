@@ -14,7 +14,7 @@ use crate::harness::{
     unprivileged, words,
 };
 use crate::journal::dumps;
-use crate::team::{Team, listed, sharing};
+use crate::team::{Team, sharing};
 
 #[test]
 #[ignore = "needs PostgreSQL"]
@@ -84,7 +84,7 @@ fn a_journal_is_used_in_its_own_schema_and_never_hidden() {
     let error = home.refuses("journal init", 3, "journal");
     has(&error, "message", "in schema public already");
     has(&error, "message", "from schema owner");
-    assert_eq!(listed(&home, &["bookings"]).len(), 1);
+    assert_eq!(home.list("bookings").len(), 1);
     home.booked("ven_otp", &[], 10);
     let status = home.json("journal status");
     assert_eq!((&status["schema"], &status["bookings"]), (&"public".into(), &2.into()));
@@ -129,7 +129,7 @@ fn commit_whose_answer_is_lost_is_looked_up() {
         home.booked("ven_confirms", &["--idempotency-key", &format!("cut-{cut_at}")], 0);
         wire.cut_at.store(0, Ordering::SeqCst);
         assert_eq!(team.served.bookings().len(), cut_at);
-        let attempts = listed(&home, &["attempts", "list", "--all"]);
+        let attempts = home.list("attempts list --all");
         assert_eq!(attempts.len(), cut_at);
         for attempt in attempts {
             assert_eq!(attempt["state"], "resolved", "{attempt}");
@@ -182,10 +182,10 @@ fn a_database_of_every_version_is_read_and_written() {
         postgres.sql(&name, &tables.replace("ORIGIN", served.base_url()));
         let url = postgres.url().replace("/bookctl?", &format!("/{name}?"));
         let home = sharing(served.home(), &url, "ada");
-        assert_eq!(listed(&home, &["bookings"]).len(), 1, "{}", dump.display());
+        assert_eq!(home.list("bookings").len(), 1, "{}", dump.display());
         home.booked("ven_otp", &[], 10);
         home.ok(["attempts", "resume", "order-2"]);
-        assert_eq!(listed(&home, &["attempts", "list", "--all"]).len(), 3);
+        assert_eq!(home.list("attempts list --all").len(), 3);
         assert_eq!(home.json("journal status")["version"], newest);
     }
 }
@@ -203,8 +203,8 @@ fn a_journal_that_takes_no_changes_is_searched() {
     for user in ["reader", "standby"] {
         let url = team.postgres.url().replace("owner@", &format!("{user}@"));
         let reader = team.machine_at(&url, "ada");
-        let search = ["bookings", "lovelace", "--mine", "--date", "tomorrow"];
-        assert_eq!(listed(&reader, &search).len(), 1, "{user}");
+        let found = reader.list("bookings lovelace --mine --date tomorrow");
+        assert_eq!(found.len(), 1, "{user}");
     }
 }
 
@@ -244,9 +244,9 @@ fn password_comes_from_where_psql_takes_it() {
     let profile = Home::new().configured(&config(&url));
     let login = words("auth login --journal-password-stdin --storage file");
     profile.feed(&login, "a:long secret\n").exits(0);
-    let attempts = listed(&profile, &["attempts", "list", "--all"]);
+    let attempts = profile.list("attempts list --all");
     assert_eq!(attempts.len(), 1);
-    let stored = || listed(&profile, &["auth", "status"])[0]["journal_password"].clone();
+    let stored = || profile.list("auth status")[0]["journal_password"].clone();
     assert_eq!(stored(), "file");
     profile.ok(["auth", "logout"]);
     assert_eq!(stored(), "none");
@@ -333,6 +333,6 @@ fn behind_a_transaction_pooler_everything_works_the_same() {
     });
     let home = team.machine_at(&url, "ada");
     assert_eq!(team.served.bookings().len(), 12);
-    assert_eq!(listed(&home, &["bookings"]).len(), 12);
-    assert!(listed(&home, &["attempts"]).is_empty());
+    assert_eq!(home.list("bookings").len(), 12);
+    assert!(home.list("attempts").is_empty());
 }

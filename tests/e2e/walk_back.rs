@@ -131,8 +131,7 @@ fn the_command_at_the_end_makes_the_same_booking() {
         command.clone().find(|line| line.starts_with("bookctl book ven_confirms")).unwrap();
     let words = command.strip_prefix("bookctl").unwrap();
     let script = format!("{} {words} --json", env!("CARGO_BIN_EXE_bookctl"));
-    let mut again = std::process::Command::new("sh");
-    home.enter(&mut again);
+    let mut again = home.program("sh");
     let output = again.args(["-c", &script]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{command}");
     let bookings = Served::from_home(&home).bookings();

@@ -124,15 +124,16 @@ fn what_passes_by_itself_is_waited_out_with_note() {
     let off = json!({"error": "off", "error_code": "vendor_disabled"});
     let limited = json!({"error": "rate_limited", "retry_after_seconds": 1});
     let looks = AtomicUsize::new(0);
-    let (_server, home) = Scripted::with_home(move |_| match looks.fetch_add(1, Ordering::SeqCst) {
-        0..2 => Reply::json(503, &off),
-        // More than the tries of one read.
-        2..8 => Reply::Close,
-        8 => booking("processing"),
-        9 => Reply::json(429, &limited),
-        10 => Reply::Whole(502, "text/html", "<h1>Bad gateway</h1>".to_owned()),
-        _ => booking("confirmed"),
-    });
+    let (_server, home) =
+        Scripted::with_home(move |_| match looks.fetch_add(1, Ordering::SeqCst) {
+            0..2 => Reply::json(503, &off),
+            // More than the tries of one read.
+            2..8 => Reply::Close,
+            8 => booking("processing"),
+            9 => Reply::json(429, &limited),
+            10 => Reply::Whole(502, "text/html", "<h1>Bad gateway</h1>".to_owned()),
+            _ => booking("confirmed"),
+        });
     let output = home.ok(["watch", "bk_1", "--jq", ".status"]);
     assert_eq!(output.stdout, "processing\nconfirmed\n");
     let noted = output.stderr.matches("booking bk_1 is read again").count();

@@ -11,7 +11,7 @@
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use super::fixed::{Fixed, as_run, as_shown, on_any_computer, set_clock};
 use super::{Home, Running, Served, Terminal};
@@ -149,8 +149,7 @@ fn run_text(home: Home, name: &str, document: &str) -> Result<(), Different> {
             }
             (terminal.end().text(), String::new())
         } else {
-            let mut program = Command::new(shell[0]);
-            home.enter(&mut program);
+            let mut program = home.program(shell[0]);
             program.args(&shell[1..]).stdin(Stdio::null());
             let output = Running::start(program).end();
             (output.stdout, output.stderr)

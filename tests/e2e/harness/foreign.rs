@@ -71,6 +71,14 @@ impl Foreign {
         &self.base_url
     }
 
+    /// One, and its home.
+    #[track_caller]
+    pub(crate) fn with_home(variant: &str, mapping: &str) -> Option<(Self, Home)> {
+        let service = Self::start(variant)?;
+        let home = service.home(mapping);
+        Some((service, home))
+    }
+
     /// A home with a profile `foreign` for it, which is used by default, and its key in the
     /// environment.
     pub(crate) fn home(&self, mapping: &str) -> Home {

@@ -90,6 +90,13 @@ impl Home {
         command
     }
 
+    /// Another program in this home.
+    pub(crate) fn program(&self, name: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(name);
+        self.enter(&mut command);
+        command
+    }
+
     /// Gives a command this home's folder and environment.
     pub(crate) fn enter(&self, command: &mut Command) {
         #[cfg(unix)]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::io::{BufReader, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -260,8 +260,7 @@ pub(crate) fn received(home: &Home, bodies: &[String]) {
 
 /// Runs a line of a shell in a home, with the binary as `$BOOKCTL`.
 pub(crate) fn shell(home: &Home, line: &str) -> Child {
-    let mut command = Command::new("sh");
-    home.enter(&mut command);
+    let mut command = home.program("sh");
     command
         .env("BOOKCTL", env!("CARGO_BIN_EXE_bookctl"))
         .args(["-c", line])

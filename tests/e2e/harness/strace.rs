@@ -145,8 +145,7 @@ fn traced<A: AsRef<OsStr>>(
     log: &Path,
     more: &[String],
 ) -> Command {
-    let mut command = Command::new("strace");
-    home.enter(&mut command);
+    let mut command = home.program("strace");
     command.args(["-f", "-qq", "-y", "-o"]).arg(log).args(more);
     command.arg(env!("CARGO_BIN_EXE_bookctl")).args(arguments);
     command.stdin(Stdio::null());

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
-use std::process::Command;
 use std::time::Instant;
 
 use pty_process::Size;
@@ -87,8 +86,7 @@ impl Terminal {
 
     /// Runs any program on a screen of so many rows and columns.
     pub(crate) fn of_size(home: &Home, (rows, columns): (u16, u16), program: &[&str]) -> Self {
-        let mut command = Command::new("sh");
-        home.enter(&mut command);
+        let mut command = home.program("sh");
         if !home.sets("TERM") {
             command.env("TERM", "xterm-256color");
         }
