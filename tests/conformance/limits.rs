@@ -119,6 +119,10 @@ fn limits_3_a_body_holds_at_most_1_mb() {
     // 1 MB, whether it is counted in thousands or in 1,024s.
     sized(1_000_000).is(201);
     sized(1_048_577).refused_plainly(413);
+    for path in ["/v1/venues/search", "/v1/sessions"] {
+        let huge = Some(vec![b' '; 1_200_000]);
+        service.live().raw("POST", path, huge).refused_plainly(413);
+    }
 }
 
 #[test]

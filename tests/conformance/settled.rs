@@ -175,16 +175,6 @@ fn settled_3_placeholders_are_rejected_in_any_case_and_spacing() {
 }
 
 #[test]
-fn settled_4_a_full_slot_fails_the_next_booking_with_slot_taken() {
-    let service = Service::start(&[]);
-    let first = service.book("ven_last_table");
-    assert_eq!(first["status"], "confirmed");
-    let second = service.create("ven_last_table");
-    assert_eq!(second.is(201)["status"], "failed");
-    assert_eq!(second.body["error_code"], "slot_taken");
-}
-
-#[test]
 fn settled_4_slot_that_was_never_offered_fails_validation() {
     let service = Service::start(&[]);
     let elsewhere = service.new_slot("ven_otp");

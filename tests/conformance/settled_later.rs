@@ -109,16 +109,6 @@ fn settled_7_due_changes_happen_in_order_before_each_response() {
 }
 
 #[test]
-fn settled_8_payment_approval_expires_15_minutes_after_create() {
-    let (service, booking) = Service::with_paid("ven_payment");
-    let lifetime = instant(&booking["expires_at"]).duration_since(instant(&booking["created_at"]));
-    assert_eq!(lifetime, SignedDuration::from_mins(15));
-    service.advance("15m");
-    let read = service.read(&booking);
-    assert_eq!(read["error_code"], "payment_approval_expired");
-}
-
-#[test]
 fn settled_8_late_payment_answer_gets_400_and_others_409() {
     let service = Service::start(&[]);
     for (venue, code) in [
@@ -213,9 +203,11 @@ fn settled_10_a_session_lapses_after_30_days() {
 fn settled_10_last_digit_of_the_phone_decides_the_card() {
     let service = Service::start(&[]);
     for (phone, has_card) in [("+441632960010", false), ("+441632960019", true)] {
-        service.sign_in(phone, phone);
+        let session = service.sign_in(phone, phone);
         let path = format!("/v1/sessions/card?end_user={}", phone.replace('+', "%2B"));
-        assert_eq!(service.get(&path).is(200)["has_card"], has_card);
+        for path in [path, session_path(&session, "/card")] {
+            assert_eq!(service.get(&path).is(200)["has_card"], has_card, "{path}");
+        }
     }
     let nobody = service.get("/v1/sessions/card?end_user=nobody");
     nobody.refused_plainly(404);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::receiver::subscribed;
-use crate::service::{Service, approval, path_of};
+use crate::service::{Service, approval, instant, path_of};
 
 #[test]
 fn states_1_every_named_status_is_reached() {
@@ -92,7 +92,9 @@ fn transition_4_an_abandoned_payment_fails_the_booking() {
 #[test]
 fn transition_5_unanswered_payment_fails_when_expires_at_passes() {
     let (service, booking) = Service::with_paid("ven_payment");
-    service.advance("15m1s");
+    let lifetime = instant(&booking["expires_at"]).duration_since(instant(&booking["created_at"]));
+    assert_eq!(lifetime.as_secs(), 15 * 60);
+    service.advance("15m");
     let failed = service.read(&booking);
     assert_eq!(failed["status"], "failed");
     assert_eq!(failed["error_code"], "payment_approval_expired");
