@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::finish::{Accepted, finish_recorded, keep};
+use super::finish::{Accepted, finish_recorded, keep, tell_differences};
 use super::verdict::{MODIFIED, compared, of_create, refusal, setting, tell};
 use super::watch::wait::read_booking;
 use crate::app::{Api, Facts, Records, Ui};
@@ -185,12 +185,4 @@ pub(crate) fn way_to_map(facts: &Facts, kind: WriteKind, field: &str) -> String 
         _ => ("wants it in another shape", format!("write.{}=EXPRESSION", kind.as_str())),
     };
     format!("if the service {why}: {}", mapping.set_command(&setting))
-}
-
-/// Says what a booking shows otherwise than the journal says was asked for.
-pub(super) fn tell_differences(ui: &Ui, found: &[Compared]) {
-    let found = found.iter().filter(|it| !it.was_same && !it.is_another());
-    for clause in found.filter_map(Compared::clause) {
-        ui.out.warn(&format!("in the booking {clause}"));
-    }
 }

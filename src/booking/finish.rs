@@ -3,7 +3,6 @@
 
 use serde_json::{Map, Value};
 
-use super::conclude::tell_differences;
 use super::terms::{filled_in, find_recorded, kept_slot};
 use super::verdict::{compared, of_create};
 use crate::app::in_flight::show_command;
@@ -155,6 +154,14 @@ pub(crate) fn warn_of_unknown_status(facts: &Facts, ui: &Ui, booking: &Booking) 
 pub(crate) fn remember_shown(records: &Records, ui: &Ui, booking: &Booking) {
     if ui.out.is_human() {
         tell_differences(ui, &record(records, ui, booking));
+    }
+}
+
+/// Says what a booking shows otherwise than the journal says was asked for.
+pub(super) fn tell_differences(ui: &Ui, found: &[Compared]) {
+    let found = found.iter().filter(|it| !it.was_same && !it.is_another());
+    for clause in found.filter_map(Compared::clause) {
+        ui.out.warn(&format!("in the booking {clause}"));
     }
 }
 
