@@ -169,7 +169,7 @@ pub(crate) async fn finish_changed(
         ui.out.warn(&format!("{what} {clause}; {way}"));
     }
     if !is_modify {
-        tell_differences(ui, &recorded);
+        tell_differences(ui, &booking, &recorded);
     }
     Ok(if is_modify && is_contradicted { Exit::Refused } else { exit })
 }

@@ -96,15 +96,9 @@ pub(super) fn keep(
     if has_record { store(records, booking, accepted) } else { Vec::new() }
 }
 
-/// The same, and warns of another one than was asked for.
-pub(crate) fn record(records: &Records, ui: &Ui, booking: &Booking) -> Vec<Compared> {
-    let recorded = keep(records, ui, booking, &Accepted::default());
-    if let Some(difference) = recorded.iter().find(|it| it.is_another()).and_then(Compared::clause)
-    {
-        let id = booking.id();
-        ui.out.warn(&format!("booking {id} is not the one that was asked for: {difference}"));
-    }
-    recorded
+/// The same, and says how it differs from what was asked for.
+pub(crate) fn record(records: &Records, ui: &Ui, booking: &Booking) {
+    tell_differences(ui, booking, &keep(records, ui, booking, &Accepted::default()));
 }
 
 /// Ends a command that wrote: writes a booking, and returns the exit code of its status. It exists
@@ -149,19 +143,22 @@ pub(crate) fn warn_of_unknown_status(facts: &Facts, ui: &Ui, booking: &Booking) 
     }
 }
 
-/// Records a shown booking, for `@last` and for the search of `bookings`, and notes how it differs
-/// from the request. A script that reads (`--json`) opens no journal.
+/// Records a shown booking, for `@last` and for the search of `bookings`. A script that reads
+/// (`--json`) opens no journal.
 pub(crate) fn remember_shown(records: &Records, ui: &Ui, booking: &Booking) {
     if ui.out.is_human() {
-        tell_differences(ui, &record(records, ui, booking));
+        record(records, ui, booking);
     }
 }
 
 /// Says what a booking shows otherwise than the journal says was asked for.
-pub(super) fn tell_differences(ui: &Ui, found: &[Compared]) {
-    let found = found.iter().filter(|it| !it.was_same && !it.is_another());
-    for clause in found.filter_map(Compared::clause) {
-        ui.out.warn(&format!("in the booking {clause}"));
+pub(super) fn tell_differences(ui: &Ui, booking: &Booking, found: &[Compared]) {
+    for it in found.iter().filter(|it| it.is_another() || !it.was_same) {
+        let Some(clause) = it.clause() else { continue };
+        ui.out.warn(&match it.is_another() {
+            true => format!("booking {} is not the one that was asked for: {clause}", booking.id()),
+            false => format!("in the booking {clause}"),
+        });
     }
 }
 
