@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use serde_json::json;
-
 use crate::harness::{GUEST, Home, has, text};
 
 /// A filter is the person's own, and may be wrong: the command ends with a word, not with it.
@@ -89,10 +87,8 @@ fn a_filter_that_ends_the_process_loses_no_booking() {
     let arguments = ["book", "ven_confirms", "--jq", "\"x\" * 1000000000000"];
     let ended = home.run(arguments.iter().chain(&GUEST));
     assert_ne!(ended.code, Some(0), "{ended}");
-    let attempts = home.json("attempts");
-    assert_eq!(attempts["attempts"], json!([]));
-    let bookings = home.json("bookings");
-    let bookings = bookings["bookings"].as_array().unwrap();
+    assert!(home.list("attempts").is_empty());
+    let bookings = home.list("bookings");
     assert_eq!(bookings.len(), 1);
     assert_eq!(bookings[0]["status"], "confirmed");
 }

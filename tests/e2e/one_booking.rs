@@ -21,11 +21,6 @@ fn book(home: &Home, more: &[&str]) -> Output {
     home.run(booking(more))
 }
 
-fn open(home: &Home) -> Vec<Value> {
-    let list = home.json("attempts");
-    list["attempts"].as_array().unwrap().clone()
-}
-
 /// A response that settles nothing: 16, the attempt is open, and the same command again is not
 /// sent.
 #[track_caller]
@@ -33,7 +28,7 @@ fn settles_nothing(status: u16, response: Value) {
     let server = creating(move |_| Reply::json(status, &response));
     let home = home(&server);
     book(&home, &[]).refused(16, "outcome_unknown");
-    assert_eq!(open(&home).len(), 1);
+    assert_eq!(home.list("attempts").len(), 1);
     book(&home, &[]).refused(16, "outcome_unknown");
     assert_eq!(server.creates().len(), 1);
 }
@@ -75,10 +70,10 @@ fn attempt_that_is_being_sent_blocks_same_booking_at_once() {
     // gets no guest's name.
     let book = |key| {
         let other = ["--slot", "slot_1", "--party", "2", "--name", "Eve Other"];
-        let begun = open(&home).len();
+        let begun = home.list("attempts").len();
         let command = [&booking(&[])[..5], &other, &["--idempotency-key", key]].concat();
         let running = home.start(command);
-        until("the request in the journal", || open(&home).len() > begun);
+        until("the request in the journal", || home.list("attempts").len() > begun);
         running
     };
     let second = book("second");
@@ -171,7 +166,7 @@ fn a_booking_that_another_key_has_already_settles_nothing() {
     book(&home, &["--idempotency-key", "first"]).exits(0);
     let error = book(&home, &["--idempotency-key", "second"]).refused(16, "outcome_unknown");
     has(&error, "message", "first");
-    let open = open(&home);
+    let open = home.list("attempts");
     assert_eq!(text(&open[0], "idempotency_key"), "second");
 }
 
@@ -200,7 +195,7 @@ fn conflict_proves_what_the_key_and_its_code_allow() {
         let server = creating(move |_| Reply::json(status, &body));
         let home = home(&server);
         let left = |home: &Home, code: i32| {
-            assert_eq!(open(home).len(), usize::from(code == 16), "{what}");
+            assert_eq!(home.list("attempts").len(), usize::from(code == 16), "{what}");
         };
         book(&home, &[]).exits(own);
         left(&home, own);
@@ -225,7 +220,7 @@ fn conflict_proves_what_the_key_and_its_code_allow() {
     let server = creating(move |_| Reply::json(409, &unfinished));
     let home = home(&server);
     assert_eq!(book(&home, &[]).exits(7).code, Some(7));
-    assert!(open(&home).is_empty());
+    assert!(home.list("attempts").is_empty());
 }
 
 /// Nothing of a key that was made just now can have been modified, and no modify changes the guest.

@@ -2,7 +2,7 @@
 //! "Before the first byte of a create leaves, the journal holds (synced) the idempotency key"
 //! (design, What must never happen)
 
-use crate::harness::{Disk, Home, Served, Step, run_recorded, strace_is_missing, text};
+use crate::harness::{Disk, Home, Served, Step, run_recorded, strace, text};
 use crate::promise::{Intent, Kept, all_cases, attempts, sample_around, try_each};
 
 /// A moment of a recorded create, and what chance leaves of what was not synced then.
@@ -43,9 +43,7 @@ fn sent_booking_request_survives_a_power_cut_at_any_moment() {
 }
 
 fn power_cuts(what: &str, prepare: impl Fn(&Home)) {
-    if strace_is_missing() {
-        return;
-    }
+    let Some(()) = strace() else { return };
     let served = Served::unlimited();
     let intent = Intent::number(0);
     let recorded = served.home();
@@ -80,13 +78,12 @@ fn is_known(
         done.last(),
         cut.chance
     );
-    let list = home.json("attempts");
-    let open = list["attempts"].as_array().unwrap();
+    let open = home.list("attempts");
     let journal = attempts(home);
     assert!(journal.len() <= 1, "{case}");
     assert!(!sent || journal.len() == 1, "forgotten {case}");
     assert!(!told || open.is_empty(), "told, and open {case}");
-    for attempt in open {
+    for attempt in &open {
         let key = text(attempt, "idempotency_key");
         let settled = home.json(&format!("attempts resume {key}"));
         assert_eq!(text(&settled, "id"), id, "{case}");

@@ -15,11 +15,6 @@ fn remove_log(file: &Path) {
     }
 }
 
-fn bookings(home: &Home) -> usize {
-    let listed = home.json("sandbox bookings");
-    listed["bookings"].as_array().unwrap().len()
-}
-
 /// What may be thrown away renews itself; a file that somebody named is refused.
 #[test]
 fn a_sandbox_of_another_version_is_set_aside_unless_it_is_named() {
@@ -37,7 +32,7 @@ fn a_sandbox_of_another_version_is_set_aside_unless_it_is_named() {
         assert!(fs::read(&path).unwrap() == before);
         let aside = format!("sandbox.db.version-{version}");
         home.book("ven_confirms", &["--idempotency-key", "again"]).exits(0).says(&aside);
-        assert_eq!(bookings(&home), 1);
+        assert_eq!(home.list("sandbox bookings").len(), 1);
         assert!(fs::read(home.path().join(aside)).unwrap() == before);
     }
 }
@@ -67,7 +62,7 @@ fn emptied_sandbox_file_is_not_mistaken_for_a_new_one() {
         // The hint, followed.
         fs::remove_file(&file).unwrap();
         remove_log(&file);
-        assert_eq!(bookings(&home), 0);
+        assert_eq!(home.list("sandbox bookings").len(), 0);
     }
 }
 
@@ -76,9 +71,9 @@ fn emptied_sandbox_file_is_not_mistaken_for_a_new_one() {
 fn new_sandbox_takes_nothing_from_log_of_one_that_was_deleted() {
     let (home, _) = Home::with_booking("ven_confirms", 0);
     fs::remove_file(home.path().join("sandbox.db")).unwrap();
-    assert_eq!(bookings(&home), 0);
+    assert_eq!(home.list("sandbox bookings").len(), 0);
     home.booked("ven_confirms", &[], 0);
-    assert_eq!(bookings(&home), 1);
+    assert_eq!(home.list("sandbox bookings").len(), 1);
 }
 
 #[cfg(unix)]
@@ -90,7 +85,7 @@ fn a_served_sandbox_that_was_ended_needs_its_log_no_more() {
     served.home().booked("ven_confirms", &[], 0);
     assert_eq!(served.terminate(), Some(0));
     remove_log(&home.path().join("sandbox.db"));
-    assert_eq!(bookings(&home), 2);
+    assert_eq!(home.list("sandbox bookings").len(), 2);
 }
 
 #[test]
@@ -106,7 +101,7 @@ fn sandbox_loses_no_more_than_its_last_commands_with_its_log() {
         home.advance("6m");
     }
     remove_log(&home.path().join("sandbox.db"));
-    let left = bookings(&home);
+    let left = home.list("sandbox bookings").len();
     assert!(left >= 6, "{left} of 18 are left");
 }
 
@@ -125,5 +120,5 @@ fn after_reset_sandboxs_files_hold_nothing_of_guest() {
     home.ok(["sandbox", "reset", "--quiet"]);
     assert_eq!(places(), [false, false]);
     home.booked("ven_confirms", &[], 0);
-    assert_eq!(bookings(&home), 1);
+    assert_eq!(home.list("sandbox bookings").len(), 1);
 }

@@ -72,22 +72,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn expression_that_is_none_is_refused_before_anything_is_sent() {
-        for source in [
-            "}",
-            ".id |",
-            "nonsense",
-            "$id",
-            "halt",
-            "input",
-            "import \"x\" as $x; $x",
-            "include \"x\"; .",
-        ] {
-            assert_eq!(Filter::parse(source, &[]).err().unwrap().exit, Exit::Usage, "{source}");
-        }
-    }
-
-    #[test]
     fn filter_prints_strings_with_visible_control_characters() {
         assert_eq!(output_line(r#""bk_1""#), "bk_1\n");
         assert_eq!(output_line(r#""\u001b[31m""#), "\\u{1b}[31m\n");
