@@ -25,13 +25,6 @@ fn status(home: &Home) -> serde_json::Value {
     status["profiles"][0].clone()
 }
 
-fn files_hold(home: &Home, part: &str) -> bool {
-    let files = std::fs::read_dir(home.path()).into_iter().flatten();
-    files
-        .map(|file| std::fs::read(file.unwrap().path()).unwrap())
-        .any(|bytes| String::from_utf8_lossy(&bytes).contains(part))
-}
-
 /// "`--storage file` (0600, by choice, never in silence)" (command line, Environment)
 #[test]
 fn a_key_in_the_file_is_used_and_its_owners_alone() {
@@ -106,13 +99,13 @@ fn a_logout_leaves_nothing_of_the_secrets() {
     let both = ["--webhook-secret-stdin", "--storage", "file"];
     login(&home, served.base_url(), &both, &format!("{KEY}\nwhsec_0123456789\n")).exits(0);
     assert_eq!(status(&home)["webhook_secret"], "file");
-    assert!(files_hold(&home, KEY) && files_hold(&home, "whsec_0123456789"));
+    assert!(home.files_hold("", KEY) && home.files_hold("", "whsec_0123456789"));
     let logout = ["auth", "logout", "--profile", "t"];
     home.ok(logout).says("removed the stored API key and webhook secret of profile t");
     home.ok(logout).says("nothing was stored for profile t");
     let left = home.json("auth logout --profile t");
     holds!(left["profiles"][0], {"name": "t", "current": true, "source": "none"});
-    assert!(!files_hold(&home, KEY) && !files_hold(&home, "whsec_0123456789"));
+    assert!(!home.files_hold("", KEY) && !home.files_hold("", "whsec_0123456789"));
     home.refuses("status --profile t", 4, "no_key");
     // The first service that is logged in to is the one that commands use.
     assert_eq!(home.json("profile show")["current"], true);
@@ -125,7 +118,7 @@ fn a_removed_profile_takes_its_key_with_it() {
     let served = Served::start();
     let home = logged_in(&served);
     home.ok(["profile", "remove", "t", "--yes"]);
-    assert!(!files_hold(&home, KEY));
+    assert!(!home.files_hold("", KEY));
 }
 
 #[test]

@@ -19,15 +19,6 @@ fn statuses(home: &Home) -> Vec<String> {
     bookings.iter().map(|it| text(it, "status")).collect()
 }
 
-/// Whether a text is anywhere in the journal's files.
-pub(crate) fn journal_holds(home: &Home, part: &str) -> bool {
-    let files = fs::read_dir(home.path()).unwrap().map(Result::unwrap);
-    let files = files.filter(|file| file.file_name().to_string_lossy().starts_with("journal.db"));
-    files
-        .map(|file| fs::read(file.path()).unwrap())
-        .any(|bytes| bytes.windows(part.len()).any(|it| it == part.as_bytes()))
-}
-
 fn forget(home: &Home, more: &[&str]) -> Output {
     home.run(["bookings", "forget", "--json"].iter().chain(more))
 }
@@ -70,8 +61,7 @@ fn the_list_follows_what_is_done_and_shown() {
 /// Errors: 404)
 #[test]
 fn organizations_open_bookings_are_listed_whoever_made_them() {
-    let served = Served::start();
-    let other = served.home();
+    let (served, other) = Served::with_home();
     let open = other.booked("ven_otp", &[], 10);
     other.booked("ven_confirms", &[], 0);
     let home = served.home();
@@ -185,7 +175,7 @@ fn another_services_bookings_are_not_listed_and_not_forgotten() {
     forget(&there, &[&id]).refused(6, "not_found");
     let all = forget(&there, &["--before", "2100-01-01", "--yes"]).exits(0);
     assert_eq!(all.json()["forgotten"], 0);
-    assert!(journal_holds(&there, "Ada Lovelace"));
+    assert!(there.files_hold("journal.db", "Ada Lovelace"));
 }
 
 #[test]
@@ -194,10 +184,12 @@ fn forgotten_guest_is_nowhere_in_file() {
     let key = ["--idempotency-key", "dinner-1"];
     let guest = [&["--email", "ada@canary.example"], &key[..]].concat();
     let id = home.booked("ven_confirms", &guest, 0);
-    assert!(journal_holds(&home, "Ada Lovelace") && journal_holds(&home, "canary"));
+    assert!(
+        home.files_hold("journal.db", "Ada Lovelace") && home.files_hold("journal.db", "canary")
+    );
     let forgotten = forget(&home, &[&id]).exits(0).json();
     assert_eq!(forgotten, json!({"forgotten": 1, "unresolved": 0}));
-    assert!(!journal_holds(&home, "Lovelace") && !journal_holds(&home, "canary"));
+    assert!(!home.files_hold("journal.db", "Lovelace") && !home.files_hold("journal.db", "canary"));
     assert_eq!(listed(&home, &[]).len(), 0);
     let again = forget(&home, &[&id]).exits(0).says("deleted before");
     assert_eq!(again.json()["forgotten"], 0);
@@ -207,7 +199,7 @@ fn forgotten_guest_is_nowhere_in_file() {
     home.book("ven_otp", &["--idempotency-key", "dinner-1"]).refused(7, "another_booking");
     let resumed = home.ok(["attempts", "resume", "dinner-1", "--json"]);
     assert_eq!(text(&resumed.json(), "id"), id);
-    assert!(!journal_holds(&home, "Lovelace"));
+    assert!(!home.files_hold("journal.db", "Lovelace"));
     assert_eq!(home.booked("ven_confirms", &guest, 0), id);
 }
 
@@ -233,7 +225,7 @@ fn forgetting_many_wants_a_yes_off_a_terminal() {
     let before = ["--before", "tomorrow"];
     let error = forget(&home, &before).refused(2, "usage");
     has(&error, "hint", "--yes");
-    assert!(journal_holds(&home, "Ada Lovelace"));
+    assert!(home.files_hold("journal.db", "Ada Lovelace"));
     forget(&home, &[&before[..], &["--yes"]].concat()).exits(0);
     // Where nothing is meant, nothing is asked.
     assert_eq!(forget(&home, &before).exits(0).json()["forgotten"], 0);
@@ -247,21 +239,21 @@ fn retention_is_read_from_file_profile_and_flag() {
     let home = Home::new().configured("retention = '0'\n");
     let id = home.booked("ven_confirms", &[], 0);
     assert_eq!(listed(&home, &[]), [json!({"id": id, "object": "booking", "status": "confirmed"})]);
-    assert!(!journal_holds(&home, "Lovelace"));
+    assert!(!home.files_hold("journal.db", "Lovelace"));
     // What is seen later does not bring the guest back.
     home.ok(["cancel", &id, "--yes"]);
     assert_eq!(listed(&home, &[]), [json!({"id": id, "object": "booking", "status": "cancelled"})]);
-    assert!(!journal_holds(&home, "Lovelace"));
+    assert!(!home.files_hold("journal.db", "Lovelace"));
     // The flag goes before the file.
     home.booked("ven_confirms", &["--retention", "1d"], 0);
-    assert!(journal_holds(&home, "Lovelace"));
+    assert!(home.files_hold("journal.db", "Lovelace"));
     home.book("ven_confirms", &["--name", "Grace Hopper"]).exits(2);
     let other = ["--slot", "slot_x", "--tz", "UTC", "--retention", "0"];
     let other = other.iter().chain(&["--idempotency-key", "refused"]);
     home.book("ven_confirms", &other.copied().collect::<Vec<_>>()).exits(12);
     home.refuses("attempts resume refused", 7, "http_409");
     // A booking request that is refused forgets too, itself included.
-    assert!(!journal_holds(&home, "Lovelace"));
+    assert!(!home.files_hold("journal.db", "Lovelace"));
     for wrong in ["90", "soon", "-1d"] {
         home.book("ven_confirms", &["--retention", wrong]).exits(2);
     }
@@ -274,7 +266,7 @@ fn retention_is_read_from_file_profile_and_flag() {
         "customer": {"name": "Ada Lovelace"},
     });
     home.feed(["batch", "-", "--name", "b", "--retention", "0"], &row.to_string()).exits(0);
-    assert!(!journal_holds(&home, "Lovelace"));
+    assert!(!home.files_hold("journal.db", "Lovelace"));
     assert_eq!(listed(&home, &[]).len(), 1);
     let served = Served::start();
     let home =
@@ -283,7 +275,7 @@ fn retention_is_read_from_file_profile_and_flag() {
     let add = add.iter().chain(&["retention=36h", "--json"]);
     assert_eq!(home.ok(add).json()["retention"], "36h");
     home.booked("ven_confirms", &["--profile", "it"], 0);
-    assert!(journal_holds(&home, "Lovelace"));
+    assert!(home.files_hold("journal.db", "Lovelace"));
 }
 
 /// What is deleted does not come back, so a computer whose clock is ahead by months goes by the
@@ -303,9 +295,9 @@ fn a_clock_that_is_ahead_of_the_services_ends_no_retention() {
     };
     book("Ada Lovelace", "90d");
     book("Grace Hopper", "1ms");
-    assert!(journal_holds(&home, "Ada Lovelace"));
+    assert!(home.files_hold("journal.db", "Ada Lovelace"));
     book("Emmy Noether", "1ms");
-    assert!(!journal_holds(&home, "Ada Lovelace"));
+    assert!(!home.files_hold("journal.db", "Ada Lovelace"));
 }
 
 /// Every booking request is written and every booking kept, whoever lists and forgets meanwhile.

@@ -6,9 +6,9 @@ use serde_json::json;
 
 use crate::harness::{Home, Reply, Running, SOON, Scripted, Served, fifo, has, holds, text, words};
 
-/// Answers whatever comes with a document.
-fn anything() -> Scripted {
-    Scripted::start(|_| Reply::json(200, &json!({"ok": true})))
+/// Answers whatever comes with a document; a home that talks to it.
+fn anything() -> (Scripted, Home) {
+    Scripted::with_home(|_| Reply::json(200, &json!({"ok": true})))
 }
 
 fn home_of(server: &Scripted) -> Home {
@@ -17,8 +17,7 @@ fn home_of(server: &Scripted) -> Home {
 
 #[test]
 fn fields_are_typed_or_raw_and_make_the_body() {
-    let server = anything();
-    let home = home_of(&server);
+    let (server, home) = anything();
     std::fs::write(home.folder().join("note.txt"), "from a file").unwrap();
     let fields = words(
         "api post /v1/x -F n=1 -F yes=true -F none=null -F 'text=two words' -F \
@@ -41,8 +40,7 @@ fn fields_are_typed_or_raw_and_make_the_body() {
 
 #[test]
 fn a_body_comes_from_a_file_or_standard_input_as_it_stands() {
-    let server = anything();
-    let home = home_of(&server);
+    let (server, home) = anything();
     let body = r#"{"zebra":1,"a":[1,2],"é":null}"#;
     std::fs::write(home.folder().join("body.json"), body).unwrap();
     home.ok(["api", "POST", "/v1/x", "--input", "body.json"]);
@@ -128,8 +126,7 @@ fn an_interrupted_write_is_never_said_to_have_changed_nothing() {
 /// "every wait … ends within 200 ms of Ctrl-C" (design)
 #[test]
 fn a_body_that_never_comes_is_no_trap() {
-    let server = anything();
-    let home = home_of(&server);
+    let (server, home) = anything();
     fifo(&home.folder().join("fifo"));
     for line in [
         "api POST /v1/x --input -",
@@ -152,8 +149,7 @@ fn a_body_that_never_comes_is_no_trap() {
 
 #[test]
 fn a_file_without_end_is_refused_in_a_sentence() {
-    let server = anything();
-    let home = home_of(&server);
+    let (server, home) = anything();
     for line in [
         "api POST /v1/x --input /dev/zero",
         "api POST /v1/x -F a=@/dev/zero",
@@ -169,8 +165,7 @@ fn a_file_without_end_is_refused_in_a_sentence() {
 /// Environment)
 #[test]
 fn the_key_cannot_be_given_nor_led_elsewhere() {
-    let server = anything();
-    let home = home_of(&server);
+    let (server, home) = anything();
     for path in ["https://evil.example/v1/", "/v1/../sandbox/reset"] {
         home.run(["api", "GET", path, "--json"]).refused(2, "usage");
     }
@@ -240,7 +235,7 @@ fn a_read_only_profile_sends_no_write() {
             .with("BOOKCTL_PROFILE", "support")
             .with("BOOKCTL_API_KEY", "sk_live_sandbox")
     };
-    let server = anything();
+    let (server, _) = anything();
     let home = read_only(server.base_url());
     for line in [
         "api POST /v1/bookings",
@@ -278,8 +273,7 @@ fn a_read_only_profile_sends_no_write() {
 /// "where this page is silent, do what a user of `gh` … would expect" (command line)
 #[test]
 fn brackets_in_fields_name_nest_and_fields_of_get_are_its_query() {
-    let server = anything();
-    let home = home_of(&server);
+    let (server, home) = anything();
     let fields = ["-F", "customer[name]=Ada", "-F", "n=2", "-f", "tags[]=7"];
     let call = ["api", "POST", "/v1/x"];
     home.ok(call.iter().chain(&fields));

@@ -136,8 +136,7 @@ fn a_letter_at_the_card_runs_the_same_command_and_comes_back() {
 /// Paces are a tenth of a person's: what is shown here within a second is shown within ten.
 #[test]
 fn the_open_card_shows_what_another_computer_has_done() {
-    let server = Served::start();
-    let home = Home::pointing_to(server.base_url(), "sk_live_sandbox");
+    let (server, home) = Served::with_home();
     let colleague = Home::pointing_to(server.base_url(), "sk_live_sandbox");
     let id = home.booked("ven_confirms", &[], 0);
     home.book("ven_otp", &[]).exits(10);
@@ -169,8 +168,7 @@ fn the_open_card_shows_what_another_computer_has_done() {
 /// Support has a profile that only reads.
 #[test]
 fn a_desk_that_only_reads_offers_no_writes() {
-    let server = Served::start();
-    let home = Home::pointing_to(server.base_url(), "sk_live_sandbox");
+    let (server, home) = Served::with_home();
     home.booked("ven_confirms", &[], 0);
     let id = home.booked("ven_otp", &[], 10);
     let reads = home.with_profile("shop", server.base_url(), "read_only = true\n");

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::bookings::journal_holds;
 use crate::harness::listening::{Listening, deliver, event, home_without_a_service};
 use crate::harness::{Home, Key, Reply, Scripted, Served, Terminal, each, has, text};
 
@@ -93,8 +92,7 @@ fn document_says_whether_there_is_more() {
 
 #[test]
 fn booking_shown_is_found_as_well() {
-    let served = Served::start();
-    let other = served.home();
+    let (served, other) = Served::with_home();
     let [ada, eve] = ["Ada Lovelace", "Eve Other"]
         .map(|name| booked(&other, "ven_confirms", "fri 18:00", &["--name", name], 0));
     let home = served.home();
@@ -138,7 +136,7 @@ fn of_guest_forgotten_nothing_is_left_in_what_is_searched() {
     home.ok(["bookings", "forget", &muller]);
     assert_eq!(found(&home, &["muller"]), [] as [&str; 0]);
     for part in ["jurgen muller", "Müller", "canary", "442079460018"] {
-        assert!(!journal_holds(&home, part), "{part}");
+        assert!(!home.files_hold("journal.db", part), "{part}");
     }
     // The same where a retention ends with the next booking.
     assert_eq!(found(&home, &["lovelace"]).len(), 1);
@@ -147,7 +145,7 @@ fn of_guest_forgotten_nothing_is_left_in_what_is_searched() {
     booked(&home, "ven_confirms", "sun 18:00", &hopper, 0);
     for part in ["lovelace", "Lovelace", "hopper", "Hopper"] {
         assert_eq!(found(&home, &[part]), [] as [&str; 0]);
-        assert!(!journal_holds(&home, part), "{part}");
+        assert!(!home.files_hold("journal.db", part), "{part}");
     }
     assert_eq!(found(&home, &[]).len(), 3);
 }

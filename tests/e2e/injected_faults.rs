@@ -170,8 +170,7 @@ fn a_control_refuses_a_field_that_it_does_not_know() {
 
 #[test]
 fn a_fault_that_always_happens_ends_when_it_is_removed() {
-    let server = Served::unlimited();
-    let home = server.home();
+    let (server, home) = Served::unlimited_with_home();
     let added = home.json("sandbox faults add --preset rate_limited");
     let refused = exchange(server.base_url(), "GET", "/v1/", &[], "");
     assert_eq!(refused.status(), 429);

@@ -147,8 +147,7 @@ fn removed_organization_leaves_nothing_and_its_keys_are_refused() {
 
 #[test]
 fn the_command_adds_lists_and_removes_organizations() {
-    let server = Served::start();
-    let home = server.home();
+    let (server, home) = Served::with_home();
     let organization = |words: &[&str]| {
         let command = ["sandbox", "organization"].iter().chain(words);
         home.ok(command)

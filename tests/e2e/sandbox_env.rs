@@ -11,8 +11,7 @@ fn sandbox(home: &Home, words: &[&str]) -> Output {
 
 #[test]
 fn the_variables_of_a_served_sandbox_are_lines_for_the_shell() {
-    let server = Served::start();
-    let home = server.home();
+    let (server, home) = Served::with_home();
     // On Windows the lines are for PowerShell unless another shell is named.
     let env: &[&str] = match cfg!(windows) {
         true => &["env", "--shell", "bash"],

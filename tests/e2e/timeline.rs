@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::bookings::journal_holds;
 use crate::harness::listening::{Courier, Listening, SECRET};
 use crate::harness::{Home, Reply, Scripted, each, holds, text, words};
 
@@ -79,7 +78,10 @@ fn each_write_is_told_with_its_result_and_without_its_secret() {
     holds!(writes[1], {"write": "abort", "outcome": "unknown"});
     assert!(writes[1]["pause"]["amount"].is_number(), "{told}");
     assert!(writes[1]["pause"]["reference"]["approval_id"].is_string(), "{told}");
-    assert!(!told.to_string().contains("wrong_answer") && !journal_holds(&home, "wrong_answer"));
+    assert!(
+        !told.to_string().contains("wrong_answer")
+            && !home.files_hold("journal.db", "wrong_answer")
+    );
     // A person reads the card, then the timeline; a ticket has both.
     let page = home.ok(["show", &id, "--timeline"]);
     page.shows("Ada Lovelace");
@@ -90,7 +92,7 @@ fn each_write_is_told_with_its_result_and_without_its_secret() {
     ticket.shows("- guest: Ada Lovelace");
     ticket.shows("end of the payment: the result is unknown · 46.00 EUR");
     home.ok(["bookings", "forget", &id, "--yes"]);
-    assert!(!journal_holds(&home, "approval_id"));
+    assert!(!home.files_hold("journal.db", "approval_id"));
 }
 
 /// A request without an answer, sent again by `attempts resume`.

@@ -74,6 +74,14 @@ impl Home {
         self.folder.path()
     }
 
+    /// Whether a text is anywhere in the files of `BOOKCTL_HOME` whose names begin so.
+    pub(crate) fn files_hold(&self, begin: &str, part: &str) -> bool {
+        let files = std::fs::read_dir(self.path()).into_iter().flatten().map(Result::unwrap);
+        let mut files = files.filter(|it| it.file_name().to_string_lossy().starts_with(begin));
+        let holds = |bytes: &[u8]| bytes.windows(part.len()).any(|it| it == part.as_bytes());
+        files.any(|file| holds(&std::fs::read(file.path()).unwrap()))
+    }
+
     /// Whether the test set this variable.
     pub(super) fn sets(&self, name: &str) -> bool {
         self.variables.iter().any(|(known, _)| known == name)
