@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::harness::{
-    Home, Output, Running, Served, SystemCall, random, run_injected, run_traced, strace, text,
-    words,
+    Home, Output, Running, Served, SystemCall, random, run_injected, run_traced, strace_is_missing,
+    text, words,
 };
 use crate::promise::{Intent, Kept, all_cases, attempts, sample_around, try_each};
 
@@ -65,7 +65,9 @@ fn kill_each(
     kept: impl Fn(&Served, &Scene, &Output) -> Kept + Sync,
     expected: &[Kept],
 ) {
-    let Some(()) = strace() else { return };
+    if strace_is_missing() {
+        return;
+    }
     let calls = worth_killing(prepare(&Served::unlimited(), 0).calls(), stride);
     let ways = try_each(what, 4, &calls, |served, number, call| {
         let scene = prepare(served, number);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::harness::{
     Act, Gate, Home, Misbehaving, Output, Running, Stopped, SystemCall, run_injected, run_traced,
-    strace, text,
+    strace_is_missing, text,
 };
 use crate::promise::{Kept, all_cases, sample_around, try_each_alone};
 use crate::two_runs::{booking, home};
@@ -110,7 +110,9 @@ fn held_first(told: Told, forgets: bool) -> (Misbehaving, Home, Running, Gate) {
 #[test]
 #[ignore = "samples of every moment take minutes"]
 fn booking_killed_beside_a_held_one_of_its_key_loses_nothing() {
-    let Some(()) = strace() else { return };
+    if strace_is_missing() {
+        return;
+    }
     let (_service, home, first, gate) = held_first(Told::Made, false);
     let (output, calls) = run_traced(&home, booking(KEY, &[]), &[]);
     output.exits(0);
@@ -150,7 +152,9 @@ const THEN: [Then; 3] = [Then::GoesOn, Then::IsKilled, Then::IsKilledMeanwhile];
 #[test]
 #[ignore = "samples of every moment take minutes"]
 fn booking_stopped_beside_a_running_one_loses_nothing() {
-    let Some(()) = strace() else { return };
+    if strace_is_missing() {
+        return;
+    }
     let service = Misbehaving::start(|_| Act::proper());
     let alone = home(&service, false);
     let (output, calls) = run_traced(&alone, booking(KEY, &[]), &[]);

@@ -4,7 +4,8 @@
 use std::time::Instant;
 
 use crate::harness::{
-    Home, Proxy, SOON, Served, Spoil, run_injected, run_traced, skipped, strace, text, words,
+    Home, Proxy, SOON, Served, Spoil, run_injected, run_traced, skipped, strace_is_missing, text,
+    words,
 };
 use crate::promise::{Intent, Kept, attempts, sample, try_each};
 
@@ -31,7 +32,9 @@ fn says_what_there_is(home: &Home, intent: &Intent, served: &Served, stderr: &st
 #[test]
 #[ignore = "samples of every moment take minutes"]
 fn create_interrupted_at_any_system_call_says_how_to_go_on() {
-    let Some(()) = strace() else { return };
+    if strace_is_missing() {
+        return;
+    }
     let served = Served::unlimited();
     let (output, calls) = run_traced(&served.home(), Intent::number(0).arguments(), &[]);
     output.exits(0);

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::harness::{Home, Proxy, Served, Spoil, run_traced, strace};
+use crate::harness::{Home, Proxy, Served, Spoil, run_traced, strace_is_missing};
 use crate::promise::{Intent, Kept, sample, try_each};
 
 /// Most cases wait for the pauses between tries, not for the machine.
@@ -185,7 +185,9 @@ fn answer_odd_and_whole_or_that_drips_is_success_on_first_try() {
 /// The intent is on the disk before the first byte leaves: the order of the calls shows it.
 #[test]
 fn the_intent_is_synced_before_the_request_leaves() {
-    let Some(()) = strace() else { return };
+    if strace_is_missing() {
+        return;
+    }
     let (_served, home) = Served::unlimited_with_home();
     let (output, calls) = run_traced(&home, Intent::number(0).arguments(), &[]);
     output.exits(0);

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::harness::{
     Act, Disk, Home, Misbehaving, Output, Step, SystemCall, run_recorded_injected, run_traced,
-    strace, text,
+    strace_is_missing, text,
 };
 use crate::promise::{Kept, sample_around, try_each_alone};
 use crate::two_runs::{booking, home};
@@ -109,7 +109,9 @@ fn may_fail(call: &SystemCall, folder: &str) -> bool {
 #[test]
 #[ignore = "samples of every moment take minutes"]
 fn any_failed_file_call_sends_nothing_without_a_durable_record() {
-    let Some(()) = strace() else { return };
+    if strace_is_missing() {
+        return;
+    }
     let codes = documented_codes();
     // SQLite goes on where it cannot open a folder to sync it.
     let opens_the_folder =

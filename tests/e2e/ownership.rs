@@ -15,13 +15,13 @@ use crate::harness::{Home, Output, Reply, Running, Scripted, skipped, text, word
 /// Another user, who need not have a name.
 const SOMEBODY: u32 = 1234;
 
-/// Whether files may be given away: only root may.
-fn to_give_away() -> Option<()> {
+/// Only root may give files away.
+fn may_not_give_files_away() -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root {
         skipped("only root can make files that another user owns");
     }
-    is_root.then_some(())
+    !is_root
 }
 
 fn give_away(path: &Path) {
@@ -67,7 +67,9 @@ fn refuses(output: Output, path: &Path) {
 #[test]
 #[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn a_key_is_not_sent_where_a_configuration_of_another_user_says() {
-    let Some(()) = to_give_away() else { return };
+    if may_not_give_files_away() {
+        return;
+    }
     let sink = sink();
     let home = Home::new().with("BOOKCTL_API_KEY", "sk_live_of_the_victim");
     let file = home.path().join("config.toml");
@@ -87,7 +89,9 @@ fn a_key_is_not_sent_where_a_configuration_of_another_user_says() {
 #[test]
 #[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn no_file_of_another_user_in_a_home_is_used() {
-    let Some(()) = to_give_away() else { return };
+    if may_not_give_files_away() {
+        return;
+    }
     for (name, line) in [
         ("config.toml", "profile list --json"),
         ("config.toml.lock", ADD),
@@ -133,7 +137,9 @@ pub(crate) fn place_of_a_listener(home: &Home) -> PathBuf {
 #[test]
 #[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn a_home_that_another_user_owns_is_not_used() {
-    let Some(()) = to_give_away() else { return };
+    if may_not_give_files_away() {
+        return;
+    }
     for line in ["status --json", BOOKING, "attempts --json"] {
         let home = Home::new();
         fs::create_dir_all(home.path()).unwrap();
@@ -147,7 +153,9 @@ fn a_home_that_another_user_owns_is_not_used() {
 #[test]
 #[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn files_of_another_user_in_the_platforms_folders_are_not_used() {
-    let Some(()) = to_give_away() else { return };
+    if may_not_give_files_away() {
+        return;
+    }
     for (name, line) in [
         (".config/bookctl/config.toml", "status --json"),
         (".local/state/bookctl/journal.db", BOOKING),
@@ -192,7 +200,9 @@ fn configuration_link_of_ones_own_is_read_and_changed() {
 #[test]
 #[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn a_link_of_another_user_is_not_followed() {
-    let Some(()) = to_give_away() else { return };
+    if may_not_give_files_away() {
+        return;
+    }
     let home = Home::new();
     let (file, link) = (home.folder().join("own"), home.path().join("config.toml"));
     make(&file, "[profiles.p]\nbase_url = 'https://a.example'\n");
@@ -212,7 +222,9 @@ fn a_link_of_another_user_is_not_followed() {
 #[test]
 #[ignore = "needs root: it mounts a disk, or makes another user's files"]
 fn a_configuration_of_root_is_used_by_any_user() {
-    let Some(()) = to_give_away() else { return };
+    if may_not_give_files_away() {
+        return;
+    }
     let home = Home::new().configured("[profiles.shared]\nbase_url = 'https://a.example'\n");
     for folder in [home.folder(), &home.path()] {
         fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();

@@ -2,7 +2,7 @@
 //! "Before the first byte of a create leaves, the journal holds (synced) the idempotency key"
 //! (design, What must never happen)
 
-use crate::harness::{Disk, Home, Served, Step, run_recorded, strace, text};
+use crate::harness::{Disk, Home, Served, Step, run_recorded, strace_is_missing, text};
 use crate::promise::{Intent, Kept, all_cases, attempts, sample_around, try_each};
 
 /// A moment of a recorded create, and what chance leaves of what was not synced then.
@@ -43,7 +43,9 @@ fn sent_booking_request_survives_a_power_cut_at_any_moment() {
 }
 
 fn power_cuts(what: &str, prepare: impl Fn(&Home)) {
-    let Some(()) = strace() else { return };
+    if strace_is_missing() {
+        return;
+    }
     let served = Served::unlimited();
     let intent = Intent::number(0);
     let recorded = served.home();

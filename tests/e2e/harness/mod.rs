@@ -54,7 +54,7 @@ pub(crate) use running::{Output, Running};
 pub(crate) use scripted::{Reply, Request, Scripted};
 pub(crate) use served::Served;
 #[cfg(unix)]
-pub(crate) use strace::{Stopped, SystemCall, run_injected, run_traced, strace};
+pub(crate) use strace::{Stopped, SystemCall, run_injected, run_traced, strace_is_missing};
 #[cfg(unix)]
 pub(crate) use terminal::{Ended, Key, Styled, Terminal};
 #[cfg(unix)]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::{HANG, Home, Output, Running, skipped};
 
 /// Whether processes may be traced here; where not, a test says so and has nothing to prove.
-pub(crate) fn strace() -> Option<()> {
+pub(crate) fn strace_is_missing() -> bool {
     static WORKS: OnceLock<bool> = OnceLock::new();
     let works = *WORKS.get_or_init(|| {
         let mut tried = Command::new("strace");
@@ -21,7 +21,7 @@ pub(crate) fn strace() -> Option<()> {
     if !works {
         skipped("strace is not there, or may not trace");
     }
-    works.then_some(())
+    !works
 }
 
 /// A system call of a traced run.
