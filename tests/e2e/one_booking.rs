@@ -147,15 +147,18 @@ fn response_with_id_and_status_alone_is_no_booking() {
     for response in [
         json!({"id": "req_1", "status": "error", "message": "upstream timeout"}),
         json!({"id": "req_1", "status": "failed", "error": "slot_taken"}),
-        json!({"id": "bk_1", "status": "confirmed"}),
+        json!({"id": "bk_1", "status": "confirmed", "object": null}),
+        json!({"id": "req_1", "status": "confirmed", "object": "error"}),
         json!({"id": "req_1", "status": "confirmed", "provider": "gateway"}),
         json!({"id": "req_1", "status": "failed", "provider": "gateway", "error_code": "timeout"}),
     ] {
         settles_nothing(200, response);
     }
-    let sparse = json!({"id": "bk_1", "status": "confirmed", "datetime": SLOT_TIME});
-    let server = creating(move |_| Reply::json(200, &sparse));
-    book(&home(&server), &[]).exits(0);
+    for (field, value) in [("datetime", json!(SLOT_TIME)), ("customer", json!({"name": "Ada"}))] {
+        let sparse = json!({"id": "bk_1", "status": "confirmed", field: value});
+        let server = creating(move |_| Reply::json(200, &sparse));
+        book(&home(&server), &[]).exits(0);
+    }
 }
 
 /// "The service keeps one booking for a key" (spec, Limits 7): it cannot be that of two.

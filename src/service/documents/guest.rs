@@ -91,3 +91,23 @@ pub(super) fn guest_mark(field: &str, text: &str) -> String {
         _ => text.trim().to_lowercase(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_masked_or_shortened_on_either_side_is_compared_by_the_rest() {
+        let full = "Ada Lovelace";
+        for (wanted, name, is_same) in [
+            ("A. Lovelace", full, true),
+            ("Ad* Lovelace", full, true),
+            ("B. Lovelace", full, false),
+            ("A. Lovelace", "B. Lovelace", false),
+        ] {
+            let found = name_agreement(wanted, name);
+            assert_eq!(found == Agreement::Same, is_same, "{wanted} {name}");
+        }
+        assert_eq!(email_agreement("a***@x.example", "ada@x.example"), Agreement::NotShown);
+    }
+}
