@@ -34,8 +34,7 @@ impl App {
             headers.push((name.to_owned(), value));
         };
         if let Some((secret, most)) = &self.signing {
-            let service = &self.dialect.service_name;
-            set(&format!("{service}-Delivery-Attempt"), delivery.attempt.to_string());
+            set(&self.dialect.attempt_header(), delivery.attempt.to_string());
             if now.duration_since(delivery.received_at) > *most {
                 let signature = sign(secret, now.as_second(), &delivery.body);
                 set(&self.dialect.signature_header(), signature);

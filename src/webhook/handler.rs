@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use crate::outcome::Result;
 use crate::platform::http_client::{self, header_fields};
 use crate::secrets::register_secret;
+use crate::service::mapping::Dialect;
 
 /// How long a handler may take to respond ("Events", 6).
 pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
@@ -28,6 +29,14 @@ pub(crate) type Trace = fn(&str);
 /// A header's name and value. Values are bytes; each is the character U+0000 to U+00FF of that
 /// number, so that no byte is lost in a string.
 pub(crate) type HeaderLine = (String, String);
+
+/// The headers of an event that is sent for the first time; a forged one may have no signature.
+pub(crate) fn first_headers(dialect: &Dialect, signature: Option<&str>) -> Vec<HeaderLine> {
+    let signature = signature.map(|value| (dialect.signature_header(), value));
+    let rest = [(dialect.attempt_header(), "1"), ("Content-Type".to_owned(), "application/json")];
+    let headers = signature.into_iter().chain(rest);
+    headers.map(|(name, value)| (name, value.to_owned())).collect()
+}
 
 /// Parses an http or https URL without user, password and fragment.
 pub(crate) fn endpoint(text: &str) -> Result<Url, String> {

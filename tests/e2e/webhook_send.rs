@@ -27,6 +27,7 @@ fn an_event_of_each_kind_is_posted_and_its_signature_verifies() {
         let request = consumer.requests().pop().unwrap();
         assert!(request.is("POST", "/hooks?x=1"));
         assert_eq!(request.header("content-type"), Some("application/json"));
+        assert_eq!(request.header("booking-delivery-attempt"), Some("1"));
         assert_eq!(request.json(), sent["event"]);
         assert_eq!(request.json()["type"], Value::from(kind));
         let header = request.header("booking-signature").unwrap();
@@ -194,6 +195,8 @@ fn verbose_shows_what_was_sent_to_handler_and_what_it_answered() {
     let output = home_with_the_secret().run(["webhook", "drill", "-v", &to]);
     let posted = output.stderr.matches("> POST ").count();
     assert_eq!(posted, consumer.requests().len() - 1, "{output}");
+    let first = output.stderr.matches("> Booking-Delivery-Attempt: 1\n").count();
+    assert_eq!(first, posted, "{output}");
     output.tells(" more bytes");
     let home = home_without_a_service();
     let body = event("evt_1", "booking.created", "bk_1", "confirmed");

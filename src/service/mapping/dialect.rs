@@ -146,6 +146,10 @@ impl Dialect {
     pub(crate) fn signature_header(&self) -> String {
         signature_header(&self.service_name)
     }
+
+    pub(crate) fn attempt_header(&self) -> String {
+        format!("{}-Delivery-Attempt", self.service_name)
+    }
 }
 
 /// The names that differ from the defaults.

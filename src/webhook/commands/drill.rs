@@ -110,12 +110,11 @@ async fn run_checks(
     checks: &[DrillCheck],
     handler: &Handler,
 ) -> Result<Vec<Finding>> {
-    let name = facts.dialect().signature_header();
     let progress = ui.out.progress("");
     let mut findings = Vec::new();
     for (check, number) in checks.iter().zip(1..) {
         progress.say(&format!("{number} of {}: {}", checks.len(), check.name));
-        let reactions = check.run(handler, &name).await;
+        let reactions = check.run(handler, facts.dialect()).await;
         if let (1, Err(why)) = (number, &reactions[0].outcome) {
             return Err(no_response(why, &handler.url));
         }

@@ -16,7 +16,7 @@ use crate::service::documents::booking::Booking;
 use crate::service::documents::field::{Field, field};
 use crate::terminal::output::{Draw, Page, Tone};
 use crate::terminal::view::RequestView;
-use crate::webhook::handler::{beginning, endpoint};
+use crate::webhook::handler::{beginning, endpoint, first_headers};
 use crate::webhook::reporter::ForwardAttempt;
 use crate::webhook::sample_event::{KINDS, SampleEvent};
 use crate::webhook::signature;
@@ -73,10 +73,7 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
     let body = event.body();
     let time = args.timestamp.unwrap_or_else(|| now.as_second());
     let signature = signature::sign(secrets.signing(), time, &body);
-    let headers = vec![
-        (api.facts.dialect().signature_header(), signature.clone()),
-        ("Content-Type".to_owned(), "application/json".to_owned()),
-    ];
+    let headers = first_headers(api.facts.dialect(), Some(&signature));
     if args.dry_run {
         return ui.emit(&RequestView::new(Call::post(args.to.as_str(), event.document), headers));
     }

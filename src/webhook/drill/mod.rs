@@ -9,7 +9,8 @@ use futures_util::stream::{self, StreamExt};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::handler::{Handler, HandlerVerdict, NoReply};
+use super::handler::{Handler, HandlerVerdict, NoReply, first_headers};
+use crate::service::mapping::Dialect;
 
 #[derive(Debug, Default)]
 pub(crate) struct DrillCheck {
@@ -35,14 +36,11 @@ pub(crate) struct Delivery {
 }
 
 impl DrillCheck {
-    /// Sends the deliveries, with the signature in the header of this name; returns the responses
-    /// in the same order.
-    pub(crate) async fn run(&self, handler: &Handler, name: &str) -> Vec<HandlerVerdict> {
+    /// Sends the deliveries; returns the responses in the same order.
+    pub(crate) async fn run(&self, handler: &Handler, dialect: &Dialect) -> Vec<HandlerVerdict> {
         let at_once = self.deliveries.iter().filter(|it| it.at_once).count();
         let posts = stream::iter(&self.deliveries).map(|delivery| async move {
-            let signature = delivery.signature.clone();
-            let mut headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
-            headers.extend(signature.map(|value| (name.to_owned(), value)));
+            let headers = first_headers(dialect, delivery.signature.as_deref());
             handler.post(&headers, &delivery.body).await
         });
         posts.buffered(at_once.max(1)).collect().await
