@@ -73,7 +73,7 @@ fn the_organization_is_shown_and_changed_field_by_field() {
     let other = home.json("sandbox organization --organization other -F billing=false");
     assert_eq!(other["billing"], false);
     assert_eq!(document(&home, &["organization"])["billing"], true);
-    for wrong in ["billing=maybe", "nonsense=1"] {
+    for wrong in ["billing=maybe", "nonsense=1", "webhook_secret=two words"] {
         let command = ["sandbox", "organization", "-F", wrong, "--json"];
         home.run(command).exits(12).error();
     }

@@ -72,7 +72,7 @@ fn har_file_that_another_sandbox_is_writing_is_refused() {
     let (home, file, name) = place("two.har");
     let first = Served::with(&home, &["--ephemeral", "--har", &name]);
     first.send("GET", "/v1/", &[KEY], "");
-    refused(&home, &name, "another process is writing to it");
+    refused(&home, &name, "it is being written to already");
     first.send("GET", "/v1/", &[KEY], "");
     assert_eq!(entries(&file).len(), 2);
     drop(first);

@@ -395,6 +395,7 @@ fn run_reports_to_file_and_ends_with_1_where_that_is_asked_for() {
     let script = format!("touch {}", file("ran"));
     let other = format!("--report={}", file("other.md"));
     std::fs::write(file("other.md"), "# Mine").unwrap();
+    run(&[&both[1], &both[1]], &script, 1).says("it is being written to already");
     for wrong in [other.as_str(), "--report=/nonexistent/r.md"] {
         run(&[wrong], &script, 1).says("cannot write");
     }

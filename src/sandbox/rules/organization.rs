@@ -94,6 +94,8 @@ impl Organization {
             reqwest::Url::parse(url)
                 .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
         };
+        let secret = merged.webhook_secret.as_bytes();
+        let is_secret = !secret.is_empty() && secret.iter().all(u8::is_ascii_graphic);
         let is_wrong_url = merged.webhook_url.as_deref().is_some_and(|it| !is_web(it));
         if body.contains_key("webhook_url_before") {
             Err(ApiError::invalid("webhook_url_before", "is kept by the sandbox"))
@@ -101,8 +103,8 @@ impl Organization {
             Err(ApiError::invalid("id", "cannot be changed"))
         } else if is_wrong_url {
             Err(ApiError::invalid("webhook_url", "must be an http or https URL"))
-        } else if merged.webhook_secret.is_empty() {
-            Err(ApiError::invalid("webhook_secret", "must not be empty"))
+        } else if !is_secret {
+            Err(ApiError::invalid("webhook_secret", "must be ASCII characters without spaces"))
         } else {
             Ok(merged)
         }

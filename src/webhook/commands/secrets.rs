@@ -37,11 +37,6 @@ impl WebhookSecrets {
         Ok(WebhookSecrets { all, is_sandboxs: false })
     }
 
-    fn one(secret: Secret, is_sandboxs: bool) -> Self {
-        let all = vec![secret];
-        WebhookSecrets { all, is_sandboxs }
-    }
-
     pub(crate) fn signing(&self) -> &Secret {
         &self.all[0]
     }
@@ -76,12 +71,12 @@ pub(crate) async fn webhook_secrets(
     }
     let recorded = api.facts.stored_webhook_secret().await;
     if let Ok(Some(secret)) = recorded {
-        return Ok(WebhookSecrets::one(secret, false));
+        return Ok(WebhookSecrets { all: vec![secret], is_sandboxs: false });
     }
     // A sandbox tells its secret, so that it needs no keyring.
     if let Some(secret) = sandbox_secret(api, settings).await? {
         ui.out.note("using the sandbox's webhook secret");
-        return Ok(WebhookSecrets::one(secret, true));
+        return Ok(WebhookSecrets { all: vec![secret], is_sandboxs: true });
     }
     let ways = "set BOOKCTL_WEBHOOK_SECRET, pass --secret-stdin, or store it with: \
                 bookctl auth login --profile NAME --webhook-secret-stdin";

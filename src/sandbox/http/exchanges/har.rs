@@ -28,15 +28,13 @@ pub(crate) struct HarFile {
 }
 
 /// Creates a file for its owner alone, or opens one that begins as bookctl writes them. Fails if
-/// another process writes it, or something else is in it.
+/// it is being written to, or something else is in it.
 pub(crate) fn open_own(path: &Path, beginning: &str) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    let file = files::open_alone(&mut options, path).map_err(|error| {
-        if error.kind() == ErrorKind::WouldBlock {
-            return io::Error::new(error.kind(), "another process is writing to it");
-        }
-        error
+    let file = files::open_alone(&mut options, path).map_err(|error| match error.kind() {
+        kind @ ErrorKind::WouldBlock => io::Error::new(kind, "it is being written to already"),
+        _ => error,
     })?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
