@@ -14,11 +14,11 @@ use super::limits::{RateLimitWindow, store_observed};
 use super::scope::Scope;
 use super::{schema, team};
 use crate::outcome::{Error, Result};
+use crate::platform::ownership;
 use crate::platform::postgres::Database;
 use crate::platform::sql::{Sql, SqlFailure, SqlResult};
 use crate::platform::sqlite::{self, JournalMode, Kind};
 use crate::platform::system::files;
-use crate::platform::{ownership, private_file};
 
 pub(crate) struct Journal {
     place: Backend,
@@ -199,7 +199,7 @@ fn refuse_second_name(path: &Path) -> Result<()> {
     use std::fs;
     use std::os::unix::fs::MetadataExt;
 
-    use crate::platform::shell;
+    use crate::platform::{private_file, shell};
 
     if fs::metadata(path).is_ok_and(|found| found.nlink() <= 1) {
         return Ok(());
