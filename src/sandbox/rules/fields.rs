@@ -27,7 +27,7 @@ pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
     }
     serde_path_to_error::deserialize(&parse_body(body)?).map_err(|error| {
         let field = error.path().to_string();
-        ApiError::wrong_type(&field, &error.inner().to_string())
+        ApiError::wrong_type(&field, &in_words(error.inner()))
     })
 }
 
@@ -36,8 +36,20 @@ pub(crate) fn typed<T: DeserializeOwned>(body: &Value) -> Result<T> {
     serde_path_to_error::deserialize(body).map_err(|error| {
         let path = error.path().to_string();
         let field = if path == "." { "body" } else { &path };
-        ApiError::invalid(field, format!("is not understood: {}", error.inner()))
+        ApiError::invalid(field, format!("is not understood: {}", in_words(error.inner())))
     })
+}
+
+/// What is wrong with a type, in JSON's words instead of those of this program.
+fn in_words(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once(", expected ") {
+        Some((came, wanted)) if wanted.starts_with("struct ") => {
+            format!("{came}, expected an object")
+        }
+        Some((came, "f64" | "u64" | "u32" | "u16" | "i64")) => format!("{came}, expected a number"),
+        _ => text,
+    }
 }
 
 /// A whole number, clamped to 64 bits. JSON has `2.0` for `2`, so both are accepted.
