@@ -21,7 +21,8 @@ use crate::terminal::output::{Draw, Page, TableCell, Tone};
 #[derive(Serialize)]
 struct Changed {
     id: String,
-    /// Whether the guest can still come as booked: nothing but the status differs, and it has not ended.
+    /// Whether the guest can still come as booked: nothing but the status differs, and it has not
+    /// ended.
     as_booked: bool,
     /// Each field that differs, with the values `from` and `to`.
     changes: Map<String, Value>,
