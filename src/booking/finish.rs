@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::terms::{filled_in, find_recorded, kept_slot};
-use super::verdict::{compared, of_create};
+use super::verdict::{Verdict, compared, of_create};
 use crate::app::in_flight::show_command;
 use crate::app::{Facts, Records, Ui};
 use crate::journal::Actor;
@@ -60,7 +60,7 @@ fn maker(facts: &Facts, records: &Records, booking: &Booking) -> Option<String> 
 
 /// What a change asked for and its booking shows, with the terms of the slot that it moved to.
 #[derive(Default)]
-pub(crate) struct Accepted {
+pub(super) struct Accepted {
     pub(crate) changes: Map<String, Value>,
     pub(crate) terms: Option<Value>,
 }
@@ -69,7 +69,7 @@ pub(crate) struct Accepted {
 /// for does not take its place in the journal. One whose request is not resolved resolves it if it
 /// is as that asked. A journal that cannot be written is no error: the work is done, and the copy
 /// is as old as its date says. Returns how the booking compares with what was asked for.
-pub(crate) fn store(records: &Records, booking: &Booking, accepted: &Accepted) -> Vec<Compared> {
+fn store(records: &Records, booking: &Booking, accepted: &Accepted) -> Vec<Compared> {
     let known = find_recorded(records, booking).map(|it| it.accepting(&accepted.changes));
     let found = known.as_ref().map(|known| compared(records, &known.wish(), booking, false));
     let found = found.unwrap_or_default();
@@ -82,6 +82,11 @@ pub(crate) fn store(records: &Records, booking: &Booking, accepted: &Accepted) -
         });
     }
     found
+}
+
+/// Stores a booking that was read, and judges it by what the journal says was asked for.
+pub(crate) fn store_and_judge(records: &Records, booking: &Booking) -> Verdict {
+    of_create(booking, &store(records, booking, &Accepted::default()), true)
 }
 
 /// Stores a booking that a command is about, for `@last` too.

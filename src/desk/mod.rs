@@ -231,8 +231,7 @@ impl Desk<'_> {
         drop(ui.out.held());
         self.reads.limit = api.client().ok().and_then(|it| it.rate_limit.get()).flatten();
         let stored = read.and_then(|booking| {
-            let found = finish::store(records, &booking, &finish::Accepted::default());
-            let verdict = verdict::of_create(&booking, &found, true);
+            let verdict = finish::store_and_judge(records, &booking);
             verdict::refusal(&api.facts, &booking, &verdict).map_or(Ok(()), Err)
         });
         self.list.is_stale = true;

@@ -133,8 +133,7 @@ pub(crate) async fn resolve_by_read(
         Err(error) if wait::is_not_found(&error) => return Ok(None),
         read => read?,
     };
-    let recorded = finish::store(records, &booking, &finish::Accepted::default());
-    let verdict = verdict::of_create(&booking, &recorded, true);
+    let verdict = finish::store_and_judge(records, &booking);
     if let Some(mut error) = verdict::refusal(&api.facts, &booking, &verdict) {
         if verdict.setting.is_none() {
             let (see, abandon) = (error.hint.take().unwrap_or_default(), abandon_command(key));

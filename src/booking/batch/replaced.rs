@@ -90,7 +90,7 @@ impl Replaced {
             };
             let read = wait::read_booking(api, id).await;
             let booking = read.map_err(|error| pick::not_found(records, ui, id, error))?;
-            finish::store(records, &booking, &finish::Accepted::default());
+            finish::store_and_judge(records, &booking);
             if !booking.may_stand() {
                 continue;
             }

@@ -351,8 +351,7 @@ impl BatchRun<'_> {
 
     /// Refuses (16) a booking that is not the one that the row asked for: its guest may have none.
     fn check(&self, key: &str, booking: &Booking, is_known: bool) -> Result<Verdict> {
-        let recorded = finish::store(self.records, booking, &finish::Accepted::default());
-        let verdict = verdict::of_create(booking, &recorded, true);
+        let verdict = finish::store_and_judge(self.records, booking);
         let Some(error) = verdict::refusal(&self.api.facts, booking, &verdict) else {
             return Ok(verdict);
         };

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::pick::{self, by_visit};
 use crate::app::{Parts, Records};
-use crate::booking::finish::{Accepted, store};
+use crate::booking::finish::store_and_judge;
 use crate::booking::verdict::compared;
 use crate::booking::watch::wait::{is_not_found, read_booking};
 use crate::journal::{KeptBooking, SearchCriteria};
@@ -63,7 +63,7 @@ pub(super) async fn run(Parts { api, records, ui, .. }: &Parts) -> Result<Exit> 
     ui.out.emit_long(&refreshed)?;
     // What nobody was told of is told the next time.
     for booking in &read {
-        store(records, booking, &Accepted::default());
+        store_and_judge(records, booking);
     }
     let (checked, changed) = (stored.len(), refreshed.changed.len());
     let bookings = plural(checked, "coming booking", "coming bookings");
