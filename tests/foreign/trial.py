@@ -45,6 +45,8 @@ class Trial:
         self.url = "http://127.0.0.1:%d" % self.server.server_address[1]
         self.home = tempfile.TemporaryDirectory()
         self.zone, self.venues = ["--tz", self.service.ZONE], list(self.service.venues)
+        # Days ahead whose slots are all to come, by their names: `fri` would be today on a Friday.
+        self.day, self.next_day = [(datetime.now(self.service.zone) + timedelta(days=n)).strftime("%a").lower() for n in (4, 5)]
         self.settings, self.seen, self.said, self.extra, self.at, self.commands = [], [], [], [], [], 0
 
     def environment(self):
@@ -70,7 +72,7 @@ class Trial:
 
     def booked(self, guest, venue, clock, codes, *more):
         """Books; the mark is W if the service has another booking than was asked for, or a second one."""
-        done = self.run("book", self.venues[venue], "--at", "fri " + clock, *self.zone, "--party", "2", "--name", guest, "--yes", *more)
+        done = self.run("book", self.venues[venue], "--at", self.day + " " + clock, *self.zone, "--party", "2", "--name", guest, "--yes", *more)
         made = self.made(guest)
         if not made:
             return "W" if done.returncode in (0, 8, 10) else "S", done
@@ -94,7 +96,7 @@ class Trial:
         return self.mark(done, done.returncode == 0), done
 
     def search(self, vertical, rows):
-        done = self.run("search", vertical, "--near", self.service.CITY, "--at", "fri 19:30", *self.zone)
+        done = self.run("search", vertical, "--near", self.service.CITY, "--at", self.day + " 19:30", *self.zone)
         return self.mark(done, done.returncode == 0 and all(self.venues[row] in done.stdout for row in rows)), done
 
     def op_search(self):
@@ -104,7 +106,7 @@ class Trial:
         return self.search("travel", [6])
 
     def op_slots(self):
-        done = self.run("slots", self.venues[0], "--at", "fri 19:30", *self.zone)
+        done = self.run("slots", self.venues[0], "--at", self.day + " 19:30", *self.zone)
         return self.mark(done, done.returncode == 0 and len(set(re.findall(r"slt_\w+", done.stdout))) == 4), done
 
     def op_book(self):
@@ -259,7 +261,7 @@ class Trial:
         """The answer to a booking is lost; resuming finds it, and books nothing."""
         self.control(drop=9)
         key = "lost-%d" % time.monotonic_ns()
-        done = self.run("book", self.venues[0], "--at", "sat 20:00", *self.zone, "--party", "2", "--name", "Jan Vos", "--yes", "--idempotency-key", key)
+        done = self.run("book", self.venues[0], "--at", self.next_day + " 20:00", *self.zone, "--party", "2", "--name", "Jan Vos", "--yes", "--idempotency-key", key)
         self.control(drop=0)
         if not self.made("Jan Vos"):
             return None
@@ -268,7 +270,7 @@ class Trial:
 
     def op_limit(self):
         """A rate limit is said, and nothing is booked; with --max-wait it is waited for."""
-        book = ["book", self.venues[0], "--at", "sat 21:30", *self.zone, "--party", "2", "--name", "Lea Blum", "--yes"]
+        book = ["book", self.venues[0], "--at", self.next_day + " 21:30", *self.zone, "--party", "2", "--name", "Lea Blum", "--yes"]
         self.control(window=3)
         self.control(spend="create")
         done = self.run(*book)
