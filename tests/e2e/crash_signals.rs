@@ -115,8 +115,9 @@ fn a_wall_clock_that_jumps_loses_nothing() {
         let home = at(now);
         let attempt = &home.list("attempts")[0];
         let (key, began) = (text(attempt, "idempotency_key"), text(attempt, "created_at"));
-        let jumped = began[..4] != time[..4];
-        assert_eq!(jumped, then != "+0", "{began}");
+        // Tomorrow may be in the next year.
+        let [began, time] = [&began, &time].map(|it| it[..4].parse::<i32>().unwrap());
+        assert_eq!(began.abs_diff(time) > 1, then != "+0", "{began} {time}");
         home.ok(["attempts", "resume", &key, "--json"]);
         assert_eq!(served.bookings().len(), 1);
         assert!(home.list("attempts").is_empty(), "{then} {now}");

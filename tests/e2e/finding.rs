@@ -1,5 +1,6 @@
 //! A booking is found by what a person knows of it, and picked from a list where none is named.
 
+use jiff::ToSpan;
 use serde_json::{Value, json};
 
 use crate::harness::listening::{Listening, deliver, event, home_without_a_service};
@@ -18,9 +19,16 @@ fn found(home: &Home, more: &[&str]) -> Vec<String> {
     each(&document["bookings"], "id")
 }
 
-/// Three guests: on Friday, on Saturday, and one whose booking waits for a code.
+/// The names of two days, one after the other, of which neither is today or tomorrow anywhere.
+fn two_days() -> [String; 2] {
+    let now = jiff::Zoned::now().date();
+    [3, 4].map(|days| (now + days.days()).strftime("%a").to_string().to_lowercase())
+}
+
+/// Three guests: on one day, on the next, and one whose booking waits for a code.
 fn three() -> (Home, [String; 3]) {
     let home = Home::new();
+    let [day, next] = two_days();
     let muller = [
         "--name",
         "Jürgen Müller",
@@ -29,15 +37,16 @@ fn three() -> (Home, [String; 3]) {
         "--email",
         "j.mueller@canary.example",
     ];
-    let first = booked(&home, "ven_confirms", "fri 18:00", &muller, 0);
-    let second = booked(&home, "ven_confirms", "sat 19:00", &["--name", "李 小龙"], 0);
-    let third = booked(&home, "ven_otp", "sat 18:00", &["--name", "Ada Lovelace"], 10);
+    let first = booked(&home, "ven_confirms", &format!("{day} 18:00"), &muller, 0);
+    let second = booked(&home, "ven_confirms", &format!("{next} 19:00"), &["--name", "李 小龙"], 0);
+    let third = booked(&home, "ven_otp", &format!("{next} 18:00"), &["--name", "Ada Lovelace"], 10);
     (home, [first, second, third])
 }
 
 #[test]
 fn booking_is_found_by_guest_phone_email_venue_day() {
     let (home, [muller, li, ada]) = three();
+    let [day, next] = &two_days();
     for (words, ids) in [
         (&["muller"][..], vec![&muller]),
         (&["MÜLLER", "jurgen"], vec![&muller]),
@@ -56,9 +65,9 @@ fn booking_is_found_by_guest_phone_email_venue_day() {
         (&["--phone", "abc"], vec![]),
         (&["--phone", "+"], vec![]),
         (&["--venue", "ven_otp"], vec![&ada]),
-        (&["--date", "fri"], vec![&muller]),
-        (&["--date", "fri..sat"], vec![&ada, &li, &muller]),
-        (&["--date", "sat", "--status", "confirmed"], vec![&li]),
+        (&["--date", day], vec![&muller]),
+        (&["--date", &format!("{day}..{next}")], vec![&ada, &li, &muller]),
+        (&["--date", next, "--status", "confirmed"], vec![&li]),
         (&["--status", "requires_action", "muller"], vec![]),
         (&["--status", "waiting"], vec![&ada]),
         (&["100%"], vec![]),

@@ -151,7 +151,11 @@ fn widths(columns: &[&Column], width: usize) -> Vec<usize> {
 
 /// The rows of a menu, each on one line of at most `width` columns where they fit.
 pub(crate) fn lines(headers: &[&'static str], rows: &[Vec<Cell>], width: usize) -> Vec<String> {
-    let columns = columns_of(headers, rows);
+    let mut columns = columns_of(headers, rows);
+    // What is not cut is not wrapped here either.
+    for column in columns.iter_mut().filter(|column| !is_in(CUT, column.header)) {
+        column.least = column.widest;
+    }
     let displayed = fitting(&columns, width);
     let widths = widths(&displayed, width);
     let line = |row: usize| {
