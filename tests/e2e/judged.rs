@@ -386,6 +386,23 @@ fn refresh_compares_whose_booking_it_is_too() {
     }
 }
 
+/// The desk reads the booking by itself, and says so on its card.
+#[cfg(unix)]
+#[test]
+fn desk_says_that_booking_is_at_another_time() {
+    let server = Scripted::start(|request| {
+        let is_read = request.method == "GET";
+        let at = if is_read { "2031-12-06T19:30:00+01:00" } else { AT };
+        Reply::json(200, &booking(&json!({"datetime": at})))
+    });
+    let home = home(&server);
+    home.ok(book());
+    let mut terminal = crate::harness::Terminal::of_width(&home, 80, &["desk"]);
+    terminal.see("? keys").press(crate::harness::Key::Enter);
+    terminal.see("is not the one that was asked for").see("Sat 6 Dec");
+    terminal.ctrl_c(0);
+}
+
 #[test]
 fn change_is_reported_by_the_first_refresh_that_reads_all() {
     let is_broken = std::sync::atomic::AtomicBool::new(false);
