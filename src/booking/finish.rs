@@ -156,15 +156,21 @@ pub(crate) fn remember_shown(records: &Records, ui: &Ui, booking: &Booking) {
     }
 }
 
-/// Says what a booking shows otherwise than the journal says was asked for.
-pub(super) fn tell_differences(ui: &Ui, booking: &Booking, found: &[Compared]) {
-    for it in found.iter().filter(|it| it.is_another() || !it.was_same) {
-        let Some(clause) = it.clause() else { continue };
-        ui.out.warn(&match it.is_another() {
+/// What a booking shows otherwise than the journal says was asked for.
+pub(crate) fn differences(booking: &Booking, found: &[Compared]) -> Vec<String> {
+    let telling = found.iter().filter(|it| it.is_another() || !it.was_same);
+    let sentence = |it: &Compared| {
+        let clause = it.clause()?;
+        Some(match it.is_another() {
             true => format!("booking {} is not the one that was asked for: {clause}", booking.id()),
             false => format!("in the booking {clause}"),
-        });
-    }
+        })
+    };
+    telling.filter_map(sentence).collect()
+}
+
+pub(super) fn tell_differences(ui: &Ui, booking: &Booking, found: &[Compared]) {
+    differences(booking, found).iter().for_each(|it| ui.out.warn(it));
 }
 
 pub(crate) fn preview(facts: &Facts, ui: &Ui, call: Call) -> Result<Exit> {

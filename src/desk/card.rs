@@ -6,6 +6,7 @@ use super::list::Entry;
 use crate::app::{Facts, Records, Ui};
 use crate::booking::finish;
 use crate::booking::show::{add_timeline, history};
+use crate::booking::verdict::compared;
 use crate::journal::Attempt;
 use crate::outcome::Result;
 use crate::outcome::word::Word;
@@ -32,6 +33,10 @@ pub(super) fn page(
     let seen = stored.age().as_secs();
     if seen >= 60 {
         page.labelled(Tone::Warn, "as seen", format!("{} ago", in_units(seen / 60 * 60)));
+    }
+    let found = compared(records, &stored.wish(), &stored.booking, false);
+    for difference in finish::differences(&stored.booking, &found) {
+        page.labelled(Tone::Warn, "warning", difference);
     }
     view.draw(&mut page);
     let mut page = page.without_commands();

@@ -15,7 +15,6 @@ use jiff::Timestamp;
 use crate::app::in_flight::InFlight;
 use crate::app::{self, Parts};
 use crate::booking::finish;
-use crate::booking::verdict;
 use crate::booking::watch::wait;
 use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -232,7 +231,9 @@ impl Desk<'_> {
         self.reads.limit = api.client().ok().and_then(|it| it.rate_limit.get()).flatten();
         let stored = read.and_then(|booking| {
             let verdict = finish::store_and_judge(records, &booking);
-            verdict::refusal(&api.facts, &booking, &verdict).map_or(Ok(()), Err)
+            // What it shows otherwise is on its card, but another booking is not stored.
+            let why = verdict.refusal.filter(|_| verdict.is_another);
+            why.map_or(Ok(()), |why| Err(Error::new(Code::UnexpectedAnswer, why)))
         });
         self.list.is_stale = true;
         self.trouble = match stored {

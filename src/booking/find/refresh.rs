@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::pick::{self, by_visit};
 use crate::app::{Parts, Records};
 use crate::booking::finish::store_and_judge;
-use crate::booking::verdict::compared;
+use crate::booking::verdict::{compared, of_known};
 use crate::booking::watch::wait::{is_not_found, read_booking};
 use crate::journal::{KeptBooking, SearchCriteria};
 use crate::json::plain;
@@ -17,7 +17,7 @@ use crate::service::documents::wish::{Agreement, Weight, Wish};
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
 
-/// A booking that differs from what this computer saw last.
+/// A booking that differs from what this computer saw last, or from what was asked for.
 #[derive(Serialize)]
 struct Changed {
     id: String,
@@ -71,14 +71,17 @@ pub(super) async fn run(Parts { api, records, ui, .. }: &Parts) -> Result<Exit> 
     Ok(if all_as_booked { Exit::Done } else { Exit::Failed })
 }
 
-/// How a booking differs from what was kept of it; `now` is `None` if the service does not know it
-/// any more.
+/// How a booking differs from what was asked for, or else from what was kept of it; `now` is `None`
+/// if the service does not know it any more.
 fn changed(records: &Records, stored: &KeptBooking, now: Option<&Booking>) -> Option<Changed> {
     let before = stored.fill_in(&stored.booking);
     let status = now.map_or(Status::Other("not found".to_owned()), Booking::status);
-    let booked = match stored.unresolved_key {
-        Some(_) => stored.wish(),
-        None => Wish::from_request(before.value()),
+    // Another read may have stored what is not as booked, and its reader may have told nobody.
+    let is_refused = |now| of_known(records, &stored.wish(), now).refusal.is_some();
+    let booked = if stored.unresolved_key.is_some() || now.is_some_and(is_refused) {
+        stored.wish()
+    } else {
+        Wish::from_request(before.value())
     };
     let mut found = now.map(|now| compared(records, &booked, now, false)).unwrap_or_default();
     found.retain(|it| it.weight != Weight::Choice || it.field == "seating_preference");
