@@ -8,43 +8,36 @@ use super::named_fields::Named;
 use crate::platform::shell;
 use crate::service::mapping::{Mapping, Setting, WriteKind, is_one_of, jq_key, set_command};
 
+/// What stands for a value that only a person knows.
+const HOLE: &str = "<?>";
+
 // Values of fields, as expressions over a request in our shape.
 const TIME: &str = ".datetime";
-const DAY: &str = ".datetime[:10]";
 const PARTY: &str = ".party_size";
 // The row of a batch may have a time as it came, which is a number already.
 const SECONDS: &str = "(.datetime | if type == \"string\" then fromdateiso8601 else . end)";
+const MILLISECONDS: &str =
+    "(.datetime | if type == \"string\" then fromdateiso8601 * 1000 else . end)";
 
-/// What refusals report of a time, separated by `|`, and the form that they want. First fit.
-const FORMS: [(&str, &str); 6] = [
-    (
-        "milli|epoch_ms",
-        "(.datetime | if type == \"string\" then fromdateiso8601 * 1000 else . end)",
-    ),
-    ("epoch|unix|seconds|timestamp", SECONDS),
-    ("without|local time|yyyy-mm-ddt|yyyy-mm-dd hh", ".datetime[:16]"),
-    ("3339|8601|offset|date and time", TIME),
-    ("hh:mm|time of day", ".datetime[11:16]"),
-    ("yyyy-mm-dd|a date|a day", DAY),
+/// A value; what refusals report where they want it; and the contract's own words in the last name
+/// of such a field, which stands between `^` and `$`. First fit.
+const VALUES: [(&str, &str, &str); 9] = [
+    (MILLISECONDS, "milli|epoch_ms", ""),
+    (SECONDS, "epoch|unix|seconds|timestamp", ""),
+    (".datetime[:16]", "without|local time|yyyy-mm-ddt|yyyy-mm-dd hh", ""),
+    (TIME, "3339|8601|offset|date and time", ""),
+    (".datetime[11:16]", "hh:mm|time of day", ""),
+    (".datetime[:10]", "yyyy-mm-dd|a date|a day", "^date$|^day$"),
+    (".venue_id", "", "venue"),
+    (PARTY, "number|integer", "party"),
+    (TIME, "", "time|date|day"),
 ];
-
-/// The contract's own words in a field's name: `venueId`, `filter.party-size`, `startTime`.
-const WORDS: [(&str, &str); 5] =
-    [("venue", ".venue_id"), ("party", PARTY), ("time", TIME), ("date", TIME), ("day", TIME)];
 
 /// Names of what an answer is, and not of what it says.
 const KINDS: &str = "action kind method type";
 
-fn last_name(path: &str) -> &str {
-    path.rsplit('.').next().unwrap_or_default()
-}
-
-fn value_by_name(path: &str) -> Option<&'static str> {
-    let last = last_name(path).to_lowercase();
-    if ["date", "day"].contains(&&*last) {
-        return Some(DAY);
-    }
-    WORDS.iter().find(|(word, _)| last.contains(word)).map(|it| it.1)
+fn is_about(words: &str, text: &str) -> bool {
+    !words.is_empty() && words.split('|').any(|word| text.contains(word))
 }
 
 /// A field of the request, as it is sent.
@@ -60,12 +53,6 @@ struct Field {
     why: String,
 }
 
-impl Field {
-    fn has(&self, name: &str) -> bool {
-        !self.is_guess && self.value.as_ref().is_some_and(|it| it.contains(name))
-    }
-}
-
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     pub(crate) kind: WriteKind,
@@ -75,16 +62,27 @@ pub(crate) struct Draft {
     pub(crate) is_row: bool,
     /// The profile, for the commands that change it.
     pub(crate) profile: Option<String>,
-    /// The contract's names of what bookctl sends by itself.
-    own: Vec<&'static str>,
+    /// What bookctl sends by itself: the contract's names, with the keys of the dialect.
+    own: Vec<(&'static str, &'static str)>,
     fields: Vec<Field>,
 }
 
 impl Draft {
-    pub(crate) fn new(mapping: &Mapping, kind: WriteKind) -> Self {
-        let fields = kind.fields().iter().map(|(name, key)| Field {
-            path: mapping.dialect.get(key).unwrap_or(name).to_owned(),
-            value: Some(format!(".{name}")),
+    /// Leaves what was not asked for to itself, where a request has several fields, but for the
+    /// names that the profile gave it.
+    pub(crate) fn new(
+        mapping: &Mapping,
+        kind: WriteKind,
+        requested: Option<&Map<String, Value>>,
+    ) -> Self {
+        let mut own = kind.fields().to_vec();
+        let path = |(name, key): (&'static str, &str)| mapping.dialect.get(key).unwrap_or(name);
+        if let (Some(requested), 2..) = (requested, own.len()) {
+            own.retain(|it| requested.contains_key(it.0) || path(*it) != it.0);
+        }
+        let fields = own.iter().map(|it| Field {
+            path: path(*it).to_owned(),
+            value: Some(format!(".{}", it.0)),
             is_own: true,
             ..Field::default()
         });
@@ -93,20 +91,9 @@ impl Draft {
             has_expression: mapping.write.contains_key(&kind),
             is_row: false,
             profile: mapping.profile.clone(),
-            own: kind.fields().iter().map(|it| it.0).collect(),
             fields: fields.collect(),
+            own,
         }
-    }
-
-    /// Leaves what was not asked for to itself, where a request has several fields, but for the
-    /// names that the profile gave it.
-    pub(crate) fn asked_for(mut self, requested: &Map<String, Value>) -> Self {
-        if self.own.len() > 1 {
-            let has_name = |name: &str| self.fields.iter().any(|it| it.path == name);
-            self.own.retain(|name| requested.contains_key(*name) || !has_name(name));
-            self.fields.retain(|it| self.own.iter().any(|name| it.has(name)));
-        }
-        self
     }
 
     pub(crate) fn is_search(&self) -> bool {
@@ -120,139 +107,128 @@ impl Draft {
 
     /// Takes in what a refusal names. Returns whether the request is another one now.
     pub(crate) fn take<'a>(&mut self, refused: impl IntoIterator<Item = &'a Named>) -> bool {
-        let before = self.expression(false);
+        let before = self.expression("");
         for it in refused {
             let at = self.fields.iter().position(|field| field.path == it.name);
+            let known = at.map(|at| self.fields.remove(at));
             if it.is_unknown() {
-                at.map(|at| self.fields.remove(at));
                 continue;
             }
-            let is_first = at.is_none_or(|at| self.fields[at].is_own);
-            let value = self.find_value(it, is_first);
-            let Some(at) = at else {
-                let is_guess = value.is_none()
-                    && value_by_name(&it.name).is_none()
-                    && !is_one_of(KINDS, last_name(&it.name));
-                let (path, why) = (it.name.clone(), it.why.clone());
-                self.fields.push(Field { path, value, is_own: false, is_guess, why });
-                continue;
+            let is_new = known.as_ref().is_none_or(|field| field.is_own);
+            let (value, is_guess) = self.find_value(it, is_new);
+            let field = match known {
+                Some(own) if own.is_own && (value.is_none() || value == own.value) => own,
+                known => {
+                    // That it is required says less than what it must be.
+                    let says_less = it.why.is_empty() || it.why.ends_with("required");
+                    let known = known.filter(|_| says_less).map(|it| it.why);
+                    let (path, why) = (it.name.clone(), known.unwrap_or(it.why.clone()));
+                    Field { path, value, is_own: false, is_guess, why }
+                }
             };
-            let field = &mut self.fields[at];
-            // That it is required says less than what it must be.
-            if is_first || !it.why.is_empty() && !it.why.ends_with("required") {
-                field.why.clone_from(&it.why);
-            }
-            if !is_first || value.is_some() && value != field.value {
-                *field = Field { value, is_own: false, is_guess: false, ..std::mem::take(field) };
-            }
+            self.fields.insert(at.unwrap_or(self.fields.len()), field);
         }
         self.fill_guesses();
-        self.expression(false) != before
+        self.expression("") != before
     }
 
     /// Puts the only value that has no place into the only field without one. In a search the
-    /// others get the time, so that the next rejection shows what they want. What has another
-    /// place is not sent by itself.
+    /// others get the time, so that the next rejection shows what they want.
     fn fill_guesses(&mut self) {
-        let has =
-            |name: &str, is_own| self.fields.iter().any(|it| it.is_own == is_own && it.has(name));
-        let mut left: Vec<&str> =
-            self.own.iter().copied().filter(|name| !has(name, false)).collect();
-        if left.iter().any(|name| !has(name, true)) {
-            left.retain(|name| !has(name, true));
+        let has_place = |name: &str, is_own| {
+            let mut fields = self.fields.iter().filter(|it| it.is_own == is_own && !it.is_guess);
+            fields.any(|it| it.value.as_ref().is_some_and(|value| value.contains(name)))
+        };
+        let mut left = self.own.clone();
+        left.retain(|it| !has_place(it.0, false));
+        if left.iter().any(|it| !has_place(it.0, true)) {
+            left.retain(|it| !has_place(it.0, true));
         }
         let is_search = self.is_search();
-        let guesses = self.fields.iter_mut().filter(|it| it.is_guess);
-        match (&left[..], &mut guesses.collect::<Vec<_>>()[..]) {
-            ([name], [field]) => {
+        let mut guesses: Vec<_> = self.fields.iter_mut().filter(|it| it.is_guess).collect();
+        match (&left[..], &mut guesses[..]) {
+            ([(name, _)], [field]) => {
                 // A search of venues is not sent twice to test it.
                 field.is_guess = self.kind == WriteKind::Search;
                 field.value = Some(format!(".{name}"));
             }
-            (_, guesses) if is_search => {
-                guesses.iter_mut().for_each(|it| it.value = Some(TIME.to_owned()));
-            }
+            _ if is_search => guesses.iter_mut().for_each(|it| it.value = Some(TIME.to_owned())),
             _ => {}
-        }
-        for name in &self.own {
-            if self.fields.iter().any(|it| !it.is_own && it.has(name)) {
-                self.fields.retain(|it| !it.is_own || !it.has(name));
-            }
         }
     }
 
-    /// What the refusal of a field says that it holds, or where it is new, its name.
-    fn find_value(&self, it: &Named, is_new: bool) -> Option<String> {
+    /// What the refusal of a field says that it holds, or where it is new, its name; and whether
+    /// neither says anything of it.
+    fn find_value(&self, it: &Named, is_new: bool) -> (Option<String>, bool) {
         let why = it.why.to_lowercase();
-        let says = |words: &str| words.split('|').any(|word| why.contains(word));
-        let by_name = value_by_name(&it.name);
-        let value = match FORMS.iter().find(|(words, _)| says(words)) {
-            Some((_, form)) => Some(*form),
-            None if says("number|integer") => match by_name {
-                Some(TIME | DAY) => Some(SECONDS),
+        let last = it.name.rsplit('.').next().unwrap_or_default();
+        let own_words = format!("^{}$", last.to_lowercase());
+        let by_name = VALUES.iter().find(|row| is_about(row.2, &own_words)).map(|row| row.0);
+        let value = match VALUES.iter().find(|row| is_about(row.1, &why)).map(|row| row.0) {
+            // What is just a number is a time by its name alone.
+            Some(PARTY) => match by_name {
+                Some(time) if time.starts_with(TIME) => Some(SECONDS),
                 // A search of venues is not sent twice to test it.
                 None if self.kind != WriteKind::Search => Some(PARTY),
                 other => other,
             },
             None => by_name.filter(|_| is_new),
+            form => form,
         };
-        let is_own = |value: &&str| self.own.iter().any(|name| value.contains(name));
-        value.filter(is_own).map(str::to_owned)
+        let value = value.filter(|value| self.own.iter().any(|it| value.contains(it.0)));
+        let is_guess = value.is_none() && by_name.is_none() && !is_one_of(KINDS, last);
+        (value.map(str::to_owned), is_guess)
     }
 
     /// The setting that makes this request; none where the profile makes it already. Where another
     /// name is all that is asked for, a key of the dialect says it. With holes, `<?>` and `NAME`
-    /// stand for what only a person knows.
+    /// stand for what only a person knows; without, what was only tried counts.
     pub(crate) fn setting(&self, with_holes: bool) -> Option<Setting> {
-        let sent = self.sent(with_holes);
-        if sent.len() == self.own.len() && sent.iter().all(|(it, _)| it.is_own) {
-            return None;
-        }
-        if let [name] = self.own[..] {
-            let path = match sent[..] {
-                [(field, Some(value))] if value[1..] == *name => Some(&*field.path),
-                [] => with_holes.then_some("NAME"),
-                _ => None,
-            };
-            let key = self.kind.fields().iter().find(|it| it.0 == name && !it.1.is_empty());
-            if let (Some(path), Some((_, key))) = (path, key) {
-                return Some(Setting::new(format!("dialect.{key}"), path));
+        let hole = if with_holes { HOLE } else { "" };
+        let sent: Vec<_> = self.sent(hole).collect();
+        let dialect = |key: &str, name: &str| Setting::new(format!("dialect.{key}"), name);
+        match (&self.own[..], &sent[..]) {
+            (own, sent) if sent.len() == own.len() && sent.iter().all(|it| it.0.is_own) => None,
+            ([(name, key)], [(field, value)]) if value[1..] == **name => {
+                Some(dialect(key, &field.path))
+            }
+            ([(_, key)], []) if with_holes => Some(dialect(key, "NAME")),
+            _ => {
+                let key = format!("write.{}", self.kind.as_str());
+                Some(Setting::new(key, self.expression(hole)))
             }
         }
-        let key = format!("write.{}", self.kind.as_str());
-        Some(Setting::new(key, self.expression(with_holes)))
     }
 
-    /// What is sent, with its values. With holes, what only a person knows is among it, without one;
-    /// else what a guess tries stands in no other place.
-    fn sent(&self, with_holes: bool) -> Vec<(&Field, Option<&str>)> {
-        let is_tried = |it: &Field| {
-            it.is_own && self.fields.iter().any(|guess| guess.is_guess && guess.value == it.value)
+    /// What is sent, with its values; with a hole, it stands for what was only tried too. What has
+    /// another place is not sent by itself.
+    fn sent<'a>(&'a self, hole: &'static str) -> impl Iterator<Item = (&'a Field, &'a str)> {
+        let value = move |it: &'a Field| match &it.value {
+            Some(value) if hole.is_empty() || !it.is_guess => value,
+            _ => hole,
         };
-        let sent = self.fields.iter().filter(|it| with_holes || !is_tried(it));
-        let is_hole = |it: &Field| with_holes && it.is_guess;
-        let sent = sent.map(|it| (it, it.value.as_deref().filter(|_| !is_hole(it))));
-        sent.filter(|it| with_holes || it.1.is_some()).collect()
+        let is_moved = move |own: &'a Field| {
+            let mut others = self.fields.iter().filter(|it| own.is_own && !it.is_own);
+            others.any(|it| value(it).contains(value(own)))
+        };
+        let sent = self.fields.iter().filter(move |it| !is_moved(it));
+        sent.map(move |it| (it, value(it))).filter(|(_, value)| !value.is_empty())
     }
 
-    fn expression(&self, with_holes: bool) -> String {
-        let sent = self.sent(with_holes);
-        let mut left_out = self.own.clone();
-        left_out.retain(|name| !sent.iter().any(|(it, _)| it.path == *name));
+    fn expression(&self, hole: &'static str) -> String {
+        let mut left_out: Vec<&str> = self.own.iter().map(|it| it.0).collect();
+        left_out.retain(|name| !self.sent(hole).any(|(it, _)| it.path == *name));
         let mut text = match left_out[..] {
             [] => ".".to_owned(),
             _ => format!("del(.{})", left_out.join(", .")),
         };
         let mut is_filled = false;
-        for (Field { path, .. }, value) in sent {
-            if value.is_none_or(|value| value[1..] != *path) {
-                is_filled |= value.is_some();
-                let mut value = value.unwrap_or("<?>").to_owned();
-                for part in path.rsplit('.') {
-                    value = format!("{{{}: {value}}}", jq_key(part).trim_start_matches('.'));
-                }
-                text.push_str(&format!(" * {value}"));
-            }
+        for (it, value) in self.sent(hole).filter(|(it, value)| value[1..] != it.path) {
+            is_filled |= value != HOLE;
+            let field = it.path.rsplit('.').fold(value.to_owned(), |value, part| {
+                format!("{{{}: {value}}}", jq_key(part).trim_start_matches('.'))
+            });
+            text.push_str(&format!(" * {field}"));
         }
         // What is not asked for is not sent either. A search of slots has all its fields.
         if is_filled && self.kind != WriteKind::Slots {
@@ -264,13 +240,14 @@ impl Draft {
     /// The fields that only a person knows, each with the service's words, and what of the request
     /// has no place yet.
     pub(crate) fn open(&self) -> Option<String> {
-        let is_open = |it: &&Field| it.is_guess || it.value.is_none();
-        let names = self.fields.iter().filter(is_open).map(|it| match it.why.as_str() {
+        let open = self.sent(HOLE).filter(|(_, value)| *value == HOLE);
+        let names = open.map(|(it, _)| match it.why.as_str() {
             "" => format!("`{}`", it.path),
             why => format!("`{}` ({why})", it.path),
         });
         let names = names.collect::<Vec<_>>().join(", ");
-        (!names.is_empty()).then(|| format!("{names}; the request has .{}", self.own.join(", .")))
+        let own = self.own.iter().map(|it| format!(".{}", it.0)).collect::<Vec<_>>().join(", ");
+        (!names.is_empty()).then(|| format!("{names}; the request has {own}"))
     }
 
     pub(crate) fn command(&self) -> Option<String> {

@@ -41,7 +41,7 @@ impl VenueQuery {
     }
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct SlotQuery {
     pub(crate) venue_id: Value,
     pub(crate) datetime: String,
@@ -108,7 +108,7 @@ impl BookingRequest {
     ) -> Result<Self> {
         let body = written(mapping, WriteKind::Create, requested.clone())?;
         Ok(BookingRequest {
-            draft: Some(Draft::new(mapping, WriteKind::Create)),
+            draft: Some(Draft::new(mapping, WriteKind::Create, None)),
             requested: with_fields(Value::Object(requested), fields)?,
             body: with_fields(body, fields)?,
             is_row: false,

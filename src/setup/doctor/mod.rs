@@ -66,11 +66,8 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
 /// What the service sends, read as `profile learn --check` reads it. Writes nothing.
 async fn probe(setup: Startup, near: Option<String>) -> Result<Exit> {
     let mut parts = Parts::new(setup, ServiceNeed::Profile, false)?;
-    let options = LearnOptions { near, vertical: "dining".to_owned(), is_check: true, asks: false };
-    let report = {
-        let _progress = parts.ui.out.progress("reading");
-        look(&mut parts, &options, Vec::new()).await?
-    };
+    let options = LearnOptions { yes: true, check: true, near, vertical: "dining".to_owned() };
+    let report = look(&mut parts, &options, Vec::new()).await?;
     parts.ui.out.emit(&report)?;
     Ok(report.exit())
 }

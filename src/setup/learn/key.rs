@@ -5,17 +5,16 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::reads::Reads;
-use super::with;
+use super::{refusal_body, with};
 use crate::booking::confirmation::Confirmation;
-use crate::json::Document;
 use crate::outcome::{Error, Result};
 use crate::service::client::{Call, key_sent_as};
 use crate::service::mapping::{Mapping, Setting, scalars};
 
-/// Ways that services use, the most usual first: the header, and the word before the key.
-const HEADERS: &str = "X-Api-Key,Authorization,Authorization ApiKey,Authorization Token,Authorization Key,Api-Key,\
-    X-Auth-Token,X-Partner-Key,X-Access-Token,Authorization Basic";
-const PARAMETERS: [&str; 3] = ["api_key", "key", "access_token"];
+/// Ways that services use, the most usual first: the header, and the word before the key; or the
+/// parameter of the query.
+const WAYS: &str = "X-Api-Key,Authorization,Authorization ApiKey,Authorization Token,Authorization Key,Api-Key,\
+    X-Auth-Token,X-Partner-Key,X-Access-Token,Authorization Basic,?api_key,?key,?access_token";
 
 /// Reads the index. After a 401 and a go-ahead, sends the key in other ways to the same address.
 pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
@@ -24,7 +23,7 @@ pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
         Ok(document) => return Ok(document),
         Err(error) => require_headers(&own, error)?,
     };
-    if reads.options.is_check || error.http_status != Some(401) {
+    if reads.options.check || error.http_status != Some(401) {
         return Err(error);
     }
     let ways = ways(&own, &error);
@@ -33,7 +32,7 @@ pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
     let (out, sent_as) = (&reads.parts.ui.out, key_sent_as(&own));
     out.warn(&format!("{}; sent as: {sent_as}", error.message));
     out.note(&format!("other ways to send it: {list}"));
-    if reads.options.asks {
+    if !reads.options.yes {
         let count = ways.len();
         let action = "sending the key in other ways";
         let question = format!("Try {count} other ways to send the key, to this address alone?");
@@ -77,31 +76,25 @@ fn require_headers(own: &Mapping, error: Error) -> Result<Error> {
 /// The ways to send a key that are not the profile's own, each with its settings and a mapping
 /// that uses it. What the refusal names comes first.
 fn ways(own: &Mapping, error: &Error) -> Vec<(Vec<Setting>, Mapping)> {
-    let headers = HEADERS.split(',').map(str::to_owned);
-    let headers = header_names(error).into_iter().chain(headers).map(|it| {
-        let (name, scheme) = it.split_once(' ').unwrap_or((&it, ""));
-        let name = Setting::new("dialect.auth_header", name);
-        vec![name, Setting::new("dialect.auth_scheme", scheme)]
-    });
-    // What the profile says of the query cannot be taken back by another setting.
-    let headers = headers.filter(|_| own.transport.auth_query.is_none());
-    let parameters = PARAMETERS.map(|name| vec![Setting::new("auth_query", name)]);
-    let (mut tried, mut ways) = (vec![key_sent_as(own)], Vec::new());
-    for settings in headers.chain(parameters) {
+    let mut ways = vec![(Vec::new(), own.clone())];
+    for way in header_names(error).into_iter().chain(WAYS.split(',').map(str::to_owned)) {
+        let (name, scheme) = way.split_once(' ').unwrap_or((&way, ""));
+        let settings = match way.strip_prefix('?') {
+            Some(name) => vec![Setting::new("auth_query", name)],
+            None => vec![
+                Setting::new("dialect.auth_header", name),
+                Setting::new("dialect.auth_scheme", scheme),
+            ],
+        };
+        // What the profile says of the query cannot be taken back by another setting.
         let Ok(mapping) = with(own, &settings) else {
             continue;
         };
-        let way = key_sent_as(&mapping);
-        if !tried.contains(&way) {
-            tried.push(way);
+        if ways.iter().all(|it| key_sent_as(&it.1) != key_sent_as(&mapping)) {
             ways.push((settings, mapping));
         }
     }
-    ways
-}
-
-pub(super) fn refusal_body(error: &Error) -> &Value {
-    error.body.as_ref().map_or(&Value::Null, Document::value)
+    ways.split_off(1)
 }
 
 /// The first headers that a refusal names in its sentences, such as `X-Organization-Id`.
@@ -133,8 +126,7 @@ mod tests {
         };
         let usual = tried(json!({"error": "unauthorized"}));
         assert_eq!(usual[0], "X-Api-Key: ***");
-        let count = HEADERS.split(',').count() + PARAMETERS.len();
-        assert_eq!(usual.len(), count);
+        assert_eq!(usual.len(), WAYS.split(',').count());
         let often = "see Rate-Limit; ".repeat(4);
         let named =
             tried(json!({"error": format!("{often}send your key in the header X-Acme-Key")}));

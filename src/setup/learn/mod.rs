@@ -3,7 +3,6 @@
 pub(crate) mod key;
 pub(crate) mod reads;
 pub(crate) mod report;
-pub(crate) mod searches;
 
 use std::collections::BTreeMap;
 
@@ -23,13 +22,20 @@ use reads::Reads;
 
 const BOOKINGS: u32 = 3;
 
+#[derive(clap::Args, Debug)]
 pub(crate) struct LearnOptions {
+    /// Skip the confirmation prompt
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Write nothing and exit with 3 if the service differs
+    #[arg(long, conflicts_with_all = ["yes", "out"])]
+    pub(crate) check: bool,
+    /// Search here, where the service has venues
+    #[arg(long, value_name = "PLACE")]
     pub(crate) near: Option<String>,
+    /// Search this kind of venue
+    #[arg(long, value_name = "KIND", default_value = "dining")]
     pub(crate) vertical: String,
-    /// Whether the profile is only checked. Then the key is sent in no other way.
-    pub(crate) is_check: bool,
-    /// Whether a person is asked before the key is sent in another way.
-    pub(crate) asks: bool,
 }
 
 /// Reads the service, and shows its documents with the recorded ones.
@@ -40,7 +46,7 @@ pub(crate) async fn look(
 ) -> Result<LearnReport> {
     let report = LearnReport {
         profile: parts.api.facts.mapping().profile.clone(),
-        is_check: options.is_check,
+        is_check: options.check,
         ..LearnReport::default()
     };
     let mut reads = Reads { parts, options, report, left: BTreeMap::new() };
@@ -57,10 +63,7 @@ pub(crate) async fn look(
     for (kind, call) in others {
         match reads.send(call).await? {
             Ok(document) => came.push(Sample::new(kind, document)),
-            Err(error) => {
-                let note = format!("not looked at: {}: {}", kind.as_str(), error.message);
-                reads.report.notes.push(note);
-            }
+            Err(error) => reads.note_missed(kind, &error),
         }
     }
     // What a person gives is meant, whatever else came of its kind.
@@ -70,7 +73,7 @@ pub(crate) async fn look(
     let refused = std::mem::take(&mut report.documents);
     for it in &came {
         report.settings.extend(of_form(mapping, it));
-        report.show(mapping, it, items(mapping, it));
+        report.show(mapping, it);
     }
     report.documents.extend(refused);
     Ok(report)
@@ -94,9 +97,9 @@ fn of_form(mapping: &Mapping, came: &Sample) -> Option<Setting> {
 
 /// What bookctl reads of a document today, in the contract's names; or why it is not read.
 fn items(mapping: &Mapping, came: &Sample) -> Result<Vec<Value>> {
-    let unread = |why: &str| Error::new(Code::UnexpectedAnswer, why);
     let document = Document::from(came.value.clone());
-    let one = match came.kind {
+    let unread = |why: String| Error::new(Code::UnexpectedAnswer, why);
+    Ok(vec![match came.kind {
         ReadKind::Venues | ReadKind::Slots | ReadKind::Sessions => {
             return Ok(mapping.list(came.kind, &document, Some)?.item.items);
         }
@@ -105,26 +108,22 @@ fn items(mapping: &Mapping, came: &Sample) -> Result<Vec<Value>> {
         ReadKind::Session | ReadKind::Card => mapping.object(came.kind, &document)?.0,
         ReadKind::Error => {
             let wording = mapping.refusal(&document).unwrap_or_else(|| came.value.clone());
-            let error = &wording["error"];
-            if !error.is_string() && !error.is_object() {
-                return Err(unread("nothing in it is named `error`"));
+            if !wording["error"].is_string() && !wording["error"].is_object() {
+                return Err(unread("nothing in it is named `error`".to_owned()));
             }
             wording
         }
         ReadKind::Event => {
             let header = |wanted: &str| {
-                let found = came.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
-                found.map(|(_, value)| value.clone())
+                let mut headers = came.headers.iter();
+                Some(headers.find(|it| it.0.eq_ignore_ascii_case(wanted))?.1.clone())
             };
             let event = Event::read(came.value.to_string().as_bytes(), mapping, header);
-            return match (event.warning(mapping), &event.booking) {
-                (Some(warning), _) => Err(unread(&warning)),
-                (None, None) => Err(unread("no booking was found in it")),
-                (None, Some(_)) => Ok(Vec::new()),
-            };
+            let unfound = event.booking.is_none().then(|| "no booking was found in it".to_owned());
+            let why = event.warning(mapping).or(unfound);
+            return why.map_or(Ok(Vec::new()), |why| Err(unread(why)));
         }
-    };
-    Ok(vec![one])
+    }])
 }
 
 fn with(own: &Mapping, settings: &[Setting]) -> Result<Mapping> {
@@ -133,4 +132,8 @@ fn with(own: &Mapping, settings: &[Setting]) -> Result<Mapping> {
         mapping.set(key, value).map_err(|why| Error::config(format!("{key} {why}")))?;
     }
     Ok(mapping)
+}
+
+fn refusal_body(error: &Error) -> &Value {
+    error.body.as_ref().map_or(&Value::Null, Document::value)
 }

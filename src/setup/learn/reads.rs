@@ -1,32 +1,41 @@
-//! The calls of learning: few, reads alone, and at most half of what a rate limit leaves.
+//! The calls of learning: few, reads alone, and at most half of what a rate limit leaves. In the
+//! searches, what a refusal names is sent, until an answer comes.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::Value;
+use jiff::{Timestamp, ToSpan};
+use serde_json::{Map, Value};
 
-use super::{LearnOptions, LearnReport};
+use super::report::Finding;
+use super::{LearnOptions, LearnReport, refusal_body, with};
 use crate::app::Parts;
 use crate::outcome::{Code, Error, Result};
-use crate::service::client::{Call, Failure};
-use crate::service::mapping::Mapping;
+use crate::service::client::{Call, Draft, Failure, SearchLocation, SlotQuery, VenueQuery, named};
+use crate::service::mapping::{Mapping, NextPage, ReadKind, WriteKind, next_page};
 
 pub(crate) const MOST_CALLS: usize = 25;
+
+const PLACES: [&str; 3] = ["New York", "London", "Paris"];
+
+const NO_VENUE: &str =
+    "no venue was found to look at; name a place that the service knows with --near";
 
 /// A document, or why the service refuses it.
 pub(crate) type Reply = Result<Value>;
 
-/// Whether another call, after `sent`, leaves others half of what the rate limit had left.
-fn has_room(first: u32, sent: u32) -> bool {
-    (u64::from(sent) + 1) * 2 <= u64::from(first)
+/// How many calls leave others half of what the rate limit had left before the first of them.
+/// Without a header nothing limits but the count of calls.
+fn budget(left_after_first: Option<u32>) -> u32 {
+    left_after_first.map_or(u32::MAX, |it| it.saturating_add(1)) / 2
 }
 
 pub(crate) struct Reads<'a> {
     pub(crate) parts: &'a mut Parts,
     pub(crate) options: &'a LearnOptions,
     pub(crate) report: LearnReport,
-    /// What each rate limit left at the first call, and how many calls followed.
-    pub(crate) left: BTreeMap<&'static str, (u32, u32)>,
+    /// How many calls each rate limit still has for these reads.
+    pub(crate) left: BTreeMap<&'static str, u32>,
 }
 
 impl Reads<'_> {
@@ -37,8 +46,7 @@ impl Reads<'_> {
     /// Sends a read. The reason has no HTTP status where it was not sent.
     pub(crate) async fn send(&mut self, call: Call) -> Result<Reply> {
         let limit = call.rate_limit_name();
-        let left = limit.and_then(|name| self.left.get(name));
-        let is_spent = left.is_some_and(|(first, sent)| !has_room(*first, *sent));
+        let is_spent = limit.is_some_and(|name| self.left.get(name) == Some(&0));
         if call.is_write() || self.report.calls >= MOST_CALLS || is_spent {
             let spent = "no call is left, or the rate limit leaves too little";
             return Ok(Err(Error::new(Code::RateLimited, spent)));
@@ -50,9 +58,8 @@ impl Reads<'_> {
         let answer = client.send(&call).await;
         let remaining = client.rate_limit.get().flatten().map(|it| it.remaining);
         if let Some(name) = limit {
-            // Without a header nothing limits but the count of calls.
-            let first = remaining.map_or(u32::MAX, |it| it.saturating_add(1));
-            self.left.entry(name).or_insert((first, 0)).1 += 1;
+            let left = self.left.entry(name).or_insert_with(|| budget(remaining));
+            *left = left.saturating_sub(1);
         }
         self.parts.api.record_rate_limit(&call);
         match answer {
@@ -61,6 +68,149 @@ impl Reads<'_> {
             Err(failure) => Err(failure.into_error(&call)),
         }
     }
+
+    pub(crate) fn note_missed(&mut self, kind: ReadKind, error: &Error) {
+        let note = format!("not looked at: {}: {}", kind.as_str(), error.message);
+        self.report.notes.push(note);
+    }
+
+    async fn search(
+        &mut self,
+        draft: &mut Draft,
+        call: impl Fn(&Mapping) -> Result<Call>,
+    ) -> Result<Reply> {
+        let own = self.mapping().clone();
+        let reply = loop {
+            self.parts.api.use_mapping(with(&own, draft.setting(false).as_slice())?);
+            match self.send(call(self.mapping())?).await? {
+                Err(error)
+                    if matches!(error.http_status, Some(400 | 404 | 409 | 422))
+                        && !draft.has_expression
+                        && draft.take(&named(refusal_body(&error))) => {}
+                reply => break reply,
+            }
+        };
+        self.parts.api.use_mapping(own);
+        Ok(reply)
+    }
+
+    /// Reports a search that showed nothing certain, with the setting whose holes only the user can
+    /// fill.
+    fn leave_open(&mut self, kind: ReadKind, draft: &Draft, why: &str) {
+        let open = draft.open().map(|names| format!("; only you know the value of {names}"));
+        let why = Some(format!("{why}{}", open.unwrap_or_default()));
+        let setting = draft.setting(true).map(|it| it.to_string());
+        let kind = kind.as_str();
+        self.report.documents.push(Finding { kind, why, setting, ..Finding::default() });
+    }
+
+    /// Searches venues at the named place, or at the first one that has any.
+    pub(crate) async fn venues(&mut self) -> Result<Option<Value>> {
+        let (own, kind) = (self.mapping().clone(), ReadKind::Venues);
+        let mut draft = Draft::new(&own, WriteKind::Search, None);
+        let options = self.options;
+        let near = options.near.as_deref();
+        let query = |place: &str, page| VenueQuery {
+            page,
+            vertical: options.vertical.clone(),
+            place: SearchLocation::Near(place.to_owned()),
+            datetime: evening(1, own.local_times),
+            party_size: Some(2),
+            providers: Vec::new(),
+            fields: Map::new(),
+        };
+        let (mut found, mut refused) = (None, None);
+        for place in near.map_or(PLACES.to_vec(), |near| vec![near]) {
+            match self.search(&mut draft, |mapping| query(place, None).call(mapping)).await? {
+                Err(error) => refused = Some(error),
+                Ok(document) => {
+                    let list = own.venues(&document.clone().into());
+                    found = Some((place, document));
+                    if !list.is_ok_and(|list| list.item.items.is_empty()) {
+                        break;
+                    }
+                }
+            }
+        }
+        let Some((place, document)) = found else {
+            let Some(error) = refused else { return Ok(None) };
+            // A refusal that names no field may be of the place, which says nothing against the
+            // profile.
+            let is_of_place = near.is_none() && named(refusal_body(&error)).is_empty();
+            if error.http_status.is_some_and(|status| status >= 500 || !is_of_place) {
+                self.leave_open(kind, &draft, &error.message);
+            } else {
+                self.note_missed(kind, &error);
+                self.report.notes.push(NO_VENUE.to_owned());
+            }
+            return Ok(None);
+        };
+        if draft.open().is_some() {
+            self.leave_open(kind, &draft, "a value was tried");
+        } else if let Some(setting) = draft.setting(false) {
+            // What was learned is tried with the second page too.
+            if let Some(NextPage::Field { name, value }) = next_page(&document, None) {
+                let page = Some((name, value));
+                let call = |mapping: &Mapping| query(place, page.clone()).call(mapping);
+                if let Err(error) = self.search(&mut draft, call).await? {
+                    self.report.notes.push(format!(
+                        "the second page is refused: {}; say in write.search where .cursor goes",
+                        error.message
+                    ));
+                }
+            }
+            self.report.settings.push(setting);
+        }
+        Ok(Some(document))
+    }
+
+    /// Searches slots of the first venue that was found.
+    pub(crate) async fn slots(&mut self, found: &Value) -> Result<Option<Value>> {
+        let (own, kind) = (self.mapping().clone(), ReadKind::Slots);
+        let venues = own.venues(&found.clone().into());
+        let venue = venues.as_ref().map(|venues| venues.item.items.first());
+        let Ok(Some(venue)) = venue else {
+            let unread = "slots were not asked for: they need a venue that can be read";
+            self.report.notes.push(venue.map_or(unread, |_| NO_VENUE).to_owned());
+            return Ok(None);
+        };
+        let query = |day: i64| SlotQuery {
+            venue_id: venue.id_value(),
+            datetime: evening(day, own.local_times),
+            party_size: 2,
+            ..SlotQuery::default()
+        };
+        let mut draft = Draft::new(&own, WriteKind::Slots, None);
+        let mut doubt = None;
+        let reply = self.search(&mut draft, |mapping| query(1).call(mapping)).await?;
+        match (&reply, draft.setting(false)) {
+            (Err(error), _) if error.http_status.is_none() => self.note_missed(kind, error),
+            (Err(error), _) => doubt = Some(error.message.clone()),
+            (Ok(document), Some(setting)) => {
+                // What was filled in is certain where it makes a difference: another day has other
+                // slots.
+                let other = self.search(&mut draft, |mapping| query(2).call(mapping)).await?;
+                if other.is_ok_and(|other| other != *document) {
+                    self.report.settings.push(setting);
+                } else {
+                    let why =
+                        "another day has the same response, so check each field of the request";
+                    doubt = Some(why.to_owned());
+                }
+            }
+            (Ok(_), None) => {}
+        }
+        if let Some(why) = &doubt {
+            self.leave_open(kind, &draft, why);
+        }
+        Ok(reply.ok().filter(|_| doubt.is_none()))
+    }
+}
+
+fn evening(days: i64, is_local: bool) -> String {
+    let day = Timestamp::now().checked_add((24 * days).hours());
+    let day = day.unwrap_or(Timestamp::MAX).strftime("%FT19:00:00");
+    format!("{day}{}", if is_local { "" } else { "+00:00" })
 }
 
 #[cfg(test)]
@@ -69,10 +219,9 @@ mod tests {
 
     #[test]
     fn half_of_what_a_rate_limit_leaves_is_kept_for_others() {
-        for (first, sent, expected) in
-            [(10, 4, true), (10, 5, false), (1, 0, false), (2, 0, true), (u32::MAX, 24, true)]
-        {
-            assert_eq!(has_room(first, sent), expected, "{first} {sent}");
+        for (left_after_first, expected) in [(9, 5), (10, 5), (0, 0), (1, 1)] {
+            assert_eq!(budget(Some(left_after_first)), expected, "{left_after_first}");
         }
+        assert!(budget(None) > 25);
     }
 }

@@ -3,8 +3,9 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::items;
 use crate::json::plain;
-use crate::outcome::{Exit, Result};
+use crate::outcome::Exit;
 use crate::platform::shell;
 use crate::service::mapping::{Mapping, Outline, ReadKind, Setting, missing, set_command};
 use crate::terminal::output::{Draw, Page, Tone};
@@ -53,7 +54,8 @@ pub(crate) struct LearnReport {
 
 impl LearnReport {
     /// Takes in a document. Of several of a kind, one that is not read counts.
-    pub(crate) fn show(&mut self, mapping: &Mapping, came: &Sample, items: Result<Vec<Value>>) {
+    pub(crate) fn show(&mut self, mapping: &Mapping, came: &Sample) {
+        let items = items(mapping, came);
         let (kind, outline) = (came.kind.as_str(), Outline::from_document(&came.value));
         let mut why = items.as_ref().err().map(|error| error.message.clone());
         let objects = items.unwrap_or_default();

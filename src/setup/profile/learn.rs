@@ -30,12 +30,8 @@ use crate::terminal::output::View;
 pub(crate) struct Args {
     /// Profile
     name: String,
-    /// Skip the confirmation prompt
-    #[arg(long, short)]
-    yes: bool,
-    /// Write nothing and exit with 3 if the service differs
-    #[arg(long, conflicts_with_all = ["yes", "out"])]
-    check: bool,
+    #[command(flatten)]
+    options: LearnOptions,
     /// Write the command for what is certain to this file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -45,12 +41,6 @@ pub(crate) struct Args {
     /// Read a recorded document, such as booking=booking.json
     #[arg(long, value_name = "KIND=FILE", value_parser = example)]
     example: Vec<(ReadKind, String)>,
-    /// Search here, where the service has venues
-    #[arg(long, value_name = "PLACE")]
-    near: Option<String>,
-    /// Search this kind of venue
-    #[arg(long, value_name = "KIND", default_value = "dining")]
-    vertical: String,
 }
 
 fn example(text: &str) -> Result<(ReadKind, String), String> {
@@ -65,19 +55,13 @@ pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
     setup.settings.options.profile = Some(args.name.clone());
     let config_file = setup.settings.paths.config_file.clone();
     let mut parts = Parts::new(setup, ServiceNeed::Profile, false)?;
-    if !args.yes && !args.check {
+    if !args.options.yes && !args.options.check {
         let address = parts.api.facts.target().address();
         let question = format!("Send at most {MOST_CALLS} reads to {address}?");
         Confirmation::new("learning", question, "nothing was sent").ask(&parts.ui.prompter).await?;
     }
-    let options = LearnOptions {
-        near: args.near.clone(),
-        vertical: args.vertical.clone(),
-        is_check: args.check,
-        asks: !args.yes,
-    };
-    let mut report = look(&mut parts, &options, recorded).await?;
-    if !args.check && !report.settings.is_empty() {
+    let mut report = look(&mut parts, &args.options, recorded).await?;
+    if !args.options.check && !report.settings.is_empty() {
         match &args.out {
             Some(out) => write_command(&args.name, &mut report, out)?,
             None => write(&parts.ui, &args, &mut report, &config_file).await?,
@@ -99,7 +83,7 @@ fn write_command(name: &str, report: &mut LearnReport, out: &Path) -> Result<()>
 /// Writes what is certain to the profile, and keeps the old file.
 async fn write(ui: &Ui, args: &Args, report: &mut LearnReport, config_file: &Path) -> Result<()> {
     let name = &args.name;
-    if !args.yes {
+    if !args.options.yes {
         ui.out.show(&report.page());
         let settings = plural(report.settings.len(), "setting", "settings");
         let question = format!("Write {settings} to profile {name}?");
@@ -119,7 +103,7 @@ async fn write(ui: &Ui, args: &Args, report: &mut LearnReport, config_file: &Pat
         }
         report.settings.iter().try_for_each(|it| it.set(draft, name))
     })?;
-    if !args.yes {
+    if !args.options.yes {
         // The person has seen these already.
         report.documents.retain(|it| !it.read);
         report.settings.clear();
