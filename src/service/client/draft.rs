@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::named_fields::Named;
+use super::named_fields::Field;
 use crate::platform::shell;
 use crate::service::mapping::{Mapping, Setting, WriteKind, is_one_of, jq_key, set_command};
 
@@ -40,17 +40,13 @@ fn is_about(words: &str, text: &str) -> bool {
     !words.is_empty() && words.split('|').any(|word| text.contains(word))
 }
 
-/// A field of the request, as it is sent.
-#[derive(Clone, Debug, Default)]
-struct Field {
-    path: String,
-    /// `None` where only a person knows it.
-    value: Option<String>,
-    /// Whether bookctl sends it by itself.
-    is_own: bool,
-    /// Whether neither its name nor a refusal shows what it holds.
-    is_guess: bool,
-    why: String,
+fn last_name(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or_default()
+}
+
+fn value_by_name(path: &str) -> Option<&'static str> {
+    let last = format!("^{}$", last_name(path).to_lowercase());
+    VALUES.iter().find(|it| is_about(it.2, &last)).map(|it| it.0)
 }
 
 #[derive(Clone, Debug)]
@@ -81,7 +77,7 @@ impl Draft {
             own.retain(|it| requested.contains_key(it.0) || path(*it) != it.0);
         }
         let fields = own.iter().map(|it| Field {
-            path: path(*it).to_owned(),
+            name: path(*it).to_owned(),
             value: Some(format!(".{}", it.0)),
             is_own: true,
             ..Field::default()
@@ -102,68 +98,67 @@ impl Draft {
 
     /// The contract's name of the field that is sent as `path`, if the profile may name it.
     pub(crate) fn own_name(&self, path: &str) -> Option<&str> {
-        self.fields.iter().find(|it| it.is_own && it.path == path)?.value.as_deref()?.get(1..)
+        self.fields.iter().find(|it| it.is_own && it.name == path)?.value.as_deref()?.get(1..)
+    }
+
+    /// What is sent for a value that nothing shows. A search tries the time, so that the next
+    /// refusal shows what is wanted.
+    fn tried(&self) -> &'static str {
+        if self.is_search() { TIME } else { "" }
     }
 
     /// Takes in what a refusal names. Returns whether the request is another one now.
-    pub(crate) fn take<'a>(&mut self, refused: impl IntoIterator<Item = &'a Named>) -> bool {
-        let before = self.expression("");
-        for it in refused {
-            let at = self.fields.iter().position(|field| field.path == it.name);
+    pub(crate) fn take(&mut self, refused: Vec<Field>) -> bool {
+        let before = self.expression(self.tried());
+        for mut it in refused {
+            let at = self.fields.iter().position(|field| field.name == it.name);
             let known = at.map(|at| self.fields.remove(at));
             if it.is_unknown() {
                 continue;
             }
-            let is_new = known.as_ref().is_none_or(|field| field.is_own);
-            let (value, is_guess) = self.find_value(it, is_new);
+            it.value = self.find_value(&it, known.as_ref().is_none_or(|field| field.is_own));
             let field = match known {
-                Some(own) if own.is_own && (value.is_none() || value == own.value) => own,
-                known => {
-                    // That it is required says less than what it must be.
-                    let says_less = it.why.is_empty() || it.why.ends_with("required");
-                    let known = known.filter(|_| says_less).map(|it| it.why);
-                    let (path, why) = (it.name.clone(), known.unwrap_or(it.why.clone()));
-                    Field { path, value, is_own: false, is_guess, why }
+                Some(own) if own.is_own && (it.value.is_none() || it.value == own.value) => own,
+                // That it is required says less than what it must be.
+                Some(known) if it.why.is_empty() || it.why.ends_with("required") => {
+                    Field { why: known.why, ..it }
                 }
+                _ => it,
             };
             self.fields.insert(at.unwrap_or(self.fields.len()), field);
         }
-        self.fill_guesses();
-        self.expression("") != before
+        self.place_rest();
+        self.expression(self.tried()) != before
     }
 
-    /// Puts the only value that has no place into the only field without one. In a search the
-    /// others get the time, so that the next rejection shows what they want.
-    fn fill_guesses(&mut self) {
+    /// Puts the only value that has no place into the only field of which nothing shows what it
+    /// holds. A search of venues is not sent twice to test it: there the service has to refuse the
+    /// value's own place.
+    fn place_rest(&mut self) {
         let has_place = |name: &str, is_own| {
-            let mut fields = self.fields.iter().filter(|it| it.is_own == is_own && !it.is_guess);
-            fields.any(|it| it.value.as_ref().is_some_and(|value| value.contains(name)))
+            let holds = |it: &Field| it.value.as_ref().is_some_and(|value| value.contains(name));
+            self.fields.iter().any(|it| it.is_own == is_own && holds(it))
         };
         let mut left = self.own.clone();
         left.retain(|it| !has_place(it.0, false));
-        if left.iter().any(|it| !has_place(it.0, true)) {
+        if self.kind == WriteKind::Search || left.iter().any(|it| !has_place(it.0, true)) {
             left.retain(|it| !has_place(it.0, true));
         }
-        let is_search = self.is_search();
-        let mut guesses: Vec<_> = self.fields.iter_mut().filter(|it| it.is_guess).collect();
-        match (&left[..], &mut guesses[..]) {
-            ([(name, _)], [field]) => {
-                // A search of venues is not sent twice to test it.
-                field.is_guess = self.kind == WriteKind::Search;
-                field.value = Some(format!(".{name}"));
-            }
-            _ if is_search => guesses.iter_mut().for_each(|it| it.value = Some(TIME.to_owned())),
-            _ => {}
+        let is_open = |it: &&mut Field| {
+            it.value.is_none()
+                && value_by_name(&it.name).is_none()
+                && !is_one_of(KINDS, last_name(&it.name))
+        };
+        let mut open = self.fields.iter_mut().filter(is_open);
+        if let ([(name, _)], Some(field), None) = (&left[..], open.next(), open.next()) {
+            field.value = Some(format!(".{name}"));
         }
     }
 
-    /// What the refusal of a field says that it holds, or where it is new, its name; and whether
-    /// neither says anything of it.
-    fn find_value(&self, it: &Named, is_new: bool) -> (Option<String>, bool) {
+    /// What the refusal of a field says that it holds, or where it is new, its name.
+    fn find_value(&self, it: &Field, is_new: bool) -> Option<String> {
         let why = it.why.to_lowercase();
-        let last = it.name.rsplit('.').next().unwrap_or_default();
-        let own_words = format!("^{}$", last.to_lowercase());
-        let by_name = VALUES.iter().find(|row| is_about(row.2, &own_words)).map(|row| row.0);
+        let by_name = value_by_name(&it.name);
         let value = match VALUES.iter().find(|row| is_about(row.1, &why)).map(|row| row.0) {
             // What is just a number is a time by its name alone.
             Some(PARTY) => match by_name {
@@ -175,22 +170,21 @@ impl Draft {
             None => by_name.filter(|_| is_new),
             form => form,
         };
-        let value = value.filter(|value| self.own.iter().any(|it| value.contains(it.0)));
-        let is_guess = value.is_none() && by_name.is_none() && !is_one_of(KINDS, last);
-        (value.map(str::to_owned), is_guess)
+        let is_own = |value: &&str| self.own.iter().any(|it| value.contains(it.0));
+        value.filter(is_own).map(str::to_owned)
     }
 
     /// The setting that makes this request; none where the profile makes it already. Where another
     /// name is all that is asked for, a key of the dialect says it. With holes, `<?>` and `NAME`
-    /// stand for what only a person knows; without, what was only tried counts.
+    /// stand for what only a person knows; without, what was tried counts.
     pub(crate) fn setting(&self, with_holes: bool) -> Option<Setting> {
-        let hole = if with_holes { HOLE } else { "" };
+        let hole = if with_holes { HOLE } else { self.tried() };
         let sent: Vec<_> = self.sent(hole).collect();
         let dialect = |key: &str, name: &str| Setting::new(format!("dialect.{key}"), name);
         match (&self.own[..], &sent[..]) {
             (own, sent) if sent.len() == own.len() && sent.iter().all(|it| it.0.is_own) => None,
             ([(name, key)], [(field, value)]) if value[1..] == **name => {
-                Some(dialect(key, &field.path))
+                Some(dialect(key, &field.name))
             }
             ([(_, key)], []) if with_holes => Some(dialect(key, "NAME")),
             _ => {
@@ -200,13 +194,9 @@ impl Draft {
         }
     }
 
-    /// What is sent, with its values; with a hole, it stands for what was only tried too. What has
-    /// another place is not sent by itself.
+    /// What is sent, with its values. What has another place is not sent by itself.
     fn sent<'a>(&'a self, hole: &'static str) -> impl Iterator<Item = (&'a Field, &'a str)> {
-        let value = move |it: &'a Field| match &it.value {
-            Some(value) if hole.is_empty() || !it.is_guess => value,
-            _ => hole,
-        };
+        let value = move |it: &'a Field| it.value.as_deref().unwrap_or(hole);
         let is_moved = move |own: &'a Field| {
             let mut others = self.fields.iter().filter(|it| own.is_own && !it.is_own);
             others.any(|it| value(it).contains(value(own)))
@@ -217,15 +207,15 @@ impl Draft {
 
     fn expression(&self, hole: &'static str) -> String {
         let mut left_out: Vec<&str> = self.own.iter().map(|it| it.0).collect();
-        left_out.retain(|name| !self.sent(hole).any(|(it, _)| it.path == *name));
+        left_out.retain(|name| !self.sent(hole).any(|(it, _)| it.name == *name));
         let mut text = match left_out[..] {
             [] => ".".to_owned(),
             _ => format!("del(.{})", left_out.join(", .")),
         };
         let mut is_filled = false;
-        for (it, value) in self.sent(hole).filter(|(it, value)| value[1..] != it.path) {
+        for (it, value) in self.sent(hole).filter(|(it, value)| value[1..] != it.name) {
             is_filled |= value != HOLE;
-            let field = it.path.rsplit('.').fold(value.to_owned(), |value, part| {
+            let field = it.name.rsplit('.').fold(value.to_owned(), |value, part| {
                 format!("{{{}: {value}}}", jq_key(part).trim_start_matches('.'))
             });
             text.push_str(&format!(" * {field}"));
@@ -242,8 +232,8 @@ impl Draft {
     pub(crate) fn open(&self) -> Option<String> {
         let open = self.sent(HOLE).filter(|(_, value)| *value == HOLE);
         let names = open.map(|(it, _)| match it.why.as_str() {
-            "" => format!("`{}`", it.path),
-            why => format!("`{}` ({why})", it.path),
+            "" => format!("`{}`", it.name),
+            why => format!("`{}` ({why})", it.name),
         });
         let names = names.collect::<Vec<_>>().join(", ");
         let own = self.own.iter().map(|it| format!(".{}", it.0)).collect::<Vec<_>>().join(", ");

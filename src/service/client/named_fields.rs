@@ -18,19 +18,24 @@ const SAID: &str = "is required|is missing|is unknown|unknown|is not |must ";
 const UNKNOWN: &str = "additional|not a field|not a known|not allowed|not expected|not permitted|not supported|unexpected|\
     unknown|unrecogni|unsupported";
 
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Named {
+/// A field of a request, as a refusal names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Field {
     /// With dots between the names of nested objects.
     pub(crate) name: String,
     pub(crate) why: String,
+    /// An expression over a request in our shape; `None` where nothing shows what it holds.
+    pub(crate) value: Option<String>,
+    /// Whether bookctl sends it by itself.
+    pub(crate) is_own: bool,
 }
 
-impl Named {
+impl Field {
     /// A field, if this can be the name of one.
     fn new(name: &str, why: String) -> Option<Self> {
         let name = name.trim_start_matches(['#', '/']).replace('/', ".");
         let is_name = !name.is_empty() && name.len() < 80 && !name.contains(char::is_whitespace);
-        is_name.then_some(Named { name, why })
+        is_name.then_some(Field { name, why, ..Field::default() })
     }
 
     /// `partySize is required`, `unknown field partySize`, or a name alone.
@@ -46,7 +51,7 @@ impl Named {
                 (is_said || why.is_empty()).then_some((why, name))?
             }
         };
-        Named::new(name.trim_matches(['`', '"', '\'', ':']), why.to_owned())
+        Field::new(name.trim_matches(['`', '"', '\'', ':']), why.to_owned())
     }
 
     pub(crate) fn is_unknown(&self) -> bool {
@@ -56,20 +61,20 @@ impl Named {
 }
 
 /// The fields that a refusal's body names, once each; else those of its sentence.
-pub(crate) fn named(body: &Value) -> Vec<Named> {
+pub(crate) fn named(body: &Value) -> Vec<Field> {
     let mut found = Vec::new();
     collect(body, false, &mut found);
     if found.is_empty() {
         let sentences = texts(body, &["error", "message", "detail", "title"]);
         let parts = sentences.flat_map(|text| text.split([':', ';', ',']));
-        found.extend(parts.filter(|part| part.trim().contains(' ')).filter_map(Named::of_sentence));
+        found.extend(parts.filter(|part| part.trim().contains(' ')).filter_map(Field::of_sentence));
     }
     let texts = scalars(body);
     let is_end = |c: char| !c.is_alphanumeric() && !"_-.".contains(c);
     let words = texts.iter().flat_map(|(_, text)| text.split(is_end));
     let is_path = |word: &&str| word.split('.').all(|part| !part.is_empty());
     let paths: Vec<&str> = words.filter(is_path).collect();
-    for Named { name, .. } in &mut found {
+    for Field { name, .. } in &mut found {
         let (first, last) = (format!("{name}."), format!(".{name}"));
         let longer = paths.iter().filter(|it| it.starts_with(&first) || it.ends_with(&last));
         if let Some(path) = longer.max_by_key(|it| it.len()) {
@@ -88,9 +93,9 @@ pub(crate) fn texts<'a>(wording: &'a Value, fields: &'a [&str]) -> impl Iterator
 }
 
 /// Finds the fields that a refusal names, or that a member of it holds which names fields.
-fn collect(value: &Value, is_naming: bool, found: &mut Vec<Named>) {
+fn collect(value: &Value, is_naming: bool, found: &mut Vec<Field>) {
     match value {
-        Value::String(text) if is_naming => found.extend(Named::of_sentence(text)),
+        Value::String(text) if is_naming => found.extend(Field::of_sentence(text)),
         Value::Array(elements) if is_naming => elements.iter().for_each(|element| {
             // In a list, an object without a field is about something else.
             let is_other = element.as_object().is_some_and(|it| one_field(it).is_none());
@@ -102,11 +107,11 @@ fn collect(value: &Value, is_naming: bool, found: &mut Vec<Named>) {
                 _ if is_one_of(NAMING, key) && (!is_naming || inner.is_object()) => {
                     collect(inner, true, found);
                 }
-                _ if is_naming => found.extend(Named::new(key, joined(inner))),
+                _ if is_naming => found.extend(Field::new(key, joined(inner))),
                 "error" | "detail" => collect(inner, false, found),
                 "field" | "param" | "parameter" => {
                     let why = texts(value, &["detail", "message"]).next().unwrap_or_default();
-                    found.extend(inner.as_str().and_then(|it| Named::new(it, why.to_owned())));
+                    found.extend(inner.as_str().and_then(|it| Field::new(it, why.to_owned())));
                 }
                 _ => {}
             }),
@@ -115,7 +120,7 @@ fn collect(value: &Value, is_naming: bool, found: &mut Vec<Named>) {
     }
 }
 
-fn one_field(object: &Map<String, Value>) -> Option<Named> {
+fn one_field(object: &Map<String, Value>) -> Option<Field> {
     let name_in = |object: &Map<String, Value>| {
         ONE.split(' ').find_map(|key| match object.get(key)? {
             Value::String(name) => Some(name.clone()),
@@ -126,7 +131,7 @@ fn one_field(object: &Map<String, Value>) -> Option<Named> {
     let name = name_in(object).or_else(|| name_in(object.get("source")?.as_object()?))?;
     let mut others = object.clone();
     others.retain(|key, _| key != "source" && !ONE.split(' ').any(|one| one == key));
-    Named::new(&name, joined(&others.into()))
+    Field::new(&name, joined(&others.into()))
 }
 
 fn joined(value: &Value) -> String {

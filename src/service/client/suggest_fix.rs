@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use super::draft::Draft;
-use super::named_fields::{Named, named, texts};
+use super::named_fields::{Field, named, texts};
 use super::refusal::Refusal;
 use crate::platform::shell;
 use crate::service::mapping::WriteKind;
@@ -23,9 +23,9 @@ pub(crate) fn suggest_fix(refusal: &Refusal, call: &Call) -> Option<String> {
         let value = call.body.as_ref().and_then(|body| body.value().pointer(&pointer));
         value.is_some_and(|value| !value.is_null())
     };
-    let is_sent = |it: &&Named| has(&it.name);
+    let is_sent = |it: &&Field| has(&it.name);
     let flag_named = |name: &str| flag_of(&draft, draft.own_name(name).unwrap_or(name));
-    let flag = |it: &Named| flag_named(&it.name);
+    let flag = |it: &Field| flag_named(&it.name);
     let mut unsent = named.iter().filter(|it| !is_sent(it));
     if let Some((flag, it)) = unsent.clone().find_map(|it| Some((flag(it)?, it))) {
         // Any of several may do, all of which it then names.
@@ -43,8 +43,8 @@ pub(crate) fn suggest_fix(refusal: &Refusal, call: &Call) -> Option<String> {
         _ => Some(format!("check the values of {}", flags.join(", "))),
     };
     let field = unsent.next().map(|it| &it.name);
-    let is_ours = |it: &&Named| !is_sent(it) || draft.own_name(&it.name).is_some();
-    let ours: Vec<&Named> = named.iter().filter(is_ours).collect();
+    let is_ours = |it: &&Field| !is_sent(it) || draft.own_name(&it.name).is_some();
+    let ours: Vec<Field> = named.iter().filter(is_ours).cloned().collect();
     if !draft.has_expression && draft.take(ours) {
         if draft.is_search() {
             let name = shell::word(draft.profile.as_deref().unwrap_or("NAME"));

@@ -86,7 +86,7 @@ impl Reads<'_> {
                 Err(error)
                     if matches!(error.http_status, Some(400 | 404 | 409 | 422))
                         && !draft.has_expression
-                        && draft.take(&named(refusal_body(&error))) => {}
+                        && draft.take(named(refusal_body(&error))) => {}
                 reply => break reply,
             }
         };

@@ -82,14 +82,13 @@ impl LearnReport {
         }
     }
 
-    fn is_read(&self) -> bool {
-        self.documents.iter().all(|it| it.read)
+    fn fits(&self) -> bool {
+        self.settings.is_empty() && self.documents.iter().all(|it| it.read)
     }
 
     /// Ends with 3 where a check finds that the service differs from what the profile says.
     pub(crate) fn exit(&self) -> Exit {
-        let fits = self.settings.is_empty() && self.is_read();
-        if self.is_check && !fits { Exit::Config } else { Exit::Done }
+        if self.is_check && !self.fits() { Exit::Config } else { Exit::Done }
     }
 
     fn draw_finding(&self, page: &mut Page, finding: &Finding) {
@@ -117,10 +116,8 @@ impl Draw for LearnReport {
         let name = name.map_or("the service".to_owned(), |name| format!("profile {name}"));
         match &self.written {
             Some(file) => page.heading(Tone::Good, "wrote", file),
-            None if self.exit() != Exit::Done => page.heading(Tone::Warn, "does not fit", name),
-            None if !self.is_read() => page.heading(Tone::Warn, "not all is read", name),
-            None if self.settings.is_empty() => page.heading(Tone::Good, "fits", name),
-            None => page.heading(Tone::Good, "read", name),
+            None if self.fits() => page.heading(Tone::Good, "fits", name),
+            None => page.heading(Tone::Warn, "does not fit", name),
         };
         page.field("sent", format!("{} reads, nothing else", self.calls));
         for finding in &self.documents {

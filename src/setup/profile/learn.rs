@@ -6,7 +6,7 @@ use crate::app::{Parts, Startup, Ui};
 use crate::booking::confirmation::Confirmation;
 use crate::config::{ServiceNeed, edit};
 use crate::json::parsed;
-use crate::outcome::{Code, Error, Exit, Result};
+use crate::outcome::{Error, Exit, Result};
 use crate::platform::{private_file, shell};
 use crate::service::documents::plural;
 use crate::service::mapping::{ReadKind, set_command};
@@ -62,22 +62,23 @@ pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
     }
     let mut report = look(&mut parts, &args.options, recorded).await?;
     if !args.options.check && !report.settings.is_empty() {
-        match &args.out {
-            Some(out) => write_command(&args.name, &mut report, out)?,
-            None => write(&parts.ui, &args, &mut report, &config_file).await?,
-        }
+        let written = match &args.out {
+            Some(out) => {
+                let settings = report.settings.iter().map(|it| shell::word(&it.to_string()));
+                let settings = settings.collect::<Vec<_>>().join(" ");
+                std::fs::write(out, set_command(Some(&args.name), &settings) + "\n")
+                    .map_err(|error| Error::io(format!("cannot write {}", out.display()), error))?;
+                out
+            }
+            None => {
+                write(&parts.ui, &args, &mut report, &config_file).await?;
+                &config_file
+            }
+        };
+        report.written = Some(written.display().to_string());
     }
     parts.ui.out.emit(&report)?;
     Ok(report.exit())
-}
-
-fn write_command(name: &str, report: &mut LearnReport, out: &Path) -> Result<()> {
-    let settings = report.settings.iter().map(|it| shell::word(&it.to_string()));
-    let settings = settings.collect::<Vec<_>>().join(" ");
-    std::fs::write(out, set_command(Some(name), &settings) + "\n")
-        .map_err(|error| Error::io(format!("cannot write {}", out.display()), error))?;
-    report.written = Some(out.display().to_string());
-    Ok(())
 }
 
 /// Writes what is certain to the profile, and keeps the old file.
@@ -89,12 +90,12 @@ async fn write(ui: &Ui, args: &Args, report: &mut LearnReport, config_file: &Pat
         let question = format!("Write {settings} to profile {name}?");
         let declined = "nothing was written";
         Confirmation::new("writing the profile", question, declined).ask(&ui.prompter).await?;
+        // The person has seen these.
+        report.documents.retain(|it| !it.read);
     }
-    let backup = PathBuf::from(format!("{}.bak", config_file.display()));
-    let before = private_file::read(config_file).ok().flatten();
-    private_file::update(&backup, |_| Ok(Some(before.unwrap_or_default()))).map_err(|error| {
-        Error::caused(Code::Config, format!("cannot write {}", backup.display()), error)
-    })?;
+    let backup = private_file::add_suffix(config_file, ".bak");
+    std::fs::copy(config_file, &backup)
+        .map_err(|error| Error::io(format!("cannot write {}", backup.display()), error))?;
     edit(config_file, |draft| {
         // Whoever has allowed changes has looked at the profile.
         if draft.before.profile(name)?.read_only.is_none() {
@@ -103,12 +104,6 @@ async fn write(ui: &Ui, args: &Args, report: &mut LearnReport, config_file: &Pat
         }
         report.settings.iter().try_for_each(|it| it.set(draft, name))
     })?;
-    if !args.options.yes {
-        // The person has seen these already.
-        report.documents.retain(|it| !it.read);
-        report.settings.clear();
-    }
-    report.written = Some(config_file.display().to_string());
     Ok(())
 }
 
@@ -126,7 +121,7 @@ async fn read_samples(args: &Args) -> Result<Vec<Sample>> {
         })?;
         let headers = head.lines().filter_map(|line| line.split_once(':'));
         let headers = headers.map(|(name, value)| (name.trim().into(), value.trim().into()));
-        recorded.push(Sample { headers: headers.collect(), ..Sample::new(kind, value) });
+        recorded.push(Sample { kind, value, headers: headers.collect() });
     }
     Ok(recorded)
 }

@@ -8,7 +8,7 @@ use crate::service::client::named_fields::named;
 fn found(kind: WriteKind, refusals: &[Value]) -> Draft {
     let mut requested = Draft::new(&Mapping::default(), kind, None);
     for refusal in refusals {
-        assert!(requested.take(&named(refusal)), "{refusal}: {requested:?}");
+        assert!(requested.take(named(refusal)), "{refusal}: {requested:?}");
     }
     requested
 }
@@ -86,7 +86,7 @@ fn what_only_a_person_knows_stands_as_a_hole() {
     let required = json!({"error": "x", "details": ["venueId is required", "startTime is required", "partySize is required", "channel is required"]});
     let again = json!({"error": "x", "details": ["channel must be one of web, phone"]});
     let mut requested = found(Slots, &[required]);
-    while requested.take(&named(&again)) {}
+    while requested.take(named(&again)) {}
     assert_eq!(
         requested.open().unwrap(),
         "`channel` (must be one of web, phone); the request has .venue_id, .datetime, .party_size"
@@ -117,7 +117,7 @@ fn what_only_a_person_knows_stands_as_a_hole() {
 fn a_refused_write_comes_with_the_complete_command() {
     let command = |mapping: &Mapping, kind, requested: Value, refused: &Value| {
         let mut draft = Draft::new(mapping, kind, requested.as_object());
-        draft.take(&named(refused));
+        draft.take(named(refused));
         draft.command().unwrap()
     };
     let mut mapping = Mapping::default();
