@@ -36,12 +36,11 @@ pub(crate) struct VenueQuery {
 
 impl VenueQuery {
     pub(crate) fn call(&self, mapping: &Mapping) -> Result<Call> {
-        let (path, page) = ("/v1/venues/search", self.page.as_ref());
-        search(mapping, WriteKind::Search, path, self, &self.fields, page)
+        search_call(mapping, WriteKind::Search, self, &self.fields, self.page.as_ref())
     }
 }
 
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct SlotQuery {
     pub(crate) venue_id: Value,
     pub(crate) datetime: String,
@@ -56,8 +55,7 @@ pub(crate) struct SlotQuery {
 
 impl SlotQuery {
     pub(crate) fn call(&self, mapping: &Mapping) -> Result<Call> {
-        let (path, page) = ("/v1/availability/search", self.page.as_ref());
-        search(mapping, WriteKind::Slots, path, self, &self.fields, page)
+        search_call(mapping, WriteKind::Slots, self, &self.fields, self.page.as_ref())
     }
 }
 
@@ -67,10 +65,9 @@ fn one(name: &str, value: impl Serialize) -> Map<String, Value> {
 
 /// A search of a page, under its own name, or for an expression with `.cursor` or `.page`. It
 /// replaces a field of that name in the first page's request.
-fn search(
+pub(crate) fn search_call(
     mapping: &Mapping,
     kind: WriteKind,
-    path: &str,
     body: &impl Serialize,
     fields: &Map<String, Value>,
     page: Option<&(String, Value)>,
@@ -84,7 +81,8 @@ fn search(
             fields.insert(name.clone(), value.clone());
         }
     }
-    Call::written(mapping, kind, path, body)?.with_fields(&fields)
+    let place = if kind == WriteKind::Search { "venues" } else { "availability" };
+    Call::written(mapping, kind, format!("/v1/{place}/search"), body)?.with_fields(&fields)
 }
 
 pub(crate) const VENDOR_PAYMENT: &str = "vendor_external";

@@ -20,7 +20,7 @@ pub(crate) use credential::{key_sent_as, shown_headers, shown_path};
 pub(crate) use draft::Draft;
 pub(crate) use endpoints::{
     BookingRequest, Changes, Continuation, SearchLocation, SlotQuery, VENDOR_PAYMENT, VenueQuery,
-    cancel_call, create_call, session, show_call,
+    cancel_call, create_call, search_call, session, show_call,
 };
 pub(crate) use failure::Failure;
 pub(crate) use http_client::{Client, Connection, Trace};

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::{Timestamp, ToSpan};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::report::Finding;
 use super::{LearnOptions, LearnReport, refusal_body, with};
 use crate::app::Parts;
 use crate::outcome::{Code, Error, Result};
-use crate::service::client::{Call, Draft, Failure, SearchLocation, SlotQuery, VenueQuery, named};
+use crate::service::client::{Call, Draft, Failure, named, search_call};
 use crate::service::mapping::{Mapping, NextPage, ReadKind, WriteKind, next_page};
 
 pub(crate) const MOST_CALLS: usize = 25;
@@ -74,15 +74,12 @@ impl Reads<'_> {
         self.report.notes.push(note);
     }
 
-    async fn search(
-        &mut self,
-        draft: &mut Draft,
-        call: impl Fn(&Mapping) -> Result<Call>,
-    ) -> Result<Reply> {
+    async fn search(&mut self, draft: &mut Draft, body: &Value) -> Result<Reply> {
         let own = self.mapping().clone();
         let reply = loop {
             self.parts.api.use_mapping(with(&own, draft.setting(false).as_slice())?);
-            match self.send(call(self.mapping())?).await? {
+            let call = search_call(self.mapping(), draft.kind, body, &Map::new(), None)?;
+            match self.send(call).await? {
                 Err(error)
                     if matches!(error.http_status, Some(400 | 404 | 409 | 422))
                         && !draft.has_expression
@@ -96,7 +93,7 @@ impl Reads<'_> {
 
     /// Reports a search that showed nothing certain, with the setting whose holes only the user can
     /// fill.
-    fn leave_open(&mut self, kind: ReadKind, draft: &Draft, why: &str) {
+    fn leave_open(&mut self, draft: &Draft, kind: ReadKind, why: &str) {
         let open = draft.open().map(|names| format!("; only you know the value of {names}"));
         let why = Some(format!("{why}{}", open.unwrap_or_default()));
         let setting = draft.setting(true).map(|it| it.to_string());
@@ -108,37 +105,30 @@ impl Reads<'_> {
     pub(crate) async fn venues(&mut self) -> Result<Option<Value>> {
         let (own, kind) = (self.mapping().clone(), ReadKind::Venues);
         let mut draft = Draft::new(&own, WriteKind::Search, None);
-        let options = self.options;
-        let near = options.near.as_deref();
-        let query = |place: &str, page| VenueQuery {
-            page,
-            vertical: options.vertical.clone(),
-            place: SearchLocation::Near(place.to_owned()),
-            datetime: evening(1, own.local_times),
-            party_size: Some(2),
-            providers: Vec::new(),
-            fields: Map::new(),
-        };
+        let (vertical, near) = (&self.options.vertical, self.options.near.as_deref());
+        let datetime = evening(1, own.local_times);
+        let mut body = json!({"vertical": vertical, "datetime": datetime, "party_size": 2});
         let (mut found, mut refused) = (None, None);
         for place in near.map_or(PLACES.to_vec(), |near| vec![near]) {
-            match self.search(&mut draft, |mapping| query(place, None).call(mapping)).await? {
+            body["location"] = place.into();
+            match self.search(&mut draft, &body).await? {
                 Err(error) => refused = Some(error),
                 Ok(document) => {
                     let list = own.venues(&document.clone().into());
-                    found = Some((place, document));
+                    found = Some(document);
                     if !list.is_ok_and(|list| list.item.items.is_empty()) {
                         break;
                     }
                 }
             }
         }
-        let Some((place, document)) = found else {
+        let Some(document) = found else {
             let Some(error) = refused else { return Ok(None) };
             // A refusal that names no field may be of the place, which says nothing against the
             // profile.
             let is_of_place = near.is_none() && named(refusal_body(&error)).is_empty();
             if error.http_status.is_some_and(|status| status >= 500 || !is_of_place) {
-                self.leave_open(kind, &draft, &error.message);
+                self.leave_open(&draft, kind, &error.message);
             } else {
                 self.note_missed(kind, &error);
                 self.report.notes.push(NO_VENUE.to_owned());
@@ -146,13 +136,12 @@ impl Reads<'_> {
             return Ok(None);
         };
         if draft.open().is_some() {
-            self.leave_open(kind, &draft, "a value was tried");
+            self.leave_open(&draft, kind, "a value was tried");
         } else if let Some(setting) = draft.setting(false) {
             // What was learned is tried with the second page too.
             if let Some(NextPage::Field { name, value }) = next_page(&document, None) {
-                let page = Some((name, value));
-                let call = |mapping: &Mapping| query(place, page.clone()).call(mapping);
-                if let Err(error) = self.search(&mut draft, call).await? {
+                body[name] = value;
+                if let Err(error) = self.search(&mut draft, &body).await? {
                     self.report.notes.push(format!(
                         "the second page is refused: {}; say in write.search where .cursor goes",
                         error.message
@@ -174,36 +163,31 @@ impl Reads<'_> {
             self.report.notes.push(venue.map_or(unread, |_| NO_VENUE).to_owned());
             return Ok(None);
         };
-        let query = |day: i64| SlotQuery {
-            venue_id: venue.id_value(),
-            datetime: evening(day, own.local_times),
-            party_size: 2,
-            ..SlotQuery::default()
-        };
         let mut draft = Draft::new(&own, WriteKind::Slots, None);
-        let mut doubt = None;
-        let reply = self.search(&mut draft, |mapping| query(1).call(mapping)).await?;
-        match (&reply, draft.setting(false)) {
-            (Err(error), _) if error.http_status.is_none() => self.note_missed(kind, error),
-            (Err(error), _) => doubt = Some(error.message.clone()),
+        let datetime = evening(1, own.local_times);
+        let mut body = json!({"venue_id": venue.id_value(), "datetime": datetime, "party_size": 2});
+        let reply = self.search(&mut draft, &body).await?;
+        let why = match (&reply, draft.setting(false)) {
+            (Err(error), _) if error.http_status.is_none() => {
+                self.note_missed(kind, error);
+                return Ok(None);
+            }
+            (Err(error), _) => error.message.as_str(),
+            (Ok(_), None) => return Ok(reply.ok()),
             (Ok(document), Some(setting)) => {
                 // What was filled in is certain where it makes a difference: another day has other
                 // slots.
-                let other = self.search(&mut draft, |mapping| query(2).call(mapping)).await?;
+                body["datetime"] = evening(2, own.local_times).into();
+                let other = self.search(&mut draft, &body).await?;
                 if other.is_ok_and(|other| other != *document) {
                     self.report.settings.push(setting);
-                } else {
-                    let why =
-                        "another day has the same response, so check each field of the request";
-                    doubt = Some(why.to_owned());
+                    return Ok(reply.ok());
                 }
+                "another day has the same response, so check each field of the request"
             }
-            (Ok(_), None) => {}
-        }
-        if let Some(why) = &doubt {
-            self.leave_open(kind, &draft, why);
-        }
-        Ok(reply.ok().filter(|_| doubt.is_none()))
+        };
+        self.leave_open(&draft, kind, why);
+        Ok(None)
     }
 }
 
