@@ -50,7 +50,7 @@ impl Call {
         path: impl Into<String>,
         body: Map<String, Value>,
     ) -> Result<Self> {
-        let draft = Draft::new(mapping, kind, Some(&body));
+        let draft = Draft::new(mapping, kind, |name| body.contains_key(name));
         let mut call = Call::post(path, written(mapping, kind, body)?);
         call.draft = Some(draft);
         Ok(call)

@@ -2,8 +2,6 @@
 //! field gets what its name or its refusal says, or the one thing that is left; else only a person
 //! knows it, and a hole stands for it.
 
-use serde_json::{Map, Value};
-
 use super::named_fields::Field;
 use crate::platform::shell;
 use crate::service::mapping::{Mapping, Setting, WriteKind, is_one_of, jq_key, set_command};
@@ -53,7 +51,7 @@ fn value_by_name(path: &str) -> Option<&'static str> {
 pub(crate) struct Draft {
     pub(crate) kind: WriteKind,
     /// Whether an expression of the profile writes the request: another one is for a person to say.
-    pub(crate) has_expression: bool,
+    has_expression: bool,
     /// Whether the request is a row of a batch: its fields have no flags.
     pub(crate) is_row: bool,
     /// The profile, for the commands that change it.
@@ -66,15 +64,11 @@ pub(crate) struct Draft {
 impl Draft {
     /// Leaves what was not asked for to itself, where a request has several fields, but for the
     /// names that the profile gave it.
-    pub(crate) fn new(
-        mapping: &Mapping,
-        kind: WriteKind,
-        requested: Option<&Map<String, Value>>,
-    ) -> Self {
+    pub(crate) fn new(mapping: &Mapping, kind: WriteKind, asks: impl Fn(&str) -> bool) -> Self {
         let mut own = kind.fields().to_vec();
         let path = |(name, key): (&'static str, &str)| mapping.dialect.get(key).unwrap_or(name);
-        if let (Some(requested), 2..) = (requested, own.len()) {
-            own.retain(|it| requested.contains_key(it.0) || path(*it) != it.0);
+        if own.len() > 1 {
+            own.retain(|it| asks(it.0) || path(*it) != it.0);
         }
         let fields = own.iter().map(|it| Field {
             name: path(*it).to_owned(),
@@ -108,7 +102,10 @@ impl Draft {
     }
 
     /// Takes in what a refusal names. Returns whether the request is another one now.
-    pub(crate) fn take(&mut self, refused: Vec<Field>) -> bool {
+    pub(crate) fn take(&mut self, refused: impl IntoIterator<Item = Field>) -> bool {
+        if self.has_expression {
+            return false;
+        }
         let before = self.expression(self.tried());
         for mut it in refused {
             let at = self.fields.iter().position(|field| field.name == it.name);

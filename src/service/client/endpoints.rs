@@ -106,7 +106,7 @@ impl BookingRequest {
     ) -> Result<Self> {
         let body = written(mapping, WriteKind::Create, requested.clone())?;
         Ok(BookingRequest {
-            draft: Some(Draft::new(mapping, WriteKind::Create, None)),
+            draft: Some(Draft::new(mapping, WriteKind::Create, |_| true)),
             requested: with_fields(Value::Object(requested), fields)?,
             body: with_fields(body, fields)?,
             is_row: false,

@@ -9,43 +9,39 @@ use crate::service::mapping::WriteKind;
 
 /// What to do about a refusal (400 or 422): the complete command, with the named fields.
 pub(crate) fn suggest_fix(refusal: &Refusal, call: &Call) -> Option<String> {
-    let is_of_input = matches!(refusal.status, 400 | 422);
-    let mut draft = call.draft.clone().filter(|_| is_of_input)?;
+    let mut draft = call.draft.clone().filter(|_| matches!(refusal.status, 400 | 422))?;
     let wording = refusal.document().value();
     let mut errors = texts(wording, &["error", "message", "detail"]);
     // What the vendor's response lacks is for the vendor to say.
     if draft.kind == WriteKind::Payment && errors.any(|it| it.contains("psp_response")) {
         return None;
     }
-    let named = named(wording);
-    let has = |name: &str| {
+    let is_sent = |name: &str| {
         let pointer = format!("/{}", name.replace('.', "/"));
         let value = call.body.as_ref().and_then(|body| body.value().pointer(&pointer));
         value.is_some_and(|value| !value.is_null())
     };
-    let is_sent = |it: &&Field| has(&it.name);
-    let flag_named = |name: &str| flag_of(&draft, draft.own_name(name).unwrap_or(name));
-    let flag = |it: &Field| flag_named(&it.name);
-    let mut unsent = named.iter().filter(|it| !is_sent(it));
-    if let Some((flag, it)) = unsent.clone().find_map(|it| Some((flag(it)?, it))) {
+    let flag = |name: &str| flag_of(&draft, draft.own_name(name).unwrap_or(name));
+    let (mut sent, unsent): (Vec<Field>, Vec<Field>) =
+        named(wording).into_iter().partition(|it| is_sent(&it.name));
+    if let Some((flag_of_it, it)) = unsent.iter().find_map(|it| Some((flag(&it.name)?, it))) {
         // Any of several may do, all of which it then names.
         let words = it.why.split(|c: char| !c.is_alphanumeric() && !"_.".contains(c));
-        let mut flags: Vec<String> = words.filter(|it| !has(it)).filter_map(flag_named).collect();
-        if !flags.contains(&flag) {
-            flags = vec![flag];
+        let mut flags: Vec<String> = words.filter(|it| !is_sent(it)).filter_map(flag).collect();
+        if !flags.contains(&flag_of_it) {
+            flags = vec![flag_of_it];
         }
         return Some(format!("add {}, which the service requires", flags.join(" or ")));
     }
-    let flags = named.iter().map(flag).collect::<Option<Vec<String>>>().unwrap_or_default();
-    let values = match &flags[..] {
+    let flags = sent.iter().map(|it| flag(&it.name)).collect::<Option<Vec<String>>>();
+    let values = match &flags.filter(|_| unsent.is_empty()).unwrap_or_default()[..] {
         [] => None,
         [flag] => Some(format!("check the value of {flag}")),
-        _ => Some(format!("check the values of {}", flags.join(", "))),
+        flags => Some(format!("check the values of {}", flags.join(", "))),
     };
-    let field = unsent.next().map(|it| &it.name);
-    let is_ours = |it: &&Field| !is_sent(it) || draft.own_name(&it.name).is_some();
-    let ours: Vec<Field> = named.iter().filter(is_ours).cloned().collect();
-    if !draft.has_expression && draft.take(ours) {
+    let field = unsent.first().map(|it| it.name.clone());
+    sent.retain(|it| draft.own_name(&it.name).is_some());
+    if draft.take(unsent.into_iter().chain(sent)) {
         if draft.is_search() {
             let name = shell::word(draft.profile.as_deref().unwrap_or("NAME"));
             let what = "to find out what the service asks for";
@@ -63,7 +59,7 @@ pub(crate) fn suggest_fix(refusal: &Refusal, call: &Call) -> Option<String> {
     if draft.is_row {
         return Some(format!("add the field {field} to the row"));
     }
-    let (first, rest) = field.split_once('.').unwrap_or((field, ""));
+    let (first, rest) = field.split_once('.').unwrap_or((&field, ""));
     let inner = rest.split_terminator('.').map(|name| format!("[{name}]"));
     let field = format!("{first}{}=VALUE", inner.collect::<String>());
     Some(format!("add the field: -F {}", shell::word(&field)))

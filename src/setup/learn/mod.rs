@@ -50,19 +50,19 @@ pub(crate) async fn look(
         ..LearnReport::default()
     };
     let mut reads = Reads { parts, options, report, left: BTreeMap::new() };
-    let index = key::index(&mut reads).await?;
-    let mut came = vec![Sample::new(ReadKind::Index, index)];
+    let sample = |kind, value| Sample { kind, value, headers: Vec::new() };
+    let mut came = vec![sample(ReadKind::Index, key::index(&mut reads).await?)];
     if let Some(venues) = reads.venues().await? {
         let slots = reads.slots(&venues).await?;
-        came.push(Sample::new(ReadKind::Venues, venues));
-        came.extend(slots.map(|it| Sample::new(ReadKind::Slots, it)));
+        came.push(sample(ReadKind::Venues, venues));
+        came.extend(slots.map(|it| sample(ReadKind::Slots, it)));
     }
     let ids = reads.parts.records.journal().and_then(|it| it.booking_ids(BOOKINGS));
     let mut others = vec![(ReadKind::Sessions, session::list(&[]))];
     others.extend(ids.unwrap_or_default().iter().map(|id| (ReadKind::Booking, show_call(id))));
     for (kind, call) in others {
         match reads.send(call).await? {
-            Ok(document) => came.push(Sample::new(kind, document)),
+            Ok(document) => came.push(sample(kind, document)),
             Err(error) => reads.note_missed(kind, &error),
         }
     }

@@ -19,7 +19,7 @@ pub(crate) const MOST_CALLS: usize = 25;
 const PLACES: [&str; 3] = ["New York", "London", "Paris"];
 
 const NO_VENUE: &str =
-    "no venue was found to look at; name a place that the service knows with --near";
+    "slots need a venue that is read; name a place that the service knows with --near";
 
 /// A document, or why the service refuses it.
 pub(crate) type Reply = Result<Value>;
@@ -82,7 +82,6 @@ impl Reads<'_> {
             match self.send(call).await? {
                 Err(error)
                     if matches!(error.http_status, Some(400 | 404 | 409 | 422))
-                        && !draft.has_expression
                         && draft.take(named(refusal_body(&error))) => {}
                 reply => break reply,
             }
@@ -104,36 +103,36 @@ impl Reads<'_> {
     /// Searches venues at the named place, or at the first one that has any.
     pub(crate) async fn venues(&mut self) -> Result<Option<Value>> {
         let (own, kind) = (self.mapping().clone(), ReadKind::Venues);
-        let mut draft = Draft::new(&own, WriteKind::Search, None);
+        let mut draft = Draft::new(&own, WriteKind::Search, |_| true);
         let (vertical, near) = (&self.options.vertical, self.options.near.as_deref());
         let datetime = evening(1, own.local_times);
         let mut body = json!({"vertical": vertical, "datetime": datetime, "party_size": 2});
-        let (mut found, mut refused) = (None, None);
+        let mut reply = Ok(Value::Null);
         for place in near.map_or(PLACES.to_vec(), |near| vec![near]) {
             body["location"] = place.into();
-            match self.search(&mut draft, &body).await? {
-                Err(error) => refused = Some(error),
-                Ok(document) => {
-                    let list = own.venues(&document.clone().into());
-                    found = Some(document);
-                    if !list.is_ok_and(|list| list.item.items.is_empty()) {
-                        break;
-                    }
-                }
+            reply = self.search(&mut draft, &body).await?;
+            let list = reply.as_ref().ok().map(|it| own.venues(&it.clone().into()));
+            if list.is_some_and(|list| !list.is_ok_and(|it| it.item.items.is_empty())) {
+                break;
             }
         }
-        let Some(document) = found else {
-            let Some(error) = refused else { return Ok(None) };
+        let document = match reply {
+            Ok(document) => document,
             // A refusal that names no field may be of the place, which says nothing against the
             // profile.
-            let is_of_place = near.is_none() && named(refusal_body(&error)).is_empty();
-            if error.http_status.is_some_and(|status| status >= 500 || !is_of_place) {
-                self.leave_open(&draft, kind, &error.message);
-            } else {
+            Err(error)
+                if error.http_status.is_none_or(|status| {
+                    status < 500 && near.is_none() && named(refusal_body(&error)).is_empty()
+                }) =>
+            {
                 self.note_missed(kind, &error);
                 self.report.notes.push(NO_VENUE.to_owned());
+                return Ok(None);
             }
-            return Ok(None);
+            Err(error) => {
+                self.leave_open(&draft, kind, &error.message);
+                return Ok(None);
+            }
         };
         if draft.open().is_some() {
             self.leave_open(&draft, kind, "a value was tried");
@@ -156,14 +155,12 @@ impl Reads<'_> {
     /// Searches slots of the first venue that was found.
     pub(crate) async fn slots(&mut self, found: &Value) -> Result<Option<Value>> {
         let (own, kind) = (self.mapping().clone(), ReadKind::Slots);
-        let venues = own.venues(&found.clone().into());
-        let venue = venues.as_ref().map(|venues| venues.item.items.first());
-        let Ok(Some(venue)) = venue else {
-            let unread = "slots were not asked for: they need a venue that can be read";
-            self.report.notes.push(venue.map_or(unread, |_| NO_VENUE).to_owned());
+        let venues = own.venues(&found.clone().into()).map(|it| it.item.items);
+        let Some(venue) = venues.iter().flatten().next() else {
+            self.report.notes.push(NO_VENUE.to_owned());
             return Ok(None);
         };
-        let mut draft = Draft::new(&own, WriteKind::Slots, None);
+        let mut draft = Draft::new(&own, WriteKind::Slots, |_| true);
         let datetime = evening(1, own.local_times);
         let mut body = json!({"venue_id": venue.id_value(), "datetime": datetime, "party_size": 2});
         let reply = self.search(&mut draft, &body).await?;

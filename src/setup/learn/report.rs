@@ -17,12 +17,6 @@ pub(crate) struct Sample {
     pub(crate) headers: Vec<(String, String)>,
 }
 
-impl Sample {
-    pub(crate) fn new(kind: ReadKind, value: Value) -> Self {
-        Sample { kind, value, headers: Vec::new() }
-    }
-}
-
 /// What was found of a kind of document.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Finding {

@@ -6,7 +6,7 @@ use crate::service::client::named_fields::named;
 
 /// What is found at a service that answers in these ways, one after the other.
 fn found(kind: WriteKind, refusals: &[Value]) -> Draft {
-    let mut requested = Draft::new(&Mapping::default(), kind, None);
+    let mut requested = Draft::new(&Mapping::default(), kind, |_| true);
     for refusal in refusals {
         assert!(requested.take(named(refusal)), "{refusal}: {requested:?}");
     }
@@ -116,7 +116,7 @@ fn what_only_a_person_knows_stands_as_a_hole() {
 #[test]
 fn a_refused_write_comes_with_the_complete_command() {
     let command = |mapping: &Mapping, kind, requested: Value, refused: &Value| {
-        let mut draft = Draft::new(mapping, kind, requested.as_object());
+        let mut draft = Draft::new(mapping, kind, |name| requested.get(name).is_some());
         draft.take(named(refused));
         draft.command().unwrap()
     };
