@@ -4,7 +4,7 @@
 
 use super::named_fields::Field;
 use crate::platform::shell;
-use crate::service::mapping::{Mapping, Setting, WriteKind, is_one_of, jq_key, set_command};
+use crate::service::mapping::{Mapping, Setting, WriteKind, jq_key, set_command};
 
 /// What stands for a value that only a person knows.
 const HOLE: &str = "<?>";
@@ -19,7 +19,9 @@ const MILLISECONDS: &str =
 
 /// A value; what refusals report where they want it; and the contract's own words in the last name
 /// of such a field, which stands between `^` and `$`. First fit.
-const VALUES: [(&str, &str, &str); 9] = [
+const VALUES: [(&str, &str, &str); 10] = [
+    // What an answer is, and not what it says: only a person knows it.
+    ("", "", "^action$|^kind$|^method$|^type$"),
     (MILLISECONDS, "milli|epoch_ms", ""),
     (SECONDS, "epoch|unix|seconds|timestamp", ""),
     (".datetime[:16]", "without|local time|yyyy-mm-ddt|yyyy-mm-dd hh", ""),
@@ -31,19 +33,12 @@ const VALUES: [(&str, &str, &str); 9] = [
     (TIME, "", "time|date|day"),
 ];
 
-/// Names of what an answer is, and not of what it says.
-const KINDS: &str = "action kind method type";
-
 fn is_about(words: &str, text: &str) -> bool {
     !words.is_empty() && words.split('|').any(|word| text.contains(word))
 }
 
-fn last_name(path: &str) -> &str {
-    path.rsplit('.').next().unwrap_or_default()
-}
-
 fn value_by_name(path: &str) -> Option<&'static str> {
-    let last = format!("^{}$", last_name(path).to_lowercase());
+    let last = format!("^{}$", path.rsplit('.').next()?.to_lowercase());
     VALUES.iter().find(|it| is_about(it.2, &last)).map(|it| it.0)
 }
 
@@ -141,11 +136,7 @@ impl Draft {
         if self.kind == WriteKind::Search || left.iter().any(|it| !has_place(it.0, true)) {
             left.retain(|it| !has_place(it.0, true));
         }
-        let is_open = |it: &&mut Field| {
-            it.value.is_none()
-                && value_by_name(&it.name).is_none()
-                && !is_one_of(KINDS, last_name(&it.name))
-        };
+        let is_open = |it: &&mut Field| it.value.is_none() && value_by_name(&it.name).is_none();
         let mut open = self.fields.iter_mut().filter(is_open);
         if let ([(name, _)], Some(field), None) = (&left[..], open.next(), open.next()) {
             field.value = Some(format!(".{name}"));

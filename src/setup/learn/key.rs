@@ -1,7 +1,5 @@
 //! The index, and how the key has to be sent for it.
 
-use std::collections::HashSet;
-
 use serde_json::Value;
 
 use super::reads::Reads;
@@ -59,12 +57,11 @@ pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
 /// Returns the refusal unless it names a header that neither carries a key nor was sent: then
 /// another way to send the key does not help, and only the user knows the header's value.
 fn require_headers(own: &Mapping, error: Error) -> Result<Error> {
-    let missing = header_names(&error).into_iter().find(|name| {
-        let mut transport = own.transport.clone();
-        !name.eq_ignore_ascii_case(&own.dialect.auth_header)
-            && transport.add_header(name, "value").is_ok()
-    });
-    let Some(name) = missing else {
+    let is_missing = |name: &String| {
+        let is_of_key = name.eq_ignore_ascii_case(&own.dialect.auth_header);
+        !is_of_key && own.transport.clone().add_header(name, "value").is_ok()
+    };
+    let Some(name) = header_names(&error).into_iter().find(is_missing) else {
         return Ok(error);
     };
     let set = own.set_command(&format!("headers.{name}=VALUE"));
@@ -97,7 +94,7 @@ fn ways(own: &Mapping, error: &Error) -> Vec<(Vec<Setting>, Mapping)> {
     ways.split_off(1)
 }
 
-/// The first headers that a refusal names in its sentences, such as `X-Organization-Id`.
+/// The headers that a refusal names in its sentences, such as `X-Organization-Id`.
 fn header_names(error: &Error) -> Vec<String> {
     let is_part = |part: &str| part.starts_with(|c: char| c.is_ascii_uppercase());
     let is_name = |word: &&str| {
@@ -106,8 +103,7 @@ fn header_names(error: &Error) -> Vec<String> {
     let texts = scalars(refusal_body(error));
     let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '-';
     let words = texts.iter().flat_map(|(_, text)| text.split(is_end));
-    let mut seen = HashSet::new();
-    words.filter(is_name).filter(|it| seen.insert(*it)).take(4).map(str::to_owned).collect()
+    words.filter(is_name).map(str::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -52,11 +52,10 @@ pub(crate) async fn look(
     let mut reads = Reads { parts, options, report, left: BTreeMap::new() };
     let sample = |kind, value| Sample { kind, value, headers: Vec::new() };
     let mut came = vec![sample(ReadKind::Index, key::index(&mut reads).await?)];
-    if let Some(venues) = reads.venues().await? {
-        let slots = reads.slots(&venues).await?;
-        came.push(sample(ReadKind::Venues, venues));
-        came.extend(slots.map(|it| sample(ReadKind::Slots, it)));
-    }
+    let venues = reads.venues().await?;
+    let slots = reads.slots(venues.as_ref()).await?;
+    came.extend(venues.map(|it| sample(ReadKind::Venues, it)));
+    came.extend(slots.map(|it| sample(ReadKind::Slots, it)));
     let ids = reads.parts.records.journal().and_then(|it| it.booking_ids(BOOKINGS));
     let mut others = vec![(ReadKind::Sessions, session::list(&[]))];
     others.extend(ids.unwrap_or_default().iter().map(|id| (ReadKind::Booking, show_call(id))));

@@ -74,7 +74,90 @@ impl Reads<'_> {
         self.report.notes.push(note);
     }
 
-    async fn search(&mut self, draft: &mut Draft, body: &Value) -> Result<Reply> {
+    /// Searches venues at the named place, or at the first one that has any.
+    pub(crate) async fn venues(&mut self) -> Result<Option<Value>> {
+        let (vertical, datetime) = (&self.options.vertical, self.evening(1));
+        let places = self.options.near.as_deref().map_or(PLACES.to_vec(), |near| vec![near]);
+        let body = |place| json!({"vertical": vertical, "datetime": datetime, "location": place, "party_size": 2});
+        let bodies = places.into_iter().map(body).collect();
+        self.search(ReadKind::Venues, WriteKind::Search, bodies).await
+    }
+
+    /// Searches slots of the first venue that was found.
+    pub(crate) async fn slots(&mut self, found: Option<&Value>) -> Result<Option<Value>> {
+        let venues = found.and_then(|it| self.mapping().venues(&it.clone().into()).ok());
+        let Some(venue) = venues.iter().flat_map(|it| &it.item.items).next() else {
+            self.report.notes.push(NO_VENUE.to_owned());
+            return Ok(None);
+        };
+        let (venue_id, datetime) = (venue.id_value(), self.evening(1));
+        let body = json!({"venue_id": venue_id, "datetime": datetime, "party_size": 2});
+        self.search(ReadKind::Slots, WriteKind::Slots, vec![body]).await
+    }
+
+    /// Sends these requests until one finds something. What it takes to have a response is certain
+    /// if another request with it has the one that it should.
+    async fn search(
+        &mut self,
+        kind: ReadKind,
+        write_kind: WriteKind,
+        bodies: Vec<Value>,
+    ) -> Result<Option<Value>> {
+        let own = self.mapping().clone();
+        let mut draft = Draft::new(&own, write_kind, |_| true);
+        let (is_anywhere, mut body, mut reply) = (bodies.len() > 1, Value::Null, Ok(Value::Null));
+        for it in bodies {
+            body = it;
+            reply = self.ask(&mut draft, &body).await?;
+            let list = reply.as_ref().ok().map(|it| own.list(kind, &it.clone().into(), Some));
+            if list.is_some_and(|list| !list.is_ok_and(|it| it.item.items.is_empty())) {
+                break;
+            }
+        }
+        let document = match reply {
+            Ok(document) => document,
+            Err(error) => {
+                // What was not sent says nothing against the profile. Without the name of a field, it
+                // may be the place that is refused.
+                let is_of_place = is_anywhere && named(refusal_body(&error)).is_empty();
+                match error.http_status {
+                    Some(status) if status >= 500 || !is_of_place => {
+                        self.leave_open(kind, &draft, &error.message);
+                    }
+                    _ => self.note_missed(kind, &error),
+                }
+                return Ok(None);
+            }
+        };
+        let Some(setting) = draft.setting(false) else { return Ok(Some(document)) };
+        let doubt = match next_page(&document, None) {
+            _ if kind == ReadKind::Slots => {
+                body["datetime"] = self.evening(2).into();
+                let is_other = self.ask(&mut draft, &body).await?.is_ok_and(|it| it != document);
+                let why = "another day has the same response, so check each field of the request";
+                (!is_other).then_some(why)
+            }
+            _ if draft.open().is_some() => Some("a value was tried"),
+            Some(NextPage::Field { name, value }) => {
+                body[name] = value;
+                if let Err(error) = self.ask(&mut draft, &body).await? {
+                    let what = "say in write.search where .cursor goes";
+                    let note = format!("the second page is refused: {}; {what}", error.message);
+                    self.report.notes.push(note);
+                }
+                None
+            }
+            _ => None,
+        };
+        match doubt {
+            Some(why) => self.leave_open(kind, &draft, why),
+            None => self.report.settings.push(setting),
+        }
+        Ok(Some(document))
+    }
+
+    /// Sends a request, and again with what its refusal names, until that is nothing new.
+    async fn ask(&mut self, draft: &mut Draft, body: &Value) -> Result<Reply> {
         let own = self.mapping().clone();
         let reply = loop {
             self.parts.api.use_mapping(with(&own, draft.setting(false).as_slice())?);
@@ -92,7 +175,7 @@ impl Reads<'_> {
 
     /// Reports a search that showed nothing certain, with the setting whose holes only the user can
     /// fill.
-    fn leave_open(&mut self, draft: &Draft, kind: ReadKind, why: &str) {
+    fn leave_open(&mut self, kind: ReadKind, draft: &Draft, why: &str) {
         let open = draft.open().map(|names| format!("; only you know the value of {names}"));
         let why = Some(format!("{why}{}", open.unwrap_or_default()));
         let setting = draft.setting(true).map(|it| it.to_string());
@@ -100,98 +183,11 @@ impl Reads<'_> {
         self.report.documents.push(Finding { kind, why, setting, ..Finding::default() });
     }
 
-    /// Searches venues at the named place, or at the first one that has any.
-    pub(crate) async fn venues(&mut self) -> Result<Option<Value>> {
-        let (own, kind) = (self.mapping().clone(), ReadKind::Venues);
-        let mut draft = Draft::new(&own, WriteKind::Search, |_| true);
-        let (vertical, near) = (&self.options.vertical, self.options.near.as_deref());
-        let datetime = evening(1, own.local_times);
-        let mut body = json!({"vertical": vertical, "datetime": datetime, "party_size": 2});
-        let mut reply = Ok(Value::Null);
-        for place in near.map_or(PLACES.to_vec(), |near| vec![near]) {
-            body["location"] = place.into();
-            reply = self.search(&mut draft, &body).await?;
-            let list = reply.as_ref().ok().map(|it| own.venues(&it.clone().into()));
-            if list.is_some_and(|list| !list.is_ok_and(|it| it.item.items.is_empty())) {
-                break;
-            }
-        }
-        let document = match reply {
-            Ok(document) => document,
-            // A refusal that names no field may be of the place, which says nothing against the
-            // profile.
-            Err(error)
-                if error.http_status.is_none_or(|status| {
-                    status < 500 && near.is_none() && named(refusal_body(&error)).is_empty()
-                }) =>
-            {
-                self.note_missed(kind, &error);
-                self.report.notes.push(NO_VENUE.to_owned());
-                return Ok(None);
-            }
-            Err(error) => {
-                self.leave_open(&draft, kind, &error.message);
-                return Ok(None);
-            }
-        };
-        if draft.open().is_some() {
-            self.leave_open(&draft, kind, "a value was tried");
-        } else if let Some(setting) = draft.setting(false) {
-            // What was learned is tried with the second page too.
-            if let Some(NextPage::Field { name, value }) = next_page(&document, None) {
-                body[name] = value;
-                if let Err(error) = self.search(&mut draft, &body).await? {
-                    self.report.notes.push(format!(
-                        "the second page is refused: {}; say in write.search where .cursor goes",
-                        error.message
-                    ));
-                }
-            }
-            self.report.settings.push(setting);
-        }
-        Ok(Some(document))
+    fn evening(&self, days: i64) -> String {
+        let day = Timestamp::now().checked_add((24 * days).hours());
+        let day = day.unwrap_or(Timestamp::MAX).strftime("%FT19:00:00");
+        format!("{day}{}", if self.mapping().local_times { "" } else { "+00:00" })
     }
-
-    /// Searches slots of the first venue that was found.
-    pub(crate) async fn slots(&mut self, found: &Value) -> Result<Option<Value>> {
-        let (own, kind) = (self.mapping().clone(), ReadKind::Slots);
-        let venues = own.venues(&found.clone().into()).map(|it| it.item.items);
-        let Some(venue) = venues.iter().flatten().next() else {
-            self.report.notes.push(NO_VENUE.to_owned());
-            return Ok(None);
-        };
-        let mut draft = Draft::new(&own, WriteKind::Slots, |_| true);
-        let datetime = evening(1, own.local_times);
-        let mut body = json!({"venue_id": venue.id_value(), "datetime": datetime, "party_size": 2});
-        let reply = self.search(&mut draft, &body).await?;
-        let why = match (&reply, draft.setting(false)) {
-            (Err(error), _) if error.http_status.is_none() => {
-                self.note_missed(kind, error);
-                return Ok(None);
-            }
-            (Err(error), _) => error.message.as_str(),
-            (Ok(_), None) => return Ok(reply.ok()),
-            (Ok(document), Some(setting)) => {
-                // What was filled in is certain where it makes a difference: another day has other
-                // slots.
-                body["datetime"] = evening(2, own.local_times).into();
-                let other = self.search(&mut draft, &body).await?;
-                if other.is_ok_and(|other| other != *document) {
-                    self.report.settings.push(setting);
-                    return Ok(reply.ok());
-                }
-                "another day has the same response, so check each field of the request"
-            }
-        };
-        self.leave_open(&draft, kind, why);
-        Ok(None)
-    }
-}
-
-fn evening(days: i64, is_local: bool) -> String {
-    let day = Timestamp::now().checked_add((24 * days).hours());
-    let day = day.unwrap_or(Timestamp::MAX).strftime("%FT19:00:00");
-    format!("{day}{}", if is_local { "" } else { "+00:00" })
 }
 
 #[cfg(test)]
