@@ -128,8 +128,7 @@ impl Draft {
     /// value's own place.
     fn place_rest(&mut self) {
         let has_place = |name: &str, is_own| {
-            let holds = |it: &Field| it.value.as_ref().is_some_and(|value| value.contains(name));
-            self.fields.iter().any(|it| it.is_own == is_own && holds(it))
+            self.sent("").any(|(it, value)| it.is_own == is_own && value.contains(name))
         };
         let mut left = self.own.clone();
         left.retain(|it| !has_place(it.0, false));

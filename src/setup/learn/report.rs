@@ -61,8 +61,8 @@ impl LearnReport {
         // What the profile's own expression names was there once. A slot may be without terms.
         let is_own = mapping.read.contains_key(&came.kind) && came.kind != ReadKind::Slots;
         let is_null = |name: &&str| objects.iter().any(|it| it.get(*name) == Some(&Value::Null));
-        let lost: Vec<&str> = missing.iter().copied().filter(is_null).collect();
-        if is_own && !lost.is_empty() {
+        let lost: Vec<_> = missing.iter().copied().filter(|it| is_own && is_null(it)).collect();
+        if !lost.is_empty() {
             why = Some(format!("read.{kind} finds no longer: {}", lost.join(", ")));
         }
         let setting = has_holes.then(|| format!("read.{kind}={}", outline.skeleton(came.kind)));
