@@ -167,18 +167,17 @@ impl Draft {
     pub(crate) fn setting(&self, with_holes: bool) -> Option<Setting> {
         let hole = if with_holes { HOLE } else { self.tried() };
         let sent: Vec<_> = self.sent(hole).collect();
-        let dialect = |key: &str, name: &str| Setting::new(format!("dialect.{key}"), name);
-        match (&self.own[..], &sent[..]) {
-            (own, sent) if sent.len() == own.len() && sent.iter().all(|it| it.0.is_own) => None,
-            ([(name, key)], [(field, value)]) if value[1..] == **name => {
-                Some(dialect(key, &field.name))
-            }
-            ([(_, key)], []) if with_holes => Some(dialect(key, "NAME")),
-            _ => {
-                let key = format!("write.{}", self.kind.as_str());
-                Some(Setting::new(key, self.expression(hole)))
-            }
+        if sent.len() == self.own.len() && sent.iter().all(|it| it.0.is_own) {
+            return None;
         }
+        let (key, value) = match (&self.own[..], &sent[..]) {
+            ([(name, key)], [(field, value)]) if value[1..] == **name => {
+                (format!("dialect.{key}"), field.name.clone())
+            }
+            ([(_, key)], []) if with_holes => (format!("dialect.{key}"), "NAME".to_owned()),
+            _ => (format!("write.{}", self.kind.as_str()), self.expression(hole)),
+        };
+        Some(Setting::new(key, value))
     }
 
     /// What is sent, with its values. What has another place is not sent by itself.

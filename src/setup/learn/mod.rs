@@ -6,7 +6,7 @@ pub(crate) mod report;
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(crate) use reads::MOST_CALLS;
 pub(crate) use report::{LearnReport, Sample};
@@ -16,11 +16,16 @@ use crate::json::Document;
 use crate::outcome::{Code, Error, Result};
 use crate::service::client::{session, show_call};
 use crate::service::documents::slot::Slot;
-use crate::service::mapping::{Mapping, ReadKind, Setting, signing_service};
+use crate::service::mapping::{Mapping, ReadKind, Setting, WriteKind, signing_service};
 use crate::webhook::Event;
 use reads::Reads;
 
 const BOOKINGS: u32 = 3;
+
+const PLACES: [&str; 3] = ["New York", "London", "Paris"];
+
+const NO_VENUE: &str =
+    "slots need a venue that is read; name a place that the service knows with --near";
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct LearnOptions {
@@ -52,10 +57,20 @@ pub(crate) async fn look(
     let mut reads = Reads { parts, options, report, left: BTreeMap::new() };
     let sample = |kind, value| Sample { kind, value, headers: Vec::new() };
     let mut came = vec![sample(ReadKind::Index, key::index(&mut reads).await?)];
-    let venues = reads.venues().await?;
-    let slots = reads.slots(venues.as_ref()).await?;
-    came.extend(venues.map(|it| sample(ReadKind::Venues, it)));
-    came.extend(slots.map(|it| sample(ReadKind::Slots, it)));
+    let (vertical, datetime) = (&options.vertical, reads.evening(1));
+    let places = options.near.as_deref().map_or(PLACES.to_vec(), |near| vec![near]);
+    let body = |place| json!({"vertical": vertical, "datetime": datetime, "location": place, "party_size": 2});
+    let bodies = places.into_iter().map(body).collect();
+    let found = reads.search(ReadKind::Venues, WriteKind::Search, bodies).await?;
+    let venues = found.as_ref().and_then(|it| reads.mapping().venues(&it.clone().into()).ok());
+    came.extend(found.map(|it| sample(ReadKind::Venues, it)));
+    if let Some(venue) = venues.iter().flat_map(|it| &it.item.items).next() {
+        let body = json!({"venue_id": venue.id_value(), "datetime": datetime, "party_size": 2});
+        let found = reads.search(ReadKind::Slots, WriteKind::Slots, vec![body]).await?;
+        came.extend(found.map(|it| sample(ReadKind::Slots, it)));
+    } else {
+        reads.report.notes.push(NO_VENUE.to_owned());
+    }
     let ids = reads.parts.records.journal().and_then(|it| it.booking_ids(BOOKINGS));
     let mut others = vec![(ReadKind::Sessions, session::list(&[]))];
     others.extend(ids.unwrap_or_default().iter().map(|id| (ReadKind::Booking, show_call(id))));

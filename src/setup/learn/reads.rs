@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::{Timestamp, ToSpan};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::report::Finding;
 use super::{LearnOptions, LearnReport, refusal_body, with};
@@ -15,14 +15,6 @@ use crate::service::client::{Call, Draft, Failure, named, search_call};
 use crate::service::mapping::{Mapping, NextPage, ReadKind, WriteKind, next_page};
 
 pub(crate) const MOST_CALLS: usize = 25;
-
-const PLACES: [&str; 3] = ["New York", "London", "Paris"];
-
-const NO_VENUE: &str =
-    "slots need a venue that is read; name a place that the service knows with --near";
-
-/// A document, or why the service refuses it.
-pub(crate) type Reply = Result<Value>;
 
 /// How many calls leave others half of what the rate limit had left before the first of them.
 /// Without a header nothing limits but the count of calls.
@@ -43,8 +35,8 @@ impl Reads<'_> {
         self.parts.api.facts.mapping()
     }
 
-    /// Sends a read. The reason has no HTTP status where it was not sent.
-    pub(crate) async fn send(&mut self, call: Call) -> Result<Reply> {
+    /// Sends a read. A refusal has no HTTP status where nothing was sent.
+    pub(crate) async fn send(&mut self, call: Call) -> Result<Result<Value>> {
         let limit = call.rate_limit_name();
         let is_spent = limit.is_some_and(|name| self.left.get(name) == Some(&0));
         if call.is_write() || self.report.calls >= MOST_CALLS || is_spent {
@@ -74,30 +66,9 @@ impl Reads<'_> {
         self.report.notes.push(note);
     }
 
-    /// Searches venues at the named place, or at the first one that has any.
-    pub(crate) async fn venues(&mut self) -> Result<Option<Value>> {
-        let (vertical, datetime) = (&self.options.vertical, self.evening(1));
-        let places = self.options.near.as_deref().map_or(PLACES.to_vec(), |near| vec![near]);
-        let body = |place| json!({"vertical": vertical, "datetime": datetime, "location": place, "party_size": 2});
-        let bodies = places.into_iter().map(body).collect();
-        self.search(ReadKind::Venues, WriteKind::Search, bodies).await
-    }
-
-    /// Searches slots of the first venue that was found.
-    pub(crate) async fn slots(&mut self, found: Option<&Value>) -> Result<Option<Value>> {
-        let venues = found.and_then(|it| self.mapping().venues(&it.clone().into()).ok());
-        let Some(venue) = venues.iter().flat_map(|it| &it.item.items).next() else {
-            self.report.notes.push(NO_VENUE.to_owned());
-            return Ok(None);
-        };
-        let (venue_id, datetime) = (venue.id_value(), self.evening(1));
-        let body = json!({"venue_id": venue_id, "datetime": datetime, "party_size": 2});
-        self.search(ReadKind::Slots, WriteKind::Slots, vec![body]).await
-    }
-
     /// Sends these requests until one finds something. What it takes to have a response is certain
     /// if another request with it has the one that it should.
-    async fn search(
+    pub(crate) async fn search(
         &mut self,
         kind: ReadKind,
         write_kind: WriteKind,
@@ -157,7 +128,7 @@ impl Reads<'_> {
     }
 
     /// Sends a request, and again with what its refusal names, until that is nothing new.
-    async fn ask(&mut self, draft: &mut Draft, body: &Value) -> Result<Reply> {
+    async fn ask(&mut self, draft: &mut Draft, body: &Value) -> Result<Result<Value>> {
         let own = self.mapping().clone();
         let reply = loop {
             self.parts.api.use_mapping(with(&own, draft.setting(false).as_slice())?);
@@ -183,7 +154,7 @@ impl Reads<'_> {
         self.report.documents.push(Finding { kind, why, setting, ..Finding::default() });
     }
 
-    fn evening(&self, days: i64) -> String {
+    pub(crate) fn evening(&self, days: i64) -> String {
         let day = Timestamp::now().checked_add((24 * days).hours());
         let day = day.unwrap_or(Timestamp::MAX).strftime("%FT19:00:00");
         format!("{day}{}", if self.mapping().local_times { "" } else { "+00:00" })
