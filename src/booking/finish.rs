@@ -4,15 +4,15 @@
 use serde_json::{Map, Value};
 
 use super::terms::{filled_in, find_recorded, kept_slot};
-use super::verdict::{Verdict, compared, of_create};
+use super::verdict::{MODIFIED, Verdict, compared, of_create};
 use crate::app::in_flight::show_command;
 use crate::app::{Facts, Records, Ui};
-use crate::journal::Actor;
 use crate::journal::recent::RecentList;
+use crate::journal::{Actor, BookingWrite, KeptBooking};
 use crate::outcome::{Error, Exit, Result};
 use crate::service::client::Call;
 use crate::service::documents::booking::{Booking, Status};
-use crate::service::documents::wish::Compared;
+use crate::service::documents::wish::{Agreement, Compared, Wish};
 use crate::terminal::view::{BookingView, RequestView};
 
 /// The booking as a card, with the service's time for what is left until a deadline.
@@ -70,18 +70,48 @@ pub(super) struct Accepted {
 /// is as that asked. A journal that cannot be written is no error: the work is done, and the copy
 /// is as old as its date says. Returns how the booking compares with what was asked for.
 fn store(records: &Records, booking: &Booking, accepted: &Accepted) -> Vec<Compared> {
-    let known = find_recorded(records, booking).map(|it| it.accepting(&accepted.changes));
-    let found = known.as_ref().map(|known| compared(records, &known.wish(), booking, false));
-    let found = found.unwrap_or_default();
+    let compared_with = |known: &KeptBooking| compared(records, &known.wish(), booking, false);
+    let mut known = find_recorded(records, booking).map(|it| it.accepting(&accepted.changes));
+    let mut found = known.as_ref().map(compared_with).unwrap_or_default();
+    let own = own_changes(records, booking, &found);
+    if !own.is_empty() {
+        known = known.map(|it| it.accepting(&own));
+        found = known.as_ref().map(compared_with).unwrap_or_default();
+    }
+    let changes = accepted.changes.clone().into_iter().chain(own).collect();
     if !found.iter().any(Compared::is_another) {
         let key = known.and_then(|known| known.unresolved_key);
         let is_resolved = of_create(booking, &found, true).refusal.is_none();
         let _ = records.journal().and_then(|it| {
-            it.change(booking, &accepted.changes, accepted.terms.as_ref())?;
+            it.change(booking, &changes, accepted.terms.as_ref())?;
             key.filter(|_| is_resolved).map_or(Ok(None), |key| it.resolve(&key, booking))
         });
     }
     found
+}
+
+/// What differs because of the last change from here that asked for it: the response to it may have
+/// been lost, or older than the change.
+pub(super) fn own_changes(
+    records: &Records,
+    booking: &Booking,
+    found: &[Compared],
+) -> Map<String, Value> {
+    let differs = |field: &str| found.iter().any(|it| it.root() == field && it.clause().is_some());
+    if !MODIFIED.into_iter().any(differs) {
+        return Map::new();
+    }
+    let writes = records.journal().and_then(|it| it.writes(booking.id())).unwrap_or_default();
+    let may_be_done = |it: &BookingWrite| matches!(&*it.outcome, "done" | "unknown");
+    let changes = writes.into_iter().filter(may_be_done);
+    let changes = changes.filter_map(|it| it.facts.get("changes")?.as_object().cloned());
+    let mut last: Map<String, Value> = changes.flatten().collect();
+    last.retain(|field, value| {
+        let wish = Wish::from_changes(&Map::from_iter([(field.clone(), value.clone())]));
+        let is_shown = |it: &Compared| it.agreement == Agreement::Same;
+        differs(field) && compared(records, &wish, booking, true).iter().all(is_shown)
+    });
+    last
 }
 
 /// Stores a booking that was read, and judges it by what the journal says was asked for.

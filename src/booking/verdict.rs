@@ -118,7 +118,8 @@ pub(crate) fn of_known(records: &Records, wish: &Wish, booking: &Booking) -> Ver
 pub(crate) fn refusal(facts: &Facts, booking: &Booking, verdict: &Verdict) -> Option<Error> {
     let (id, status) = (booking.id(), booking.status());
     let clause = verdict.refusal.as_ref()?;
-    let what = format!("booking {id} ({status}) is not the one that was asked for: {clause}");
+    let is = if verdict.setting.is_some() { "may not be" } else { "is not" };
+    let what = format!("booking {id} ({status}) {is} the one that was asked for: {clause}");
     let hint = match verdict.setting.map(|setting| facts.mapping().set_command(setting)) {
         Some(set) => format!("set how the service writes it: {set}"),
         None => format!("see the booking: {}", show_command(id)),

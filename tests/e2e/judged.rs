@@ -483,6 +483,75 @@ fn time_is_on_the_venues_clock_where_a_search_showed_it() {
     home.ok(["bookings"]).shows("2031-12-05T18:30:00-06:00");
 }
 
+/// While the provider works on it, or where its response was older, a change is not shown at once.
+#[test]
+fn own_change_that_is_shown_later_is_no_difference() {
+    use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+    for (at_once, exit) in [
+        (json!({"status": "processing", "party_size": 4}), 8),
+        (json!({}), 7),
+        (json!({"id": null}), 16),
+    ] {
+        let is_done = std::sync::Arc::new(AtomicBool::new(false));
+        let (done, at_once) = (is_done.clone(), booking(&at_once));
+        let server = Scripted::start(move |request| {
+            let shown = match request.method.as_str() {
+                _ if done.load(SeqCst) => booking(&json!({"party_size": 4})),
+                "POST" if request.path.ends_with("modify") => at_once.clone(),
+                _ => booking(&json!({})),
+            };
+            Reply::json(200, &shown)
+        });
+        let home = home(&server);
+        home.ok(book());
+        home.run(words("modify bk_1 --party 4")).exits(exit);
+        is_done.store(true, SeqCst);
+        let refreshed = home.ok(words("bookings --refresh"));
+        assert!(!refreshed.stdout.contains("party_size"), "{refreshed}");
+        let shown = home.ok(["show", "bk_1"]);
+        assert!(!shown.stderr.contains("party_size"), "{shown}");
+    }
+}
+
+/// What became of a booking later is no result of its row, whoever has read it.
+#[test]
+fn row_of_moved_booking_stays_done() {
+    let server = Scripted::start(|request| {
+        let at = if request.method == "GET" { "2031-12-06T19:30:00+01:00" } else { AT };
+        Reply::json(201, &booking(&json!({"datetime": at})))
+    });
+    let home = home(&server);
+    for more in ["bookings", "show bk_1", "bookings --refresh"] {
+        for results in [&[][..], &["--results"]] {
+            home.feed([&BATCH[..], results].concat(), &row()).exits(0);
+        }
+        home.run(words(more));
+    }
+    home.feed(BATCH, &row()).exits(0);
+    assert_eq!(server.creates().len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn question_about_another_guests_booking_says_so_before() {
+    use crate::harness::{Key, Terminal};
+    for (command, question) in
+        [("cancel bk_1", "Cancel this booking?"), ("modify bk_1 --party 4", "Change this booking?")]
+    {
+        let server = Scripted::start(|request| {
+            let name = if request.method == "GET" { "Eve Other" } else { "Ada Lovelace" };
+            Reply::json(200, &booking(&json!({"customer": {"name": name}})))
+        });
+        let home = home(&server);
+        home.ok(book());
+        let mut terminal = Terminal::start(&home, &words(command));
+        terminal.see("is not the one that was asked for: customer.name is Eve Other");
+        terminal.see(question).press(Key::Esc);
+        terminal.ends(17);
+        assert_eq!(server.requests().iter().filter(|it| it.method == "POST").count(), 1);
+    }
+}
+
 #[test]
 fn modify_of_a_cancelled_booking_is_recorded() {
     let cancelled = booking(&json!({"status": "cancelled"}));

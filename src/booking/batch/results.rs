@@ -106,12 +106,11 @@ fn booked_by(
         Error::new(Code::OutcomeUnknown, "the outcome is unknown: a booking may exist").hint(check)
     };
     Err(match (attempt.state, stored) {
-        (state, Some(stored)) => {
+        // What became of it later is no result of its request.
+        (State::Resolved, Some(stored)) => return Ok(stored.booking),
+        (_, Some(stored)) => {
             let verdict = verdict::of_known(records, &stored.wish(), &stored.booking);
-            match verdict::refusal(facts, &stored.booking, &verdict) {
-                None if state == State::Resolved => return Ok(stored.booking),
-                refusal => refusal.unwrap_or_else(unknown),
-            }
+            verdict::refusal(facts, &stored.booking, &verdict).unwrap_or_else(unknown)
         }
         (State::Resolved, None) => match &attempt.booking_id {
             Some(id) => Error::journal(format!("booking {id} was deleted from the journal"))

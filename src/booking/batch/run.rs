@@ -298,6 +298,10 @@ impl BatchRun<'_> {
             Some(Attempt { state: State::Resolved, booking_id: Some(id), .. }) => {
                 match journal.ended(id)? {
                     None => Some(wait::read_booking(api, id).await?),
+                    // What became of it later is no result of its row.
+                    Some(booking) if booking.status() == Status::Confirmed => {
+                        return Ok(Some(booking));
+                    }
                     ended => ended,
                 }
             }

@@ -125,6 +125,7 @@ async fn confirm(api: &Api, records: &Records, ui: &Ui, named: &mut NamedBooking
         }
         _ => {}
     }
+    finish::record(records, ui, &booking);
     let displayed = finish::booking_view(&api.facts, records, ui, &booking);
     if let Some(limits) = displayed.restrictions() {
         ui.out.warn(&format!(

@@ -96,6 +96,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
     if needs_booking || !args.dry_run {
         let booking = named.booking(api, records, ui).await?;
         if booking.status() == Status::Confirmed {
+            finish::record(records, ui, &booking);
             before = Some(booking);
         } else if needs_booking {
             let why = "only a confirmed booking can be changed";

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::pick::{self, by_visit};
 use crate::app::{Parts, Records};
-use crate::booking::finish::store_and_judge;
+use crate::booking::finish::{own_changes, store_and_judge};
 use crate::booking::verdict::{compared, of_known};
 use crate::booking::watch::wait::{is_not_found, read_booking};
 use crate::journal::{KeptBooking, SearchCriteria};
@@ -84,7 +84,9 @@ fn changed(records: &Records, stored: &KeptBooking, now: Option<&Booking>) -> Op
         Wish::from_request(before.value())
     };
     let mut found = now.map(|now| compared(records, &booked, now, false)).unwrap_or_default();
+    let own = now.map(|now| own_changes(records, now, &found)).unwrap_or_default();
     found.retain(|it| it.weight != Weight::Choice || it.field == "seating_preference");
+    found.retain(|it| !own.contains_key(it.root()));
     let mut changes = Map::new();
     for it in found {
         if let Agreement::Differs(text) | Agreement::NotUnderstood(text) = it.agreement {
