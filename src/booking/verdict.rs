@@ -11,6 +11,7 @@
 //! | not shown | done, note with the setting | modify `change_not_shown`, unless a new `last_modification` proves it | – |
 
 use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
 
 use crate::app::in_flight::show_command;
 use crate::app::{Facts, Records, Ui};
@@ -125,6 +126,20 @@ pub(crate) fn refusal(facts: &Facts, booking: &Booking, verdict: &Verdict) -> Op
         None => format!("see the booking: {}", show_command(id)),
     };
     Some(Error::new(Code::OutcomeUnknown, what).hint(hint).body(booking.document.clone()))
+}
+
+/// Each field that a read shows otherwise than known, with the values `from` and `to`.
+pub(super) fn changes(mut found: Vec<Compared>, known: &Wish, now: &Booking) -> Map<String, Value> {
+    found.retain(|it| it.weight != Weight::Choice || it.field == "seating_preference");
+    let change = |it: Compared| {
+        let (Agreement::Differs(text) | Agreement::NotUnderstood(text)) = it.agreement else {
+            return None;
+        };
+        let to = now.value().get(&it.field).cloned().unwrap_or(text.into());
+        let change = json!({"from": known.get(&it.field), "to": to});
+        Some((it.field, change))
+    };
+    found.into_iter().filter_map(change).collect()
 }
 
 /// Says what a booking that was made shows otherwise, or not at all. `row` names a row of a batch.

@@ -132,15 +132,6 @@ impl KeptBooking {
     }
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct StatusObservation {
-    pub(crate) status: String,
-    /// Some fields of the booking, none of them the guest's. Empty after the guest was deleted.
-    pub(crate) facts: Json,
-    /// By this computer's clock, RFC 3339.
-    pub(crate) seen_at: String,
-}
-
 /// The booking as recorded, for a transaction that changes it: others wait for its end.
 pub(super) struct RecordedBooking {
     pub(super) is_forgotten: bool,
@@ -255,9 +246,14 @@ pub(super) fn store(
     statements.execute_deferred(&write, row).map(drop)
 }
 
-/// What a booking's story needs of its stored document. It says nothing of the guest.
+/// What a booking's story needs of its stored document. It is deleted with the guest.
 fn facts(document: &str) -> String {
-    const FACTS: [&str; 7] = [
+    const FACTS: [&str; 12] = [
+        "venue_id",
+        "customer",
+        "provider",
+        "end_user",
+        "payment_collection",
         "error_code",
         "error_message",
         "datetime",
@@ -419,21 +415,25 @@ impl Journal {
         })
     }
 
-    /// The states in which a booking was seen, oldest first.
-    pub(crate) fn sightings(&self, booking_id: &str) -> Result<Vec<StatusObservation>> {
+    /// The states in which a booking was seen, oldest first, with some of its fields. Only the
+    /// status is left after its guest was deleted.
+    pub(crate) fn sightings(&self, booking_id: &str) -> Result<Vec<Booking>> {
         self.read(|statements, scope| {
             let query =
                 "SELECT * FROM sightings WHERE origin = ?1 AND booking_id = ?2 ORDER BY number";
             let rows = statements.query(query, values![&scope.origin, booking_id])?;
             let sighting = |row: &SqlRow| {
                 let facts: String = row.get("facts")?;
-                Ok(StatusObservation {
-                    status: row.get("status")?,
-                    facts: serde_json::from_str(&facts).unwrap_or_default(),
-                    seen_at: row.get("seen_at")?,
-                })
+                let mut facts: Map<String, Json> = serde_json::from_str(&facts).unwrap_or_default();
+                facts.insert("id".to_owned(), booking_id.into());
+                facts.insert("status".to_owned(), row.get::<String>("status")?.into());
+                let Some(mut booking) = Booking::from_document(Json::Object(facts).into()) else {
+                    return Ok(None);
+                };
+                booking.left_at = row.get::<String>("seen_at")?.parse().ok();
+                Ok(Some(booking))
             };
-            rows.iter().map(sighting).collect()
+            rows.iter().filter_map(|row| sighting(row).transpose()).collect()
         })
     }
 }

@@ -384,9 +384,40 @@ fn refresh_compares_whose_booking_it_is_too() {
         let changed = home.run(&refresh).exits(11).json();
         holds!(&changed["changed"][0], {"id": "bk_1", "as_booked": false});
         assert!(changed["changed"][0]["changes"].get(field).is_some(), "{changed}");
+        let story = home.run(words("show bk_1 --timeline --json"));
+        assert!(story.stdout.contains(&format!("{field}\":{{\"from\":")), "{story}");
         // What was stored is not what was asked for either, whoever read it.
         home.ok(["show", "bk_1"]);
         home.run(&refresh).exits(if field == "seating_preference" { 0 } else { 11 });
+    }
+}
+
+/// What is not shown, or only written in another way, is no change.
+#[test]
+fn timeline_compares_what_was_seen_as_the_others_do() {
+    let known = booking(&json!({}));
+    for (shown, more, changes) in [
+        (json!({"datetime": "2031-12-05T18:30:00Z", "party_size": "2"}), json!({}), 0),
+        (json!({"datetime": 1_954_261_800, "party_size": 2.0, "provider": "A"}), json!({}), 0),
+        (json!({"datetime": null, "party_size": null, "customer": null}), json!({}), 0),
+        (json!({"datetime": null, "party_size": null}), json!({"party_size": 3}), 1),
+        (json!({"datetime": "Friday"}), json!({}), 2),
+        (json!({}), json!({"customer": {"name": "Eve"}, "venue_id": "ven_2"}), 1),
+        (json!({"end_user": "u_eve", "payment_collection": "card"}), json!({}), 2),
+    ] {
+        let reads = std::sync::atomic::AtomicUsize::new(0);
+        let (first, second, known) = (booking(&shown), booking(&more), known.clone());
+        let server = Scripted::start(move |_| {
+            let read = reads.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            Reply::json(200, [&known, &first, &second][read.min(2)])
+        });
+        let home = home(&server);
+        home.ok(book());
+        home.run(["show", "bk_1"]);
+        let story = home.run(words("show bk_1 --timeline --json")).json();
+        let rows = story["timeline"].as_array().unwrap().iter();
+        let rows: Vec<&Value> = rows.filter(|it| it["kind"] == "change").collect();
+        assert_eq!(rows.len(), changes, "{shown}, {more}: {rows:?}");
     }
 }
 

@@ -6,14 +6,14 @@ use serde_json::{Map, Value, json};
 use super::pick::{self, by_visit};
 use crate::app::{Parts, Records};
 use crate::booking::finish::{own_changes, store_and_judge};
-use crate::booking::verdict::{compared, of_known};
+use crate::booking::verdict::{changes, compared, of_known};
 use crate::booking::watch::wait::{is_not_found, read_booking};
 use crate::journal::{KeptBooking, SearchCriteria};
 use crate::json::plain;
 use crate::outcome::{Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::plural;
-use crate::service::documents::wish::{Agreement, Weight, Wish};
+use crate::service::documents::wish::Wish;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
 
@@ -85,15 +85,8 @@ fn changed(records: &Records, stored: &KeptBooking, now: Option<&Booking>) -> Op
     };
     let mut found = now.map(|now| compared(records, &booked, now, false)).unwrap_or_default();
     let own = now.map(|now| own_changes(records, now, &found)).unwrap_or_default();
-    found.retain(|it| it.weight != Weight::Choice || it.field == "seating_preference");
     found.retain(|it| !own.contains_key(it.root()));
-    let mut changes = Map::new();
-    for it in found {
-        if let Agreement::Differs(text) | Agreement::NotUnderstood(text) = it.agreement {
-            let to = now.and_then(|now| now.value().get(&it.field).cloned()).unwrap_or(text.into());
-            changes.insert(it.field.clone(), json!({"from": booked.get(&it.field), "to": to}));
-        }
-    }
+    let mut changes = now.map(|now| changes(found, &booked, now)).unwrap_or_default();
     let is_moved = !changes.is_empty();
     if status != before.status() {
         let change = json!({"from": before.status().as_str(), "to": status.as_str()});

@@ -6,13 +6,14 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::app::{Facts, Records};
-use crate::booking::verdict::MODIFIED;
-use crate::journal::{Attempt, BookingWrite, StatusObservation};
+use crate::booking::verdict::{changes, compared};
+use crate::journal::{Attempt, BookingWrite};
 use crate::json::{plain, read_body};
 use crate::outcome::Result;
-use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::booking::Booking;
 use crate::service::documents::certainty::Certainty;
 use crate::service::documents::money::money;
+use crate::service::documents::wish::Wish;
 use crate::service::mapping::{WriteKind, scalars};
 use crate::service::time::document_time::{DocumentTime, time_text};
 use crate::service::time::text::{human, whole_seconds};
@@ -49,11 +50,7 @@ pub(crate) fn timeline(
         writes = journal.writes(id)?;
     }
     // The state that was read just now may be newer than the journal's.
-    seen.extend(booking.map(|booking| StatusObservation {
-        status: booking.status().as_str().to_owned(),
-        facts: booking.value().clone(),
-        seen_at: Timestamp::now().to_string(),
-    }));
+    seen.extend(booking.cloned());
     let created = booking.and_then(|booking| booking.created()?.instant);
     let mut story = Story {
         ahead: created.and_then(|created| clock_ahead(created, &attempts)),
@@ -68,7 +65,7 @@ pub(crate) fn timeline(
     for attempt in &attempts {
         story.attempt(attempt);
     }
-    story.states(&seen, &writes);
+    story.states(records, &seen, &writes);
     if let Some(webhooks) = records.received()? {
         let query = EventQuery { booking: Some(id.to_owned()), ..EventQuery::default() };
         for event in webhooks.events(&query)?.into_iter().rev() {
@@ -124,7 +121,10 @@ impl Story {
 
     /// A time of this computer by the service's clock.
     fn theirs(&self, ours: &str) -> Option<Timestamp> {
-        let ours: Timestamp = ours.parse().ok()?;
+        self.shifted(ours.parse().ok()?)
+    }
+
+    fn shifted(&self, ours: Timestamp) -> Option<Timestamp> {
         ours.checked_add(self.ahead.unwrap_or_default()).ok()
     }
 
@@ -206,18 +206,18 @@ impl Story {
     }
 
     /// Each state, what changed between two of them, and what was sent in between.
-    fn states(&mut self, seen: &[StatusObservation], writes: &[BookingWrite]) {
+    fn states(&mut self, records: &Records, seen: &[Booking], writes: &[BookingWrite]) {
         let mut writes = writes.iter().peekable();
         // None stands before the booking's response, nor before the earlier state.
         let mut at = self.first_answer;
-        let mut last: Option<&StatusObservation> = None;
+        let (mut last, mut known) = (None, Wish::default());
         for state in seen {
-            let mut own = time(&state.facts, "updated_at");
-            let seen_at: Option<Timestamp> = state.seen_at.parse().ok();
+            let (value, seen_at) = (state.value(), state.left_at);
+            let mut own = time(value, "updated_at");
             while let Some(write) =
                 writes.next_if(|it| seen_at.is_some_and(|seen| it.sent_at <= seen))
             {
-                let sent = self.theirs(&write.sent_at.to_string());
+                let sent = self.shifted(write.sent_at);
                 self.write(write, sent);
                 // The clocks may differ a little. What it brought about does not stand before it.
                 let is_close = |own: &Timestamp| {
@@ -226,47 +226,33 @@ impl Story {
                 own =
                     own.map(|own| if is_close(&own) { own.max(sent.unwrap_or(own)) } else { own });
             }
-            at = own.or_else(|| self.theirs(&state.seen_at)).max(at);
-            let (code, message) = (&state.facts["error_code"], &state.facts["error_message"]);
-            let is_same = |last: &StatusObservation| {
-                last.status == state.status && last.facts["error_code"] == *code
-            };
-            if !last.is_some_and(is_same) {
+            at = own.or_else(|| self.shifted(seen_at?)).max(at);
+            let (code, message) = (&value["error_code"], &value["error_message"]);
+            let outcome = Some((state.status(), code));
+            if last != outcome {
                 let more = [code, message].into_iter().filter(|it| !it.is_null());
                 let more: String = more.map(|it| format!(" · {}", plain(it))).collect();
-                let word = Status::parse(&state.status).word().to_owned();
-                let text =
-                    TableCell::from(state.status.clone() + &more).in_short(Some(word + &more));
-                let details = json!({"status": state.status, "error_code": code, "message": message, "seen_at": whole_seconds(&state.seen_at)});
+                let (name, word) = (state.str("status").unwrap_or_default(), state.status());
+                let text = format!("{name}{more}");
+                let text = TableCell::from(text).in_short(Some(word.word().to_owned() + &more));
+                let seen_at = seen_at.map(|at| whole_seconds(&at.to_string()));
+                let details = json!({"status": name, "error_code": code, "message": message, "seen_at": seen_at});
                 self.add(at, "status", text, details);
             }
-            if let Some(before) = last.filter(|last| last.facts.get("datetime").is_some()) {
-                self.change(at, &before.facts, &state.facts);
+            last = outcome;
+            let changes = changes(compared(records, &known, state, false), &known, state);
+            known.update(Wish::from_request(value), &changes);
+            let change = |(field, it): (&String, &Value)| {
+                let (from, to) = (time_text(&it["from"]), time_text(&it["to"]));
+                format!("{} {from} → {to}", field_word(field))
+            };
+            let texts: Vec<_> = changes.iter().map(change).collect();
+            if !texts.is_empty() {
+                self.add(at, "change", texts.join(", "), json!({ "changes": changes }));
             }
-            last = Some(state);
         }
         for write in writes {
-            self.write(write, self.theirs(&write.sent_at.to_string()));
-        }
-    }
-
-    fn change(&mut self, at: Option<Timestamp>, before: &Value, after: &Value) {
-        let (mut changes, mut texts) = (Map::new(), Vec::new());
-        let text = |side: &Value| match side {
-            Value::Null => "not set".to_owned(),
-            side => time_text(side),
-        };
-        for field in MODIFIED {
-            let (from, to) = (&before[field], &after[field]);
-            if from != to {
-                changes.insert(field.to_owned(), json!({"from": from, "to": to}));
-                let (word, from, to) = (field_word(field), text(from), text(to));
-                texts.push(format!("{word} {from} → {to}"));
-            }
-        }
-        if !changes.is_empty() {
-            let details = json!({ "changes": changes });
-            self.add(at, "change", texts.join(", "), details);
+            self.write(write, self.shifted(write.sent_at));
         }
     }
 

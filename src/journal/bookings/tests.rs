@@ -57,7 +57,7 @@ fn a_booking_that_others_made_is_kept_when_it_is_read() {
 }
 
 #[test]
-fn each_state_is_kept_once_without_guest() {
+fn each_state_is_kept_once_until_its_guest_is_deleted() {
     let (_folder, journal) = fresh("a");
     let run = journal.run("k", &json!({}));
     journal.end_booked(&run, &with_party("processing", 2), 201).unwrap();
@@ -65,10 +65,11 @@ fn each_state_is_kept_once_without_guest() {
         journal.update(&with_party(status, party_size)).unwrap();
     }
     let seen = journal.sightings("bk_1").unwrap();
-    let states = seen.iter().map(|it| (it.status.as_str(), it.facts["party_size"].as_u64()));
+    let states = seen.iter().map(|it| (it.status(), it.head_count()));
     let states: Vec<_> = states.collect();
-    assert_eq!(states, [("processing", Some(2)), ("confirmed", Some(2)), ("confirmed", Some(3))]);
-    assert!(seen.iter().all(|it| !it.facts.to_string().contains("Canary")));
+    let (processing, confirmed) = (Status::Processing, Status::Confirmed);
+    assert_eq!(states, [(processing, 2), (confirmed.clone(), 2), (confirmed, 3)]);
+    assert!(seen[2].guest().is_some());
     journal.forget_booking("bk_1").unwrap();
     assert!(journal.sightings("bk_1").unwrap().is_empty());
 }

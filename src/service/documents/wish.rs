@@ -78,6 +78,18 @@ impl Wish {
         }
     }
 
+    /// Takes from a newer one what is new in it, and the objects with `changes`.
+    pub(crate) fn update(&mut self, newer: Wish, changes: &Map<String, Value>) {
+        let root = |field: &str| field.split('.').next().map(str::to_owned);
+        for (field, value) in newer.0 {
+            let is_changed = changes.keys().any(|it| root(it) == root(&field));
+            if is_changed || self.get(&field).is_none() {
+                self.0.retain(|(name, _)| *name != field);
+                self.0.push((field, value));
+            }
+        }
+    }
+
     pub(crate) fn get(&self, field: &str) -> Option<&Value> {
         self.0.iter().find(|(name, _)| name == field).map(|(_, value)| value)
     }
