@@ -21,8 +21,8 @@ use crate::terminal::output::{Draw, Page, TableCell, Tone};
 #[derive(Serialize)]
 struct Changed {
     id: String,
-    /// Whether the guest can still come as booked: nothing but the status differs, and it has not
-    /// ended.
+    /// Whether the guest can still come as booked: nothing but the status differs, to one that is
+    /// known and has not ended.
     as_booked: bool,
     /// Each field that differs, with the values `from` and `to`.
     changes: Map<String, Value>,
@@ -94,7 +94,7 @@ fn changed(records: &Records, stored: &KeptBooking, now: Option<&Booking>) -> Op
     }
     (!changes.is_empty()).then(|| Changed {
         id: before.id().to_owned(),
-        as_booked: now.is_some() && status.has_not_ended() && !is_moved,
+        as_booked: !matches!(status, Status::Other(_)) && status.has_not_ended() && !is_moved,
         changes,
         guest: before.guest(),
         venue: before.venue_name().or_else(|| before.venue_id()),
