@@ -183,6 +183,9 @@ fn on_a_terminal_a_booking_in_processing_is_waited_for() {
     terminal.see("is processing");
     home.advance("5s");
     terminal.ends(0).says("confirmed");
+    let (home, id) = Home::with_booking("ven_otp", 10);
+    let ended = Terminal::start(&home, &["continue", &id, "--otp", &home.code()]).ends(0);
+    assert!(!ended.raw.contains("is processing"), "{}", ended.raw);
 }
 
 /// An empty answer would be refused by the service: it is asked for again at once, and nothing is

@@ -173,9 +173,12 @@ pub(crate) async fn wait_while_processing(
     let waited = until(api, records, ui, &id, Some(booking), (longest, 1), |booking, left| {
         last = booking.clone();
         api.in_flight.replace(InFlight::known(booking));
-        let left = in_units(left.as_secs());
-        progress.say(&format!("{id} is processing; waiting for up to {left}"));
-        Ok(booking.status() != Status::Processing)
+        let is_processing = booking.status() == Status::Processing;
+        if is_processing {
+            let left = in_units(left.as_secs());
+            progress.say(&format!("{id} is processing; waiting for up to {left}"));
+        }
+        Ok(!is_processing)
     });
     if let Err(error) = waited.await {
         // The booking exists whatever a failed read says, so it is returned as last read.
