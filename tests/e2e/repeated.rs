@@ -229,6 +229,17 @@ fn script_is_warned_of_same_guest_also_with_quiet() {
     }
 }
 
+#[test]
+fn resumed_request_is_not_warned_of_its_own_booking() {
+    let home = Home::new();
+    home.fault("POST /v1/bookings", "drop_after", 3);
+    home.book("ven_confirms", &["--idempotency-key", "k"]).exits(16);
+    let made = &home.json("sandbox bookings")["bookings"][0];
+    home.ok(["show", &text(made, "id")]);
+    let resumed = home.ok(words("attempts resume k"));
+    assert!(!resumed.stderr.contains("already"), "{resumed}");
+}
+
 /// Found out, shown, and not booked a second time in the same breath: also if nothing of guests is
 /// kept.
 #[cfg(unix)]

@@ -9,9 +9,7 @@ use crate::app::in_flight::{abandon_command, resume_command, show_command};
 use crate::app::{Api, Facts, Records, Ui};
 use crate::booking::book::{create, duplicates};
 use crate::booking::{finish, verdict, watch::wait};
-use crate::journal::{
-    Attempt, Claim, KeptBooking, KeyOrigin, Outcome, State, abandoned, another_account,
-};
+use crate::journal::{Attempt, Claim, KeyOrigin, Outcome, State, abandoned, another_account};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::{pace, system};
 use crate::service::client::retry::TRIES;
@@ -171,9 +169,12 @@ pub(crate) async fn resume(api: &Api, records: &Records, ui: &Ui, key: &str) -> 
     }
     api.facts.before_change()?;
     let wish = attempt.wish();
-    let is_own = |live: &KeptBooking| attempt.booking_id.as_deref() == Some(live.booking.id());
     let booked = duplicates::Booked::at_venues(records, &[wish.venue()].into(), 1)?;
-    if let Some(other) = booked.for_guest_of(records, ui, &wish, is_own) {
+    let other = |own: Option<&str>| {
+        booked.for_guest_of(records, ui, &wish, |live| own == Some(live.booking.id()))
+    };
+    let can_ask = ui.prompter.interactive();
+    if let Some(other) = other(attempt.booking_id.as_deref()).filter(|_| can_ask) {
         let confirmed = duplicates::ask_about(ui, &other, "Send the request again?", false).await;
         let give_up = || format!("to abandon the request: {}", abandon_command(key));
         confirmed.map_err(|error| error.hint(give_up()))?;
@@ -182,6 +183,12 @@ pub(crate) async fn resume(api: &Api, records: &Records, ui: &Ui, key: &str) -> 
     let origin = KeyOrigin::Derived { allow_duplicate };
     let request = create::attempt_request(&attempt);
     let created = create::create_and_tell(api, records, ui, key, origin, request).await;
+    // A script is not asked, so that it is told once the result is known: that may be known here.
+    if let Ok(made) = &created
+        && let Some(other) = other(Some(made.id())).filter(|_| !can_ask)
+    {
+        ui.out.warn(&other);
+    }
     if is_shared {
         let _ = records.journal()?.release(key);
     }
