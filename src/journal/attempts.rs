@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use uuid::Uuid;
 
 use super::Journal;
+use super::guests::MARKED;
 use super::protocol::Attempt;
 use super::runs::{Actor, Outcome, Run, State};
 use super::wish::RecordedRequest;
@@ -126,12 +127,30 @@ impl Journal {
         self.read(|statements, _| load_where(statements, "", &[], ""))
     }
 
-    /// The attempts at this service that made the booking, or ended with it, oldest first.
+    /// The attempts at this service that made the booking, or were answered with it, oldest first.
     pub(crate) fn attempts_of(&self, booking_id: &str) -> Result<Vec<Attempt>> {
         self.read(|statements, scope| {
             let row = values![&scope.origin, booking_id];
-            load_where(statements, "WHERE origin = ?1 AND booking_id = ?2", row, "")
+            let marked = "SELECT idempotency_key FROM bookings WHERE origin = ?1 AND id = ?2";
+            let answered =
+                format!("WHERE origin = ?1 AND (booking_id = ?2 OR idempotency_key IN ({marked}))");
+            load_where(statements, &answered, row, "")
         })
+    }
+
+    /// The same with the booking that answered an unresolved one, though not as that asked.
+    pub(crate) fn with_marked(&self, mut attempts: Vec<Attempt>) -> Result<Vec<Attempt>> {
+        let marked = format!("SELECT id, idempotency_key FROM bookings WHERE {MARKED}");
+        let marked = self.read(|statements, _| {
+            let rows = statements.query(&marked, &[])?;
+            let pair = |row: &SqlRow| Ok((row.get("idempotency_key")?, row.get("id")?));
+            rows.iter().map(pair).collect::<SqlResult<HashMap<String, String>>>()
+        })?;
+        for attempt in &mut attempts {
+            let id = marked.get(&attempt.idempotency_key).cloned();
+            attempt.booking_id = attempt.booking_id.take().or(id);
+        }
+        Ok(attempts)
     }
 
     pub(crate) fn attempt(&self, key: &str) -> Result<Option<Attempt>> {

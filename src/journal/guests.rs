@@ -39,7 +39,7 @@ const WITHOUT_GUEST: &str = "
 const CONCLUDED: &str = "state IN ('resolved', 'refused', 'abandoned') AND forgotten_at IS NULL";
 
 /// The booking that answered an open attempt, by whose id that is resolved.
-const MARKED: &str =
+pub(super) const MARKED: &str =
     "idempotency_key IN (SELECT idempotency_key FROM attempts WHERE state = 'unresolved')";
 
 /// The rows of a service (?1) up to a moment (?2).

@@ -180,11 +180,16 @@ fn marked_booking_is_listed_and_closed_by_a_read() {
         let error = home.run(book()).refused(16, "outcome_unknown");
         has(&error, "message", "bk_1 (confirmed)");
         has(&error, "hint", "profile set acme read.booking=EXPRESSION");
-        home.ok(["bookings"]).prints("bk_1").says("06/12/2031 20:30");
+        let listed = home.ok(["bookings"]).prints("bk_1").says("06/12/2031 20:30");
+        assert!(!listed.stderr.contains("may be missing"), "{listed}");
+        let story = home.ok(words("show bk_1 --timeline"));
+        story.shows("request sent");
         let marked = &home.json("bookings")["marked"][0];
         holds!(marked, {"id": "bk_1", "status": "confirmed", "idempotency_key": "k"});
         has(marked, "why", "06/12/2031 20:30");
-        assert_eq!(home.json("attempts")["attempts"].as_array().unwrap().len(), 1);
+        for list in ["attempts", "attempts list --all"] {
+            holds!(home.json(list)["attempts"][0], {"idempotency_key": "k", "booking_id": "bk_1"});
+        }
         home.run(words("attempts resume k --json")).exits(16);
         home.ok(["profile", "set", "acme", &format!("read.booking=.datetime = \"{AT}\"")]);
         match close {
@@ -205,6 +210,7 @@ fn marked_booking_is_listed_and_closed_by_a_read() {
     home.ok(["attempts", "abandon", "k"]);
     let listed = home.ok(["bookings"]);
     assert!(listed.stdout.contains("bk_1") && !listed.stderr.contains("resume"), "{listed}");
+    home.ok(words("show bk_1 --timeline")).shows("request sent");
 }
 
 #[test]

@@ -100,6 +100,7 @@ fn list(records: &Records, ui: &Ui, all: bool) -> Result<()> {
     } else {
         (journal.open_attempts_here()?, "No unresolved requests.")
     };
+    let attempts = journal.with_marked(attempts)?;
     let keys = attempts.iter().map(|it| it.idempotency_key.as_str());
     records.remember_rows(RecentList::Attempts, keys);
     let document = Document::from(json!({ "attempts": documents(&attempts) }));

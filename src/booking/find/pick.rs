@@ -247,12 +247,15 @@ fn is_known(records: &Records, id: &str) -> bool {
     records.has_journal() && matches!(known(), Ok(Some(_)))
 }
 
-/// A sentence on the unresolved booking requests, if any: no list of bookings has them.
+/// A sentence on the unresolved booking requests without a booking, if any: no list has them.
 pub(crate) fn open_requests(records: &Records) -> Option<String> {
     if !records.has_journal() {
         return None;
     }
-    let open = records.journal().ok()?.open_attempts_here().ok()?.len();
+    let journal = records.journal().ok()?;
+    let mut open = journal.with_marked(journal.open_attempts_here().ok()?).ok()?;
+    open.retain(|it| it.booking_id.is_none());
+    let open = open.len();
     let requests = plural(open, "unresolved request", "unresolved requests");
     (open > 0).then(|| format!("{requests} may be missing here: bookctl attempts"))
 }
