@@ -67,9 +67,9 @@ pub(super) struct Accepted {
 
 /// Stores a booking as it was seen now, with the changes that it shows. Another one than was asked
 /// for does not take its place in the journal. One whose request is not resolved resolves it if it
-/// is as that asked. A journal that cannot be written is no error: the work is done, and the copy
-/// is as old as its date says. Returns how the booking compares with what was asked for.
-fn store(records: &Records, booking: &Booking, accepted: &Accepted) -> Vec<Compared> {
+/// is as that asked. A journal that cannot be written fails no command: the work is done. Returns
+/// how the booking compares with what was asked for.
+fn store(records: &Records, booking: &Booking, accepted: &Accepted) -> (Vec<Compared>, Result<()>) {
     let compared_with = |known: &KeptBooking| compared(records, &known.wish(), booking, false);
     let mut known = find_recorded(records, booking).map(|it| it.accepting(&accepted.changes));
     let mut found = known.as_ref().map(compared_with).unwrap_or_default();
@@ -79,15 +79,16 @@ fn store(records: &Records, booking: &Booking, accepted: &Accepted) -> Vec<Compa
         found = known.as_ref().map(compared_with).unwrap_or_default();
     }
     let changes = accepted.changes.clone().into_iter().chain(own).collect();
-    if !found.iter().any(Compared::is_another) {
-        let key = known.and_then(|known| known.unresolved_key);
-        let is_resolved = of_create(booking, &found, true).refusal.is_none();
-        let _ = records.journal().and_then(|it| {
-            it.change(booking, &changes, accepted.terms.as_ref())?;
-            key.filter(|_| is_resolved).map_or(Ok(None), |key| it.resolve(&key, booking))
-        });
+    if found.iter().any(Compared::is_another) {
+        return (found, Ok(()));
     }
-    found
+    let key = known.and_then(|known| known.unresolved_key);
+    let is_resolved = of_create(booking, &found, true).refusal.is_none();
+    let stored = records.journal().and_then(|it| {
+        it.change(booking, &changes, accepted.terms.as_ref())?;
+        key.filter(|_| is_resolved).map_or(Ok(None), |key| it.resolve(&key, booking))
+    });
+    (found, stored.map(drop))
 }
 
 /// What differs because of the last change from here that asked for it: the response to it may have
@@ -116,7 +117,10 @@ pub(super) fn own_changes(
 
 /// Stores a booking that was read, and judges it by what the journal says was asked for.
 pub(crate) fn store_and_judge(records: &Records, booking: &Booking) -> Verdict {
-    of_create(booking, &store(records, booking, &Accepted::default()), true)
+    let (found, stored) = store(records, booking, &Accepted::default());
+    let mut verdict = of_create(booking, &found, true);
+    verdict.unstored = stored.err();
+    verdict
 }
 
 /// Stores a booking that a command is about, for `@last` too.
@@ -128,7 +132,7 @@ pub(super) fn keep(
 ) -> Vec<Compared> {
     let has_record = records.has_journal() || ui.out.is_human();
     records.remember_last(RecentList::LastBooking, booking.id());
-    if has_record { store(records, booking, accepted) } else { Vec::new() }
+    if has_record { store(records, booking, accepted).0 } else { Vec::new() }
 }
 
 /// The same, and says how it differs from what was asked for.

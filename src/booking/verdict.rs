@@ -33,6 +33,8 @@ pub(crate) struct Verdict {
     pub(crate) is_another: bool,
     /// The setting of a profile that would read what was not understood.
     pub(crate) setting: Option<&'static str>,
+    /// Why the booking could not be stored.
+    pub(crate) unstored: Option<Error>,
     warnings: Vec<String>,
     unshown: Vec<String>,
 }

@@ -73,7 +73,7 @@ impl Desk<'_> {
         };
         let hint = style.paint(Tone::Dim, &cut(hint, columns.saturating_sub(SEARCH.len() + at)));
         let mut lines = vec![self.head(columns), format!("{SEARCH}{search}{hint}")];
-        lines.extend(self.trouble.as_ref().map(|trouble| {
+        lines.extend(self.trouble().map(|trouble| {
             let line = format!("Not up to date: {}", visible(&trouble.why));
             style.paint(Tone::Bad, &cut(&line, columns))
         }));

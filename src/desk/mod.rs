@@ -75,14 +75,14 @@ struct Desk<'a> {
     reads: Reads,
     /// A booking that is read from the service.
     reading: Option<(String, Reading<'a>)>,
-    /// Why a booking could not be read, until one is.
-    trouble: Option<Trouble>,
+    /// Why bookings are not up to date, each until it is read.
+    troubles: Vec<Trouble>,
 }
 
 struct Trouble {
     id: String,
     why: String,
-    /// Whether another booking would not be read either.
+    /// Whether another booking would not be up to date either, until one is.
     is_general: bool,
 }
 
@@ -114,7 +114,7 @@ pub(crate) async fn run(parts: &Parts, _: Args) -> Result<Exit> {
         message: None,
         reads: Reads::new(Instant::now()),
         reading: None,
-        trouble: None,
+        troubles: Vec::new(),
     };
     parts.records.expect_known_clock()?;
     desk.read()?;
@@ -211,11 +211,9 @@ impl Desk<'_> {
         if is_busy || self.reading.is_some() && !self.reads.is_hurried {
             return;
         }
-        let failed = self.trouble.iter().map(|it| reads::Row {
-            id: &it.id,
-            age: Duration::MAX,
-            due: reads::OFTEN,
-        });
+        let failed = self.trouble().map(|it| it.id.clone());
+        let failed =
+            failed.iter().map(|id| reads::Row { id, age: Duration::MAX, due: reads::OFTEN });
         let rows = self.list.may_have_changed().chain(failed);
         let Some(id) = self.reads.next(open, rows, Instant::now()) else { return };
         let (named, api) = (id.clone(), &self.parts.api);
@@ -229,24 +227,28 @@ impl Desk<'_> {
         // What was noted meanwhile is on the card.
         drop(ui.out.held());
         self.reads.limit = api.client().ok().and_then(|it| it.rate_limit.get()).flatten();
-        let stored = read.and_then(|booking| {
-            let verdict = finish::store_and_judge(records, &booking);
-            // What it shows otherwise is on its card, but another booking is not stored.
-            let why = verdict.refusal.filter(|_| verdict.is_another);
-            why.map_or(Ok(()), |why| Err(Error::new(Code::UnexpectedAnswer, why)))
-        });
-        self.list.is_stale = true;
-        self.trouble = match stored {
-            Ok(_) => None,
+        let is_key = |exit| matches!(exit, Exit::Unauthorized | Exit::NotAllowed);
+        let failed = match read {
             Err(error) => {
-                let is_key = matches!(error.exit, Exit::Unauthorized | Exit::NotAllowed);
-                let is_general = wait::passes(&error) || is_key;
-                let is_open = self.is_open && self.list.entry().is_some_and(|it| it.id() == id);
-                let trouble = Trouble { id, why: error.message.clone(), is_general };
-                // What is known of the service stays known.
-                if is_general || is_open { Some(trouble) } else { self.trouble.take() }
+                let is_general = wait::passes(&error) || is_key(error.exit);
+                Some((error.message.clone(), is_general))
+            }
+            Ok(booking) => {
+                let verdict = finish::store_and_judge(records, &booking);
+                // What it shows otherwise is on its card, but another booking is not stored.
+                let why = verdict.refusal.filter(|_| verdict.is_another).map(|why| (why, false));
+                why.or_else(|| Some((verdict.unstored?.message.clone(), true)))
             }
         };
+        self.list.is_stale = true;
+        self.troubles.retain(|it| it.id != id && (failed.is_some() || !it.is_general));
+        self.troubles.extend(failed.map(|(why, is_general)| Trouble { id, why, is_general }));
+    }
+
+    /// Why the selected booking is not up to date, if so.
+    fn trouble(&self) -> Option<&Trouble> {
+        let selected = self.list.entry().map(Entry::id);
+        self.troubles.iter().rev().find(|it| it.is_general || selected == Some(&it.id))
     }
 
     fn press(&mut self, key: Key) -> Step {
@@ -283,7 +285,6 @@ impl Desk<'_> {
             }
             (true, Key::Escape | Key::BackTab) => {
                 (self.is_open, self.card_for, self.top) = (false, None, 0);
-                self.trouble.take_if(|it| !it.is_general);
             }
             (true, Key::Char(letter)) => return self.chosen(letter),
             (true, key) => {
@@ -364,7 +365,7 @@ impl Desk<'_> {
         let size = Size::of_terminal();
         let now = (self.clock)();
         let foot = self.foot(size.usable());
-        let parts = layout::areas(size, self.is_open, self.trouble.is_some(), foot.len());
+        let parts = layout::areas(size, self.is_open, self.trouble().is_some(), foot.len());
         self.list.lay_out(parts.list.columns, now);
         let counts = self.list.entry().is_some_and(|it| it.deadline().is_some());
         let second = if counts { now.as_second() } else { 0 };

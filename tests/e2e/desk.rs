@@ -155,10 +155,15 @@ fn the_open_card_shows_what_another_computer_has_done() {
     home.booked("ven_otp", &[], 10);
     let ended = Terminal::start(&home, &["bookings"]).ends(0).says("waiting ");
     assert!(!ended.screen.contains("waiting 4"), "{}", ended.screen);
+    // What cannot be stored is not as it is displayed.
+    let (journal, aside) = (home.path().join("journal.db"), home.path().join("aside.db"));
+    std::fs::rename(&journal, &aside).unwrap();
+    terminal.press(Key::Enter).see("Not up to date: the journal ").see("Esc back");
+    std::fs::rename(&aside, &journal).unwrap();
     // What is not read any more says so, and how old it is.
     drop(server);
-    terminal.press(Key::Enter).see("Not up to date: ");
-    let journal = rusqlite::Connection::open(home.path().join("journal.db")).unwrap();
+    terminal.see("Not up to date: cannot connect");
+    let journal = rusqlite::Connection::open(&journal).unwrap();
     journal.execute("UPDATE bookings SET seen_at = '2026-01-01T00:00:00Z'", []).unwrap();
     terminal.see("as seen ").press(Key::Down).see("Not up to date: ");
     terminal.ctrl_c(0);

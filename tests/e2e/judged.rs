@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::harness::{Home, Reply, Request, Scripted, has, holds, text, words};
+use crate::harness::{Home, Key, Reply, Request, Scripted, has, holds, text, words};
 
 const AT: &str = "2031-12-05T19:30:00+01:00";
 
@@ -434,21 +434,26 @@ fn timeline_compares_what_was_seen_as_the_others_do() {
 #[cfg(unix)]
 #[test]
 fn desk_says_what_booking_shows_otherwise() {
-    for (shown, said) in [
-        (json!({"datetime": "2031-12-06T19:30:00+01:00"}), "in the booking datetime is 2031-12-06"),
+    let gone = json!({"error": "gone", "error_code": "booking_not_found"});
+    for (status, shown, said) in [
+        (200, json!({"datetime": "2031-12-06T19:30:00+01:00"}), "in the booking datetime is 2031"),
         (
+            200,
             json!({"customer": {"name": "Eve"}}),
             "Not up to date: customer.name is Eve, not Ada Lovelace",
         ),
+        (404, gone, "Not up to date: gone (booking_not_found): bk_1"),
     ] {
-        let server = Scripted::start(move |request| {
-            let shown = if request.method == "GET" { &shown } else { &json!({}) };
-            Reply::json(200, &booking(shown))
+        let server = Scripted::start(move |request| match request.method.as_str() {
+            "GET" if status == 404 => Reply::json(404, &shown),
+            "GET" => Reply::json(200, &booking(&shown)),
+            _ => Reply::json(200, &booking(&json!({}))),
         });
         let home = home(&server);
         home.ok(book());
         let mut terminal = crate::harness::Terminal::of_width(&home, 80, &["desk"]);
-        terminal.see("? keys").press(crate::harness::Key::Enter).see(said);
+        terminal.see("? keys").see(said).press(Key::Enter).see("Esc back").see(said);
+        terminal.press(Key::Esc).see("Enter open").see(said);
         terminal.ctrl_c(0);
     }
 }
