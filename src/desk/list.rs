@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use jiff::civil::Date;
 
 use super::reads::{OFTEN, Row};
 use crate::app::{Facts, Records, Ui};
@@ -15,7 +15,6 @@ use crate::outcome::word::Word;
 use crate::service::client::RATE_LIMIT_WINDOW;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::text_fold::{digits, fold};
-use crate::service::time::document_time::DocumentTime;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{TableCell, Tone};
 use crate::terminal::view::{BookingRow, row_lines, time_left, tone_of};
@@ -162,12 +161,12 @@ impl List {
         let is_another = std::mem::take(&mut self.is_another);
         let selected = self.entry().filter(|_| !is_another).map(|entry| entry.id().to_owned());
         pick::take_in_received(facts, records, ui)?;
-        let (journal, zone) = (records.journal()?, system_zone());
+        let (journal, today) = (records.journal()?, system_zone().to_datetime(now).date());
         let text = Some(text.trim()).filter(|text| !text.is_empty());
-        let (mut rows, has_more) = find_rows(records, text, now, &zone)?;
+        let (mut rows, has_more) = find_rows(records, text, now, today)?;
         self.has_more = has_more;
         self.groups = match text {
-            Some(_) => find_rows(records, None, now, &zone)?.0.iter().map(|row| row.0).collect(),
+            Some(_) => find_rows(records, None, now, today)?.0.iter().map(|row| row.0).collect(),
             None => rows.iter().map(|row| row.0).collect(),
         };
         if let Some(text) = text.filter(|_| rows.is_empty()) {
@@ -177,7 +176,14 @@ impl List {
                 rows.extend(stored.map(|stored| (Group::Similar, Entry::Booking(stored.into()))));
             }
         }
-        rows.sort_by_cached_key(|(group, entry)| (*group, by_visit(*group, entry, &zone)));
+        rows.sort_by_cached_key(|(group, entry)| {
+            let deadline = entry.deadline().filter(|_| *group == Group::Waiting);
+            let visit = match entry {
+                Entry::Booking(stored) => Some(pick::by_visit(stored, today)),
+                Entry::Request(..) => None,
+            };
+            (*group, deadline, visit)
+        });
         self.rows = rows;
         let place = |id: &String| self.rows.iter().position(|(_, entry)| entry.id() == id);
         let became = |id: &String| place(&journal.attempt(id).ok()??.booking_id?);
@@ -243,12 +249,12 @@ fn find_rows(
     records: &Records,
     text: Option<&str>,
     now: Timestamp,
-    zone: &TimeZone,
+    today: Date,
 ) -> Result<(Vec<(Group, Entry)>, bool)> {
     let journal = records.journal()?;
     let sought = SearchCriteria {
         text: text.map(str::to_owned),
-        coming: Some(zone.to_datetime(now).date()),
+        coming: Some(today),
         ..SearchCriteria::default()
     };
     // What waits may be for a visit beyond those that are read.
@@ -262,7 +268,7 @@ fn find_rows(
     let mut seen = HashSet::new();
     let stored = waiting.stored.into_iter().chain(found.stored);
     let stored = stored.filter(|stored| seen.insert(stored.booking.id().to_owned()));
-    let row = |stored| (group_of(&stored, now, zone), Entry::Booking(stored.into()));
+    let row = |stored| (group_of(&stored, now, today), Entry::Booking(stored.into()));
     let mut rows: Vec<_> = stored.map(row).collect();
     for attempt in journal.open_attempts_here()? {
         let id = attempt.wish().venue();
@@ -284,7 +290,7 @@ fn needs_call(booking: &Booking) -> bool {
 }
 
 /// A booking whose time to answer is over waits no longer, whatever its last status says.
-fn group_of(stored: &KeptBooking, now: Timestamp, zone: &TimeZone) -> Group {
+fn group_of(stored: &KeptBooking, now: Timestamp, today: Date) -> Group {
     let booking = &stored.booking;
     if needs_call(booking) {
         return Group::CallVenue;
@@ -292,29 +298,11 @@ fn group_of(stored: &KeptBooking, now: Timestamp, zone: &TimeZone) -> Group {
     if booking.waits_until().is_some_and(|at| at > now) {
         return Group::Waiting;
     }
-    let time = DocumentTime::from_field(booking.value(), "datetime");
-    let day = time.and_then(|time| time.day_in(None));
-    match day.map(|day| day.cmp(&zone.to_datetime(now).date())) {
-        _ if !booking.status().has_not_ended() => Group::Earlier,
-        Some(std::cmp::Ordering::Equal) => Group::Today,
-        Some(std::cmp::Ordering::Greater) => Group::Coming,
-        _ => Group::Earlier,
+    match pick::by_visit(stored, today).1 {
+        None => Group::Earlier,
+        Some(visit) if visit.date() == today => Group::Today,
+        Some(_) => Group::Coming,
     }
-}
-
-/// Seconds: the first deadline and the next visit come first, of earlier ones the last.
-fn by_visit(group: Group, entry: &Entry, zone: &TimeZone) -> i64 {
-    let Entry::Booking(stored) = entry else {
-        return 0;
-    };
-    let visit =
-        || DocumentTime::from_field(stored.booking.value(), "datetime")?.instant_in(Some(zone));
-    let at = match group {
-        Group::Waiting => entry.deadline(),
-        _ => visit(),
-    };
-    let at = at.map_or(i64::MAX, |at| at.as_second());
-    if group == Group::Earlier { at.saturating_neg() } else { at }
 }
 
 /// Whether guest, phone, email, venue or key of a request have every word of a text.

@@ -442,6 +442,8 @@ fn desk_says_what_booking_shows_otherwise() {
             json!({"customer": {"name": "Eve"}}),
             "Not up to date: customer.name is Eve, not Ada Lovelace",
         ),
+        (200, json!({"datetime": null}), "when asked for Fri 5 Dec 2031"),
+        (200, json!({"datetime": "Friday evening"}), "in the booking datetime is `Friday evening`"),
         (404, gone, "Not up to date: gone (booking_not_found): bk_1"),
     ] {
         let server = Scripted::start(move |request| match request.method.as_str() {
@@ -452,7 +454,7 @@ fn desk_says_what_booking_shows_otherwise() {
         let home = home(&server);
         home.ok(book());
         let mut terminal = crate::harness::Terminal::of_width(&home, 80, &["desk"]);
-        terminal.see("? keys").see(said).press(Key::Enter).see("Esc back").see(said);
+        terminal.see("? keys").see("Coming").see(said).press(Key::Enter).see("Esc back").see(said);
         terminal.press(Key::Esc).see("Enter open").see(said);
         terminal.ctrl_c(0);
     }

@@ -154,8 +154,9 @@ fn stored(facts: &Facts, records: &Records, ui: &Ui, text: Option<&str>) -> Resu
     Ok(found)
 }
 
-/// By the time of the visit: the next first, and after those that are to come the last.
-pub(super) fn by_visit(
+/// By the time of the visit: the next first, and after those that are to come the last. One that is
+/// to come has its time in the second place.
+pub(crate) fn by_visit(
     stored: &KeptBooking,
     today: Date,
 ) -> (bool, Option<DateTime>, Reverse<Option<DateTime>>) {
