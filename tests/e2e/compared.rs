@@ -199,8 +199,12 @@ fn field_not_shown_is_what_was_asked_for_and_is_marked() {
     let like = words("book --like bk_1 --slot s --at 2026-12-06T19:30:00Z --dry-run --json");
     assert_eq!(home.ok(like).json()["body"]["party_size"], 2);
     let mut terminal = Terminal::start(&home, &["modify", "bk_1", "--party", "6"]);
+    terminal.see("change asked for Ada Lovelace · asked for Tue 1 Dec");
     terminal.see("asked for 2 → 6");
     terminal.see("Change this booking?").press(Key::CtrlC);
+    terminal.ends(130);
+    let mut terminal = Terminal::start(&home, &["modify", "bk_1"]);
+    terminal.see("time · asked for Tue 1 Dec").see("party size · asked for 2").press(Key::CtrlC);
     terminal.ends(130);
 }
 

@@ -215,7 +215,8 @@ async fn ask_for_changes(
     loop {
         let rows = fields.iter().zip(&new).map(|((name, field), new)| {
             let now = known.value().get(field).filter(|now| !now.is_null());
-            let now = now.map(|now| format!(" · {}", visible(&time_text(now))));
+            let now =
+                now.map(|now| format!(" · {}{}", known.mark(field), visible(&time_text(now))));
             let new = new.as_ref().map(|new| format!(" → {new}"));
             format!("{name}{}{}", now.unwrap_or_default(), new.unwrap_or_default())
         });
@@ -260,7 +261,13 @@ async fn confirm(
     let mut page = Page::default();
     let venue = before.venue_name().or_else(|| before.venue_id());
     let when = before.value().get("datetime").map(time_text);
-    let about = [before.guest(), when, venue, Some(before.id().to_owned())];
+    let marked = |field: &str, text: Option<String>| Some(before.mark(field).to_owned() + &text?);
+    let about = [
+        marked("customer", before.guest()),
+        marked("datetime", when),
+        marked("venue_id", venue),
+        Some(before.id().to_owned()),
+    ];
     page.heading(Tone::Strong, "change", joined(about).unwrap_or_default());
     page.field_if("note", finish::booking_view(&api.facts, records, ui, before).restrictions());
     for (name, new) in requested {
