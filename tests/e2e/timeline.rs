@@ -172,12 +172,18 @@ fn deliveries_are_part_of_the_story() {
     let home =
         Home::pointing_to(server.base_url(), "sk_live_x").with("BOOKCTL_WEBHOOK_SECRET", SECRET);
     let listening = Listening::start(&home, &[]);
-    let event = crate::harness::listening::event("evt_1", "booking.confirmed", "bk_1", "confirmed");
+    let of_kind = |id, kind| crate::harness::listening::event(id, kind, "bk_1", "confirmed");
+    let changes = json!({"party_size": {"from": 2, "to": 4}, "seating_preference": {"to": "bar"}});
+    let mut modified: Value = serde_json::from_str(&of_kind("evt_2", "booking.modified")).unwrap();
+    modified["data"]["object"]["last_modification"] = json!({ "changes": changes });
     let mut courier = Courier::to(&listening.url).unwrap();
-    assert_eq!(courier.deliver(&event), Some(200));
+    assert_eq!(courier.deliver(&of_kind("evt_1", "booking.confirmed")), Some(200));
+    assert_eq!(courier.deliver(&modified.to_string()), Some(200));
     listening.end();
     let story = story(&home, "bk_1");
-    assert_eq!(kinds(&story), ["created", "status", "delivery"]);
+    assert_eq!(kinds(&story), ["created", "status", "delivery", "delivery"]);
+    assert_eq!(story["timeline"][3]["changes"], changes);
+    home.ok(words("show bk_1 --timeline")).shows("party 2 → 4, seating not set → bar");
     let delivery = &story["timeline"][2];
     holds!(delivery, {"event": "evt_1", "type": "booking.confirmed"});
     // The booking was made elsewhere, so nothing tells how far apart the two clocks are.

@@ -14,15 +14,18 @@ use crate::service::documents::booking::Booking;
 use crate::service::documents::certainty::Certainty;
 use crate::service::documents::money::money;
 use crate::service::documents::wish::Wish;
-use crate::service::mapping::{WriteKind, scalars};
+use crate::service::mapping::{Mapping, WriteKind, scalars};
 use crate::service::time::document_time::{DocumentTime, time_text};
 use crate::service::time::text::{human, whole_seconds};
 use crate::terminal::output::TableCell;
 use crate::terminal::view::field_word;
-use crate::webhook::{EventQuery, EventRow};
+use crate::webhook::{Event, EventQuery, EventRow};
 
 /// Two clocks that differ by less are the same one.
 const SAME_CLOCK: SignedDuration = SignedDuration::from_mins(1);
+
+/// The kind of event whose booking shows what was just changed.
+const MODIFIED: &str = "booking.modified";
 
 #[derive(Serialize)]
 pub(crate) struct TimelineRow {
@@ -70,7 +73,7 @@ pub(crate) fn timeline(
         let query = EventQuery { booking: Some(id.to_owned()), ..EventQuery::default() };
         for event in webhooks.events(&query)?.into_iter().rev() {
             let (_, body) = webhooks.content(event.number)?;
-            story.delivery(&event, &body);
+            story.delivery(&event, &body, facts.mapping());
         }
     }
     // What happened in the same second is in order already.
@@ -242,13 +245,8 @@ impl Story {
             last = outcome;
             let changes = changes(compared(records, &known, state, false), &known, state);
             known.update(Wish::from_request(value), &changes);
-            let change = |(field, it): (&String, &Value)| {
-                let (from, to) = (time_text(&it["from"]), time_text(&it["to"]));
-                format!("{} {from} → {to}", field_word(field))
-            };
-            let texts: Vec<_> = changes.iter().map(change).collect();
-            if !texts.is_empty() {
-                self.add(at, "change", texts.join(", "), json!({ "changes": changes }));
+            if !changes.is_empty() {
+                self.add(at, "change", changes_text(&changes), json!({ "changes": changes }));
             }
         }
         for write in writes {
@@ -257,7 +255,12 @@ impl Story {
     }
 
     /// A delivery that `webhook listen` received.
-    fn delivery(&mut self, row: &EventRow, body: &[u8]) {
+    fn delivery(&mut self, row: &EventRow, body: &[u8], mapping: &Mapping) {
+        let booking = Event::booking_in(body, mapping).filter(|_| row.event.kind == MODIFIED);
+        let changes = booking.and_then(|it| {
+            let changes = it.value().pointer("/last_modification/changes")?.as_object()?;
+            (!changes.is_empty()).then(|| changes.clone())
+        });
         let body = read_body(body, |_| None).map(|it| it.value().clone()).unwrap_or_default();
         let (event, happened) = (&row.event, time(&body, "created_at"));
         // Without a known difference of the clocks, the event has the service's time. A sandbox's
@@ -272,16 +275,28 @@ impl Story {
         if let Some(status) = &event.status {
             text.push_str(&format!(" · {status}"));
         }
+        text.extend(changes.as_ref().map(|changes| format!(" · {}", changes_text(changes))));
         if row.duplicates > 0 {
             text.push_str(&format!(" · {} more times", row.duplicates));
         }
         let details = json!({
             "event": event.id, "type": event.kind, "status": event.status,
             "state": row.state.as_str(), "duplicates": row.duplicates,
-            "received_at": whole_seconds(&row.received_at.to_string()),
+            "received_at": whole_seconds(&row.received_at.to_string()), "changes": changes,
         });
         self.add(at, "delivery", text, details);
     }
+}
+
+fn changes_text(changes: &Map<String, Value>) -> String {
+    let text = |side: &Value| match side {
+        Value::Null => "not set".to_owned(),
+        side => time_text(side),
+    };
+    let change = |(field, it): (&String, &Value)| {
+        format!("{} {} → {}", field_word(field), text(&it["from"]), text(&it["to"]))
+    };
+    changes.iter().map(change).collect::<Vec<_>>().join(", ")
 }
 
 fn time(document: &Value, field: &str) -> Option<Timestamp> {
