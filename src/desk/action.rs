@@ -2,16 +2,19 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use jiff::Timestamp;
 
 use super::list::Entry;
 use crate::app::{Api, Parts};
 use crate::booking::change::send::ends_by_itself;
 use crate::booking::{attempts, book, change, pause};
+use crate::outcome::word::Word;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::shell;
 use crate::service::documents::booking::Status;
 use crate::terminal::output::visible;
 use crate::terminal::prompt::write;
+use crate::terminal::view::tone_and_word;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CardAction {
@@ -39,37 +42,46 @@ pub(super) const LETTERS: [(CardAction, &str, &str, &str); 7] = [
 
 impl CardAction {
     /// Whether it does something for this row. Of a service that is only read, nothing is changed.
-    pub(super) fn is_for(self, entry: &Entry, api: &Api) -> bool {
+    pub(super) fn is_for(self, entry: &Entry, api: &Api, now: Timestamp) -> bool {
         if api.facts.is_read_only() && !matches!(self, Refresh | CopyId) {
             return false;
         }
         let Entry::Booking(stored) = entry else {
             return matches!(self, Resolve | CopyId);
         };
-        let status = stored.booking.status();
+        let known = stored.fill_in(&stored.booking);
+        let (status, is_over) = (known.status(), known.is_over(now));
         match self {
-            Answer => status == Status::RequiresAction,
-            Modify => status == Status::Confirmed,
-            Cancel => status.has_not_ended() && status != Status::RequiresAction,
+            Answer => status == Status::RequiresAction && !known.is_overdue(now),
+            Modify => status == Status::Confirmed && !is_over,
+            Cancel => status.has_not_ended() && status != Status::RequiresAction && !is_over,
             Resolve => false,
             BookAgain | Refresh | CopyId => true,
         }
     }
 
     /// The error is a sentence for the person.
-    pub(super) fn for_letter(typed: char, entry: &Entry, api: &Api) -> Result<Self, String> {
+    pub(super) fn for_letter(
+        typed: char,
+        entry: &Entry,
+        api: &Api,
+        now: Timestamp,
+    ) -> Result<Self, String> {
         let mut meant = LETTERS.iter().filter(|it| it.1.starts_with(typed));
         let Some((_, key, word, _)) = meant.clone().next() else {
             return Err(format!("`{typed}` is not a key here. Press ? for the keys"));
         };
-        let Some((letter, ..)) = meant.find(|it| it.0.is_for(entry, api)) else {
+        let Some((letter, ..)) = meant.find(|it| it.0.is_for(entry, api, now)) else {
             let why = match entry {
                 _ if api.facts.is_read_only() => "this profile only reads".to_owned(),
-                Entry::Booking(stored) if stored.booking.waits_until().is_some() => {
-                    let ends = ends_by_itself(&stored.booking).unwrap_or_default();
-                    format!("it waits for an answer. {ends}")
-                }
-                _ => format!("its status is {}", entry.state()),
+                Entry::Request(..) => format!("its status is {}", Word::UNRESOLVED.human),
+                Entry::Booking(stored) => match ends_by_itself(&stored.booking, now) {
+                    Some(ends) => format!("it waits for an answer. {ends}"),
+                    None if stored.fill_in(&stored.booking).is_over(now) => {
+                        "the visit is over".to_owned()
+                    }
+                    None => format!("its status is {}", tone_and_word(&stored.booking, now).1),
+                },
             };
             return Err(format!("`{key}` ({word}) is not possible: {why}"));
         };

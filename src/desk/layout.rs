@@ -1,5 +1,7 @@
 //! How the parts stand on a screen: beside each other if there is room, else above each other.
 
+use jiff::Timestamp;
+
 use super::Desk;
 use super::action::LETTERS;
 use super::list::{Entry, Group};
@@ -176,7 +178,9 @@ impl Desk<'_> {
         let mut text = "Enter open · ? keys · Ctrl-C leave".to_owned();
         match (self.is_open, self.list.entry()) {
             _ if self.shows_keys => "Any key goes back".clone_into(&mut text),
-            (true, Some(entry)) => text = card_keys(entry, &self.parts.api),
+            (true, Some(entry)) => {
+                text = card_keys(entry, &self.parts.api, (self.clock)());
+            }
             _ if self.list.has_more => {
                 let rows = plural(self.list.len(), "row", "rows");
                 text += &format!(" · {rows} shown, search for more");
@@ -194,8 +198,8 @@ pub(super) fn drawn(page: &Page, style: StreamStyle, columns: usize) -> Vec<Stri
 }
 
 /// The letters that do something at this card.
-fn card_keys(entry: &Entry, api: &Api) -> String {
-    let letters = LETTERS.iter().filter(|(letter, ..)| letter.is_for(entry, api));
+fn card_keys(entry: &Entry, api: &Api, now: Timestamp) -> String {
+    let letters = LETTERS.iter().filter(|(letter, ..)| letter.is_for(entry, api, now));
     let letters = letters.map(|(_, key, word, _)| format!("{key} {word}"));
     std::iter::once("Esc back".to_owned()).chain(letters).collect::<Vec<_>>().join(" · ")
 }

@@ -11,7 +11,6 @@ use crate::app::{Facts, Records, Ui};
 use crate::booking::find::pick;
 use crate::journal::{Attempt, KeptBooking, SearchCriteria};
 use crate::outcome::Result;
-use crate::outcome::word::Word;
 use crate::service::client::RATE_LIMIT_WINDOW;
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::text_fold::{digits, fold};
@@ -38,13 +37,6 @@ impl Entry {
 
     pub(super) fn booking_id(&self) -> Option<&str> {
         matches!(self, Entry::Booking(_)).then(|| self.id())
-    }
-
-    pub(super) fn state(&self) -> String {
-        match self {
-            Entry::Booking(stored) => stored.booking.status().word().to_owned(),
-            Entry::Request(..) => Word::UNRESOLVED.human.to_owned(),
-        }
     }
 
     /// When it stops to wait for an answer, if it does.
@@ -298,7 +290,7 @@ fn group_of(stored: &KeptBooking, now: Timestamp, today: Date) -> Group {
     if booking.waits_until().is_some_and(|at| at > now) {
         return Group::Waiting;
     }
-    match pick::by_visit(stored, today).1 {
+    match pick::by_visit(stored, today).1.filter(|_| !booking.is_overdue(now)) {
         None => Group::Earlier,
         Some(visit) if visit.date() == today => Group::Today,
         Some(_) => Group::Coming,

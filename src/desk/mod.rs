@@ -311,7 +311,8 @@ impl Desk<'_> {
         let Some(entry) = self.list.entry() else {
             return Step::Stay;
         };
-        match (CardAction::for_letter(letter, entry, &self.parts.api), entry) {
+        let (api, now) = (&self.parts.api, (self.clock)());
+        match (CardAction::for_letter(letter, entry, api, now), entry) {
             (Err(why), _) => self.message = Some(why),
             (Ok(CardAction::Refresh), Entry::Booking(stored)) => {
                 self.message = Some(format!("Reading {} …", stored.booking.id()));

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::harness::{Home, Key, Reply, Request, Scripted, has, holds, text, words};
+use crate::harness::{Home, Key, Reply, Request, Scripted, Terminal, has, holds, text, words};
 
 const AT: &str = "2031-12-05T19:30:00+01:00";
 
@@ -453,10 +453,41 @@ fn desk_says_what_booking_shows_otherwise() {
         });
         let home = home(&server);
         home.ok(book());
-        let mut terminal = crate::harness::Terminal::of_width(&home, 80, &["desk"]);
+        let mut terminal = Terminal::of_width(&home, 80, &["desk"]);
         terminal.see("? keys").see("Coming").see(said).press(Key::Enter).see("Esc back").see(said);
         terminal.press(Key::Esc).see("Enter open").see(said);
         terminal.ctrl_c(0);
+    }
+}
+
+#[test]
+fn what_is_over_or_overdue_is_so_at_the_desk_and_in_show() {
+    let waits = json!({"status": "requires_action", "next_action": {"type": "otp"}, "expires_at": "2024-01-01T10:00:00Z"});
+    let over = json!({"datetime": "2024-01-01T19:30:00Z"});
+    for (shown, state, letter, why, cancel) in [
+        (waits, "overdue bk_1", "a", "its status is overdue", "hint: see `bookctl show bk_1`"),
+        (
+            over,
+            "The venue expected this guest.",
+            "x",
+            "the visit is over",
+            "? Cancel this booking?",
+        ),
+    ] {
+        let server = Scripted::start(move |_| Reply::json(200, &booking(&shown)));
+        let home = home(&server);
+        let start = |command: &[&str]| Terminal::of_width(&home, 80, command);
+        let card = start(&["show", "bk_1"]).ends(0).says(state).screen;
+        assert!(!card.contains("bookctl continue") && !card.contains("bookctl cancel"), "{card}");
+        let mut desk = start(&["desk"]);
+        desk.see("Earlier and ended").see(state).press(Key::Enter);
+        desk.see("Esc back · b book again · r refresh · c copy ID").type_in(letter).see(why);
+        desk.ctrl_c(0);
+        start(&["cancel", "bk_1"]).see(cancel).press(Key::CtrlC);
+        if letter == "a" {
+            let ended = start(&["continue", "bk_1"]).ends(10).says("The time to answer is up.");
+            assert!(!ended.screen.contains('?'), "{}", ended.screen);
+        }
     }
 }
 

@@ -114,11 +114,15 @@ async fn confirm(api: &Api, records: &Records, ui: &Ui, named: &mut NamedBooking
     let booking = named.booking(api, records, ui).await?;
     match booking.status() {
         Status::RequiresAction => {
-            let ends = send::ends_by_itself(&booking).unwrap_or_default();
+            let now = api.facts.service_now();
+            let ends = send::ends_by_itself(&booking, now).unwrap_or_default();
             let what = format!("only a confirmed booking can be cancelled. {ends}");
             let answer = shell::command("continue", booking.id(), "");
             let error = send::refused(records, ui, &booking, what.trim_end());
-            return Err(error.hint(format!("to answer it: {answer}")));
+            return Err(match booking.is_overdue(now) {
+                true => error,
+                false => error.hint(format!("to answer it: {answer}")),
+            });
         }
         Status::Failed | Status::Cancelled | Status::Expired => {
             return Err(send::refused(records, ui, &booking, "there is nothing to cancel"));

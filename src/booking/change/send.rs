@@ -2,6 +2,8 @@
 //! a booking is lost, the booking is read to see whether the change was made. A create is guarded
 //! by `create`, which records a run of its attempt for each sending.
 
+use jiff::Timestamp;
+
 use super::written::Written;
 use crate::app::in_flight::{InFlight, show_command};
 use crate::app::{Api, Effect, Records, Ui, Verdict};
@@ -25,8 +27,8 @@ pub(crate) fn refused(records: &Records, ui: &Ui, booking: &Booking, what: &str)
 }
 
 /// What happens to a booking that waits if nothing is answered: `It ends by itself at 17:28.`
-pub(crate) fn ends_by_itself(booking: &Booking) -> Option<String> {
-    let until = booking.waits_until()?.to_zoned(system_zone());
+pub(crate) fn ends_by_itself(booking: &Booking, now: Timestamp) -> Option<String> {
+    let until = booking.waits_until().filter(|until| *until > now)?.to_zoned(system_zone());
     Some(format!("It ends by itself at {}.", until.strftime("%H:%M")))
 }
 

@@ -93,7 +93,8 @@ pub(crate) fn answered_otherwise(
     };
     let requested = kind(facts.dialect().pause(booking.next_action()))?;
     let given = kind(answer.pause())?;
-    if booking.status() != Status::RequiresAction || requested == given {
+    let is_over = booking.is_overdue(facts.service_now());
+    if booking.status() != Status::RequiresAction || is_over || requested == given {
         return None;
     }
     let id = booking.id();

@@ -51,7 +51,11 @@ pub(crate) async fn answer_pauses(
             is_sandbox,
             prompter: ui.prompter.until(deadline),
         };
-        let answer = match asking.ask(&mut previous_answer).await {
+        let answer = match booking.is_overdue(clock()) {
+            true => Err(PromptError::TooLate),
+            false => asking.ask(&mut previous_answer).await,
+        };
+        let answer = match answer {
             Ok(answer) => answer,
             Err(PromptError::TooLate) => {
                 ui.out.note("The time to answer is up.");

@@ -250,6 +250,11 @@ impl Booking {
         }
     }
 
+    /// Whether its time to answer is up, whatever its last status says.
+    pub(crate) fn is_overdue(&self, now: Timestamp) -> bool {
+        self.waits_until().is_some_and(|until| until <= now)
+    }
+
     /// Whether booking again is safe. An unexplained failure may have left a reservation.
     pub(crate) fn retry(&self) -> Retry {
         let explained = self.error_code().and_then(code::entry);

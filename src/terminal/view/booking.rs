@@ -5,10 +5,10 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::fields::{Fields, field_word};
-use super::local_bookings::{line_cells, time_left};
+use super::local_bookings::{line_cells, time_left, tone_and_word};
 use super::pause::pause;
 use super::terms::TermsReader;
-use super::{capitalised, joined, next_step, status_cell, tone_of, venue_place};
+use super::{capitalised, joined, next_step, venue_place};
 use crate::json::{Document, plain};
 use crate::outcome::Exit;
 use crate::outcome::code::{self, Retry};
@@ -21,7 +21,7 @@ use crate::service::mapping::Dialect;
 use crate::service::time::document_time::{DocumentTime, time_text};
 use crate::service::time::text::{dated, with_own_time};
 use crate::service::time::zone::system_zone;
-use crate::terminal::output::{Page, TableCell, Tone, View};
+use crate::terminal::output::{Page, TableCell, View};
 
 pub(crate) struct BookingView {
     pub(crate) booking: Booking,
@@ -55,12 +55,11 @@ impl View for BookingView {
         fields.scalar("id");
         fields.text("status");
         let status = self.booking.status();
-        let (tone, state) = match (&status, self.booking.exit()) {
+        let (tone, word) = tone_and_word(&self.booking, self.now);
+        let state = match (&status, self.booking.exit()) {
             // Money may have moved.
-            (Status::Failed, Exit::OutcomeUnknown) => {
-                (Tone::Bad, TableCell::from("failed, do not book again"))
-            }
-            _ => (tone_of(&status), status_cell(&status)),
+            (Status::Failed, Exit::OutcomeUnknown) => TableCell::from("failed, do not book again"),
+            _ => TableCell::from(status.as_str()).in_short(Some(word)),
         };
         page.heading(tone, state, self.booking.id());
         if let Some(unshown) = &self.unshown {
@@ -89,7 +88,7 @@ impl View for BookingLine {
         let view = &self.0;
         let booking = &view.booking;
         let left = time_left(booking, view.now).map(|left| format!(", {left}"));
-        let state = booking.status().word().to_owned() + &left.unwrap_or_default();
+        let state = tone_and_word(booking, view.now).1 + &left.unwrap_or_default();
         let when = booking.value().get("datetime").map(time_text);
         let venue = booking.venue_name().or_else(|| booking.venue_id());
         let error_code = booking.error_code().map(str::to_owned);
@@ -119,7 +118,8 @@ impl BookingView {
     }
 
     pub(crate) fn commands(&self) -> Vec<String> {
-        if self.is_answered && self.booking.status() == Status::RequiresAction {
+        let is_waiting = self.booking.status() == Status::RequiresAction;
+        if self.is_answered && is_waiting || self.booking.is_overdue(self.now) {
             return vec![shell::command("show", self.booking.id(), "")];
         }
         let is_limited = self.restrictions().is_some();

@@ -55,8 +55,7 @@ impl BookingRow {
 
     /// The status of `booking`, and what is known of it. `now` is the service's time.
     fn from_booking(booking: &Booking, known: &Booking, now: Timestamp) -> Self {
-        let status = booking.status();
-        let (tone, word) = tone_and_word(booking, &status, now);
+        let (tone, word) = tone_and_word(booking, now);
         let party = known.value().get("party_size").map(plain);
         let marked = |field, text: Option<String>| Some(known.mark(field).to_owned() + &text?);
         let venue = known.venue_name();
@@ -64,7 +63,7 @@ impl BookingRow {
             guest: marked("customer", known.guest()).unwrap_or_default(),
             time: known.time.clone(),
             time_mark: known.mark("datetime"),
-            status: TableCell::toned(status.as_str(), tone).in_short(Some(word.to_owned())),
+            status: TableCell::toned(booking.status().as_str(), tone).in_short(Some(word)),
             party: marked("party_size", party).unwrap_or_default(),
             venue: venue.or_else(|| marked("venue_id", known.venue_id())).unwrap_or_default(),
             id: booking.id().to_owned(),
@@ -111,17 +110,18 @@ pub(crate) fn time_left(booking: &Booking, now: Timestamp) -> Option<String> {
 
 /// Whether a list shows this word as the booking's status, or the word is the status.
 pub(crate) fn is_listed_as(booking: &Booking, word: &str, now: Timestamp) -> bool {
-    let status = booking.status();
-    status.as_str() == word || tone_and_word(booking, &status, now).1 == word
+    booking.status().as_str() == word || tone_and_word(booking, now).1 == word
 }
 
-fn tone_and_word<'a>(booking: &Booking, status: &'a Status, now: Timestamp) -> (Tone, &'a str) {
-    if booking.waits_until().is_some_and(|until| until <= now) {
-        (Tone::Bad, Word::OVERDUE.human)
-    } else if *status == Status::Failed && booking.may_stand() {
-        (Tone::Bad, Word::FAILED_CHECK.human)
+/// The word for a person, of a list and of a card.
+pub(crate) fn tone_and_word(booking: &Booking, now: Timestamp) -> (Tone, String) {
+    let status = booking.status();
+    if booking.is_overdue(now) {
+        (Tone::Bad, Word::OVERDUE.human.to_owned())
+    } else if status == Status::Failed && booking.may_stand() {
+        (Tone::Bad, Word::FAILED_CHECK.human.to_owned())
     } else {
-        (tone_of(status), status.word())
+        (tone_of(&status), status.word().to_owned())
     }
 }
 

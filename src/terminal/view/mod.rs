@@ -16,6 +16,7 @@ pub(crate) use booking::{BookingLine, BookingView};
 pub(crate) use fields::{Fields, field_word};
 pub(crate) use local_bookings::{
     BookingRow, bookings_page, is_listed_as, kept_page, open_page, row_lines, time_left,
+    tone_and_word,
 };
 pub(crate) use next_step::restriction;
 pub(crate) use pause::requested_fields;
@@ -41,11 +42,6 @@ pub(crate) fn capitalised(sentence: &str) -> String {
 pub(crate) fn joined(parts: impl IntoIterator<Item = Option<String>>) -> Option<String> {
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(" · "))
-}
-
-/// A status as a heading: a person reads a word, a pipe its name.
-pub(crate) fn status_cell(status: &Status) -> TableCell {
-    TableCell::from(status.as_str()).in_short(Some(status.word().to_owned()))
 }
 
 /// A time of a document: in RFC 3339 for a pipe, for a person in these words, else in full.
