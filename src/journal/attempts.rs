@@ -131,10 +131,9 @@ impl Journal {
     pub(crate) fn attempts_of(&self, booking_id: &str) -> Result<Vec<Attempt>> {
         self.read(|statements, scope| {
             let row = values![&scope.origin, booking_id];
-            let marked = "SELECT idempotency_key FROM bookings WHERE origin = ?1 AND id = ?2";
-            let answered =
-                format!("WHERE origin = ?1 AND (booking_id = ?2 OR idempotency_key IN ({marked}))");
-            load_where(statements, &answered, row, "")
+            let answered = "WHERE origin = ?1 AND (booking_id = ?2 OR idempotency_key IN
+                (SELECT idempotency_key FROM bookings WHERE origin = ?1 AND id = ?2))";
+            load_where(statements, answered, row, "")
         })
     }
 

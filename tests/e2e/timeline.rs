@@ -173,7 +173,7 @@ fn deliveries_are_part_of_the_story() {
         Home::pointing_to(server.base_url(), "sk_live_x").with("BOOKCTL_WEBHOOK_SECRET", SECRET);
     let listening = Listening::start(&home, &[]);
     let of_kind = |id, kind| crate::harness::listening::event(id, kind, "bk_1", "confirmed");
-    let changes = json!({"party_size": {"from": 2, "to": 4}, "seating_preference": {"to": "bar"}});
+    let changes = json!({"party_size": {"from": 2, "to": 4}, "seating_preference": {"from": null, "to": "bar"}});
     let mut modified: Value = serde_json::from_str(&of_kind("evt_2", "booking.modified")).unwrap();
     modified["data"]["object"]["last_modification"] = json!({ "changes": changes });
     let mut courier = Courier::to(&listening.url).unwrap();

@@ -261,13 +261,9 @@ async fn confirm(
     let mut page = Page::default();
     let venue = before.venue_name().or_else(|| before.venue_id());
     let when = before.value().get("datetime").map(time_text);
-    let marked = |field: &str, text: Option<String>| Some(before.mark(field).to_owned() + &text?);
-    let about = [
-        marked("customer", before.guest()),
-        marked("datetime", when),
-        marked("venue_id", venue),
-        Some(before.id().to_owned()),
-    ];
+    let id = Some(before.id().to_owned());
+    let about = [("customer", before.guest()), ("datetime", when), ("venue_id", venue), ("", id)];
+    let about = about.map(|(field, text)| Some(before.mark(field).to_owned() + &text?));
     page.heading(Tone::Strong, "change", joined(about).unwrap_or_default());
     page.field_if("note", finish::booking_view(&api.facts, records, ui, before).restrictions());
     for (name, new) in requested {

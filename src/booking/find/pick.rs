@@ -254,9 +254,8 @@ pub(crate) fn open_requests(records: &Records) -> Option<String> {
         return None;
     }
     let journal = records.journal().ok()?;
-    let mut open = journal.with_marked(journal.open_attempts_here().ok()?).ok()?;
-    open.retain(|it| it.booking_id.is_none());
-    let open = open.len();
+    let open = journal.with_marked(journal.open_attempts_here().ok()?).ok()?;
+    let open = open.iter().filter(|it| it.booking_id.is_none()).count();
     let requests = plural(open, "unresolved request", "unresolved requests");
     (open > 0).then(|| format!("{requests} may be missing here: bookctl attempts"))
 }

@@ -9,13 +9,13 @@ use crate::booking::finish::{own_changes, store_and_judge};
 use crate::booking::verdict::{changes, compared, of_known};
 use crate::booking::watch::wait::{is_not_found, read_booking};
 use crate::journal::{KeptBooking, SearchCriteria};
-use crate::json::plain;
 use crate::outcome::{Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::plural;
 use crate::service::documents::wish::Wish;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
+use crate::terminal::view::change_text;
 
 /// A booking that differs from what this computer saw last, or from what was asked for.
 #[derive(Serialize)]
@@ -104,9 +104,7 @@ fn changed(records: &Records, stored: &KeptBooking, now: Option<&Booking>) -> Op
 impl Draw for Refreshed {
     fn draw(&self, page: &mut Page) {
         let rows = self.changed.iter().map(|row| {
-            let changes = row.changes.iter().map(|(field, change)| {
-                format!("{field} {} → {}", plain(&change["from"]), plain(&change["to"]))
-            });
+            let changes = row.changes.iter().map(|(field, change)| change_text(field, change));
             let (tone, word) =
                 if row.as_booked { (Tone::Good, "as booked") } else { (Tone::Bad, "changed") };
             vec![

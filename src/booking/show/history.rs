@@ -15,17 +15,14 @@ use crate::service::documents::certainty::Certainty;
 use crate::service::documents::money::money;
 use crate::service::documents::wish::Wish;
 use crate::service::mapping::{Mapping, WriteKind, scalars};
-use crate::service::time::document_time::{DocumentTime, time_text};
+use crate::service::time::document_time::DocumentTime;
 use crate::service::time::text::{human, whole_seconds};
 use crate::terminal::output::TableCell;
-use crate::terminal::view::field_word;
+use crate::terminal::view::{change_text, field_word};
 use crate::webhook::{Event, EventQuery, EventRow};
 
 /// Two clocks that differ by less are the same one.
 const SAME_CLOCK: SignedDuration = SignedDuration::from_mins(1);
-
-/// The kind of event whose booking shows what was just changed.
-const MODIFIED: &str = "booking.modified";
 
 #[derive(Serialize)]
 pub(crate) struct TimelineRow {
@@ -256,7 +253,8 @@ impl Story {
 
     /// A delivery that `webhook listen` received.
     fn delivery(&mut self, row: &EventRow, body: &[u8], mapping: &Mapping) {
-        let booking = Event::booking_in(body, mapping).filter(|_| row.event.kind == MODIFIED);
+        let booking =
+            Event::booking_in(body, mapping).filter(|_| row.event.kind == "booking.modified");
         let changes = booking.and_then(|it| {
             let changes = it.value().pointer("/last_modification/changes")?.as_object()?;
             (!changes.is_empty()).then(|| changes.clone())
@@ -289,14 +287,8 @@ impl Story {
 }
 
 fn changes_text(changes: &Map<String, Value>) -> String {
-    let text = |side: &Value| match side {
-        Value::Null => "not set".to_owned(),
-        side => time_text(side),
-    };
-    let change = |(field, it): (&String, &Value)| {
-        format!("{} {} → {}", field_word(field), text(&it["from"]), text(&it["to"]))
-    };
-    changes.iter().map(change).collect::<Vec<_>>().join(", ")
+    let texts = changes.iter().map(|(field, change)| change_text(field, change));
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 fn time(document: &Value, field: &str) -> Option<Timestamp> {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::fields::{Fields, field_word};
+use super::fields::{Fields, change_text};
 use super::local_bookings::{line_cells, time_left, tone_and_word};
 use super::pause::pause;
 use super::terms::TermsReader;
@@ -260,17 +260,11 @@ impl BookingView {
         self.time(page, fields, "changed", "last_modification.at");
         let changes = fields.get("last_modification.changes");
         for (field, change) in changes.and_then(Value::as_object).into_iter().flatten() {
-            let side = |name: &str| match change.get(name).map(time_text) {
-                Some(text) if text.is_empty() => "not set".to_owned(),
-                Some(text) => text,
-                None => "?".to_owned(),
-            };
             // Changes of another shape are listed with the other fields, as they came.
             let is_side = |name: &String| matches!(name.as_str(), "from" | "to");
             let sides = change.as_object().filter(|sides| !sides.is_empty());
             if sides.is_some_and(|sides| sides.keys().all(is_side)) {
-                let field = field_word(field);
-                page.field("change", format!("{field} {} → {}", side("from"), side("to")));
+                page.field("change", change_text(field, change));
                 fields.took(change);
             }
         }

@@ -155,6 +155,16 @@ pub(crate) fn field_word(name: &str) -> &str {
     }
 }
 
+/// How a field was changed, with the values `from` and `to`.
+pub(crate) fn change_text(field: &str, change: &Value) -> String {
+    let side = |name: &str| match change.get(name).map(time_text) {
+        Some(text) if text.is_empty() => "not set".to_owned(),
+        Some(text) => text,
+        None => "?".to_owned(),
+    };
+    format!("{} {} → {}", field_word(field), side("from"), side("to"))
+}
+
 /// A value of any shape on one line, as it came.
 pub(crate) fn raw(value: &Value, certainty: Certainty) -> Option<String> {
     let taken = Vec::new();

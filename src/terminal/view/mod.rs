@@ -13,7 +13,7 @@ mod terms;
 mod venue_list;
 
 pub(crate) use booking::{BookingLine, BookingView};
-pub(crate) use fields::{Fields, field_word};
+pub(crate) use fields::{Fields, change_text, field_word};
 pub(crate) use local_bookings::{
     BookingRow, bookings_page, is_listed_as, kept_page, open_page, row_lines, time_left,
     tone_and_word,
