@@ -71,7 +71,7 @@ pub(super) struct Accepted {
 /// how the booking compares with what was asked for.
 fn store(records: &Records, booking: &Booking, accepted: &Accepted) -> (Vec<Compared>, Result<()>) {
     let compared_with = |known: &KeptBooking| compared(records, &known.wish(), booking, false);
-    let mut known = find_recorded(records, booking).map(|it| it.accepting(&accepted.changes));
+    let mut known = find_recorded(records, booking.id()).map(|it| it.accepting(&accepted.changes));
     let mut found = known.as_ref().map(compared_with).unwrap_or_default();
     let own = own_changes(records, booking, &found);
     if !own.is_empty() {

@@ -20,19 +20,20 @@ pub(crate) fn terms_asked_for(records: &Records, wish: &Wish) -> Option<Value> {
     (wish.venue() == seen.venue_id).then_some(seen.slot.value)
 }
 
-pub(crate) fn find_recorded(records: &Records, booking: &Booking) -> Option<KeptBooking> {
-    records.has_journal().then(|| records.journal().ok())??.load_booking(booking.id()).ok()?
+/// What the journal has of a booking. A read makes no journal.
+pub(crate) fn find_recorded(records: &Records, id: &str) -> Option<KeptBooking> {
+    records.has_journal().then(|| records.journal().ok())??.load_booking(id).ok()?
 }
 
 /// A booking with what was asked for in place of what the service does not show.
 pub(crate) fn filled_in(records: &Records, booking: &Booking) -> Booking {
-    let stored = find_recorded(records, booking);
+    let stored = find_recorded(records, booking.id());
     stored.map_or_else(|| booking.clone(), |stored| stored.fill_in(booking))
 }
 
 /// The slot recorded with a booking for its terms, unless the booking was moved since.
 pub(crate) fn kept_slot(records: &Records, booking: &Booking) -> Option<Slot> {
-    let stored = find_recorded(records, booking)?;
+    let stored = find_recorded(records, booking.id())?;
     let booking = stored.fill_in(booking);
     let slot = Slot::from_value(stored.terms?)?;
     (*booking.time.read()? == slot.time()?).then_some(slot)

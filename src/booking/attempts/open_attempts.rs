@@ -184,9 +184,8 @@ pub(crate) async fn resume(api: &Api, records: &Records, ui: &Ui, key: &str) -> 
     let request = create::attempt_request(&attempt);
     let created = create::create_and_tell(api, records, ui, key, origin, request).await;
     // A script is not asked, so that it is told once the result is known: that may be known here.
-    if let Ok(made) = &created
-        && let Some(other) = other(Some(made.id())).filter(|_| !can_ask)
-    {
+    let own = created.as_ref().ok().filter(|_| !can_ask).map(Booking::id);
+    if let Some(other) = own.and_then(|own| other(Some(own))) {
         ui.out.warn(&other);
     }
     if is_shared {

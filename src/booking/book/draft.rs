@@ -129,7 +129,7 @@ impl BookingDraft {
         self.seating = text("/seating_preference");
         // What was asked for counts too: a service may not show it.
         let chosen = |field: &str| {
-            let requested = || find_recorded(records, &like)?.wish().text(field);
+            let requested = || find_recorded(records, like.id())?.wish().text(field);
             text(&format!("/{field}")).or_else(requested)
         };
         if chosen("payment_collection").is_some_and(|it| it == VENDOR_PAYMENT) {

@@ -247,7 +247,7 @@ async fn list_open(
     bookings.truncate(limit.map_or(usize::MAX, |limit| limit as usize));
     records.remember_rows(RecentList::Bookings, bookings.iter().map(Booking::id));
     let known = |booking: Booking| {
-        let stored = terms::find_recorded(records, &booking);
+        let stored = terms::find_recorded(records, booking.id());
         let known =
             stored.map_or_else(|| booking.clone(), |stored| stored.fill_in(&stored.booking));
         (booking, known)

@@ -6,6 +6,7 @@ use jiff::civil::{Date, DateTime};
 
 use super::locate::{LocatedVenue, locate_attempt, locate_booking, locate_venue};
 use crate::app::{Api, Facts, Records, Ui};
+use crate::booking::terms::find_recorded;
 use crate::booking::watch::wait::{is_not_found, look_up, naming, wrong_booking_error};
 use crate::journal::recent::RecentList;
 use crate::journal::{FoundBookings, KeptBooking, SearchCriteria};
@@ -85,7 +86,7 @@ pub(crate) async fn booking_or_pick(
     let is_text = id.trim().contains(char::is_whitespace);
     let may_choose = ui.prompter.interactive() && records.has_journal();
     // A script's read of an id opens no journal.
-    let is_new = (is_text || may_choose) && !is_known(records, &id);
+    let is_new = (is_text || may_choose) && find_recorded(records, &id).is_none();
     let can_choose = is_new && may_choose;
     let read = if is_new && is_text {
         // Hardly an id, so it is looked for and not sent.
@@ -242,18 +243,9 @@ pub(crate) async fn venue_or_pick(
     locate_venue(records, venues[row.map_err(or_nothing_chosen)?].id())
 }
 
-/// Whether the journal has a booking with this id. A read makes no journal.
-fn is_known(records: &Records, id: &str) -> bool {
-    let known = || records.journal()?.load_booking(id);
-    records.has_journal() && matches!(known(), Ok(Some(_)))
-}
-
 /// A sentence on the unresolved booking requests without a booking, if any: no list has them.
 pub(crate) fn open_requests(records: &Records) -> Option<String> {
-    if !records.has_journal() {
-        return None;
-    }
-    let journal = records.journal().ok()?;
+    let journal = records.has_journal().then(|| records.journal().ok())??;
     let open = journal.with_marked(journal.open_attempts_here().ok()?).ok()?;
     let open = open.iter().filter(|it| it.booking_id.is_none()).count();
     let requests = plural(open, "unresolved request", "unresolved requests");
@@ -266,7 +258,7 @@ pub(crate) fn not_found(records: &Records, ui: &Ui, text: &str, error: Error) ->
         return error;
     }
     let mut error = naming(text, error);
-    if is_known(records, text) {
+    if find_recorded(records, text).is_some() {
         return error.hint(format!(
             "this computer knows the booking, but the service does not: check the profile and the key, or delete the guest here: {}",
             shell::command("bookings forget", text, "")

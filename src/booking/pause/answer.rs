@@ -8,6 +8,7 @@ use crate::booking::change::send::send_about;
 use crate::booking::change::written::{Written, pause_facts};
 use crate::booking::conclude::{read_unless, way_to_map};
 use crate::booking::finish::booking_view;
+use crate::booking::terms::find_recorded;
 use crate::booking::watch::wait::read_booking;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{Call, Continuation};
@@ -35,8 +36,7 @@ pub(crate) async fn send_answer(
     answer: &Continuation,
 ) -> Result<(Booking, Option<Error>)> {
     let call = call_of(api, id, answer).await?;
-    let stored = records.has_journal().then(|| records.journal()?.load_booking(id)).transpose();
-    let stored = stored.ok().flatten().flatten();
+    let stored = find_recorded(records, id);
     let pause = stored.map_or(json!({}), |stored| pause_facts(&stored.booking));
     let written = Written::new(records, ui, id, answer.kind(), pause);
     let check = format!("check before you answer again: {}", show_command(id));

@@ -105,11 +105,8 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
 
 /// What this computer knows of a booking if the service does not respond, with its exit code.
 fn known_here(records: &Records, ui: &Ui, id: &str, error: Error) -> Result<(Booking, Exit)> {
-    let mut stored = None;
-    if wait::passes(&error) && records.has_journal() {
-        stored = records.journal()?.load_booking(id)?;
-    }
-    let Some(stored) = stored else {
+    let Some(stored) = wait::passes(&error).then(|| terms::find_recorded(records, id)).flatten()
+    else {
         return Err(error);
     };
     let (why, seen) = (&error.message, to_the_second(&stored.seen_at));
@@ -155,11 +152,7 @@ async fn show_timeline(api: &Api, records: &Records, ui: &Ui, args: &Args) -> Re
     // What this computer knows is worth showing if the service has no response or booking.
     let (booking, failed) = match named.booking(api, records, ui).await {
         Ok(booking) => (Some(booking), None),
-        Err(error) if records.has_journal() => {
-            let stored = records.journal()?.load_booking(id)?;
-            (stored.map(|stored| stored.booking), Some(error))
-        }
-        Err(error) => (None, Some(error)),
+        Err(error) => (terms::find_recorded(records, id).map(|it| it.booking), Some(error)),
     };
     let rows = history::timeline(&api.facts, records, id, booking.as_ref())?;
     let mut exit = match &booking {
