@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::finish::{Accepted, finish_recorded, keep, tell_differences};
 use super::verdict::{MODIFIED, compared, of_create, refusal, setting, tell};
 use super::watch::wait::read_booking;
+use crate::app::in_flight::show_command;
 use crate::app::{Api, Facts, Records, Ui};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
@@ -37,15 +38,22 @@ pub(crate) fn finish_created(
     })
 }
 
-/// Reads a booking once more if the response to a change may be older than the change.
+/// Reads a booking once more if the response to a change may be older than the change. If it cannot
+/// be read, what became of the change is unknown (16).
 pub(crate) async fn read_unless(api: &Api, booking: Booking, shows_it: bool) -> Result<Booking> {
     if shows_it {
         return Ok(booking);
     }
-    match read_booking(api, booking.id()).await {
-        Err(error) if error.exit == Exit::Interrupted => Err(error),
-        read => Ok(read.unwrap_or(booking)),
-    }
+    let id = booking.id();
+    read_booking(api, id).await.map_err(|error| {
+        if error.exit == Exit::Interrupted {
+            return error;
+        }
+        let what = format!("the service accepted the request, but booking {id} does not show it");
+        let what = format!("{what}, and cannot be read again: {}", error.message);
+        let check = format!("check before trying again: {}", show_command(id));
+        Error::new(Code::OutcomeUnknown, what).hint(check).body(booking.document.clone())
+    })
 }
 
 /// What a change asked for, and what it should leave as it was.

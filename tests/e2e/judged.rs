@@ -561,6 +561,47 @@ fn time_is_on_the_venues_clock_where_a_search_showed_it() {
     home.ok(["bookings"]).shows("2031-12-05T18:30:00-06:00");
 }
 
+/// A response that is older than the write, and a booking that cannot be read again, prove nothing.
+#[test]
+fn accepted_write_that_is_not_shown_nor_readable_is_unknown() {
+    let paused = json!({"status": "requires_action", "next_action": {"type": "otp"}});
+    for (command, before) in [
+        ("cancel bk_1 --yes", json!({})),
+        ("modify bk_1 --party 4", json!({})),
+        ("continue bk_1 --otp 123456", paused),
+    ] {
+        let is_written = std::sync::atomic::AtomicBool::new(false);
+        let before = booking(&before);
+        let server = Scripted::start(move |request| {
+            use std::sync::atomic::Ordering::SeqCst;
+            match request.method.as_str() {
+                "GET" if is_written.load(SeqCst) => Reply::Close,
+                "GET" => Reply::json(200, &before),
+                _ => {
+                    is_written.store(true, SeqCst);
+                    Reply::json(200, &before)
+                }
+            }
+        });
+        let output = home(&server).run(words(command)).exits(16);
+        assert!(!output.stderr.contains("Not cancelled"), "{output}");
+        output.says("bookctl show bk_1");
+    }
+}
+
+/// The same refusal was there before: of this request it shows nothing.
+#[test]
+fn lost_cancel_is_not_answered_by_an_older_refusal() {
+    let refused = booking(&json!({"error_code": "cancellation_unsupported"}));
+    let server = Scripted::start(move |request| match request.path.ends_with("cancel") {
+        true => Reply::Close,
+        false => Reply::json(200, &refused),
+    });
+    let home = home(&server);
+    home.ok(["show", "bk_1"]);
+    home.run(words("cancel bk_1 --yes")).exits(16).says("bookctl show bk_1");
+}
+
 /// While the provider works on it, or where its response was older, a change is not shown at once.
 #[test]
 fn own_change_that_is_shown_later_is_no_difference() {
@@ -607,6 +648,19 @@ fn row_of_moved_booking_stays_done() {
     }
     home.feed(BATCH, &row()).exits(0);
     assert_eq!(server.creates().len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn accepted_answer_is_not_asked_for_again() {
+    let paused = json!({"status": "requires_action", "next_action": {"type": "otp"}});
+    let paused = booking(&paused);
+    let server = Scripted::start(move |_| Reply::json(200, &paused));
+    let home = home(&server);
+    let mut terminal = crate::harness::Terminal::start(&home, &words("continue bk_1"));
+    terminal.answer("One-time code", "774411");
+    terminal.ends(10).says("but the booking still waits for it");
+    assert_eq!(server.requests().iter().filter(|it| it.method == "POST").count(), 1);
 }
 
 #[cfg(unix)]

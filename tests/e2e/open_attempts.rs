@@ -288,6 +288,8 @@ fn whoever_abandons_an_attempt_that_is_being_sent_is_told_so() {
 fn rejected_request_that_may_have_booked_leads_to_its_end() {
     let server = creating(|before| match before {
         0..3 => Reply::Close,
+        // A key that can be mended.
+        3 => Reply::json(401, &json!({"error": "Invalid API key"})),
         _ => Reply::json(422, &json!({"error": "no_table", "message": "no table is left"})),
     });
     let home = home(&server);
@@ -300,6 +302,7 @@ fn rejected_request_that_may_have_booked_leads_to_its_end() {
     let (resume, abandon) =
         (["attempts", "resume", "k", "--json"], ["attempts", "abandon", "k", "--json"]);
     refused(&book(&[]), 16, "outcome_unknown", "attempts resume k");
+    refused(&resume, 16, "outcome_unknown", "attempts resume k");
     let rejected = "an earlier try may have booked; this one did not: no table is left";
     for again in [&resume[..], &book(&[])] {
         let hint = "check with the venue and abandon the request: bookctl attempts abandon k";

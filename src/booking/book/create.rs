@@ -424,6 +424,7 @@ impl BookingSender<'_> {
     /// the attempt is open, or which booking it made.
     fn stopped(&self, error: Error) -> Error {
         let is_limited = error.exit == Exit::RateLimited;
+        let is_passing = is_limited || matches!(error.exit, Exit::Unauthorized | Exit::NotAllowed);
         // An interrupt already says what is in flight.
         if error.code == Code::Interrupted || !is_limited && !self.is_unresolved {
             return error;
@@ -435,10 +436,9 @@ impl BookingSender<'_> {
             }
             Some((State::Abandoned, _)) if is_limited => error,
             Some((State::Abandoned, _)) => {
-                let anew = "before you book again with a new --idempotency-key";
-                nothing_more(self.key, error, anew)
+                nothing_more(self.key, error, "before booking again with a new --idempotency-key")
             }
-            Some((State::Unresolved, _)) if self.is_rejected && !is_limited => {
+            Some((State::Unresolved, _)) if self.is_rejected && !is_passing => {
                 let abandon = abandon_command(self.key);
                 nothing_more(self.key, error, &format!("and abandon the request: {abandon}"))
             }

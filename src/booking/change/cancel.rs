@@ -69,7 +69,13 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
     let reason = args.reason.map(|it| ("reason".to_owned(), it.into()));
     let requested: Map<String, Value> = reason.into_iter().chain(fields).collect();
     let written = Written::new(records, ui, id, WriteKind::Cancel, requested.clone().into());
-    let sent = send::change(api, ui, id, call, "cancellation", &written, is_decided).await;
+    // An earlier refusal is none of this request.
+    let before = terms::find_recorded(records, id);
+    let is_old = before.is_some_and(|it| it.booking.error_code() == UNSUPPORTED);
+    let is_done = |booking: &Booking| {
+        is_decided(booking) && (booking.status() == Status::Cancelled || !is_old)
+    };
+    let sent = send::change(api, ui, id, call, "cancellation", &written, is_done).await;
     let booking = sent.map_err(|error| pick::not_found(records, ui, id, error))?;
     let is_decided = is_decided(&booking);
     let booking = read_unless(api, booking, is_decided).await?;

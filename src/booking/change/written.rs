@@ -31,7 +31,7 @@ impl<'a> Written<'a> {
     }
 
     /// Writes how it ended; before it is sent, that this is unknown.
-    pub(super) fn end(&self, outcome: &str, error: Option<String>) {
+    pub(crate) fn end(&self, outcome: &str, error: Option<String>) {
         let records = self.records;
         if !records.has_journal() && !self.ui.out.is_human() {
             return;

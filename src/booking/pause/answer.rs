@@ -7,7 +7,7 @@ use crate::app::{Api, Facts, Records, Ui, Verdict};
 use crate::booking::change::send::send_about;
 use crate::booking::change::written::{Written, pause_facts};
 use crate::booking::conclude::{read_unless, way_to_map};
-use crate::booking::finish::booking_view;
+use crate::booking::finish::{Accepted, booking_view, keep};
 use crate::booking::terms::find_recorded;
 use crate::booking::watch::wait::read_booking;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -49,6 +49,7 @@ pub(crate) async fn send_answer(
                 booking.status() == Status::RequiresAction && requested == answer.pause();
             let booking = read_unless(api, booking, !is_waiting).await?;
             api.in_flight.replace(InFlight::known(&booking));
+            keep(records, ui, &booking, &Accepted::default());
             warn_if_still_asked(&api.facts, ui, answer, &booking);
             return Ok((booking, None));
         }
@@ -70,6 +71,9 @@ pub(crate) async fn send_answer(
         // The booking no longer waits, so its status decides (spec, States and transitions).
         _ if is_lost || error.exit == Exit::Invalid => {
             let status = booking.status();
+            if is_lost {
+                written.end("done", None);
+            }
             ui.out.note(&format!("{wording}; the booking has status {status}"));
             Ok((booking, None))
         }

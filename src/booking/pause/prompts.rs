@@ -71,6 +71,8 @@ pub(crate) async fn answer_pauses(
                 booking = still;
                 continue;
             }
+            // What was accepted, and is not shown, is not asked for again.
+            Ok((next, None)) if next.next_action() == booking.next_action() => return Ok(next),
             Ok((next, None)) => next,
             // The booking stopped waiting in the meantime. The person needs to see how it ended.
             Err(error) if error.http_status == Some(409) => {

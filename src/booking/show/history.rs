@@ -186,7 +186,7 @@ impl Story {
         let result = match &*write.outcome {
             "done" => "accepted",
             "rejected" => "rejected",
-            "unsent" => "nothing was sent",
+            "unsent" => "not carried out",
             _ => "the result is unknown",
         };
         let mut text = format!("{what}: {result}");
