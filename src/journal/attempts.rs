@@ -140,14 +140,12 @@ impl Journal {
     /// The same with the booking that answered an unresolved one, though not as that asked.
     pub(crate) fn with_marked(&self, mut attempts: Vec<Attempt>) -> Result<Vec<Attempt>> {
         let marked = format!("SELECT id, idempotency_key FROM bookings WHERE {MARKED}");
-        let marked = self.read(|statements, _| {
+        let marked: HashMap<String, String> = self.read(|statements, _| {
             let rows = statements.query(&marked, &[])?;
-            let pair = |row: &SqlRow| Ok((row.get("idempotency_key")?, row.get("id")?));
-            rows.iter().map(pair).collect::<SqlResult<HashMap<String, String>>>()
+            rows.iter().map(|row| Ok((row.get("idempotency_key")?, row.get("id")?))).collect()
         })?;
-        for attempt in &mut attempts {
-            let id = marked.get(&attempt.idempotency_key).cloned();
-            attempt.booking_id = attempt.booking_id.take().or(id);
+        for attempt in attempts.iter_mut().filter(|it| it.booking_id.is_none()) {
+            attempt.booking_id = marked.get(&attempt.idempotency_key).cloned();
         }
         Ok(attempts)
     }

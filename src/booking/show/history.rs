@@ -42,13 +42,10 @@ pub(crate) fn timeline(
     id: &str,
     booking: Option<&Booking>,
 ) -> Result<Vec<TimelineRow>> {
-    let (mut attempts, mut seen, mut writes) = (Vec::new(), Vec::new(), Vec::new());
-    if records.has_journal() {
-        let journal = records.journal()?;
-        attempts = journal.attempts_of(id)?;
-        seen = journal.sightings(id)?;
-        writes = journal.writes(id)?;
-    }
+    let journal = records.has_journal().then(|| records.journal()).transpose()?;
+    let attempts = journal.map(|it| it.attempts_of(id)).transpose()?.unwrap_or_default();
+    let mut seen = journal.map(|it| it.sightings(id)).transpose()?.unwrap_or_default();
+    let writes = journal.map(|it| it.writes(id)).transpose()?.unwrap_or_default();
     // The state that was read just now may be newer than the journal's.
     seen.extend(booking.cloned());
     let created = booking.and_then(|booking| booking.created()?.instant);
