@@ -223,9 +223,11 @@ async fn disconnect(parts: &Parts, args: Disconnect) -> Result<Exit> {
         document = json!({"id": id, "object": "session", "deleted": true}).into();
     }
     let answer = document.value();
-    let is_active = same_words(&session_state(&api.facts, &document), Word::ACTIVE.name);
+    let state = session_state(&api.facts, &document);
+    let stays = ["pending", "active", "reconnect_required"];
+    let stands = stays.iter().any(|word| same_words(&state, word));
     let has_error = answer.get("error").is_some_and(|error| !error.is_null());
-    let remains = is_active || has_error || answer.get("deleted") == Some(&Value::Bool(false));
+    let remains = stands || has_error || answer.get("deleted") == Some(&Value::Bool(false));
     let exit = emit_one(parts, document, &id, Exit::OutcomeUnknown)?;
     if !remains {
         return Ok(exit);
@@ -242,7 +244,8 @@ async fn disconnect(parts: &Parts, args: Disconnect) -> Result<Exit> {
 fn emit_one(parts: &Parts, document: Document, id: &str, mistaken: Exit) -> Result<Exit> {
     let Parts { api: Api { facts, .. }, records, ui, .. } = parts;
     let read = facts.mapping().object(ReadKind::Session, &document).ok();
-    let answered = read.as_ref().and_then(|(it, _)| id_in(it.get("id")?));
+    let session = read.as_ref().map_or(document.value(), |(it, _)| it);
+    let answered = session.get("id").and_then(id_in);
     let another = answered.filter(|answered| !same_id(answered, id));
     let page = |document: &Document| {
         let read = read.as_ref().map(|(it, envelope_fields)| (it, envelope_fields.as_slice()));

@@ -657,7 +657,7 @@ fn accepted_answer_is_not_asked_for_again() {
     let paused = booking(&paused);
     let server = Scripted::start(move |_| Reply::json(200, &paused));
     let home = home(&server);
-    let mut terminal = crate::harness::Terminal::start(&home, &words("continue bk_1"));
+    let mut terminal = Terminal::start(&home, &words("continue bk_1"));
     terminal.answer("One-time code", "774411");
     terminal.ends(10).says("but the booking still waits for it");
     assert_eq!(server.requests().iter().filter(|it| it.method == "POST").count(), 1);
@@ -666,7 +666,6 @@ fn accepted_answer_is_not_asked_for_again() {
 #[cfg(unix)]
 #[test]
 fn question_about_another_guests_booking_says_so_before() {
-    use crate::harness::{Key, Terminal};
     for (command, question) in
         [("cancel bk_1", "Cancel this booking?"), ("modify bk_1 --party 4", "Change this booking?")]
     {

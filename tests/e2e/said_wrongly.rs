@@ -168,6 +168,8 @@ fn disconnect_that_returns_the_session_is_no_success() {
         (json!({"ok": true}), 0),
         (json!({"id": "s1", "object": "session", "deleted": false}), 7),
         (json!({"id": "s1", "state": "active", "provider": "p"}), 7),
+        (json!({"id": "s1", "state": "Reconnect Required", "provider": "p"}), 7),
+        (json!({"id": "ses_other", "object": "session", "deleted": true}), 16),
         (json!({"error": "session in use"}), 7),
     ] {
         let case = answer.to_string();
