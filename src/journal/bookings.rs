@@ -246,11 +246,10 @@ pub(super) fn store(
     statements.execute_deferred(&write, row).map(drop)
 }
 
-/// What a booking's story needs of its stored document. It is deleted with the guest.
+/// What a booking's story needs of its stored document. It says nothing of the guest.
 fn facts(document: &str) -> String {
-    const FACTS: [&str; 12] = [
+    const FACTS: [&str; 11] = [
         "venue_id",
-        "customer",
         "provider",
         "end_user",
         "payment_collection",

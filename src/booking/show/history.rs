@@ -62,7 +62,9 @@ pub(crate) fn timeline(
     for attempt in &attempts {
         story.attempt(attempt);
     }
-    story.states(records, &seen, &writes);
+    let requested = attempts.first().map(|it| it.request.canonical()["customer"].clone());
+    let guest = Wish::from_request(&json!({ "customer": requested }));
+    story.states(records, &seen, &writes, guest);
     if let Some(webhooks) = records.received()? {
         let query = EventQuery { booking: Some(id.to_owned()), ..EventQuery::default() };
         for event in webhooks.events(&query)?.into_iter().rev() {
@@ -202,12 +204,19 @@ impl Story {
         self.add(at, "write", text, details);
     }
 
-    /// Each state, what changed between two of them, and what was sent in between.
-    fn states(&mut self, records: &Records, seen: &[Booking], writes: &[BookingWrite]) {
+    /// Each state, what changed between two of them, and what was sent in between. No state that
+    /// the journal has names its guest.
+    fn states(
+        &mut self,
+        records: &Records,
+        seen: &[Booking],
+        writes: &[BookingWrite],
+        mut known: Wish,
+    ) {
         let mut writes = writes.iter().peekable();
         // None stands before the booking's response, nor before the earlier state.
         let mut at = self.first_answer;
-        let (mut last, mut known) = (None, Wish::default());
+        let mut last = None;
         for state in seen {
             let (value, seen_at) = (state.value(), state.left_at);
             let mut own = time(value, "updated_at");
