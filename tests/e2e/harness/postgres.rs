@@ -64,7 +64,7 @@ impl Postgres {
         );
         let mut cluster =
             Postgres { folder, port: free_port(), settings: Vec::new(), server: None };
-        cluster.run();
+        cluster.serve(true);
         cluster.sql("postgres", "CREATE DATABASE bookctl");
         Some(cluster)
     }
@@ -105,8 +105,26 @@ impl Postgres {
 
     /// Starts the server again.
     pub(crate) fn run(&mut self) {
-        let mut command = unprivileged(programs().unwrap().join("postgres"));
-        command
+        self.serve(false);
+    }
+
+    /// Somebody may have its port meanwhile: a new one takes another, an old one waits.
+    fn serve(&mut self, is_new: bool) {
+        let mut server = self.spawn();
+        until("PostgreSQL starts", || {
+            if server.try_wait().unwrap().is_some() {
+                if is_new {
+                    self.port = free_port();
+                }
+                server = self.spawn();
+            }
+            self.answers()
+        });
+        self.server = Some(server);
+    }
+
+    fn spawn(&self) -> Child {
+        unprivileged(programs().unwrap().join("postgres"))
             .arg("-D")
             .arg(self.folder.path().join("data"))
             .arg("-k")
@@ -116,10 +134,9 @@ impl Postgres {
             .args(self.settings.iter().flat_map(|it| ["-c", it.as_str()]))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        let child = command.spawn().unwrap();
-        self.server = Some(child);
-        until("PostgreSQL starts", || self.answers());
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap()
     }
 
     fn answers(&self) -> bool {
