@@ -224,7 +224,7 @@ async fn disconnect(parts: &Parts, args: Disconnect) -> Result<Exit> {
     }
     let answer = document.value();
     let state = session_state(&api.facts, &document);
-    let stays = ["pending", "active", "reconnect_required"];
+    let stays = [Word::PENDING.name, Word::ACTIVE.name, "reconnect_required"];
     let stands = stays.iter().any(|word| same_words(&state, word));
     let has_error = answer.get("error").is_some_and(|error| !error.is_null());
     let remains = stands || has_error || answer.get("deleted") == Some(&Value::Bool(false));
