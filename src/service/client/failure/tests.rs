@@ -1,7 +1,7 @@
 use super::*;
 use crate::arbitrary;
 use crate::service::client::rate_limit::RATE_LIMIT_WINDOW;
-use crate::service::client::refusal::PROVES_NOTHING;
+use crate::service::client::refusal::{KeySender, PROVES_NOTHING};
 use crate::service::documents::rows;
 use proptest::prelude::*;
 use reqwest::header::{HeaderMap, HeaderValue};
@@ -54,6 +54,9 @@ fn refusal_has_the_specified_code_exit_and_sentence() {
            405 | {"error": "no"}                                  | GET  | http_405        | Invalid        | no
            410 | {"error": "gone"}                                | GET  | http_410        | Invalid        | the service rejected the request with 410: gone
            401 | {"error": "unauthorized"}                        | POST | unauthorized    | Unauthorized   |
+           422 | {"error": "no", "error_code": "full_house"}      | POST | full_house      | Refused        | no (full_house)
+           422 | {"error": "full_house", "error_code": "full_house"} | POST | full_house   | Refused        | the service rejected the request with 422: full_house
+           429 | {"error": "no", "retry_after_seconds": 9}        | GET  | http_429        | RateLimited    | no; the limit resets in 9 s
            404 | {"error": "venue not found"}                     | POST | http_404        | NotFound       | venue not found"#,
     ) {
         let call = if method == "GET" { Call::get("/v1/") } else { create() };
@@ -72,6 +75,9 @@ fn refusal_has_the_specified_code_exit_and_sentence() {
     ) {
         assert_eq!(refused(422, body.parse().unwrap()).to_string(), sentence);
     }
+    let limited = json!({"error": "no", "retry_after_seconds": 9});
+    assert!(hint_of(&error_for(429, limited.clone(), &create())).contains("--max-wait 9s"));
+    assert!(!hint_of(&error_for(503, limited, &Call::get("/v1/"))).contains("--max-wait"));
     let known = refused(422, json!({"error": "slot_taken"})).to_string();
     assert_eq!(known, code::entry("slot_taken").unwrap().meaning);
 }
@@ -87,7 +93,9 @@ fn the_hint_of_a_bare_status_leads_on_from_what_was_asked_for() {
          404 | GET  | /sandbox/faults/x                  | `bookctl sandbox faults`
          404 | GET  | /sandbox/requests/x                | `bookctl sandbox requests`
          404 | POST | /v1/bookings                       | `bookctl search`
-         409 | POST | /v1/bookings/bk_1/cancel           | bookctl show bk_1",
+         409 | POST | /v1/bookings/bk_1/cancel           | bookctl show bk_1
+         409 | POST | /v1/sessions/s_1/verify            | bookctl session show s_1
+         409 | DELETE | /v1/sessions/s_1                 | bookctl session show s_1",
     ) {
         let method = method.parse().unwrap();
         let call = Call { method, ..Call::get(path) };
@@ -96,10 +104,13 @@ fn the_hint_of_a_bare_status_leads_on_from_what_was_asked_for() {
     }
     let displayed = error_for(409, json!({"error": "no"}), &Call::get("/v1/bookings/bk_1"));
     assert_eq!(displayed.hint, None, "it would be the same command");
-    let odd = Call::post("/v1/bookings/a%2Fb/cancel", json!({}));
-    let odd = error_for(409, json!({"error": "no"}), &odd);
-    assert!(!hint_of(&odd).is_empty(), "{odd:?}");
-    assert!(!hint_of(&odd).contains("%2F"), "{odd:?}");
+    let clock = error_for(404, json!({"error": "no"}), &Call::get("/sandbox/clock"));
+    assert!(!hint_of(&clock).contains("organization"), "{clock:?}");
+    for path in ["/v1/bookings/a%2Fb/cancel", "/v1/sessions/a%2Fb/verify"] {
+        let odd = error_for(409, json!({"error": "no"}), &Call::post(path, json!({})));
+        assert!(!hint_of(&odd).is_empty(), "{odd:?}");
+        assert!(!hint_of(&odd).contains("%2F"), "{odd:?}");
+    }
 }
 
 #[test]
@@ -128,21 +139,22 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
         Failure::Key(Error::config("the keyring is locked")),
     ];
     let reported = rows(
-        "no_key            | Unauthorized | no API key for https://a.example              | auth login
-         network           | Network      | cannot send the request: a header is wrong    |
-         timeout           | Network      | within 30 s                                   |
-         network           | Network      | refused                                       | check the base URL
-         network           | Network      | no complete response: reset                   | check the base URL
-         unexpected_answer | Network      | cannot use the response: it is too large      | ask for less
-         unexpected_answer | Network      | redirects to https://b.example                | final address
-         http_502          | Service      | it does not                                   | try again
-         unexpected_answer | Network      | it is not JSON                                | bookctl api
-         http_404          | NotFound     | the response (404, text/html) does not      | may not come from
-         http_418          | Network      | the response (418, text/html) does not      | may not come from
-         config            | Config       | the keyring is locked                         |",
+        "    | no_key            | Unauthorized | no API key for https://a.example           | auth login
+             | network           | Network      | cannot send the request: a header is wrong |
+             | timeout           | Network      | within 30 s                                |
+             | network           | Network      | refused                                    | check the base URL
+             | network           | Network      | no complete response: reset                | check the base URL
+             | unexpected_answer | Network      | cannot use the response: it is too large   | ask for less
+         302 | unexpected_answer | Network      | redirects to https://b.example             | final address
+         502 | http_502          | Service      | it does not                                | try again
+         200 | unexpected_answer | Network      | it is not JSON                             | bookctl api
+         404 | http_404          | NotFound     | the response (404, text/html) does not     | may not come from
+         418 | http_418          | Network      | the response (418, text/html) does not     | may not come from
+             | config            | Config       | the keyring is locked                      |",
     );
-    for (failure, [code, exit, message, hint]) in failures.into_iter().zip(reported) {
-        let status = failure.status();
+    for (failure, [status, code, exit, message, hint]) in failures.into_iter().zip(reported) {
+        let status = status.parse().ok();
+        assert_eq!(failure.is_answer(), status.is_some() || code == "unexpected_answer");
         let error = failure.into_error(&Call::get("/v1/"));
         let displayed = (error.code.to_string(), format!("{:?}", error.exit));
         assert_eq!((&*displayed.0, &*displayed.1), (code, exit), "{message}");
@@ -150,6 +162,11 @@ fn each_failure_of_a_read_has_its_code_its_exit_and_a_way_on() {
         assert!(error.message.contains(message), "{}", error.message);
         assert!(hint_of(&error).contains(hint), "{error:?}");
         assert_eq!(error.request.as_deref(), Some("GET /v1/"));
+    }
+    for (body, has_body) in [("", false), ("<html>", true)] {
+        let body = json!(body).into();
+        let failure = Failure::Unreadable { status: 502, why: why(""), body, request_id: None };
+        assert_eq!(failure.into_error(&create()).body.is_some(), has_body);
     }
 }
 
@@ -179,6 +196,14 @@ fn a_write_is_open_unless_it_never_left_or_was_refused() {
         let is_unknown = failure.into_error(&create()).exit == Exit::OutcomeUnknown;
         assert_eq!(is_unknown, open);
     }
+    let Failure::Refused(mut conflict) = refused(409, json!({"error_code": "key_in_use"})) else {
+        unreachable!("it is a refusal");
+    };
+    conflict.judge_conflict(KeySender::Others);
+    let conflict = Failure::Refused(conflict);
+    assert!(conflict.is_open_conflict());
+    assert_eq!(conflict.code(), Some("key_in_use"));
+    assert_eq!(Failure::NoAnswer(none()).code(), None);
 }
 
 #[test]
