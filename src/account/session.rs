@@ -1,9 +1,9 @@
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::session_list;
 use crate::app::in_flight::{InFlight, declined_to_interrupted};
 use crate::app::input::{one_time_code, read_stdin};
-use crate::app::pages::{session_state, waits_for_code};
+use crate::app::pages::waits_for_code;
 use crate::app::{Api, Effect, Facts, Parts, Ui};
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::walk::not_empty;
@@ -12,15 +12,17 @@ use crate::booking::confirmation::Confirmation;
 use crate::booking::find::locate::locate_session;
 use crate::booking::finish::preview;
 use crate::journal::recent::RecentList;
-use crate::json::{Document, plain};
+use crate::json::Document;
 use crate::outcome::word::Word;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::shell;
 use crate::service::client::{Answer, Call, session};
 use crate::service::documents::certainty::Certainty;
 use crate::service::documents::contact;
-use crate::service::documents::id::{id, id_in, same_id};
-use crate::service::mapping::{Dialect, ReadKind, same_words};
+use crate::service::documents::id::{id, same_id};
+use crate::service::documents::session::Session;
+use crate::service::documents::text_fold::same_words;
+use crate::service::mapping::Dialect;
 use crate::terminal::output::{DocumentView, Page, Tone};
 use crate::terminal::prompt::{Prompter, Question};
 use crate::terminal::view::Fields;
@@ -130,7 +132,7 @@ pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
         Command::Show(args) => {
             let id = locate_session(&parts.records, &args.session)?;
             let document = parts.api.read(session::show(&id)).await?.document;
-            parts.api.facts.mapping().object(ReadKind::Session, &document)?;
+            parts.api.facts.mapping().session(&document)?;
             emit_one(parts, document, &id, Exit::Network)
         }
         Command::Disconnect(args) => disconnect(parts, args).await,
@@ -168,18 +170,19 @@ async fn verify(parts: &Parts, args: Verify) -> Result<Exit> {
 async fn finish_verified(parts: &Parts, mut document: Document, id: &str) -> Result<Exit> {
     let Parts { api, ui, .. } = parts;
     let show = shell::command("session show", id, "");
-    let shows_state = |it: &Document| !session_state(&api.facts, it).is_empty();
+    let read = |it: &Document| api.facts.mapping().written_session(it);
+    let shows_state = |it: &Document| read(it).state.is_some();
     if !shows_state(&document) {
         let accepted = format!("the service accepted a code for session {id}");
         api.in_flight.replace(InFlight::Other(accepted.clone(), show.clone()));
-        let read = api.read(session::show(id)).await.ok().map(|answer| answer.document);
-        document = read.filter(shows_state).ok_or_else(|| {
+        let again = api.read(session::show(id)).await.ok().map(|answer| answer.document);
+        document = again.filter(shows_state).ok_or_else(|| {
             let what = format!("the outcome is unknown: {accepted}, but does not show its state");
             Error::new(Code::OutcomeUnknown, what).hint(format!("see it: {show}")).body(document)
         })?;
         api.in_flight.take();
     }
-    let waits = same_words(&session_state(&api.facts, &document), Word::PENDING.name);
+    let waits = read(&document).is(Word::PENDING);
     let exit = emit_one(parts, document, id, Exit::OutcomeUnknown)?;
     if !waits || exit != Exit::Done {
         return Ok(exit);
@@ -192,12 +195,11 @@ async fn finish_verified(parts: &Parts, mut document: Document, id: &str) -> Res
 /// Whose session it is, and at which provider, as the service shows it: ` of user_7 at provider_b`.
 async fn whose(api: &Api, id: &str) -> Result<String> {
     let document = api.read(session::show(id)).await?.document;
-    let (session, _) = api.facts.mapping().object(ReadKind::Session, &document)?;
-    let part = |word: &str, name: &str| {
-        let text = session.get(name).map(plain);
+    let session = api.facts.mapping().session(&document)?;
+    let part = |word: &str, text: Option<String>| {
         text.map(|text| format!(" {word} {text}")).unwrap_or_default()
     };
-    Ok(part("of", "end_user") + &part("at", "provider"))
+    Ok(part("of", session.end_user) + &part("at", session.provider))
 }
 
 async fn disconnect(parts: &Parts, args: Disconnect) -> Result<Exit> {
@@ -222,12 +224,7 @@ async fn disconnect(parts: &Parts, args: Disconnect) -> Result<Exit> {
     if document.value().is_null() {
         document = json!({"id": id, "object": "session", "deleted": true}).into();
     }
-    let answer = document.value();
-    let state = session_state(&api.facts, &document);
-    let stays = [Word::PENDING.name, Word::ACTIVE.name, "reconnect_required"];
-    let stands = stays.iter().any(|word| same_words(&state, word));
-    let has_error = answer.get("error").is_some_and(|error| !error.is_null());
-    let remains = stands || has_error || answer.get("deleted") == Some(&Value::Bool(false));
+    let remains = api.facts.mapping().written_session(&document).remains();
     let exit = emit_one(parts, document, &id, Exit::OutcomeUnknown)?;
     if !remains {
         return Ok(exit);
@@ -243,19 +240,13 @@ async fn disconnect(parts: &Parts, args: Disconnect) -> Result<Exit> {
 /// its work. Another session than the requested one gets a warning, and ends with `mistaken`.
 fn emit_one(parts: &Parts, document: Document, id: &str, mistaken: Exit) -> Result<Exit> {
     let Parts { api: Api { facts, .. }, records, ui, .. } = parts;
-    let read = facts.mapping().object(ReadKind::Session, &document).ok();
-    let session = read.as_ref().map_or(document.value(), |(it, _)| it);
-    let answered = session.get("id").and_then(id_in);
-    let another = answered.filter(|answered| !same_id(answered, id));
-    let page = |document: &Document| {
-        let read = read.as_ref().map(|(it, envelope_fields)| (it, envelope_fields.as_slice()));
-        let (session, envelope_fields) = read.unwrap_or((document.value(), &[]));
-        session_page(session, envelope_fields, facts.certainty())
-    };
-    if let Some(another) = &another {
+    let session = facts.mapping().written_session(&document);
+    let another = session.id.as_ref().filter(|answered| !same_id(answered, id));
+    if let Some(another) = another {
         ui.out.warn(&format!("the service returned session {another} instead of {id}"));
     }
-    ui.out.emit(&DocumentView(document.clone(), page))?;
+    let page = |_: &Document| session_page(&session, facts.certainty());
+    ui.out.emit(&DocumentView(document, page))?;
     if another.is_some() {
         return Ok(mistaken);
     }
@@ -289,18 +280,19 @@ async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
     }
     api.facts.before_change()?;
     let Answer { status, document, .. } = send_once(api, &call).await?;
-    let (session, _) = api
+    let session = api
         .facts
         .mapping()
-        .object(ReadKind::Session, &document)
+        .session(&document)
         .map_err(|why| no_booking(status, why).into_error(&call).hint(CHECK_FIRST))?;
-    let id = session.get("id").map(plain).unwrap_or_default();
-    let state = session_state(&api.facts, &document);
-    let requested = [("end_user", Some(&*end_user)), ("provider", args.provider.as_deref())];
-    let another = requested.into_iter().find_map(|(name, requested)| {
-        let (displayed, requested) =
-            (plain(session.get(name).filter(|it| !it.is_object())?), requested?);
-        (!same_words(&displayed, requested))
+    let id = session.id.clone().unwrap_or_default();
+    let requested = [
+        ("end_user", &session.end_user, Some(&*end_user)),
+        ("provider", &session.provider, args.provider.as_deref()),
+    ];
+    let another = requested.into_iter().find_map(|(name, displayed, requested)| {
+        let (displayed, requested) = (displayed.as_ref()?, requested?);
+        (!same_words(displayed, requested))
             .then(|| format!("{name} is {displayed}, not {requested}"))
     });
     if let Some(difference) = another {
@@ -313,7 +305,7 @@ async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
     if !id.is_empty() {
         records.remember_last(RecentList::LastSession, &id);
     }
-    if ui.prompter.interactive() && !same_words(&state, Word::ACTIVE.name) {
+    if ui.prompter.interactive() && !session.is(Word::ACTIVE) {
         let to = phone.unwrap_or("the guest's phone");
         let note = format!("Sent a code to {to}. Session {id} of {end_user} is waiting for it.");
         ui.out.note(&note);
@@ -373,16 +365,12 @@ async fn ask_code(facts: &Facts, ui: &Ui) -> Result<String> {
 }
 
 /// The page of a session; of an answer that has none in it, what came.
-fn session_page(
-    session: &Value,
-    envelope_fields: &[(String, String)],
-    certainty: Certainty,
-) -> Page {
-    let fields = &mut Fields::from_document(session);
+fn session_page(session: &Session, certainty: Certainty) -> Page {
+    let fields = &mut Fields::from_document(&session.value);
     let id = fields.scalar("id").unwrap_or_default();
-    let is_deleted = session.get("deleted") == Some(&Value::Bool(true));
+    let is_deleted = session.is_deleted == Some(true);
     let state = fields.scalar("state").filter(|_| !is_deleted);
-    let is_active = state.as_ref().is_some_and(|it| same_words(it, Word::ACTIVE.name));
+    let is_active = session.is(Word::ACTIVE) && !is_deleted;
     let mut page = Page::default();
     match &state {
         Some(state) if is_active => page.heading(Tone::Good, state, &id),
@@ -397,19 +385,16 @@ fn session_page(
     page.field_if("guest", person.as_deref());
     page.field_if("provider", fields.scalar("provider"));
     page.field_if("created", fields.time_text("created_at"));
-    for (path, value) in fields.rest().iter().chain(envelope_fields) {
+    for (path, value) in fields.rest().iter().chain(&session.envelope_fields) {
         page.field("other", format!("{path} = {value}"));
     }
-    // Elsewhere a state that is not active waits for its code, whatever its name.
-    let waits =
-        |state: &String| certainty != Certainty::Contract || same_words(state, Word::PENDING.name);
     if is_active {
         if let Some(person) = &person {
             let person = shell::flag("--end-user", person);
             page.next(format!("bookctl book {person}"));
         }
         page.next(shell::command("card", &id, ""));
-    } else if state.as_ref().is_some_and(waits) {
+    } else if session.waits_for_code(certainty) && !is_deleted {
         page.next(shell::command("session verify", &id, "--code CODE"));
     } else if let (Some(_), Some(person)) = (state, person) {
         let person = shell::flag("--end-user", &person);

@@ -8,7 +8,6 @@ use crate::journal::recent::RecentList;
 use crate::json::Document;
 use crate::outcome::{Exit, Result};
 use crate::service::client::session;
-use crate::service::documents::id::id_in;
 use crate::terminal::output::{DocumentView, Page, TableCell};
 use crate::terminal::view::{Fields, time_cell};
 
@@ -38,12 +37,12 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: &Args) -> 
         ("state", args.state.as_deref()),
     ]);
     let pages = find_sessions(api, call, args.limit.get()).await?;
-    let ids: Vec<String> = pages.items.iter().filter_map(|it| id_in(it.get("id")?)).collect();
-    records.remember_rows(RecentList::Sessions, ids.iter().map(String::as_str));
+    let ids = pages.items.iter().filter_map(|it| it.id.as_deref());
+    records.remember_rows(RecentList::Sessions, ids);
     let page = |_: &Document| {
         let headers = ["", "id", "state", "guest", "provider", "created", "also"];
         let rows = (1..).zip(&pages.items).map(|(number, session)| {
-            let mut fields = Fields::from_document(session);
+            let mut fields = Fields::from_document(&session.value);
             let mut row = vec![TableCell::from(format!("@{number}"))];
             let own = ["id", "state", "end_user", "provider"].map(|name| fields.scalar(name));
             row.extend(own.map(|text| TableCell::from(text.unwrap_or_default())));

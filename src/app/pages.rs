@@ -6,16 +6,13 @@ use std::time::{Duration, Instant};
 use reqwest::Url;
 use serde_json::Value;
 
-use crate::app::{Api, Facts, Records};
+use crate::app::{Api, Records};
 use crate::json::{Document, plain};
-use crate::outcome::word::Word;
 use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Answer, Call, VenueQuery, session};
-use crate::service::documents::certainty::Certainty;
+use crate::service::documents::session::Session;
 use crate::service::documents::venue::Venue;
-use crate::service::mapping::{
-    List, Mapping, NextPage, ReadKind, Reading, next_page, same_words, total,
-};
+use crate::service::mapping::{List, Mapping, NextPage, Reading, next_page, total};
 use crate::terminal::output::Output;
 
 /// How many elements are read where nothing else is said.
@@ -267,25 +264,15 @@ pub(crate) async fn waits_for_code(api: &Api, id: &str) -> bool {
     let Ok(answer) = api.read(session::show(id)).await else {
         return false;
     };
-    let state = session_state(&api.facts, &answer.document);
-    match api.facts.certainty() {
-        Certainty::Contract => same_words(&state, Word::PENDING.name),
-        Certainty::Specification => !state.is_empty() && !same_words(&state, Word::ACTIVE.name),
-    }
+    let session = api.facts.mapping().session(&answer.document);
+    session.is_ok_and(|it| it.waits_for_code(api.facts.certainty()))
 }
 
-/// The state of the session in a document; empty if that shows none.
-pub(crate) fn session_state(facts: &Facts, document: &Document) -> String {
-    let read = facts.mapping().object(ReadKind::Session, document);
-    let state = read.ok().and_then(|(session, _)| session.get("state").map(plain));
-    state.unwrap_or_default()
-}
-
-pub(crate) async fn find_sessions(api: &Api, call: Call, limit: usize) -> Result<Pages<Value>> {
+pub(crate) async fn find_sessions(api: &Api, call: Call, limit: usize) -> Result<Pages<Session>> {
     let listing = Listing {
         nouns: "sessions",
         limit,
-        key: |session: &Value| session.get("id").map(plain).unwrap_or_default(),
+        key: |session: &Session| session.id.clone().unwrap_or_default(),
         read: Mapping::sessions,
         next: &|name, value| Ok(with_parameter(&call, name, value)),
     };

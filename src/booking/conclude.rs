@@ -98,15 +98,15 @@ impl<'a> Change<'a> {
     /// Whether a new `last_modification` proves a field that is not shown (spec, Bookings): it
     /// names the field, or none.
     fn is_proved(&self, booking: &Booking, it: &Compared, names: &[(&str, &str, &str)]) -> bool {
-        let modification = |of: &Booking| of.value().get("last_modification").cloned();
-        let (old, new) = (self.before.and_then(modification), modification(booking));
-        let Some(new) = new.filter(|it| !it.is_null() && Some(it) != old.as_ref()) else {
+        let (old, new) =
+            (self.before.and_then(Booking::last_modification), booking.last_modification());
+        if new.is_none() || new == old {
             return false;
-        };
+        }
         let field = it.field.as_str();
         let mut names = names.iter().filter(|it| it.0 == field).map(|it| it.2).chain([field]);
-        let changes = new.get("changes").and_then(Value::as_object);
-        let is_named = changes.is_none_or(|it| names.any(|name| member(it, name).is_some()));
+        let is_named =
+            booking.last_changes().is_none_or(|it| names.any(|name| member(it, name).is_some()));
         it.agreement == Agreement::NotShown && is_named
     }
 

@@ -50,6 +50,7 @@ words! {
     ABANDONED = Request, "abandoned", "abandoned", ["abandoned"];
     PENDING = Session, "pending", "pending", [];
     ACTIVE = Session, "active", "active", [];
+    RECONNECT_REQUIRED = Session, "reconnect_required", "reconnect_required", ["reconnect_required"];
 }
 
 impl Word {

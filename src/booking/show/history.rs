@@ -262,8 +262,8 @@ impl Story {
         let booking =
             Event::booking_in(body, mapping).filter(|_| row.event.kind == "booking.modified");
         let changes = booking.and_then(|it| {
-            let changes = it.value().pointer("/last_modification/changes")?.as_object()?;
-            (!changes.is_empty()).then(|| changes.clone())
+            let changes = it.last_changes().filter(|changes| !changes.is_empty())?;
+            Some(changes.clone())
         });
         let body = read_body(body, |_| None).map(|it| it.value().clone()).unwrap_or_default();
         let (event, happened) = (&row.event, time(&body, "created_at"));

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::field_value::{FieldValue, count};
 use super::id::{id_in, token};
+use super::text_fold::letters;
 use crate::json::Document;
 use crate::outcome::Exit;
 use crate::outcome::code::{self, Retry};
@@ -40,12 +41,9 @@ impl Status {
     /// The status that a word means. Case, blanks, hyphens and the spelling `canceled` make no
     /// difference.
     pub(crate) fn parse(text: &str) -> Self {
-        let letters = |text: &str| {
-            let letters = text.chars().filter(|c| !matches!(c, ' ' | '-' | '_'));
-            letters.flat_map(char::to_lowercase).collect::<String>().replace("cancell", "cancel")
-        };
-        let meant = letters(text);
-        let known = Status::KNOWN.into_iter().find(|(_, word)| letters(word.name) == meant);
+        let spelled = |text: &str| letters(text).collect::<String>().replace("cancell", "cancel");
+        let meant = spelled(text);
+        let known = Status::KNOWN.into_iter().find(|(_, word)| spelled(word.name) == meant);
         known.map_or_else(|| Status::Other(text.to_owned()), |(status, _)| status)
     }
 
@@ -222,6 +220,15 @@ impl Booking {
         DocumentTime::from_field(self.value(), "created_at")
     }
 
+    pub(crate) fn last_modification(&self) -> Option<&Value> {
+        self.value().get("last_modification").filter(|it| !it.is_null())
+    }
+
+    /// What the last modification changed: `{field: {from, to}}` (spec, Bookings).
+    pub(crate) fn last_changes(&self) -> Option<&Map<String, Value>> {
+        self.last_modification()?.get("changes")?.as_object()
+    }
+
     /// When the status last changed, if the times show it: the booking has not changed since it was
     /// created, or its last change can only have been to its status.
     pub(crate) fn since(&self) -> Option<Timestamp> {
@@ -229,9 +236,7 @@ impl Booking {
         let created = self.created().and_then(|it| it.instant);
         let only_moved_by_its_status = match self.status() {
             Status::Processing | Status::Failed | Status::Cancelled | Status::Expired => true,
-            Status::Confirmed => {
-                self.value().get("last_modification").is_none() && self.error_code().is_none()
-            }
+            Status::Confirmed => self.last_modification().is_none() && self.error_code().is_none(),
             Status::RequiresAction | Status::Other(_) => false,
         };
         updated.filter(|_| only_moved_by_its_status || updated == created)

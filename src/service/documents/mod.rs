@@ -8,6 +8,7 @@ pub(crate) mod field_value;
 pub(crate) mod guest;
 pub(crate) mod id;
 pub(crate) mod money;
+pub(crate) mod session;
 pub(crate) mod slot;
 pub(crate) mod text_fold;
 pub(crate) mod venue;

@@ -167,8 +167,8 @@ pub(crate) fn compare(
     let is_compared = |field: &str| !matches!(field, "availability_id" | "webhook_url");
     for (field, value) in wish.0.iter().filter(|(field, _)| is_compared(field)) {
         let agreement = agreement(field, value, booking, clock);
-        let from = format!("/last_modification/changes/{field}/from");
-        let from = booking.value().pointer(&from).filter(|it| !it.is_null());
+        let change = booking.last_changes().and_then(|changes| changes.get(field));
+        let from = change.and_then(|it| it.get("from")).filter(|it| !it.is_null());
         let was_same = |from: &Value| match field.as_str() {
             "datetime" => {
                 let time = FieldValue::from_value(Some(from), DocumentTime::read);

@@ -4,9 +4,10 @@ use reqwest::header::{HeaderName, HeaderValue};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::names::{is_one_of, same_words};
+use super::names::is_one_of;
 use super::path::Path;
 use super::transport::OWN;
+use crate::service::documents::text_fold::same_words;
 
 macro_rules! dialect {
     ($($field:ident = $default:literal, $meaning:literal;)*) => {

@@ -2,14 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// The letters and digits of a name in lower case, without what separates its words.
-fn letters(name: &str) -> impl Iterator<Item = char> {
-    name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase)
-}
-
-pub(crate) fn same_words(one: &str, other: &str) -> bool {
-    one == other || letters(one).eq(letters(other))
-}
+use crate::service::documents::text_fold::same_words;
 
 /// Whether a name is one of these, which blanks separate.
 pub(crate) fn is_one_of(names: &str, name: &str) -> bool {

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::names::{is_one_of, same_words};
+use super::names::is_one_of;
+use crate::service::documents::text_fold::same_words;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NextPage {

@@ -15,6 +15,7 @@ use crate::json::Document;
 use crate::outcome::{Code, Error, Result};
 use crate::service::documents::booking::Booking;
 use crate::service::documents::money::in_main_units;
+use crate::service::documents::session::Session;
 use crate::service::documents::slot::Slot;
 use crate::service::documents::venue::Venue;
 
@@ -88,8 +89,24 @@ impl Mapping {
         self.list(ReadKind::Slots, document, Slot::from_value)
     }
 
-    pub(crate) fn sessions(&self, document: &Document) -> Result<Reading<List<Value>>> {
-        self.list(ReadKind::Sessions, document, Some)
+    pub(crate) fn sessions(&self, document: &Document) -> Result<Reading<List<Session>>> {
+        self.list(ReadKind::Sessions, document, |value| Some(Session::from_value(value)))
+    }
+
+    pub(crate) fn session(&self, document: &Document) -> Result<Session> {
+        let (value, envelope_fields) = self.object(ReadKind::Session, document)?;
+        Ok(Session { envelope_fields, ..Session::from_value(value) })
+    }
+
+    /// Reads the response to a write about a session, which may show less than one: what came then.
+    pub(crate) fn written_session(&self, document: &Document) -> Session {
+        let value = document.value();
+        let as_it_came = || Session::from_value(value.clone());
+        let mut session = self.session(document).unwrap_or_else(|_| as_it_came());
+        let has_error = value.get("error").is_some_and(|error| !error.is_null());
+        let around = if has_error { Some(false) } else { as_it_came().is_deleted };
+        session.is_deleted = around.or(session.is_deleted);
+        session
     }
 
     /// Reads a session or a card answer, in the contract's shape, with what stands around it.

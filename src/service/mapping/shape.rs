@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::names::{is_one_of, key_of, member, same_words};
+use super::names::{is_one_of, key_of, member};
 use crate::service::documents::id::is_id;
+use crate::service::documents::text_fold::same_words;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
