@@ -109,14 +109,8 @@ impl Draft {
                 continue;
             }
             it.value = self.find_value(&it, known.as_ref().is_none_or(|field| field.is_own));
-            let field = match known {
-                Some(own) if own.is_own && (it.value.is_none() || it.value == own.value) => own,
-                // That it is required says less than what it must be.
-                Some(known) if it.why.is_empty() || it.why.ends_with("required") => {
-                    Field { why: known.why, ..it }
-                }
-                _ => it,
-            };
+            let is_same = |own: &Field| own.is_own && (it.value.is_none() || it.value == own.value);
+            let field = known.filter(is_same).unwrap_or(it);
             self.fields.insert(at.unwrap_or(self.fields.len()), field);
         }
         self.place_rest();

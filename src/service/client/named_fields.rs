@@ -2,9 +2,8 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::json::plain;
 use crate::service::mapping::{is_one_of, scalars};
 
 /// Members of a refusal that name fields: as texts, in lists, as the names of an object, or in
@@ -62,14 +61,14 @@ impl Field {
 
 /// The fields that a refusal's body names, once each; else those of its sentence.
 pub(crate) fn named(body: &Value) -> Vec<Field> {
-    let mut found = Vec::new();
-    collect(body, false, &mut found);
+    let texts = scalars(body);
+    let mut found: Vec<_> =
+        texts.iter().filter_map(|(path, text)| field_at(path, text, &texts)).collect();
     if found.is_empty() {
-        let sentences = texts(body, &["error", "message", "detail", "title"]);
+        let sentences = self::texts(body, &["error", "message", "detail", "title"]);
         let parts = sentences.flat_map(|text| text.split([':', ';', ',']));
         found.extend(parts.filter(|part| part.trim().contains(' ')).filter_map(Field::of_sentence));
     }
-    let texts = scalars(body);
     let is_end = |c: char| !c.is_alphanumeric() && !"_-.".contains(c);
     let words = texts.iter().flat_map(|(_, text)| text.split(is_end));
     let is_path = |word: &&str| word.split('.').all(|part| !part.is_empty());
@@ -86,56 +85,37 @@ pub(crate) fn named(body: &Value) -> Vec<Field> {
     found
 }
 
+/// The field that a text of a refusal names, or that it says something of.
+fn field_at(path: &str, text: &str, texts: &[(String, String)]) -> Option<Field> {
+    let parts: Vec<&str> = path.split('.').collect();
+    let key = |part: &&str| part.split('[').next().unwrap_or_default().to_owned();
+    let naming = parts.iter().rposition(|part| is_one_of(NAMING, &key(part)));
+    let (last, inner) =
+        (parts[parts.len() - 1], &parts[naming.map_or(parts.len() - 1, |at| at + 1)..]);
+    let object = path.trim_end_matches(last).trim_end_matches("source.");
+    let beside = texts.iter().filter_map(|(path, text)| Some((path.strip_prefix(object)?, text)));
+    let beside = beside.map(|(key, text)| (key.trim_start_matches("source."), text.as_str()));
+    let beside: Vec<_> = beside.filter(|it| !it.0.contains('.')).collect();
+    let names = if naming.is_some() { ONE } else { "field param parameter" };
+    let mut ones = beside.iter().filter(|it| is_one_of(names, it.0) && !it.1.contains(' '));
+    if let ([_] | ["source", _], Some((one, name))) = (inner, ones.next()) {
+        let is_why = |key: &str| !is_one_of(ONE, key) && (naming.is_some() || key != "error");
+        let why: Vec<_> = beside.iter().filter(|it| is_why(it.0)).map(|it| it.1).collect();
+        return Field::new(name, why.join(" ")).filter(|_| last == *one);
+    }
+    let is_listed = naming.is_none_or(|at| parts[at].ends_with(']'));
+    match inner {
+        [] => Field::of_sentence(text).filter(|_| is_listed || text.contains(' ')),
+        // In a list, an object without a field is about something else.
+        _ if is_listed => None,
+        names => Field::new(&names.iter().map(key).collect::<Vec<_>>().join("."), text.to_owned()),
+    }
+}
+
 /// The texts of a refusal under these names, then those of the object in its `error`.
 pub(crate) fn texts<'a>(wording: &'a Value, fields: &'a [&str]) -> impl Iterator<Item = &'a str> {
     let documents = [Some(wording), wording.get("error")].into_iter().flatten();
     documents.flat_map(|it| fields.iter().filter_map(|field| it.get(*field)?.as_str()))
-}
-
-/// Finds the fields that a refusal names, or that a member of it holds which names fields.
-fn collect(value: &Value, is_naming: bool, found: &mut Vec<Field>) {
-    match value {
-        Value::String(text) if is_naming => found.extend(Field::of_sentence(text)),
-        Value::Array(elements) if is_naming => elements.iter().for_each(|element| {
-            // In a list, an object without a field is about something else.
-            let is_other = element.as_object().is_some_and(|it| one_field(it).is_none());
-            collect(element, !is_other, found);
-        }),
-        Value::Object(object) => match one_field(object).filter(|_| is_naming) {
-            Some(named) => found.push(named),
-            None => object.iter().for_each(|(key, inner)| match key.as_str() {
-                _ if is_one_of(NAMING, key) && (!is_naming || inner.is_object()) => {
-                    collect(inner, true, found);
-                }
-                _ if is_naming => found.extend(Field::new(key, joined(inner))),
-                "error" | "detail" => collect(inner, false, found),
-                "field" | "param" | "parameter" => {
-                    let why = texts(value, &["detail", "message"]).next().unwrap_or_default();
-                    found.extend(inner.as_str().and_then(|it| Field::new(it, why.to_owned())));
-                }
-                _ => {}
-            }),
-        },
-        _ => {}
-    }
-}
-
-fn one_field(object: &Map<String, Value>) -> Option<Field> {
-    let name_in = |object: &Map<String, Value>| {
-        ONE.split(' ').find_map(|key| match object.get(key)? {
-            Value::String(name) => Some(name.clone()),
-            Value::Array(path) => Some(path.iter().map(plain).collect::<Vec<_>>().join(".")),
-            _ => None,
-        })
-    };
-    let name = name_in(object).or_else(|| name_in(object.get("source")?.as_object()?))?;
-    let mut others = object.clone();
-    others.retain(|key, _| key != "source" && !ONE.split(' ').any(|one| one == key));
-    Field::new(&name, joined(&others.into()))
-}
-
-fn joined(value: &Value) -> String {
-    scalars(value).into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

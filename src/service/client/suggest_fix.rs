@@ -2,7 +2,7 @@
 
 use super::call::Call;
 use super::draft::Draft;
-use super::named_fields::{Field, named, texts};
+use super::named_fields::{Field, named};
 use super::refusal::Refusal;
 use crate::platform::shell;
 use crate::service::mapping::WriteKind;
@@ -11,9 +11,8 @@ use crate::service::mapping::WriteKind;
 pub(crate) fn suggest_fix(refusal: &Refusal, call: &Call) -> Option<String> {
     let mut draft = call.draft.clone().filter(|_| matches!(refusal.status, 400 | 422))?;
     let wording = refusal.document().value();
-    let mut errors = texts(wording, &["error", "message", "detail"]);
     // What the vendor's response lacks is for the vendor to say.
-    if draft.kind == WriteKind::Payment && errors.any(|it| it.contains("psp_response")) {
+    if draft.kind == WriteKind::Payment && wording.to_string().contains("psp_response") {
         return None;
     }
     let is_sent = |name: &str| {
@@ -34,11 +33,8 @@ pub(crate) fn suggest_fix(refusal: &Refusal, call: &Call) -> Option<String> {
         return Some(format!("add {}, which the service requires", flags.join(" or ")));
     }
     let flags = sent.iter().map(|it| flag(&it.name)).collect::<Option<Vec<String>>>();
-    let values = match &flags.filter(|_| unsent.is_empty()).unwrap_or_default()[..] {
-        [] => None,
-        [flag] => Some(format!("check the value of {flag}")),
-        flags => Some(format!("check the values of {}", flags.join(", "))),
-    };
+    let flags = flags.filter(|flags| unsent.is_empty() && !flags.is_empty());
+    let values = flags.map(|flags| format!("check the value of {}", flags.join(" and of ")));
     let field = unsent.first().map(|it| it.name.clone());
     sent.retain(|it| draft.own_name(&it.name).is_some());
     if draft.take(unsent.into_iter().chain(sent)) {

@@ -35,6 +35,10 @@ impl Mapping {
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         let no_kind = || "is not a kind of document".to_owned();
         match key.split_once('.').unwrap_or(("", key)) {
+            ("", "local_times") => {
+                self.local_times = value == "true";
+                Ok(())
+            }
             ("", "auth_query") => self.transport.set_auth_query(value),
             ("", "auth_user") => self.transport.set_auth_user(value),
             ("headers", name) => self.transport.add_header(name, value),

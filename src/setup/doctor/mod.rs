@@ -4,7 +4,7 @@ pub(crate) mod service;
 
 use serde::Serialize;
 
-use super::learn::{LearnOptions, look};
+use super::learn::{LearnOptions, Reads};
 use crate::app::shared_journal::database;
 use crate::app::{Parts, Startup};
 use crate::config::{ConfigFile, SANDBOX_PROFILE, ServiceNeed, SharedJournal};
@@ -67,9 +67,10 @@ pub(crate) async fn run(setup: Startup, args: Args) -> Result<Exit> {
 async fn probe(setup: Startup, near: Option<String>) -> Result<Exit> {
     let mut parts = Parts::new(setup, ServiceNeed::Profile, false)?;
     let options = LearnOptions { yes: true, check: true, near, vertical: "dining".to_owned() };
-    let report = look(&mut parts, &options, Vec::new()).await?;
-    parts.ui.out.emit(&report)?;
-    Ok(report.exit())
+    let mut reads = Reads::new(&mut parts, &options, Vec::new());
+    reads.look().await?;
+    reads.parts.ui.out.emit(&reads.report)?;
+    Ok(reads.report.exit())
 }
 
 fn conclude(out: &Output, checks: Vec<Check>) -> Result<Exit> {

@@ -32,10 +32,10 @@ pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
     out.note(&format!("other ways to send it: {list}"));
     if !reads.options.yes {
         let count = ways.len();
-        let action = "sending the key in other ways";
         let question = format!("Try {count} other ways to send the key, to this address alone?");
         let declined = "the key was not sent in another way";
-        Confirmation::new(action, question, declined).ask(&reads.parts.ui.prompter).await?;
+        let confirmation = Confirmation::new("sending the key in other ways", question, declined);
+        confirmation.ask(&reads.parts.ui.prompter).await?;
     }
     for (settings, mapping) in ways {
         reads.parts.api.use_mapping(mapping);

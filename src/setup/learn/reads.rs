@@ -5,14 +5,21 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::{Timestamp, ToSpan};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::report::Finding;
-use super::{LearnOptions, LearnReport, refusal_body, with};
+use super::report::{Finding, LearnReport, Sample};
+use super::{LearnOptions, key, refusal_body, with};
 use crate::app::Parts;
 use crate::outcome::{Code, Error, Result};
-use crate::service::client::{Call, Draft, Failure, named, search_call};
-use crate::service::mapping::{Mapping, NextPage, ReadKind, WriteKind, next_page};
+use crate::service::client::{Call, Draft, Failure, named, search_call, session, show_call};
+use crate::service::mapping::{Mapping, ReadKind, WriteKind};
+
+const BOOKINGS: u32 = 3;
+
+const PLACES: [&str; 3] = ["New York", "London", "Paris"];
+
+const NO_VENUE: &str =
+    "slots need a venue that is read; name a place that the service knows with --near";
 
 pub(crate) const MOST_CALLS: usize = 25;
 
@@ -25,14 +32,81 @@ fn budget(left_after_first: Option<u32>) -> u32 {
 pub(crate) struct Reads<'a> {
     pub(crate) parts: &'a mut Parts,
     pub(crate) options: &'a LearnOptions,
+    /// What a person gives is meant, whatever else comes of its kind.
+    pub(crate) recorded: Vec<Sample>,
     pub(crate) report: LearnReport,
     /// How many calls each rate limit still has for these reads.
-    pub(crate) left: BTreeMap<&'static str, u32>,
+    left: BTreeMap<&'static str, u32>,
 }
 
-impl Reads<'_> {
+impl<'a> Reads<'a> {
+    pub(crate) fn new(
+        parts: &'a mut Parts,
+        options: &'a LearnOptions,
+        recorded: Vec<Sample>,
+    ) -> Self {
+        let report = LearnReport {
+            profile: parts.api.facts.mapping().profile.clone(),
+            is_check: options.check,
+            ..LearnReport::default()
+        };
+        Reads { parts, options, recorded, report, left: BTreeMap::new() }
+    }
+
     pub(crate) fn mapping(&self) -> &Mapping {
         self.parts.api.facts.mapping()
+    }
+
+    /// Reads the service, and shows its documents and the recorded ones.
+    pub(crate) async fn look(&mut self) -> Result<()> {
+        for it in &self.recorded {
+            self.report.show(self.parts.api.facts.mapping(), it);
+        }
+        let index = key::index(self).await?;
+        self.show(ReadKind::Index, &index);
+        let (vertical, datetime) = (&self.options.vertical, self.evening(1));
+        let places = self.options.near.as_deref().map_or(PLACES.to_vec(), |near| vec![near]);
+        let body = |place| json!({"vertical": vertical, "datetime": datetime, "location": place, "party_size": 2});
+        let found = self.search(ReadKind::Venues, places.into_iter().map(body).collect()).await?;
+        let venues = found.and_then(|it| self.mapping().venues(&it.into()).ok());
+        if let Some(venue) = venues.iter().flat_map(|it| &it.item.items).next() {
+            let body = json!({"venue_id": venue.id_value(), "datetime": datetime, "party_size": 2});
+            self.search(ReadKind::Slots, vec![body]).await?;
+        } else {
+            self.report.notes.push(NO_VENUE.to_owned());
+        }
+        let ids = self.parts.records.journal().and_then(|it| it.booking_ids(BOOKINGS));
+        let mut others = vec![(ReadKind::Sessions, session::list(&[]))];
+        let bookings = ids.unwrap_or_default();
+        others.extend(bookings.iter().map(|id| (ReadKind::Booking, show_call(id))));
+        for (kind, call) in others {
+            match self.send(call).await? {
+                Ok(document) => self.show(kind, &document),
+                Err(error) => self.note_missed(kind, &error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads again with what was found, and leaves what is still not read in the report.
+    pub(crate) async fn look_again(&mut self) -> Result<()> {
+        let found = std::mem::take(&mut self.report.settings);
+        let mapping = with(self.mapping(), &found)?;
+        self.parts.api.use_mapping(mapping);
+        self.report.documents.clear();
+        self.report.notes.clear();
+        if let Err(error) = self.look().await {
+            self.report.notes.push(format!("not read again: {}", error.message));
+        }
+        self.report.settings = found;
+        Ok(())
+    }
+
+    fn show(&mut self, kind: ReadKind, document: &Value) {
+        if self.recorded.iter().all(|it| it.kind != kind) {
+            let sample = Sample { kind, value: document.clone(), headers: Vec::new() };
+            self.report.show(self.parts.api.facts.mapping(), &sample);
+        }
     }
 
     /// Sends a read. A refusal has no HTTP status where nothing was sent.
@@ -61,20 +135,17 @@ impl Reads<'_> {
         }
     }
 
-    pub(crate) fn note_missed(&mut self, kind: ReadKind, error: &Error) {
+    fn note_missed(&mut self, kind: ReadKind, error: &Error) {
         let note = format!("not looked at: {}: {}", kind.as_str(), error.message);
         self.report.notes.push(note);
     }
 
-    /// Sends these requests until one finds something. What it takes to have a response is certain
-    /// if another request with it has the one that it should.
-    pub(crate) async fn search(
-        &mut self,
-        kind: ReadKind,
-        write_kind: WriteKind,
-        bodies: Vec<Value>,
-    ) -> Result<Option<Value>> {
+    /// Sends these searches until one finds something, and shows it. What it takes to have a
+    /// response is certain if another day has another one.
+    async fn search(&mut self, kind: ReadKind, bodies: Vec<Value>) -> Result<Option<Value>> {
+        let is_venues = kind == ReadKind::Venues;
         let own = self.mapping().clone();
+        let write_kind = if is_venues { WriteKind::Search } else { WriteKind::Slots };
         let mut draft = Draft::new(&own, write_kind, |_| true);
         let (is_anywhere, mut body, mut reply) = (bodies.len() > 1, Value::Null, Ok(Value::Null));
         for it in bodies {
@@ -100,25 +171,15 @@ impl Reads<'_> {
                 return Ok(None);
             }
         };
+        self.show(kind, &document);
         let Some(setting) = draft.setting(false) else { return Ok(Some(document)) };
-        let doubt = match next_page(&document, None) {
-            _ if kind == ReadKind::Slots => {
-                body["datetime"] = self.evening(2).into();
-                let is_other = self.ask(&mut draft, &body).await?.is_ok_and(|it| it != document);
-                let why = "another day has the same response, so check each field of the request";
-                (!is_other).then_some(why)
-            }
-            _ if draft.open().is_some() => Some("a value was tried"),
-            Some(NextPage::Field { name, value }) => {
-                body[name] = value;
-                if let Err(error) = self.ask(&mut draft, &body).await? {
-                    let what = "say in write.search where .cursor goes";
-                    let note = format!("the second page is refused: {}; {what}", error.message);
-                    self.report.notes.push(note);
-                }
-                None
-            }
-            _ => None,
+        let doubt = if is_venues {
+            draft.open().map(|_| "a value was tried")
+        } else {
+            body["datetime"] = self.evening(2).into();
+            let is_other = self.ask(&mut draft, &body).await?.is_ok_and(|it| it != document);
+            let why = "another day has the same response, so check each field of the request";
+            (!is_other).then_some(why)
         };
         match doubt {
             Some(why) => self.leave_open(kind, &draft, why),
@@ -154,7 +215,7 @@ impl Reads<'_> {
         self.report.documents.push(Finding { kind, why, setting, ..Finding::default() });
     }
 
-    pub(crate) fn evening(&self, days: i64) -> String {
+    fn evening(&self, days: i64) -> String {
         let day = Timestamp::now().checked_add((24 * days).hours());
         let day = day.unwrap_or(Timestamp::MAX).strftime("%FT19:00:00");
         format!("{day}{}", if self.mapping().local_times { "" } else { "+00:00" })

@@ -7,7 +7,10 @@ use super::items;
 use crate::json::plain;
 use crate::outcome::Exit;
 use crate::platform::shell;
-use crate::service::mapping::{Mapping, Outline, ReadKind, Setting, missing, set_command};
+use crate::service::documents::slot::Slot;
+use crate::service::mapping::{
+    Mapping, Outline, ReadKind, Setting, missing, set_command, signing_service,
+};
 use crate::terminal::output::{Draw, Page, Tone};
 
 pub(crate) struct Sample {
@@ -49,10 +52,12 @@ pub(crate) struct LearnReport {
 impl LearnReport {
     /// Takes in a document. Of several of a kind, one that is not read counts.
     pub(crate) fn show(&mut self, mapping: &Mapping, came: &Sample) {
-        let items = items(mapping, came);
         let (kind, outline) = (came.kind.as_str(), Outline::from_document(&came.value));
-        let mut why = items.as_ref().err().map(|error| error.message.clone());
-        let objects = items.unwrap_or_default();
+        let (objects, mut why) = match items(mapping, came) {
+            Ok(objects) => (objects, None),
+            Err(error) => (Vec::new(), Some(error.message.clone())),
+        };
+        self.settings.extend(of_form(mapping, came, &objects));
         // An empty list shows no field.
         let mut missing = missing(came.kind, &objects);
         missing.retain(|_| !objects.is_empty());
@@ -140,4 +145,22 @@ impl Draw for LearnReport {
             page.next(format!("bookctl profile set {name} read_only=false"));
         }
     }
+}
+
+/// The setting that the form of a document shows, and the profile does not say yet.
+fn of_form(mapping: &Mapping, came: &Sample, objects: &[Value]) -> Option<Setting> {
+    let mut names = came.headers.iter().map(|(name, _)| name);
+    if let Some(service) = names.find_map(|name| signing_service(name)) {
+        let is_known = service.eq_ignore_ascii_case(&mapping.dialect.service_name);
+        return (!is_known).then(|| Setting::new("dialect.service_name", service));
+    }
+    let is_local = |it: &Value| {
+        let slot = Slot::from_value(it.clone());
+        slot.is_some_and(|it| it.local().is_some() && it.instant(None).is_none())
+    };
+    let are_local = !mapping.local_times
+        && came.kind == ReadKind::Slots
+        && !objects.is_empty()
+        && objects.iter().all(is_local);
+    are_local.then(|| Setting::new("local_times", "true"))
 }

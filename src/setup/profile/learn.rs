@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use super::change::known;
 use crate::app::input::read_file;
-use crate::app::{Parts, Startup, Ui};
+use crate::app::{Parts, Startup};
 use crate::booking::confirmation::Confirmation;
 use crate::config::{ServiceNeed, edit};
 use crate::json::parsed;
@@ -10,7 +10,7 @@ use crate::outcome::{Error, Exit, Result};
 use crate::platform::{private_file, shell};
 use crate::service::documents::plural;
 use crate::service::mapping::{ReadKind, set_command};
-use crate::setup::learn::{LearnOptions, LearnReport, MOST_CALLS, Sample, look};
+use crate::setup::learn::{LearnOptions, MOST_CALLS, Reads, Sample};
 use crate::terminal::output::View;
 
 /// Show what a service sends, and save what is certain
@@ -60,38 +60,37 @@ pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
         let question = format!("Send at most {MOST_CALLS} reads to {address}?");
         Confirmation::new("learning", question, "nothing was sent").ask(&parts.ui.prompter).await?;
     }
-    let mut report = look(&mut parts, &args.options, recorded).await?;
-    if !args.options.check && !report.settings.is_empty() {
+    let mut reads = Reads::new(&mut parts, &args.options, recorded);
+    reads.look().await?;
+    if !args.options.check && !reads.report.settings.is_empty() {
         let written = match &args.out {
             Some(out) => {
-                let settings = report.settings.iter().map(|it| shell::word(&it.to_string()));
+                let settings = reads.report.settings.iter().map(|it| shell::word(&it.to_string()));
                 let settings = settings.collect::<Vec<_>>().join(" ");
                 std::fs::write(out, set_command(Some(&args.name), &settings) + "\n")
                     .map_err(|error| Error::io(format!("cannot write {}", out.display()), error))?;
                 out
             }
             None => {
-                write(&parts.ui, &args, &mut report, &config_file).await?;
+                write(&mut reads, &args.name, &config_file).await?;
                 &config_file
             }
         };
-        report.written = Some(written.display().to_string());
+        reads.report.written = Some(written.display().to_string());
     }
-    parts.ui.out.emit(&report)?;
-    Ok(report.exit())
+    reads.parts.ui.out.emit(&reads.report)?;
+    Ok(reads.report.exit())
 }
 
-/// Writes what is certain to the profile, and keeps the old file.
-async fn write(ui: &Ui, args: &Args, report: &mut LearnReport, config_file: &Path) -> Result<()> {
-    let name = &args.name;
-    if !args.options.yes {
-        ui.out.show(&report.page());
-        let settings = plural(report.settings.len(), "setting", "settings");
+/// Writes what is certain to the profile, keeps the old file, and reads again.
+async fn write(reads: &mut Reads<'_>, name: &str, config_file: &Path) -> Result<()> {
+    if !reads.options.yes {
+        let ui = &reads.parts.ui;
+        ui.out.show(&reads.report.page());
+        let settings = plural(reads.report.settings.len(), "setting", "settings");
         let question = format!("Write {settings} to profile {name}?");
         let declined = "nothing was written";
         Confirmation::new("writing the profile", question, declined).ask(&ui.prompter).await?;
-        // The person has seen these.
-        report.documents.retain(|it| !it.read);
     }
     let backup = private_file::add_suffix(config_file, ".bak");
     std::fs::copy(config_file, &backup)
@@ -100,10 +99,14 @@ async fn write(ui: &Ui, args: &Args, report: &mut LearnReport, config_file: &Pat
         // Whoever has allowed changes has looked at the profile.
         if draft.before.profile(name)?.read_only.is_none() {
             draft.set(name, "read_only", true)?;
-            report.is_read_only = true;
+            reads.report.is_read_only = true;
         }
-        report.settings.iter().try_for_each(|it| it.set(draft, name))
+        reads.report.settings.iter().try_for_each(|it| it.set(draft, name))
     })?;
+    reads.look_again().await?;
+    // A person has seen what is read.
+    let is_new = reads.options.yes;
+    reads.report.documents.retain(|it| is_new || !it.read);
     Ok(())
 }
 
