@@ -54,10 +54,9 @@ fn a_4xx_without_a_document_is_judged_by_its_status() {
 
 #[test]
 fn a_429_without_a_document_is_waited_out_all_the_same() {
-    let seen = std::cell::Cell::new(false);
-    let (_server, home) = Scripted::with_home(move |_| match seen.replace(true) {
-        false => whole("429 Slow down\r\nRetry-After: 1\r\nContent-Type: text/html", PAGE),
-        true => Reply::json(200, &confirmed()),
+    let (_server, home) = Scripted::with_home(move |request| match request.number {
+        0 => whole("429 Slow down\r\nRetry-After: 1\r\nContent-Type: text/html", PAGE),
+        _ => Reply::json(200, &confirmed()),
     });
     home.ok(["show", "bk_1", "--max-wait", "30s"]);
 }

@@ -354,12 +354,11 @@ fn a_failed_row_is_tried_anew_only_where_that_is_asked_for() {
 
 #[test]
 fn a_row_whose_card_the_venue_may_hold_is_not_tried_anew() {
-    let server = Scripted::start(|_| {
+    let (server, home) = Scripted::with_home(|_| {
         let code = "payment_outcome_unknown";
         let failed = json!({"id": "bk_1", "status": "failed", "party_size": 2, "error_code": code});
         Reply::json(201, &failed)
     });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let mut row = row(0, "Ada Lovelace");
     row["availability_id"] = json!("slot_1");
     let file = file(&home, "card.jsonl", &row.to_string());

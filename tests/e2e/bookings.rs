@@ -282,13 +282,13 @@ fn retention_is_read_from_file_profile_and_flag() {
 /// service's.
 #[test]
 fn a_clock_that_is_ahead_of_the_services_ends_no_retention() {
-    let server = creating(|before| {
+    let (_server, home) = creating(|before| {
         let mut body = confirmed();
         body["id"] = json!(format!("bk_{before}"));
         let date = "Date: Wed, 01 Jan 2020 00:00:00 GMT".to_owned();
         Reply::headed(201, &[date][..usize::from(before == 1)], &body)
-    });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    })
+    .beside_home();
     let book = |guest: &str, retention: &str| {
         let book = ["book", "ven_1", "--at", SLOT_TIME, "--party", "2", "--name"];
         home.ok(book.iter().chain(&[guest, "--retention", retention]));

@@ -22,13 +22,9 @@ pub(crate) fn confirmed() -> Value {
 /// A service whose searches work and whose creates are answered by `create`, given how many came
 /// before.
 pub(crate) fn creating(create: impl Fn(usize) -> Reply + Send + 'static) -> Scripted {
-    let creates = std::cell::Cell::new(0);
     Scripted::start(move |request: &Request| match request.path.as_str() {
         "/v1/availability/search" => Reply::json(200, &slots()),
-        "/v1/bookings" => {
-            creates.set(creates.get() + 1);
-            create(creates.get() - 1)
-        }
+        "/v1/bookings" => create(request.earlier),
         _ => Reply::json(404, &json!({"error": "not found"})),
     })
 }
@@ -97,8 +93,8 @@ fn a_create_that_gets_its_answer_on_a_later_try_is_confirmed() {
 #[test]
 fn failing_booking_request_is_sent_three_times_and_exits_16() {
     for status in [500, 502, 503, 504] {
-        let server = creating(move |_| Reply::json(status, &json!({"error": "busy"})));
-        let home = home(&server);
+        let (server, home) =
+            creating(move |_| Reply::json(status, &json!({"error": "busy"}))).beside_home();
         let error = home.run(booking(&[])).refused(16, "outcome_unknown");
         let key = one_key(&server, &error);
         assert_eq!(server.creates().len(), 3, "{status}");
@@ -122,8 +118,7 @@ fn whatever_is_no_answer_to_a_read_exits_15() {
         cut("Content-Length: 50\r\n\r\n{"),
         cut("Transfer-Encoding: chunked\r\n\r\n5\r\n{"),
     ] {
-        let server = Scripted::start(move |_| reply.clone());
-        let home = home(&server);
+        let (_server, home) = Scripted::with_home(move |_| reply.clone());
         let error = home.refuses("show bk_1", 15, code);
         has(&error, "message", said);
         assert_eq!(error["request"], "GET /v1/bookings/bk_1");
@@ -138,11 +133,10 @@ fn whatever_is_no_answer_to_a_read_exits_15() {
 fn code_whose_answer_is_lost_is_sent_once_and_booking_is_read() {
     let paused = json!({"id": "bk_1", "object": "booking", "status": "requires_action", "next_action": {"type": "otp"}});
     for (then, exit) in [(paused, 16), (confirmed(), 0)] {
-        let server = Scripted::start(move |request| match request.method.as_str() {
+        let (server, home) = Scripted::with_home(move |request| match request.method.as_str() {
             "GET" => Reply::json(200, &then),
             _ => Reply::Close,
         });
-        let home = home(&server);
         home.run(["continue", "bk_1", "--otp", "123456", "--json"]).exits(exit);
         let sent = server.requests();
         let answers = sent.iter().filter(|it| it.is("POST", "/v1/bookings/bk_1/continue"));
@@ -177,12 +171,11 @@ fn a_redirect_is_said_to_be_one_and_where_it_leads() {
         ("/elsewhere?token=x", "another path"),
         ("mailto:token", "another path"),
     ] {
-        let server = Scripted::start(move |_| {
+        let (server, home) = Scripted::with_home(move |_| {
             Reply::Bytes(format!(
                 "HTTP/1.1 307 Moved\r\nLocation: {location}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
             ))
         });
-        let home = home(&server);
         let error = home.refuses("show bk_1", 15, "unexpected_answer");
         let sentence =
             format!("the response (307) redirects to {to}, and bookctl does not follow redirects");
@@ -196,8 +189,7 @@ fn a_redirect_is_said_to_be_one_and_where_it_leads() {
 /// "Every wait has a deadline, says what it waits for" (design); `--timeout`
 #[test]
 fn a_service_that_never_answers_is_given_up_after_the_timeout() {
-    let server = Scripted::start(|_| Reply::Silence);
-    let home = home(&server);
+    let (server, home) = Scripted::with_home(|_| Reply::Silence);
     let show = ["show", "bk_1", "--json", "--timeout", "300ms"];
     home.run(show).refused(15, "timeout");
     let output = home.run(booking(&["--slot", "slot_1", "--timeout", "300ms"]));

@@ -27,6 +27,12 @@ fn home(server: &Scripted) -> Home {
         .with("BOOKCTL_API_KEY", "sk_test_judged_0001")
 }
 
+fn served(script: impl Fn(&Request) -> Reply + Send + 'static) -> (Scripted, Home) {
+    let server = Scripted::start(script);
+    let home = home(&server);
+    (server, home)
+}
+
 fn book() -> Vec<String> {
     words(format!(
         "book ven_1 --slot s --at {AT} --party 2 --name 'Ada Lovelace' --email ada@x.example --provider a --end-user u_ada --payment vendor \
@@ -129,8 +135,7 @@ fn chosen_scalar_shown_otherwise_is_a_loud_warning() {
         (json!({"children": 0}), "children is 0, not 2"),
     ] {
         let answered = booking(&shown);
-        let server = Scripted::start(move |_| Reply::json(201, &answered));
-        let home = home(&server);
+        let (_server, home) = served(move |_| Reply::json(201, &answered));
         home.run([book(), words("-q")].concat()).exits(0).says(clause);
     }
 }
@@ -138,14 +143,10 @@ fn chosen_scalar_shown_otherwise_is_a_loud_warning() {
 /// Also where an earlier start of the batch lost the response.
 #[test]
 fn row_that_is_booked_by_a_later_start_says_how_it_differs() {
-    let lost = std::sync::atomic::AtomicUsize::new(3);
-    let server = Scripted::start(move |_| {
-        use std::sync::atomic::Ordering::SeqCst;
-        let is_lost = lost.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok();
+    let (_server, home) = served(move |request| {
         let contact = json!({"customer": {"name": "Ada Lovelace", "email": "eve@x.example"}});
-        if is_lost { Reply::Close } else { Reply::json(201, &booking(&contact)) }
+        if request.number < 3 { Reply::Close } else { Reply::json(201, &booking(&contact)) }
     });
-    let home = home(&server);
     let says =
         |exit| home.feed(BATCH, &row()).exits(exit).stderr.contains("email is eve@x.example");
     assert_eq!([says(18), says(0), says(0)], [false, true, false]);
@@ -154,8 +155,7 @@ fn row_that_is_booked_by_a_later_start_says_how_it_differs() {
 #[test]
 fn field_not_shown_is_a_note_with_its_setting() {
     let answered = booking(&json!({"datetime": null, "party_size": null}));
-    let server = Scripted::start(move |_| Reply::json(201, &answered));
-    let home = home(&server);
+    let (_server, home) = served(move |_| Reply::json(201, &answered));
     let mut human = book();
     human.retain(|word| word != "--json");
     let booked = home.ok(&human);
@@ -215,7 +215,7 @@ fn marked_booking_is_listed_and_closed_by_a_read() {
 
 #[test]
 fn batch_stops_at_the_first_response_it_cannot_read() {
-    let server = Scripted::start(|request| {
+    let (server, home) = served(|request| {
         let mut made = booking(&json!({"datetime": "06/12/2031 20:30"}));
         if request.method == "POST" {
             made["id"] = request.json()["customer"]["name"].clone();
@@ -226,7 +226,6 @@ fn batch_stops_at_the_first_response_it_cannot_read() {
         }
         Reply::json(201, &made)
     });
-    let home = home(&server);
     let rows: Vec<String> = ["Ada", "Bob", "Cy"]
         .iter()
         .map(|name| {
@@ -265,12 +264,11 @@ fn corrected_row_is_done_by_a_booking_that_agrees_alone() {
     ] {
         let mut changed = as_asked();
         changed.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let server = Scripted::start(move |request| {
+        let (server, home) = served(move |request| {
             let created = json!({});
             let shown = if request.method == "GET" { &changed } else { &created };
             Reply::json(200, &booking(shown))
         });
-        let home = home(&server);
         let mut row: Value = serde_json::from_str(&row()).unwrap();
         row.as_object_mut().unwrap().remove("idempotency_key");
         home.feed(BATCH, &row.to_string()).exits(0);
@@ -347,14 +345,13 @@ fn change_that_shows_another_booking_says_so() {
                 let (name, value) = shown.as_object().unwrap().iter().next().unwrap();
                 after[name] = value.clone();
                 let is_changed = std::sync::atomic::AtomicBool::new(false);
-                let server = Scripted::start(move |request| {
+                let (_server, home) = served(move |request| {
                     let is_change = request.path.ends_with(command.split(' ').next().unwrap());
                     let is_late =
                         is_changed.fetch_or(is_change, std::sync::atomic::Ordering::SeqCst);
                     let before = booking(&json!({}));
                     Reply::json(200, if is_change || is_late { &after } else { &before })
                 });
-                let home = home(&server);
                 if is_recorded {
                     home.ok(book());
                 }
@@ -381,11 +378,10 @@ fn refresh_compares_whose_booking_it_is_too() {
         (json!({"status": "seated"}), "status"),
     ] {
         let shown = booking(&shown);
-        let server = Scripted::start(move |request| {
+        let (_server, home) = served(move |request| {
             let is_read = request.method == "GET";
             Reply::json(200, &if is_read { shown.clone() } else { booking(&json!({})) })
         });
-        let home = home(&server);
         home.ok(book());
         let refresh = words("bookings --refresh --json");
         let changed = home.run(&refresh).exits(11).json();
@@ -414,13 +410,10 @@ fn timeline_compares_what_was_seen_as_the_others_do() {
         (json!({}), json!({"customer": {"name": "Eve"}, "venue_id": "ven_2"}), 1),
         (json!({"end_user": "u_eve", "payment_collection": "card"}), json!({}), 2),
     ] {
-        let reads = std::sync::atomic::AtomicUsize::new(0);
         let (first, second, known) = (booking(&shown), booking(&more), known.clone());
-        let server = Scripted::start(move |_| {
-            let read = reads.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-            Reply::json(200, [&known, &first, &second][read.min(2)])
+        let (_server, home) = served(move |request| {
+            Reply::json(200, [&known, &first, &second][request.number.min(2)])
         });
-        let home = home(&server);
         home.ok(book());
         home.run(["show", "bk_1"]);
         let story = home.run(words("show bk_1 --timeline --json")).json();
@@ -446,12 +439,11 @@ fn desk_says_what_booking_shows_otherwise() {
         (200, json!({"datetime": "Friday evening"}), "in the booking datetime is `Friday evening`"),
         (404, gone, "Not up to date: gone (booking_not_found): bk_1"),
     ] {
-        let server = Scripted::start(move |request| match request.method.as_str() {
+        let (_server, home) = served(move |request| match request.method.as_str() {
             "GET" if status == 404 => Reply::json(404, &shown),
             "GET" => Reply::json(200, &booking(&shown)),
             _ => Reply::json(200, &booking(&json!({}))),
         });
-        let home = home(&server);
         home.ok(book());
         let mut terminal = Terminal::of_width(&home, 80, &["desk"]);
         terminal.see("? keys").see("Coming").see(said).press(Key::Enter).see("Esc back").see(said);
@@ -474,8 +466,7 @@ fn what_is_over_or_overdue_is_so_at_the_desk_and_in_show() {
             "? Cancel this booking?",
         ),
     ] {
-        let server = Scripted::start(move |_| Reply::json(200, &booking(&shown)));
-        let home = home(&server);
+        let (_server, home) = served(move |_| Reply::json(200, &booking(&shown)));
         let start = |command: &[&str]| Terminal::of_width(&home, 80, command);
         let card = start(&["show", "bk_1"]).ends(0).says(state).screen;
         assert!(!card.contains("bookctl continue") && !card.contains("bookctl cancel"), "{card}");
@@ -493,15 +484,13 @@ fn what_is_over_or_overdue_is_so_at_the_desk_and_in_show() {
 
 #[test]
 fn change_is_reported_by_the_first_refresh_that_reads_all() {
-    let is_broken = std::sync::atomic::AtomicBool::new(false);
-    let server = Scripted::start(move |request| {
-        use std::sync::atomic::Ordering::SeqCst;
+    let (_server, home) = served(move |request| {
         let mut shown = booking(&json!({}));
         if request.method == "GET" {
             shown["id"] = request.path.rsplit('/').next().unwrap().into();
             shown["status"] = json!("cancelled");
             // The booking that is read last.
-            if shown["id"] == "bk_1" && !is_broken.swap(true, SeqCst) {
+            if shown["id"] == "bk_1" && request.earlier == 0 {
                 return Reply::json(503, &json!({"error": "off", "error_code": "vendor_disabled"}));
             }
         } else {
@@ -509,7 +498,6 @@ fn change_is_reported_by_the_first_refresh_that_reads_all() {
         }
         Reply::json(201, &shown)
     });
-    let home = home(&server);
     for key in ["bk_1", "bk_2"] {
         let mut book = book();
         *book.last_mut().unwrap() = key.to_owned();
@@ -523,8 +511,7 @@ fn change_is_reported_by_the_first_refresh_that_reads_all() {
 #[test]
 fn unproved_change_changes_nothing_in_the_journal() {
     let bare = booking(&json!({"datetime": null, "party_size": null}));
-    let server = Scripted::start(move |_| Reply::json(200, &bare));
-    let home = home(&server);
+    let (_server, home) = served(move |_| Reply::json(200, &bare));
     home.ok(book());
     let error = home.run(words("modify bk_1 --party 4 --json")).refused(7, "change_not_shown");
     assert_eq!(error["body"]["id"], "bk_1");
@@ -548,14 +535,13 @@ fn modify_reads_the_booking_in_any_form() {
 
 #[test]
 fn time_is_on_the_venues_clock_where_a_search_showed_it() {
-    let server = Scripted::start(|request| match request.path.as_str() {
+    let (_server, home) = served(|request| match request.path.as_str() {
         "/v1/venues/search" => {
             let venue = json!({"venue_id": "ven_1", "name": "Hut", "timezone": "America/Chicago"});
             Reply::json(200, &json!({ "venues": [venue] }))
         }
         _ => Reply::json(200, &booking(&json!({"datetime": "2031-12-06T00:30:00Z"}))),
     });
-    let home = home(&server);
     home.ok(words("search dining --near Chicago --at 2031-12-05T19:30:00Z"));
     home.ok(["show", "bk_1"]).shows("Fri 5 Dec 2031, 18:30 (-06:00)");
     home.ok(["bookings"]).shows("2031-12-05T18:30:00-06:00");
@@ -593,11 +579,10 @@ fn accepted_write_that_is_not_shown_nor_readable_is_unknown() {
 #[test]
 fn lost_cancel_is_not_answered_by_an_older_refusal() {
     let refused = booking(&json!({"error_code": "cancellation_unsupported"}));
-    let server = Scripted::start(move |request| match request.path.ends_with("cancel") {
+    let (_server, home) = served(move |request| match request.path.ends_with("cancel") {
         true => Reply::Close,
         false => Reply::json(200, &refused),
     });
-    let home = home(&server);
     home.ok(["show", "bk_1"]);
     home.run(words("cancel bk_1 --yes")).exits(16).says("bookctl show bk_1");
 }
@@ -613,7 +598,7 @@ fn own_change_that_is_shown_later_is_no_difference() {
     ] {
         let is_done = std::sync::Arc::new(AtomicBool::new(false));
         let (done, at_once) = (is_done.clone(), booking(&at_once));
-        let server = Scripted::start(move |request| {
+        let (_server, home) = served(move |request| {
             let shown = match request.method.as_str() {
                 _ if done.load(SeqCst) => booking(&json!({"party_size": 4})),
                 "POST" if request.path.ends_with("modify") => at_once.clone(),
@@ -621,7 +606,6 @@ fn own_change_that_is_shown_later_is_no_difference() {
             };
             Reply::json(200, &shown)
         });
-        let home = home(&server);
         home.ok(book());
         home.run(words("modify bk_1 --party 4")).exits(exit);
         is_done.store(true, SeqCst);
@@ -635,11 +619,10 @@ fn own_change_that_is_shown_later_is_no_difference() {
 /// What became of a booking later is no result of its row, whoever has read it.
 #[test]
 fn row_of_moved_booking_stays_done() {
-    let server = Scripted::start(|request| {
+    let (server, home) = served(|request| {
         let at = if request.method == "GET" { "2031-12-06T19:30:00+01:00" } else { AT };
         Reply::json(201, &booking(&json!({"datetime": at})))
     });
-    let home = home(&server);
     for more in ["bookings", "show bk_1", "bookings --refresh"] {
         for results in [&[][..], &["--results"]] {
             home.feed([&BATCH[..], results].concat(), &row()).exits(0);
@@ -655,8 +638,7 @@ fn row_of_moved_booking_stays_done() {
 fn accepted_answer_is_not_asked_for_again() {
     let paused = json!({"status": "requires_action", "next_action": {"type": "otp"}});
     let paused = booking(&paused);
-    let server = Scripted::start(move |_| Reply::json(200, &paused));
-    let home = home(&server);
+    let (server, home) = served(move |_| Reply::json(200, &paused));
     let mut terminal = Terminal::start(&home, &words("continue bk_1"));
     terminal.answer("One-time code", "774411");
     terminal.ends(10).says("but the booking still waits for it");
@@ -669,11 +651,10 @@ fn question_about_another_guests_booking_says_so_before() {
     for (command, question) in
         [("cancel bk_1", "Cancel this booking?"), ("modify bk_1 --party 4", "Change this booking?")]
     {
-        let server = Scripted::start(|request| {
+        let (server, home) = served(|request| {
             let name = if request.method == "GET" { "Eve Other" } else { "Ada Lovelace" };
             Reply::json(200, &booking(&json!({"customer": {"name": name}})))
         });
-        let home = home(&server);
         home.ok(book());
         let mut terminal = Terminal::start(&home, &words(command));
         terminal.see("is not the one that was asked for: customer.name is Eve Other");
@@ -686,13 +667,10 @@ fn question_about_another_guests_booking_says_so_before() {
 #[test]
 fn modify_of_a_cancelled_booking_is_recorded() {
     let cancelled = booking(&json!({"status": "cancelled"}));
-    let first = std::sync::atomic::AtomicBool::new(true);
-    let server =
-        Scripted::start(move |_| match first.swap(false, std::sync::atomic::Ordering::SeqCst) {
-            true => Reply::json(201, &booking(&json!({}))),
-            false => Reply::json(200, &cancelled),
-        });
-    let home = home(&server);
+    let (_server, home) = served(move |request| match request.number {
+        0 => Reply::json(201, &booking(&json!({}))),
+        _ => Reply::json(200, &cancelled),
+    });
     home.ok(book());
     home.run(["modify", "bk_1", "--at", "20:00"]).exits(7).says("already cancelled");
     home.ok(["bookings"]).shows("cancelled");

@@ -28,10 +28,9 @@ fn limited_for_no_time() -> Reply {
 
 /// A service whose first answer is `first`, and that then does what it is asked.
 fn service(first: impl Fn() -> Reply + Send + 'static) -> Scripted {
-    let seen = Cell::new(false);
-    Scripted::start(move |_| match seen.replace(true) {
-        false => first(),
-        true => Reply::json(200, &booking("confirmed")),
+    Scripted::start(move |request| match request.number {
+        0 => first(),
+        _ => Reply::json(200, &booking("confirmed")),
     })
 }
 
@@ -127,16 +126,14 @@ fn answer_that_service_limits_is_waited_out() {
 #[test]
 fn answer_that_something_in_between_limits_is_not_sent_again() {
     for answer in ANSWERS {
-        let server = paused(9, page, 1);
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let (server, home) = paused(9, page, 1).beside_home();
         let arguments = ["continue", "bk_1", "--json", "--max-wait", "30s"];
         let booking = home.ok(arguments.into_iter().chain(answer)).json();
         // The booking is read, and shows that the service took the answer.
         assert_eq!(booking["status"], "confirmed");
         assert_eq!(answers(&server), 1);
 
-        let server = paused(9, page, 10);
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let (server, home) = paused(9, page, 10).beside_home();
         let error = home.run(arguments.into_iter().chain(answer)).refused(16, "outcome_unknown");
         has(&error, "hint", "bookctl show bk_1");
         assert_eq!(answers(&server), 1);

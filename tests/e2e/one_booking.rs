@@ -25,8 +25,7 @@ fn book(home: &Home, more: &[&str]) -> Output {
 /// sent.
 #[track_caller]
 fn settles_nothing(status: u16, response: Value) {
-    let server = creating(move |_| Reply::json(status, &response));
-    let home = home(&server);
+    let (server, home) = creating(move |_| Reply::json(status, &response)).beside_home();
     book(&home, &[]).refused(16, "outcome_unknown");
     assert_eq!(home.list("attempts").len(), 1);
     book(&home, &[]).refused(16, "outcome_unknown");
@@ -55,12 +54,12 @@ fn slots_offset_is_the_clock_of_a_time_without_one() {
 fn attempt_that_is_being_sent_blocks_same_booking_at_once() {
     let (sent, arrived) = channel();
     let (go_on, held) = channel::<()>();
-    let server = creating(move |_| {
+    let (_server, home) = creating(move |_| {
         sent.send(()).unwrap();
         held.recv_timeout(HANG).unwrap();
         Reply::json(201, &requested_booking("bk_1"))
-    });
-    let home = home(&server);
+    })
+    .beside_home();
     let running = home.start(booking(&["--idempotency-key", "first"]));
     arrived.recv_timeout(HANG).unwrap();
     let error = book(&home, &[]).refused(16, "outcome_unknown");
@@ -109,11 +108,10 @@ fn older_booking_under_generated_key_is_unknown() {
 /// The key of another organization would book a second time, whatever the profile is called.
 #[test]
 fn attempt_belongs_to_its_key_and_not_to_name_of_profile() {
-    let creates = std::cell::Cell::new(0);
     let server = Scripted::start(move |request: &Request| match request.path.as_str() {
         "/v1/" => Reply::json(200, &json!({"object": "api", "name": "Acme", "version": "v1"})),
         "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
-        _ if creates.replace(creates.get() + 1) < 3 => Reply::Close,
+        _ if request.earlier < 3 => Reply::Close,
         _ => Reply::json(201, &requested_booking("bk_1")),
     });
     let home =
@@ -164,8 +162,7 @@ fn response_with_id_and_status_alone_is_no_booking() {
 /// "The service keeps one booking for a key" (spec, Limits 7): it cannot be that of two.
 #[test]
 fn a_booking_that_another_key_has_already_settles_nothing() {
-    let server = creating(|_| Reply::json(201, &requested_booking("bk_1")));
-    let home = home(&server);
+    let (_server, home) = creating(|_| Reply::json(201, &requested_booking("bk_1"))).beside_home();
     book(&home, &["--idempotency-key", "first"]).exits(0);
     let error = book(&home, &["--idempotency-key", "second"]).refused(16, "outcome_unknown");
     has(&error, "message", "first");
@@ -195,8 +192,7 @@ fn conflict_proves_what_the_key_and_its_code_allow() {
     ];
     for (status, body, own, row, given) in cases {
         let what = format!("{status} {body}");
-        let server = creating(move |_| Reply::json(status, &body));
-        let home = home(&server);
+        let (server, home) = creating(move |_| Reply::json(status, &body)).beside_home();
         let left = |home: &Home, code: i32| {
             assert_eq!(home.list("attempts").len(), usize::from(code == 16), "{what}");
         };
@@ -220,8 +216,7 @@ fn conflict_proves_what_the_key_and_its_code_allow() {
         }
     }
     let unfinished = json!({"error": "conflict", "open_bookings": [requested_booking("bk_1")]});
-    let server = creating(move |_| Reply::json(409, &unfinished));
-    let home = home(&server);
+    let (_server, home) = creating(move |_| Reply::json(409, &unfinished)).beside_home();
     assert_eq!(book(&home, &[]).exits(7).code, Some(7));
     assert!(home.list("attempts").is_empty());
 }
@@ -244,18 +239,18 @@ fn a_fresh_booking_is_not_excused_by_a_change_that_it_shows() {
 /// Whatever is read of a booking that is waited for decides the exit code.
 #[test]
 fn booking_that_becomes_another_guests_is_not_confirmed() {
-    let server = Scripted::start(move |request: &Request| match request.path.as_str() {
-        "/v1/bookings" => {
-            let processing = json!({"status": "processing"});
-            Reply::json(201, &with(requested_booking("bk_1"), processing))
-        }
-        "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
-        _ => {
-            let eve = json!({"customer": {"name": "Eve Other"}});
-            Reply::json(200, &with(requested_booking("bk_1"), eve))
-        }
-    });
-    let home = home(&server);
+    let (_server, home) =
+        Scripted::with_home(move |request: &Request| match request.path.as_str() {
+            "/v1/bookings" => {
+                let processing = json!({"status": "processing"});
+                Reply::json(201, &with(requested_booking("bk_1"), processing))
+            }
+            "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
+            _ => {
+                let eve = json!({"customer": {"name": "Eve Other"}});
+                Reply::json(200, &with(requested_booking("bk_1"), eve))
+            }
+        });
     let output = book(&home, &["--wait=5s", "--idempotency-key", "k"]).exits(8);
     assert_eq!(output.json()["customer"]["name"], "Ada Lovelace");
     home.run(["attempts", "resume", "k", "--json"]).exits(16).says("Eve Other");
@@ -267,12 +262,12 @@ fn change_answered_with_another_guests_booking_is_no_success() {
         requested_booking("bk_other"),
         json!({"status": "cancelled", "venue_id": "ven_other", "customer": {"name": "Eve Other"}}),
     );
-    let server = Scripted::start(move |request: &Request| match request.path.as_str() {
-        "/v1/bookings" => Reply::json(201, &requested_booking("bk_1")),
-        "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
-        _ => Reply::json(200, &eve),
-    });
-    let home = home(&server);
+    let (_server, home) =
+        Scripted::with_home(move |request: &Request| match request.path.as_str() {
+            "/v1/bookings" => Reply::json(201, &requested_booking("bk_1")),
+            "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
+            _ => Reply::json(200, &eve),
+        });
     book(&home, &[]).exits(0);
     home.run(["cancel", "bk_1", "--yes", "--json"]).exits(16);
     home.run(["continue", "bk_1", "--otp", "774411"]).exits(16);
@@ -295,11 +290,11 @@ fn an_id_that_looks_like_a_flag_or_a_path_stays_an_id() {
         ("../venues", "/v1/bookings/..%2Fvenues", "cancel ../venues"),
         ("a?b#c", "/v1/bookings/a%3Fb%23c", "cancel 'a?b#c'"),
     ] {
-        let server = Scripted::start(move |request: &Request| match request.path.as_str() {
-            "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
-            _ => Reply::json(200, &requested_booking(id)),
-        });
-        let home = home(&server);
+        let (server, home) =
+            Scripted::with_home(move |request: &Request| match request.path.as_str() {
+                "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
+                _ => Reply::json(200, &requested_booking(id)),
+            });
         book(&home, &[]).exits(0);
         let shown = home.ok(["show", "--", id]);
         assert!(server.requests().iter().any(|request| request.path == path));

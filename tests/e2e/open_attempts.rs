@@ -22,8 +22,7 @@ fn attempts(home: &Home) -> Vec<Value> {
 #[test]
 fn interrupt_during_a_rate_limit_names_no_attempt() {
     let limited = json!({"error": "rate_limited", "retry_after_seconds": 60});
-    let server = creating(move |_| Reply::json(429, &limited));
-    let home = home(&server);
+    let (_server, home) = creating(move |_| Reply::json(429, &limited)).beside_home();
     let running = home.start(book(&["--max-wait", "2m"]));
     let list = ["attempts", "list", "--all", "--json"];
     until("the refused run", || home.ok(list).json()["attempts"][0]["state"] == "refused");
@@ -58,12 +57,12 @@ fn what_service_writes_own_way_is_still_booking_asked_for() {
 fn open_attempt_that_meets_its_rate_limit_waits_it_out() {
     let body = json!({"error": "rate_limited", "message": "slow down", "limit": 10, "retry_after_seconds": 1});
     let limit = Reply::headed(429, &["Retry-After: 1".to_owned()], &body);
-    let server = creating(move |before| match before {
+    let (_server, home) = creating(move |before| match before {
         0..3 => Reply::Close,
         3 | 4 => limit.clone(),
         _ => Reply::json(200, &requested_booking("bk_ada")),
-    });
-    let home = home(&server);
+    })
+    .beside_home();
     home.run(book(&[])).refused(16, "outcome_unknown");
     // Where it may not wait, the limit says nothing about the first run.
     let error = home.refuses("attempts resume k", 9, "rate_limited");
@@ -91,8 +90,9 @@ fn request_that_meets_a_limit_names_what_its_key_may_have_made() {
     ] {
         let headers = ["RateLimit-Limit: 10", "Retry-After: 600"].map(str::to_owned);
         let limit = Reply::headed(429, &headers, &limited);
-        let server = creating(move |before| if before < tries { &reply } else { &limit }.clone());
-        let home = home(&server);
+        let (server, home) =
+            creating(move |before| if before < tries { &reply } else { &limit }.clone())
+                .beside_home();
         home.run(book(&[])).exits(exit);
         for _ in 0..2 {
             let error = home.run(book(&[])).refused(9, "rate_limited");
@@ -179,11 +179,11 @@ fn booking_request_whose_journal_is_replaced_meanwhile_says() {
 #[cfg(unix)]
 #[test]
 fn link_to_journal_not_there_stops_booking_requests_and_stays() {
-    let server = creating(|before| match before {
+    let (_server, home) = creating(|before| match before {
         0..3 => Reply::Close,
         _ => Reply::json(200, &requested_booking("bk_ada")),
-    });
-    let home = home(&server);
+    })
+    .beside_home();
     home.run(book(&[])).exits(16);
     let (journal, disk) = (home.path().join("journal.db"), home.folder().join("disk"));
     std::fs::rename(&journal, &disk).unwrap();
@@ -245,11 +245,11 @@ fn kill_in_flight_leaves_attempt_in_file_itself() {
 #[cfg(unix)]
 #[test]
 fn journal_with_second_name_is_refused() {
-    let server = creating(|before| match before {
+    let (server, home) = creating(|before| match before {
         0..3 => Reply::Close,
         _ => Reply::json(200, &requested_booking("bk_ada")),
-    });
-    let home = home(&server);
+    })
+    .beside_home();
     home.run(book(&[])).exits(16);
     let journal = home.path().join("journal.db");
     std::fs::hard_link(&journal, home.folder().join("backup")).unwrap();
@@ -286,13 +286,13 @@ fn whoever_abandons_an_attempt_that_is_being_sent_is_told_so() {
 /// on.
 #[test]
 fn rejected_request_that_may_have_booked_leads_to_its_end() {
-    let server = creating(|before| match before {
+    let (server, home) = creating(|before| match before {
         0..3 => Reply::Close,
         // A key that can be mended.
         3 => Reply::json(401, &json!({"error": "Invalid API key"})),
         _ => Reply::json(422, &json!({"error": "no_table", "message": "no table is left"})),
-    });
-    let home = home(&server);
+    })
+    .beside_home();
     let refused = |arguments: &[&str], exit, code, hint| {
         let error = home.run(arguments).refused(exit, code);
         assert_eq!(error["idempotency_key"], "k", "{error}");
@@ -321,11 +321,11 @@ fn rejected_request_that_may_have_booked_leads_to_its_end() {
 
 #[test]
 fn request_that_is_closed_is_not_abandoned() {
-    let server = creating(|before| match before {
+    let (_server, home) = creating(|before| match before {
         0 => Reply::json(201, &requested_booking("bk_ada")),
         _ => Reply::json(422, &json!({"error": "no_table"})),
-    });
-    let home = home(&server);
+    })
+    .beside_home();
     home.ok(book(&[]));
     home.run(booking(&["--idempotency-key", "other"])).exits(7);
     for (key, hint) in [("k", "bookctl show bk_ada"), ("other", "`bookctl book`")] {

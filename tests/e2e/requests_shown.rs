@@ -1,7 +1,6 @@
 //! What people see of requests and deliveries: in the log of `sandbox serve`, in `requests show`,
 //! in `deliveries`, and in the notes of a listener.
 
-use std::cell::Cell;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
@@ -165,13 +164,9 @@ fn serve_logs_key_reason_and_fault_and_verbose_bodies_too() {
 /// "`GET /sandbox/deliveries` (every attempt with status, latency and next try)" (wire contract)
 #[test]
 fn delivery_is_shown_with_what_was_sent_and_what_app_answered() {
-    let answers = Cell::new(0);
-    let app = Scripted::start(move |_| {
-        answers.set(answers.get() + 1);
-        match answers.get() {
-            1 => Reply::json(500, &json!({"error": "boom"})),
-            _ => Reply::Whole(200, "text/plain", "é".repeat(10_000)),
-        }
+    let app = Scripted::start(move |request| match request.number {
+        0 => Reply::json(500, &json!({"error": "boom"})),
+        _ => Reply::Whole(200, "text/plain", "é".repeat(10_000)),
     });
     let (_served, home) = Served::unlimited_with_home();
     let deliveries = |words: &[&str]| home.run(["sandbox", "deliveries"].iter().chain(words));

@@ -74,8 +74,7 @@ fn change_that_answer_does_not_show_is_looked_up() {
         (with(json!({"party_size": 3})), with(json!({"party_size": 2})), 0),
     ] {
         let case = format!("{modified} {read}");
-        let server = answers(modified, read);
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let (_server, home) = answers(modified, read).beside_home();
         let output = home.run(["modify", "bk_1", "--party", "3", "--json"]);
         assert_eq!(output.code, Some(code), "{case}: {output}");
         if output.stdout.is_empty() {
@@ -91,12 +90,11 @@ fn change_that_answer_does_not_show_is_looked_up() {
 /// a booking.
 #[test]
 fn proxy_404_does_not_prove_that_a_booking_is_gone() {
-    let server = Scripted::start(|request: &Request| match request.path.as_str() {
+    let (_server, home) = Scripted::with_home(|request: &Request| match request.path.as_str() {
         "/v1/bookings" => Reply::json(201, &confirmed()),
         "/v1/availability/search" => Reply::json(200, &slots()),
         _ => Reply::Whole(404, "text/html", "<h1>Not Found</h1>".to_owned()),
     });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
     book(&home, &[]).exits(0);
     let error = home.refuses("show bk_1", 6, "http_404");
     let message = text(&error, "message");
@@ -117,8 +115,7 @@ fn unreadable_booking_response_names_the_setting_to_read_it() {
         json!({"booking": confirmed(), "previous_booking": confirmed()}),
     ] {
         let answer = body.clone();
-        let server = creating(move |_| Reply::json(201, &answer));
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let (_server, home) = creating(move |_| Reply::json(201, &answer)).beside_home();
         let error = book(&home, &["--idempotency-key", "k"]).refused(16, "outcome_unknown");
         assert_eq!(error["body"], body, "{error}");
         let hint = text(&error, "hint");
@@ -149,11 +146,10 @@ fn setting_that_answer_needs_settles_attempt_that_it_left_open() {
 /// "Never 'none' for 'not understood'" (real service, Principles 5)
 #[test]
 fn unreadable_slot_times_are_not_reported_as_no_slot() {
-    let server = Scripted::start(|_| {
+    let (_server, home) = Scripted::with_home(|_| {
         let slot = json!({"availability_id": "a1", "datetime": "half past seven"});
         Reply::json(200, &json!({"venue_id": "ven_1", "slots": [slot]}))
     });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
     let error = book(&home, &[]).refused(15, "unexpected_answer");
     let message = text(&error, "message");
     assert!(message.contains("half past seven"), "{message}");
@@ -173,8 +169,7 @@ fn disconnect_that_returns_the_session_is_no_success() {
         (json!({"error": "session in use"}), 7),
     ] {
         let case = answer.to_string();
-        let server = Scripted::start(move |_| Reply::json(200, &answer));
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let (_server, home) = Scripted::with_home(move |_| Reply::json(200, &answer));
         let output = home.run(["session", "disconnect", "s1", "--yes", "--json"]);
         assert_eq!(output.code, Some(code), "{case}: {output}");
         assert_eq!(output.stderr.contains("session show s1"), code == 7, "{case}");
@@ -187,11 +182,11 @@ fn disconnect_that_returns_the_session_is_no_success() {
 fn unknown_status_exits_16_or_15_with_its_reason() {
     let mut pending = confirmed();
     pending["status"] = json!("pending_review");
-    let server = Scripted::start(move |request: &Request| match request.path.as_str() {
-        "/v1/availability/search" => Reply::json(200, &slots()),
-        _ => Reply::json(200, &pending),
-    });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (_server, home) =
+        Scripted::with_home(move |request: &Request| match request.path.as_str() {
+            "/v1/availability/search" => Reply::json(200, &slots()),
+            _ => Reply::json(200, &pending),
+        });
     let shown = home.run(["show", "bk_1", "--exit-status", "--json"]);
     let watched = home.run(["watch", "bk_1", "--json"]);
     for (output, code) in [(book(&home, &[]), 16), (shown, 15), (watched, 15)] {
@@ -211,11 +206,11 @@ fn key_that_service_knows_for_another_booking_blocks() {
     another["id"] = json!("bk_eve");
     another["customer"] = json!({"name": "Eve Other"});
     another["created_at"] = json!("2020-01-01T00:00:00Z");
-    let server = creating(move |before| match before {
+    let (_server, home) = creating(move |before| match before {
         0 => Reply::json(200, &another),
         _ => Reply::json(201, &confirmed()),
-    });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    })
+    .beside_home();
     book(&home, &["--idempotency-key", "k"]).refused(7, "another_booking");
     book(&home, &[]).refused(16, "outcome_unknown");
     book(&home, &["--idempotency-key", "new"]).exits(0);

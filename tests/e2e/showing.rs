@@ -44,7 +44,7 @@ fn failure_says_whether_trying_again_is_safe_and_only_then_how() {
 fn what_is_printed_to_be_copied_is_quoted_for_a_shell() {
     const ID: &str = "bk_1;reboot $(x) 'y'";
     const QUOTED: &str = "'bk_1;reboot $(x) '\\''y'\\'''";
-    let server = Scripted::start(|request| {
+    let (_server, home) = Scripted::with_home(|request| {
         let path = request.path.as_str();
         if path.starts_with("/v1/sessions") {
             return Reply::json(200, &json!({"id": ID, "state": "pending", "end_user": ID}));
@@ -57,7 +57,6 @@ fn what_is_printed_to_be_copied_is_quoted_for_a_shell() {
             _ => Reply::json(200, &json!({"id": ID, "status": "requires_action"})),
         }
     });
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
     for (call, printed) in [
         (&["show", ID][..], "bookctl bookings QUOTED"),
         (&["show", "x"], "bookctl continue QUOTED -F key=VALUE"),
@@ -87,12 +86,11 @@ fn where_organization_is_not_in_order_hint_says_who_can_mend_it() {
 
 /// A service whose first answer is a rate limit, and which is no sandbox.
 fn limited(seconds: u64) -> Scripted {
-    let answered = std::cell::Cell::new(false);
     Scripted::start(move |request| {
         if request.path.starts_with("/sandbox/") {
             return Reply::json(404, &json!({"error": "not found"}));
         }
-        if answered.replace(true) {
+        if request.earlier > 0 {
             return Reply::json(200, &json!({"id": "bk_1", "status": "confirmed"}));
         }
         Reply::json(
@@ -113,15 +111,13 @@ fn looks(server: &Scripted) -> usize {
 /// (design)
 #[test]
 fn a_person_is_asked_whether_a_rate_limit_is_waited_out() {
-    let server = limited(1);
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (server, home) = limited(1).beside_home();
     let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
     terminal.see("? Rate limited; resets in 1 s. Wait?");
     terminal.type_in("y\r");
     terminal.ends(0).says("confirmed");
 
-    let server = limited(120);
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (server, home) = limited(120).beside_home();
     let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
     terminal.see("? Rate limited; resets in 2 min. Wait?");
     terminal.type_in("n\r");
@@ -134,8 +130,7 @@ fn a_wait_for_a_rate_limit_counts_down_and_ends_with_ctrl_c() {
     for (seen, key, code) in
         [("rate limited; continuing in 1 min 5", Key::CtrlC, 130), ("Esc gives up", Key::Esc, 17)]
     {
-        let server = limited(120);
-        let home = Home::pointing_to(server.base_url(), "sk_live_x");
+        let (server, home) = limited(120).beside_home();
         let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
         terminal.see("Wait?").type_in("y\r").see(seen).press(key);
         terminal.ends(code);
@@ -158,13 +153,11 @@ fn a_wait_for_a_rate_limit_is_said_where_nothing_counts_down() {
 
 #[test]
 fn with_max_wait_nothing_is_asked() {
-    let server = limited(1);
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (server, home) = limited(1).beside_home();
     let ended = Terminal::start(&home, &["show", "bk_1", "--max-wait", "30s"]).ends(0);
     assert!(!ended.raw.contains("Wait?"), "{}", ended.screen);
 
-    let server = limited(1);
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (_server, home) = limited(1).beside_home();
     home.refuses("show bk_1", 9, "rate_limited");
 }
 

@@ -156,8 +156,7 @@ fn two_tables() -> Scripted {
 
 #[test]
 fn of_slots_at_same_time_user_chooses_one() {
-    let server = two_tables();
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (_server, home) = two_tables().beside_home();
     let book = "book ven_1 --at 2031-12-01T19:30:00+00:00 --party 2";
     let first = format!("{book} --name 'Ada Lovelace' --json");
     let first = home.ok(words(&first));

@@ -1,7 +1,5 @@
 //! `watch`: what it prints, and where it ends.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use serde_json::{Value, json};
 
 use crate::harness::{Home, Reply, Scripted, Served, text, words};
@@ -93,12 +91,8 @@ fn a_timeout_ends_it_with_the_state_that_the_booking_then_has() {
 /// what is waited for. (command line, Command tree)
 #[test]
 fn confirmed_booking_is_watched_on_until_status_that_was_named() {
-    let looks = AtomicUsize::new(0);
-    let (_server, home) = Scripted::with_home(move |_| {
-        let status = match looks.fetch_add(1, Ordering::SeqCst) {
-            0 => "confirmed",
-            _ => "cancelled",
-        };
+    let (_server, home) = Scripted::with_home(move |request| {
+        let status = if request.number == 0 { "confirmed" } else { "cancelled" };
         Reply::json(200, &json!({"id": "bk_1", "status": status}))
     });
     let until = ["watch", "bk_1", "--until", "cancelled", "--jq", ".status"];
@@ -123,17 +117,15 @@ fn what_passes_by_itself_is_waited_out_with_note() {
     let booking = |status: &str| Reply::json(200, &json!({"id": "bk_1", "status": status}));
     let off = json!({"error": "off", "error_code": "vendor_disabled"});
     let limited = json!({"error": "rate_limited", "retry_after_seconds": 1});
-    let looks = AtomicUsize::new(0);
-    let (_server, home) =
-        Scripted::with_home(move |_| match looks.fetch_add(1, Ordering::SeqCst) {
-            0..2 => Reply::json(503, &off),
-            // More than the tries of one read.
-            2..8 => Reply::Close,
-            8 => booking("processing"),
-            9 => Reply::json(429, &limited),
-            10 => Reply::Whole(502, "text/html", "<h1>Bad gateway</h1>".to_owned()),
-            _ => booking("confirmed"),
-        });
+    let (_server, home) = Scripted::with_home(move |request| match request.number {
+        0..2 => Reply::json(503, &off),
+        // More than the tries of one read.
+        2..8 => Reply::Close,
+        8 => booking("processing"),
+        9 => Reply::json(429, &limited),
+        10 => Reply::Whole(502, "text/html", "<h1>Bad gateway</h1>".to_owned()),
+        _ => booking("confirmed"),
+    });
     let output = home.ok(["watch", "bk_1", "--jq", ".status"]);
     assert_eq!(output.stdout, "processing\nconfirmed\n");
     let noted = output.stderr.matches("booking bk_1 is read again").count();
@@ -157,12 +149,10 @@ fn trouble_that_outlasts_the_time_of_a_watch_is_its_result() {
     // Neither a read that the end of the time cuts off nor one that fails takes anything away from
     // what was read before.
     for later in [|| Reply::Silence, || Reply::json(500, &json!({}))] {
-        let looks = AtomicUsize::new(0);
-        let (_server, home) =
-            Scripted::with_home(move |_| match looks.fetch_add(1, Ordering::SeqCst) {
-                0 => Reply::json(200, &json!({"id": "bk_1", "status": "processing"})),
-                _ => later(),
-            });
+        let (_server, home) = Scripted::with_home(move |request| match request.number {
+            0 => Reply::json(200, &json!({"id": "bk_1", "status": "processing"})),
+            _ => later(),
+        });
         home.run(["watch", "bk_1", "--timeout", SHORT]).exits(8);
     }
 }
@@ -170,11 +160,10 @@ fn trouble_that_outlasts_the_time_of_a_watch_is_its_result() {
 /// The rule of `watch` holds for `book --wait` as well.
 #[test]
 fn a_booking_that_is_waited_for_is_read_again_after_trouble() {
-    let reads = AtomicUsize::new(0);
     let (_server, home) = Scripted::with_home(move |request| {
         let (code, status) = match request.method.as_str() {
             "POST" => (201, "processing"),
-            _ if reads.fetch_add(1, Ordering::SeqCst) < 9 => {
+            _ if request.earlier < 9 => {
                 return Reply::json(503, &json!({"error": "deploy"}));
             }
             _ => (200, "confirmed"),

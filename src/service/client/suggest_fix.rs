@@ -23,14 +23,8 @@ pub(crate) fn suggest_fix(refusal: &Refusal, call: &Call) -> Option<String> {
     let flag = |name: &str| flag_of(&draft, draft.own_name(name).unwrap_or(name));
     let (mut sent, unsent): (Vec<Field>, Vec<Field>) =
         named(wording).into_iter().partition(|it| is_sent(&it.name));
-    if let Some((flag_of_it, it)) = unsent.iter().find_map(|it| Some((flag(&it.name)?, it))) {
-        // Any of several may do, all of which it then names.
-        let words = it.why.split(|c: char| !c.is_alphanumeric() && !"_.".contains(c));
-        let mut flags: Vec<String> = words.filter(|it| !is_sent(it)).filter_map(flag).collect();
-        if !flags.contains(&flag_of_it) {
-            flags = vec![flag_of_it];
-        }
-        return Some(format!("add {}, which the service requires", flags.join(" or ")));
+    if let Some(flag) = unsent.iter().find_map(|it| flag(&it.name)) {
+        return Some(format!("add {flag}, which the service asks for"));
     }
     let flags = sent.iter().map(|it| flag(&it.name)).collect::<Option<Vec<String>>>();
     let flags = flags.filter(|flags| unsent.is_empty() && !flags.is_empty());
@@ -87,11 +81,12 @@ mod tests {
     use reqwest::header::HeaderMap;
     use serde_json::{Value, json};
 
-    fn hint(kind: WriteKind, sent: Value, body: Value) -> Option<String> {
-        let mapping = Mapping { profile: Some("acme".to_owned()), ..Mapping::default() };
+    fn hint(mapping: Mapping, kind: WriteKind, sent: &Value, body: Value) -> String {
+        let mapping = Mapping { profile: Some("acme".to_owned()), ..mapping };
         let requested = sent.as_object().cloned().unwrap();
         let call = Call::written(&mapping, kind, "/v1/x", requested).unwrap();
-        suggest_fix(&Refusal::new(400, &HeaderMap::new(), body.into()), &call)
+        let refusal = Refusal::new(400, &HeaderMap::new(), body.into());
+        suggest_fix(&refusal, &call).unwrap_or_default()
     }
 
     #[test]
@@ -106,11 +101,15 @@ mod tests {
         let session = json!({"provider": "provider_b", "phone": "1"});
         let payment = json!({"psp_response": {}});
         let (change, emptied) = (json!({"party_size": 2}), json!({"seating_preference": null}));
-        let why = "send at least one of datetime, party_size and seating_preference";
-        let any = json!({"error": "no", "fields": {"datetime": why}});
-        let own = json!({"error": "no", "fields": {"seating_preference": "must be a text"}});
+        let any = json!({"error": "no", "fields": {"datetime": "or another one is needed"}});
+        let both = json!({"error": "x", "errors": [{"field": "party_size", "message": "unknown"}, {"field": "covers", "message": "is required"}]});
+        let moved = json!({"party_size": 3, "datetime": "x"});
+        let seconds = json!({"error": "x", "field": "datetime", "detail": "expected unix seconds"});
         let says = |error: &str| json!({"error": error});
-        use WriteKind::{Cancel, Connect, Create, Modify, Otp, Payment, Search, Slots};
+        let set = |setting: &str| format!("bookctl profile set acme {setting}");
+        let no_null = " | with_entries(select(.value != null))'";
+        let as_seconds = "(.datetime | if type == \"string\" then fromdateiso8601 else . end)}";
+        use WriteKind::{Cancel, Connect, Create, Modify, Otp, Payment, Search, Slots, Verify};
         #[rustfmt::skip]
         let cases = [
             (Slots, &slots, missing("channel"), learn),
@@ -120,21 +119,33 @@ mod tests {
             (Modify, &slots, is_many, "check the value of --party"),
             (Create, &create, is_over, "check the value of --at"),
             (Create, &create, missing("customer.mobile"), "add the field: -F 'customer[mobile]=VALUE'"),
-            (Create, &create, missing("customer.phone"), "add --phone, which the service requires"),
-            (Cancel, &none, missing("reason"), "add --reason, which the service requires"),
-            (Otp, &otp, missing("pin"), "bookctl profile set acme dialect.otp_field=pin"),
+            (Create, &create, missing("customer.phone"), "add --phone, which the service asks for"),
+            (Cancel, &none, missing("reason"), "add --reason, which the service asks for"),
+            (Otp, &otp, missing("pin"), &set("dialect.otp_field=pin")),
+            (Otp, &otp, says("answer.value is required"), &set("dialect.otp_field=answer.value")),
+            (Otp, &none, json!({"error": "x", "missing": ["a", "b"]}), &set("'write.otp=. * {a: <?>} * {b: <?>}'")),
+            (Verify, &json!({"code": "1"}), missing("pin"), &set("dialect.session_code_field=pin")),
+            (Connect, &none, missing("mobile"), &set("dialect.session_phone_field=mobile")),
+            (Cancel, &none, missing("why"), &set("dialect.cancel_reason_field=why")),
+            (Modify, &change, missing("covers"), &set("dialect.modify_party_size_field=covers")),
+            (Modify, &change, says("unknown field party_size"), &set("dialect.modify_party_size_field=NAME")),
+            (Modify, &moved, both, &set(&format!("'write.modify=del(.party_size) * {{covers: .party_size}}{no_null}"))),
+            (Modify, &json!({"datetime": "x"}), seconds.clone(), &set(&format!("'write.modify=. * {{datetime: {as_seconds}{no_null}"))),
             (Connect, &session, says("provider must be beta"), "check the value of --provider"),
             (Slots, &slots, says("the datetime is in the past"), ""),
             (Slots, &slots, says("no"), ""),
-            (Otp, &otp, missing("action"), "bookctl profile set acme 'write.otp=. * {action: <?>}'"),
+            (Otp, &otp, missing("action"), &set("'write.otp=. * {action: <?>}'")),
             (Payment, &payment, says("psp_response: approval_code is required"), ""),
             (Modify, &change, missing("new_datetime"), "add the field: -F new_datetime=VALUE"),
-            (Modify, &emptied, any, "add --at or --party or --seating, which the service requires"),
-            (Modify, &emptied, own, "add --seating, which the service requires"),
+            (Modify, &emptied, any, "add --at, which the service asks for"),
         ];
         for (kind, sent, body, expected) in cases {
-            let hint = hint(kind, sent.clone(), body.clone());
-            assert_eq!(hint.unwrap_or_default(), expected, "{body}");
+            assert_eq!(hint(Mapping::default(), kind, sent, body.clone()), expected, "{body}");
         }
+        // What the profile renames stays in an expression.
+        let mut mapping = Mapping::default();
+        mapping.set("dialect.modify_party_size_field", "covers").unwrap();
+        let stored = hint(mapping, Modify, &json!({"datetime": "x"}), seconds);
+        assert!(stored.contains("* {covers: .party_size}"), "{stored}");
     }
 }

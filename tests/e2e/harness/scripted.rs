@@ -20,6 +20,9 @@ pub(crate) struct Request {
     pub(crate) path: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: String,
+    /// How many requests came before, and how many of its method and path.
+    pub(crate) number: usize,
+    pub(crate) earlier: usize,
 }
 
 impl Request {
@@ -158,12 +161,13 @@ fn serve(
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     let message = Message::read(&mut BufReader::new(&stream))?;
     let mut start = message.start.split(' ').map(str::to_owned);
-    let request = Request {
-        method: start.next().unwrap_or_default(),
-        path: start.next().unwrap_or_default(),
-        headers: message.headers,
-        body: String::from_utf8(message.body).unwrap(),
+    let (method, path) = (start.next().unwrap_or_default(), start.next().unwrap_or_default());
+    let (headers, body) = (message.headers, String::from_utf8(message.body).unwrap());
+    let (number, earlier) = {
+        let seen = seen.lock().unwrap();
+        (seen.len(), seen.iter().filter(|it| it.is(&method, &path)).count())
     };
+    let request = Request { method, path, headers, body, number, earlier };
     let reply = script(&request);
     seen.lock().unwrap().push(request);
     if let Reply::Silence = reply {

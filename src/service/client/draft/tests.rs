@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::WriteKind::{Cancel, Connect, Modify, Otp, Search, Slots, Verify};
+use super::WriteKind::{Search, Slots};
 use super::*;
 use crate::service::client::named_fields::named;
 
@@ -110,61 +110,5 @@ fn what_only_a_person_knows_stands_as_a_hole() {
     ] {
         let requested = found(Search, &[refused]);
         assert_eq!(holes(&requested), ". * {page_size: <?>}");
-    }
-}
-
-#[test]
-fn a_refused_write_comes_with_the_complete_command() {
-    let command = |mapping: &Mapping, kind, requested: Value, refused: &Value| {
-        let mut draft = Draft::new(mapping, kind, |name| requested.get(name).is_some());
-        draft.take(named(refused));
-        draft.command().unwrap()
-    };
-    let mut mapping = Mapping::default();
-    mapping.set("dialect.modify_party_size_field", "covers").unwrap();
-    let seconds = json!({"error": "x", "field": "datetime", "detail": "expected unix seconds"});
-    let stored = command(&mapping, Modify, json!({"datetime": "x"}), &seconds);
-    assert!(stored.contains("* {covers: .party_size}"), "{stored}");
-    let required = |name: &str| json!({"error": format!("{name} is required")});
-    let both = json!({"error": "x", "errors": [{"field": "party_size", "message": "unknown"}, {"field": "covers", "message": "is required"}]});
-    for (kind, requested, refused, expected) in [
-        (Otp, json!({"otp": "1"}), required("answer.value"), "dialect.otp_field=answer.value"),
-        (Verify, json!({"code": "1"}), required("pin"), "dialect.session_code_field=pin"),
-        (Connect, json!({}), required("mobile"), "dialect.session_phone_field=mobile"),
-        (Cancel, json!({}), required("why"), "dialect.cancel_reason_field=why"),
-        (
-            Modify,
-            json!({"party_size": 3}),
-            required("covers"),
-            "dialect.modify_party_size_field=covers",
-        ),
-        (
-            Modify,
-            json!({"party_size": 3, "datetime": "x"}),
-            both,
-            "'write.modify=del(.party_size) * {covers: .party_size} | with_entries(select(.value != null))'",
-        ),
-        (
-            Modify,
-            json!({"party_size": 3}),
-            json!({"error": "unknown field party_size"}),
-            "dialect.modify_party_size_field=NAME",
-        ),
-        (
-            Otp,
-            json!({}),
-            json!({"error": "x", "missing": ["a", "b"]}),
-            "'write.otp=. * {a: <?>} * {b: <?>}'",
-        ),
-        (
-            Modify,
-            json!({"datetime": "x"}),
-            seconds,
-            "'write.modify=. * {datetime: (.datetime | if type == \"string\" then fromdateiso8601 else . end)} | with_entries(select(.value != null))'",
-        ),
-    ] {
-        let mapping = Mapping { profile: Some("acme".to_owned()), ..Mapping::default() };
-        let found = command(&mapping, kind, requested, &refused);
-        assert_eq!(found, format!("bookctl profile set acme {expected}"), "{refused}");
     }
 }
