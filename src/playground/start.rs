@@ -1,5 +1,6 @@
 //! A sandbox that is about to be served, by `serve` or by `run`.
 
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -189,7 +190,7 @@ impl Log {
             lines.push_str(&Output::log_line(self.style, &below, &wording));
         }
         if self.bodies {
-            let exchange = exchange.document();
+            let exchange = exchange.document(&HashMap::new());
             self.add_body(&mut lines, "  >", &exchange.request.body);
             self.add_body(&mut lines, "  <", &exchange.response.body);
         }

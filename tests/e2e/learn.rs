@@ -88,8 +88,8 @@ fn what_searches_ask_for_is_learned_from_their_refusals() {
             "reservations",
             "[profiles.foreign.dialect]\nauth_header = \"X-Book-Key\"\n",
             &[
-                "write.slots = del(.venue_id, .datetime, .party_size) * {restaurant: {venue_id: .venue_id}} * {on: .datetime[:10]} * {from: .datetime[11:16]} * {table: {covers: .party_size}}",
                 "local_times = true",
+                "write.slots = del(.venue_id, .datetime, .party_size) * {restaurant: {venue_id: .venue_id}} * {on: .datetime[:10]} * {from: .datetime[11:16]} * {table: {covers: .party_size}}",
             ],
         ),
     ] {

@@ -113,7 +113,7 @@ pub(super) fn requests(service: &Arc<SandboxService>, request: &Request) -> Resu
     let names = service.store.look(|tx| tx.organization_names())?;
     let filter = Filter::read(request.organization.clone(), |name| request.query(name))?;
     let stored = service.exchanges.as_ref().map(|it| it.list(&filter));
-    let requests: Vec<_> = stored.iter().flatten().map(|it| it.document().named(&names)).collect();
+    let requests: Vec<_> = stored.iter().flatten().map(|it| it.document(&names)).collect();
     let document = json!({"requests": requests, "kept": stored.is_some()});
     Ok(Reply::ok(&document).into_response())
 }
@@ -128,7 +128,7 @@ pub(super) fn request(service: &Arc<SandboxService>, request: &Request) -> Resul
     let names = service.store.look(|tx| tx.organization_names())?;
     let own = Own::from_service(service);
     let curl = found.curl(|host| own.is_host(host));
-    let mut document = found.document().named(&names);
+    let mut document = found.document(&names);
     document.curl = curl;
     Ok(Reply::ok(&document).into_response())
 }

@@ -338,7 +338,8 @@ impl Exchange {
         (!wording.is_empty()).then(|| wording.join(" "))
     }
 
-    pub(crate) fn document(&self) -> ExchangeDocument {
+    /// `names` are those of organizations.
+    pub(crate) fn document(&self, names: &HashMap<String, String>) -> ExchangeDocument {
         let secrets = self.secrets();
         let idempotency_key = self.request.header("idempotency-key");
         ExchangeDocument {
@@ -350,7 +351,7 @@ impl Exchange {
             query: self.query().map(|it| secrets.hide(it)),
             status: self.status,
             organization: self.organization.clone(),
-            organization_name: None,
+            organization_name: self.organization.as_ref().and_then(|it| names.get(it).cloned()),
             key: self.masked_key(),
             idempotency_key: idempotency_key.map(|it| secrets.hide(it)),
             booking_id: self.booking(),
@@ -362,14 +363,6 @@ impl Exchange {
             notes: self.notes(),
             fault: self.fault_kind(),
         }
-    }
-}
-
-impl ExchangeDocument {
-    /// With the name of its organization.
-    pub(in super::super) fn named(self, names: &HashMap<String, String>) -> Self {
-        let name = self.organization.as_ref().and_then(|it| names.get(it).cloned());
-        Self { organization_name: name, ..self }
     }
 }
 

@@ -1,5 +1,6 @@
 //! HAR 1.2 files, which browsers and proxies open: http://www.softwareishard.com/blog/har-12-spec/
 
+use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -102,7 +103,7 @@ fn end(pages: &[Value]) -> String {
 impl Exchange {
     /// An entry of a HAR file. Its times are real ones, not the sandbox's.
     fn har_entry(&self, origin: &str) -> Value {
-        let document = self.document();
+        let document = self.document(&HashMap::new());
         let came = Timestamp::try_from(self.came).unwrap_or_default();
         let wait = document.duration_ms;
         let (request, response) = (document.har_request(origin), document.har_response());
