@@ -121,6 +121,22 @@ fn answer_that_service_limits_is_waited_out() {
     }
 }
 
+/// The service did nothing with an answer that it limited.
+#[cfg(unix)]
+#[test]
+fn interrupt_while_a_limited_answer_waits_leaves_nothing_unknown() {
+    use crate::harness::{Key, Terminal};
+    let limited = || Reply::json(429, &json!({"error": "slow down", "retry_after_seconds": 90}));
+    let server = paused(9, limited, 10);
+    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let answer = words("continue bk_1 --otp 123456 --max-wait 2m");
+    let mut terminal = Terminal::start(&home, &answer);
+    terminal.see("rate limited; continuing in").press(Key::CtrlC);
+    let screen = terminal.ends(130).screen;
+    assert!(!screen.contains("unknown"), "{screen}");
+    assert_eq!(answers(&server), 1);
+}
+
 /// Only the service's own document proves that the answer was not looked at. A gateway's page may
 /// come after the gateway sent the answer on.
 #[test]

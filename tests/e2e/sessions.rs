@@ -28,6 +28,7 @@ fn a_script_connects_in_two_steps() {
     let home = Home::new();
     let session = connect(&home, "user_7", PHONE).exits(0).json();
     holds!(session, {"state": "pending", "provider": "provider_b"});
+    assert_eq!(home.list("limits")[0]["endpoint"], "POST /v1/sessions");
     let id = text(&session, "id");
     let message = &home.list("sandbox inbox")[0];
     holds!(message, {"session_id": id, "to": PHONE});

@@ -140,3 +140,38 @@ impl Api {
         Ok((sent, in_doubt))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderMap;
+    use serde_json::json;
+
+    use super::*;
+    use crate::service::client::refusal::Refusal;
+
+    #[test]
+    fn verdict_says_what_a_failure_proves() {
+        let refused = |status| {
+            Failure::Refused(Box::new(Refusal::new(
+                status,
+                &HeaderMap::new(),
+                json!({"error": "no"}).into(),
+            )))
+        };
+        let call = Call::post("/v1/bookings/bk_1/cancel", json!({}));
+        let judge = |failure| match Verdict::judge(&call, Err(failure)) {
+            Verdict::Done(_) => "done",
+            Verdict::Rejected(_) => "rejected",
+            Verdict::NothingSent(_) => "nothing sent",
+            Verdict::Unknown(_) => "unknown",
+        };
+        for (failure, verdict) in [
+            (Failure::NotSent("a header is wrong".to_owned()), "nothing sent"),
+            (refused(422), "rejected"),
+            (refused(500), "unknown"),
+            (Failure::NoAnswer("reset".to_owned()), "unknown"),
+        ] {
+            assert_eq!(judge(failure), verdict);
+        }
+    }
+}
