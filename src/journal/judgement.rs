@@ -65,6 +65,12 @@ pub(crate) fn existed_before(is_older: bool, in_doubt: bool, earlier: Earlier) -
     is_older && !in_doubt && earlier != Earlier::MayHaveBooked
 }
 
+/// Whether the booking that answers a try may have been modified since it was made: only one that
+/// an earlier try may have made.
+pub(crate) fn may_be_modified(key: KeyOrigin, in_doubt: bool, earlier: Earlier) -> bool {
+    in_doubt || earlier != Earlier::Nothing || !matches!(key, KeyOrigin::Generated { .. })
+}
+
 /// Judges a booking that answered a booking request. What an earlier run was answered with is the
 /// requested one. One that is older than the attempt counts only if others may have sent the key.
 pub(crate) fn judge(
@@ -161,6 +167,8 @@ mod tests {
             (false, true, true, GENERATED, false, Nothing, NoProof),
             (false, true, true, ROW, false, Nothing, NoProof),
         ] {
+            let is_first = key == GENERATED && !in_doubt && earlier == Nothing;
+            assert_eq!(may_be_modified(key, in_doubt, earlier), !is_first);
             let mut displayed = ShownBooking { agrees, is_known: false, is_older, is_200 };
             let judged = judge(displayed, key, in_doubt, earlier);
             assert_eq!(judged, verdict, "{displayed:?} {key:?} {in_doubt} {earlier:?}");

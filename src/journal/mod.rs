@@ -40,7 +40,8 @@ pub(crate) use completion_index::{CompletionIndex, IndexedRow};
 pub(crate) use copy::{Copied, copy};
 pub(crate) use guests::Forgotten;
 pub(crate) use judgement::{
-    Conclusion, KeyOrigin, ShownBooking, TryResult, conclusion, existed_before, judge, outcome_of,
+    Conclusion, KeyOrigin, ShownBooking, TryResult, conclusion, existed_before, judge,
+    may_be_modified, outcome_of,
 };
 pub(crate) use limits::{RateLimitWindow, ServiceClock};
 pub(crate) use protocol::Attempt;

@@ -18,7 +18,8 @@ use crate::booking::verdict::{certain, compared, is_booking, of_create, of_known
 use crate::journal::recent::RecentList;
 use crate::journal::{
     Attempt, BeginOutcome, Conclusion, Earlier, Intent, KeyOrigin, RateLimitWindow, RunEnd, RunId,
-    ServiceClock, ShownBooking, State, TryResult, conclusion, existed_before, judge, outcome_of,
+    ServiceClock, ShownBooking, State, TryResult, conclusion, existed_before, judge,
+    may_be_modified, outcome_of,
 };
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -344,15 +345,13 @@ impl BookingSender<'_> {
             None => booking,
         };
         let id = booking.id();
-        // Only what an earlier try may have made can have been modified.
-        let may_be_modified = run.in_doubt
-            || run.earlier != Earlier::Nothing
-            || !matches!(self.origin, KeyOrigin::Generated { .. });
         let is_first = run.earlier != Earlier::Booked;
         let found = compared(self.records, &wish, &booking, is_first);
         let created = booking.created().and_then(|it| it.instant);
         let is_younger = created.is_some_and(|created| created > self.began());
-        let verdict = of_create(&booking, &found, may_be_modified && !is_younger);
+        let may_be_modified =
+            !is_younger && may_be_modified(self.origin, run.in_doubt, run.earlier);
+        let verdict = of_create(&booking, &found, may_be_modified);
         let displayed = ShownBooking {
             agrees: verdict.refusal.is_none(),
             is_known: known == Some(id) && !verdict.is_another,
