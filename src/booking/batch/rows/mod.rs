@@ -35,7 +35,7 @@ const FIELDS: [Field; 12] = [
     ("end_user", "text", Value::is_string),
     ("webhook_url", "text", Value::is_string),
     ("payment_collection", VENDOR_PAYMENT, |it| it == VENDOR_PAYMENT),
-    (OWN_KEY, "1 to 255 ASCII characters without spaces", is_own_key),
+    (OWN_KEY, "1 to 255 ASCII characters without spaces", |it| it.as_str().is_some_and(is_key)),
 ];
 const REQUIRED: [&str; 4] = ["venue_id", "datetime", "party_size", "customer.name"];
 const OWN_KEY: &str = "idempotency_key";
@@ -92,7 +92,8 @@ pub(crate) fn read_rows(name: &str, text: &str, ignored: &[String]) -> Result<Ve
             let what = "the batch is a JSON array, not JSON lines; nothing was sent";
             return Err(Error::usage(what).hint("write one object a line: jq -c '.[]' FILE"));
         }
-        json_lines(text)
+        let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+        lines.map(|(line, text)| (line, json_row(text))).collect()
     } else {
         csv_lines(text, ignored)?
     };
@@ -117,11 +118,6 @@ pub(crate) fn read_rows(name: &str, text: &str, ignored: &[String]) -> Result<Ve
 
 /// The rows as they were read, with their lines, counted from 1.
 type Lines = Vec<(usize, Result<Cells, Mistake>)>;
-
-fn json_lines(text: &str) -> Lines {
-    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-    lines.map(|(line, text)| (line, json_row(text))).collect()
-}
 
 /// The members of a JSON object, also those that stand in it twice.
 struct Members(Vec<(String, Box<RawValue>)>);
@@ -149,31 +145,31 @@ impl<'de> Deserialize<'de> for Members {
 }
 
 fn json_row(text: &str) -> Result<Cells, Mistake> {
-    let wrong = |field: &str, error: serde_json::Error| mistake(field, in_a_line(&error));
-    let row: Members = serde_json::from_str(text).map_err(|error| wrong("", error))?;
-    let mut cells = Vec::new();
+    let row: Members = serde_json::from_str(text).map_err(|it| mistake("", in_a_line(&it)))?;
+    let mut members = Vec::new();
     for (name, raw) in row.0 {
         if name != "customer" {
-            let value = serde_json::from_str(raw.get()).map_err(|error| wrong(&name, error))?;
-            cells.push((name, value));
+            members.push((name, raw));
             continue;
         }
-        let guest: Members =
-            serde_json::from_str(raw.get()).map_err(|_| mistake(&name, NO_OBJECT.to_owned()))?;
-        for (name, raw) in guest.0 {
-            let name = format!("customer.{name}");
-            let value = serde_json::from_str(raw.get()).map_err(|error| wrong(&name, error))?;
-            cells.push((name, value));
-        }
+        let no_object = |_| mistake(&name, "customer must be an object".to_owned());
+        let guest: Members = serde_json::from_str(raw.get()).map_err(no_object)?;
+        members.extend(guest.0.into_iter().map(|(name, raw)| (format!("customer.{name}"), raw)));
     }
-    Ok(cells)
+    let read = members.into_iter().map(|(name, raw)| {
+        let value = serde_json::from_str(raw.get());
+        let value = value.map_err(|error| mistake(&name, in_a_line(&error)))?;
+        Ok((name, value))
+    });
+    read.collect()
 }
 
-const NO_OBJECT: &str = "customer must be an object";
-
 /// The parser counts the lines of what it is given, which is one.
-fn in_a_line(why: &impl fmt::Display) -> String {
-    why.to_string().replace(" at line 1 column ", " at column ")
+fn in_a_line(why: &serde_json::Error) -> String {
+    match why.is_data() {
+        true => "it is not a JSON object".to_owned(),
+        false => format!("it is not valid JSON at column {}", why.column()),
+    }
 }
 
 /// The cells without those that are ignored. One whose name is not known, or stands there twice, is
@@ -201,7 +197,7 @@ fn named(mut cells: Cells, ignored: &[String], noun: &str) -> Result<Cells, Mist
 /// ends. Rows without any value are left out, as blank lines are. A value has no line break: one
 /// that seems to have is a quote that is not closed, and would swallow the rows after it.
 fn csv_lines(text: &str, ignored: &[String]) -> Result<Lines> {
-    let mut text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let mut text = text.replace("\r\n", "\n").replace('\r', "\n") + "\n";
     // Excel writes the separator into a line of its own.
     let named = text.strip_prefix("sep=").and_then(|it| it.bytes().next());
     if named.is_some() {
@@ -212,7 +208,6 @@ fn csv_lines(text: &str, ignored: &[String]) -> Result<Lines> {
     let most = || SEPARATORS.into_iter().max_by_key(count).unwrap_or(b',');
     let separator = named.unwrap_or_else(most);
     let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::All)
         .delimiter(separator)
         .has_headers(false)
         .flexible(true)
@@ -222,12 +217,13 @@ fn csv_lines(text: &str, ignored: &[String]) -> Result<Lines> {
     let mut rows = Vec::new();
     for (record, (line, _)) in reader.records().zip(&mut lines) {
         let broken = |message: String| Err(mistake("", message));
-        let record = record.map_err(|error| report(&[mistake("", error.to_string())]))?;
+        let mut record = record.map_err(|error| report(&[mistake("", error.to_string())]))?;
         if record.iter().any(|cell| cell.contains('\n')) {
             let why = "a quote is not closed, or a value has a line break";
             rows.push((line, broken(why.to_owned())));
             break;
         }
+        record.trim();
         let Some(columns) = &columns else {
             let header: Vec<String> = record.iter().map(str::to_ascii_lowercase).collect();
             let cells = header.iter().filter(|it| !it.is_empty());
@@ -314,10 +310,6 @@ fn is_id(value: &Value) -> bool {
 
 fn is_party(value: &Value) -> bool {
     (1..=u32::MAX.into()).contains(&value.as_u64().unwrap_or(0))
-}
-
-fn is_own_key(value: &Value) -> bool {
-    value.as_str().is_some_and(is_key)
 }
 
 /// A spreadsheet writes a phone number as `4.47911E+11`: its last digits are lost.
