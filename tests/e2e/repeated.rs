@@ -218,7 +218,8 @@ fn script_is_warned_of_same_guest_also_with_quiet() {
     let home = Home::new();
     let first = home.booked("ven_confirms", &[], 0);
     let warning = format!("this guest already has a booking at this venue that day: {first}");
-    home.ok(usual("ven_confirms", &["-q", "--at", "tomorrow 21:00"])).says(&warning);
+    let more = ["-q", "--at", "tomorrow 21:00", "--name", "LOVELACE, Ada"];
+    home.ok(usual("ven_confirms", &more)).says(&warning);
     assert_eq!(made(&home), 2);
     home.booked("ven_provider_fails", &[], 11);
     let cancelled = home.booked("ven_modify_refused", &[], 0);

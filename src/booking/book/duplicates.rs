@@ -17,7 +17,6 @@ use crate::json::plain;
 use crate::outcome::Result;
 use crate::service::client::BookingRequest;
 use crate::service::documents::booking::Booking;
-use crate::service::documents::text_fold::fold;
 use crate::service::documents::wish::Wish;
 use crate::service::time::document_time::{DocumentTime, is_same_time, time_text};
 
@@ -129,10 +128,11 @@ impl Booked {
                 && live.is_for_guest_of(wish)
                 && !is_own(live)
         })?;
-        let (known, own) = (other.fill_in(&other.booking), wish.guest().unwrap_or_default());
+        let known = other.fill_in(&other.booking);
         let name = known.guest().unwrap_or_default();
         let text = |field: &str| known.value().get(field);
-        let is_same_name = fold(&own).split_whitespace().eq(fold(&name).split_whitespace());
+        let is_same = |it: Wish| it.guest_mark("name") == wish.guest_mark("name");
+        let is_same_name = is_same(Wish::from_request(known.value())) || is_same(other.wish());
         let what = match other.booking.status().has_not_ended() {
             true if !is_same_name => {
                 "a guest with the same phone number or email already has a booking at this venue that day"
