@@ -145,11 +145,14 @@ fn chosen_scalar_shown_otherwise_is_a_loud_warning() {
 fn row_that_is_booked_by_a_later_start_says_how_it_differs() {
     let (_server, home) = served(move |request| {
         let contact = json!({"customer": {"name": "Ada Lovelace", "email": "eve@x.example"}});
-        if request.number < 3 { Reply::Close } else { Reply::json(201, &booking(&contact)) }
+        let made = json!({"data": booking(&contact)});
+        if request.number < 3 { Reply::Close } else { Reply::json(201, &made) }
     });
-    let says =
-        |exit| home.feed(BATCH, &row()).exits(exit).stderr.contains("email is eve@x.example");
-    assert_eq!([says(18), says(0), says(0)], [false, true, false]);
+    let starts = [18, 0, 0].map(|exit| home.feed(BATCH, &row()).exits(exit));
+    let says = starts.each_ref().map(|it| it.stderr.contains("email is eve@x.example"));
+    assert_eq!(says, [false, true, false]);
+    // The service's own document, each time.
+    assert_eq!(starts[1].stdout, starts[2].stdout);
 }
 
 #[test]

@@ -152,6 +152,7 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
         equal_rows: args.equal_rows,
         again: again(&api.facts, &args),
         batch: &batch,
+        record: &record,
         replaced,
         misread: Cell::default(),
     };

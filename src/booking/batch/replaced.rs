@@ -128,13 +128,12 @@ impl Replaced {
         for (_, attempt) in &self.attempts {
             let Some(id) = &attempt.booking_id else { continue };
             let stored = records.journal()?.load_booking(id)?;
-            if corrected.contains(attempt.idempotency_key.as_str())
-                || !stored.is_some_and(|it| it.booking.may_stand())
-            {
+            let is_corrected = corrected.contains(attempt.idempotency_key.as_str());
+            let Some(stored) = stored.filter(|it| !is_corrected && it.booking.may_stand()) else {
                 continue;
-            }
-            let wish = attempt.wish();
-            let (venue, time) = (wish.venue(), wish.time_text().unwrap_or_default());
+            };
+            let now = Wish::from_request(stored.fill_in(&stored.booking).value());
+            let (venue, time) = (stored.venue(), now.time_text().unwrap_or_default());
             let cancel = shell::command("cancel", id, "");
             ui.out.warn(&format!(
                 "no row is left for booking {id} ({venue}, {time}), which stands; to cancel it: {cancel}"

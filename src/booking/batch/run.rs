@@ -20,7 +20,7 @@ use crate::booking::verdict::{self, Verdict};
 use crate::booking::{finish, watch::wait};
 use crate::journal::recent::RecentSlot;
 use crate::journal::{
-    Attempt, Claim, KeptBooking, KeyOrigin, LONGEST_LEASE, RowLine, State, abandoned,
+    Attempt, BatchRecord, Claim, KeptBooking, KeyOrigin, LONGEST_LEASE, RowLine, State, abandoned,
 };
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -46,6 +46,8 @@ pub(crate) struct BatchRun<'a> {
     pub(crate) again: String,
     /// The batch in the journal: its name, or the path of its file.
     pub(crate) batch: &'a str,
+    /// What the journal has of it.
+    pub(crate) record: &'a BatchRecord,
     pub(crate) replaced: Replaced,
     pub(crate) misread: Cell<Misread>,
 }
@@ -89,7 +91,7 @@ impl BatchRun<'_> {
             let (key, outcome) = self.book(keyed).await;
             self.release(keyed);
             done += 1;
-            let line = row_line(key, &outcome);
+            let line = self.printed(keyed, &outcome).unwrap_or_else(|| row_line(key, &outcome));
             let exit = line.exit;
             if exit != Exit::Done {
                 let error = outcome.as_ref().err();
@@ -248,6 +250,16 @@ impl BatchRun<'_> {
             // If it cannot be released, its time ends.
             let _ = self.records.journal().and_then(|it| it.release(&keyed.key(0)));
         }
+    }
+
+    /// The line of an earlier start, whose booking is as it was: the journal's document of it is in
+    /// the contract's shape, and not the service's own.
+    fn printed(&self, keyed: &KeyedRow, outcome: &Result<Booking>) -> Option<RowLine> {
+        let (line, now) = (self.record.rows.get(&keyed.first)?.clone()?, outcome.as_ref().ok()?);
+        let then = self.api.facts.mapping().booking(line.booking.clone()?, true).ok()?.item;
+        let state =
+            |it: &Booking| (it.id().to_owned(), it.status(), it.time.clone(), it.party.clone());
+        (line.error.is_none() && state(&then) == state(now)).then_some(line)
     }
 
     /// What a row ends with, under which of its keys.
