@@ -296,7 +296,21 @@ fn unwrap_error(cause: anyhow::Error) -> Result<Error, anyhow::Error> {
 pub(crate) fn reason(error: &(dyn std::error::Error + 'static)) -> String {
     let text = anyhow::Chain::new(error).last().unwrap_or(error).to_string();
     match text.split_once(" (os error") {
-        Some((reason, _)) => reason.trim_end_matches('.').to_lowercase(),
+        Some((text, _)) => {
+            // What stands before may be a path.
+            let (what, why) = text.split_at(text.rfind(": ").unwrap_or(0));
+            format!("{what}{}", why.trim_end_matches('.').to_lowercase())
+        }
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn reason_keeps_the_letters_of_a_path() {
+        let error =
+            super::io::Error::other("its lock /H cannot be used: Is a directory (os error 21)");
+        assert_eq!(super::reason(&error), "its lock /H cannot be used: is a directory");
     }
 }
