@@ -28,6 +28,7 @@ pub(super) fn phone_agreement(wanted: &str, text: &str) -> Agreement {
         (!text.contains(MASKS)).then(|| digits[from..].to_owned())
     };
     match last(wanted).zip(last(text)) {
+        None if wanted == text => Agreement::Same,
         None => Agreement::NotShown,
         Some((wanted, own)) if wanted == own => Agreement::Same,
         Some(_) => Agreement::Differs(text.to_owned()),
@@ -109,5 +110,6 @@ mod tests {
             assert_eq!(found == Agreement::Same, is_same, "{wanted} {name}");
         }
         assert_eq!(email_agreement("a***@x.example", "ada@x.example"), Agreement::NotShown);
+        assert_eq!(phone_agreement("112", "112"), Agreement::Same);
     }
 }
