@@ -26,7 +26,7 @@ const CHECK: Duration = Duration::from_secs(1);
 pub(super) fn answer(service: &Arc<SandboxService>, request: &Request) -> Result<Response> {
     let tip = service.store.follow()?;
     let now = tip.borrow().last;
-    let place = request.header("last-event-id").map_or(now, |it| it.parse().unwrap_or(i64::MIN));
+    let place = request.header("last-event-id").map_or(now, |it| it.parse().unwrap_or(0));
     let first = Event::default().retry(Duration::from_secs(1));
     // The first check is at once: what another process writes from now on is a change.
     let mut checks = interval(CHECK);
