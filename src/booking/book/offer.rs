@@ -288,7 +288,7 @@ impl SlotSearch<'_> {
             },
         };
         let first = query.call(api.facts.mapping())?;
-        let how = "find venues with `bookctl search`, then use the venue's id or @1";
+        let how = "find venues with `bookctl search`, then use the venue's id";
         let pages = listing.read(api, first).await.map_err(|error| match error.exit {
             Exit::NotFound => error.hint(how),
             _ => error,
