@@ -18,6 +18,7 @@ mod faults;
 mod filters;
 mod injected_faults;
 mod judged;
+mod judged_later;
 mod killed_booking;
 mod limits_met;
 mod one_booking;
@@ -48,6 +49,7 @@ mod unix {
     pub(crate) mod auth_keyring;
     pub(crate) mod bare_minimum;
     pub(crate) mod batch;
+    mod batch_results;
     pub(crate) mod bookings;
     pub(crate) mod calls;
     pub(crate) mod canary;
@@ -110,6 +112,7 @@ mod unix {
     pub(crate) mod readme;
     pub(crate) mod recipes;
     mod report;
+    mod report_situations;
     pub(crate) mod requests;
     pub(crate) mod requests_shown;
     pub(crate) mod rooms;

@@ -111,7 +111,7 @@ fn looks(server: &Scripted) -> usize {
 /// (design)
 #[test]
 fn a_person_is_asked_whether_a_rate_limit_is_waited_out() {
-    let (server, home) = limited(1).beside_home();
+    let (_server, home) = limited(1).beside_home();
     let mut terminal = Terminal::start(&home, &["show", "bk_1"]);
     terminal.see("? Rate limited; resets in 1 s. Wait?");
     terminal.type_in("y\r");
@@ -153,7 +153,7 @@ fn a_wait_for_a_rate_limit_is_said_where_nothing_counts_down() {
 
 #[test]
 fn with_max_wait_nothing_is_asked() {
-    let (server, home) = limited(1).beside_home();
+    let (_server, home) = limited(1).beside_home();
     let ended = Terminal::start(&home, &["show", "bk_1", "--max-wait", "30s"]).ends(0);
     assert!(!ended.raw.contains("Wait?"), "{}", ended.screen);
 
