@@ -133,7 +133,8 @@ pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
             let id = locate_session(&parts.records, &args.session)?;
             let document = parts.api.read(session::show(&id)).await?.document;
             parts.api.facts.mapping().session(&document)?;
-            emit_one(parts, document, &id, Exit::Network)
+            emit_one(parts, document, &id, Code::UnexpectedAnswer)?;
+            Ok(Exit::Done)
         }
         Command::Disconnect(args) => disconnect(parts, args).await,
     }
@@ -183,9 +184,9 @@ async fn finish_verified(parts: &Parts, mut document: Document, id: &str) -> Res
         api.in_flight.take();
     }
     let waits = read(&document).is(Word::PENDING);
-    let exit = emit_one(parts, document, id, Exit::OutcomeUnknown)?;
-    if !waits || exit != Exit::Done {
-        return Ok(exit);
+    emit_one(parts, document, id, Code::OutcomeUnknown)?;
+    if !waits {
+        return Ok(Exit::Done);
     }
     let what = "the service accepted the code, but the session still waits for one";
     ui.out.warn(&format!("{what}; see it: {show}"));
@@ -225,9 +226,9 @@ async fn disconnect(parts: &Parts, args: Disconnect) -> Result<Exit> {
         document = json!({"id": id, "object": "session", "deleted": true}).into();
     }
     let remains = api.facts.mapping().written_session(&document).remains();
-    let exit = emit_one(parts, document, &id, Exit::OutcomeUnknown)?;
+    emit_one(parts, document, &id, Code::OutcomeUnknown)?;
     if !remains {
-        return Ok(exit);
+        return Ok(Exit::Done);
     }
     ui.out.warn(&format!(
         "the service accepted the request, but its response does not show that the session was disconnected; check it: {}",
@@ -237,23 +238,22 @@ async fn disconnect(parts: &Parts, args: Disconnect) -> Result<Exit> {
 }
 
 /// Writes the response about a session. What cannot be read is listed unchanged: the call has done
-/// its work. Another session than the requested one gets a warning, and ends with `mistaken`.
-fn emit_one(parts: &Parts, document: Document, id: &str, mistaken: Exit) -> Result<Exit> {
+/// its work. Another session than the requested one is the error `mistaken`; only a person sees it.
+fn emit_one(parts: &Parts, document: Document, id: &str, mistaken: Code) -> Result<()> {
     let Parts { api: Api { facts, .. }, records, ui, .. } = parts;
     let session = facts.mapping().written_session(&document);
-    let another = session.id.as_ref().filter(|answered| !same_id(answered, id));
-    if let Some(another) = another {
-        ui.out.warn(&format!("the service returned session {another} instead of {id}"));
+    let another = session.id.as_ref().filter(|answered| !same_id(answered, id)).map(|another| {
+        let what = format!("the service returned session {another} instead of {id}");
+        Error::new(mistaken, what).body(document.clone())
+    });
+    if ui.out.is_human() || another.is_none() {
+        let page = |_: &Document| session_page(&session, facts.certainty());
+        ui.out.emit(&DocumentView(document, page))?;
     }
-    let page = |_: &Document| session_page(&session, facts.certainty());
-    ui.out.emit(&DocumentView(document, page))?;
-    if another.is_some() {
-        return Ok(mistaken);
-    }
-    if ui.out.is_human() {
+    if ui.out.is_human() && another.is_none() {
         records.remember_last(RecentList::LastSession, id);
     }
-    Ok(Exit::Done)
+    another.map_or(Ok(()), Err)
 }
 
 async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
@@ -296,11 +296,12 @@ async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
             .then(|| format!("{name} is {displayed}, not {requested}"))
     });
     if let Some(difference) = another {
-        let warning =
-            format!("the service returned another session than was asked for: {difference}");
-        ui.out.warn(&warning);
-        emit_one(parts, document, &id, Exit::OutcomeUnknown)?;
-        return Ok(Exit::OutcomeUnknown);
+        let what = format!("the service returned another session than was asked for: {difference}");
+        let error = Error::new(Code::OutcomeUnknown, what).hint(CHECK_FIRST).body(document.clone());
+        if ui.out.is_human() {
+            emit_one(parts, document, &id, Code::OutcomeUnknown)?;
+        }
+        return Err(error);
     }
     if !id.is_empty() {
         records.remember_last(RecentList::LastSession, &id);
@@ -325,7 +326,8 @@ async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
             }
         }
     }
-    emit_one(parts, document, &id, Exit::OutcomeUnknown)
+    emit_one(parts, document, &id, Code::OutcomeUnknown)?;
+    Ok(Exit::Done)
 }
 
 /// Sends a call that must not be repeated where something may have been done.

@@ -1,5 +1,6 @@
 //! The parts of an event's body that bookctl reads ("Events", 4).
 
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -8,6 +9,7 @@ use crate::platform::crypto::sha256;
 use crate::service::documents::booking::Booking;
 use crate::service::documents::id::token;
 use crate::service::mapping::{Mapping, Path, Search, Shape, member, shallowest};
+use crate::service::time::document_time::DocumentTime;
 
 /// Where a name of the dialect begins that is the name of a header.
 const HEADER: &str = "header:";
@@ -104,8 +106,8 @@ impl Event {
             }
             IdSource::Digest => (
                 format!(
-                    "a delivery has no event ID at `{id}`, so a hash of its body is used; to set the right place \
-                     ({PLACES})"
+                    "a delivery has no event ID of its own at `{id}`, so a hash of its body is used; to set the right \
+                     place ({PLACES})"
                 ),
                 "dialect.event_id_field=PATH",
             ),
@@ -120,14 +122,19 @@ impl Event {
         Some(format!("{doubt}: {}", mapping.set_command(setting)))
     }
 
-    /// The booking in a delivery, as far as the event has it: often only its id and status.
-    pub(crate) fn booking_in(body: &[u8], mapping: &Mapping) -> Option<Booking> {
+    /// The booking in a delivery, as far as the event has it: often only its id and status. Before
+    /// it, when the event was created by the service's clock, if it shows that.
+    pub(crate) fn booking_in(
+        body: &[u8],
+        mapping: &Mapping,
+    ) -> Option<(Option<Timestamp>, Booking)> {
         let event = read_body(body, |_| None).ok()?.value().clone();
         // Of an expression that fails the listener has warned.
         let translated = mapping.event(&event).transpose().ok()?;
-        let booking = summary(translated.as_ref().unwrap_or(&event))?;
-        let document = Document::from(Value::Object(booking.clone()));
-        Some(mapping.booking(document, true).ok()?.item)
+        let event = translated.as_ref().unwrap_or(&event);
+        let created = DocumentTime::from_field(event, "created_at").and_then(|it| it.instant);
+        let document = Document::from(Value::Object(summary(event)?.clone()));
+        Some((created, mapping.booking(document, true).ok()?.item))
     }
 
     pub(super) fn name_by_body(&mut self, body: &[u8]) {

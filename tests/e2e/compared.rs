@@ -385,6 +385,8 @@ fn another_booking_or_session_is_shown() {
         .exits(16)
         .prints("ses_2")
         .says("the service returned session ses_2 instead of ses_1");
+    let error = home.refuses("session verify ses_1 --code 774411", 16, "outcome_unknown");
+    assert_eq!(error["body"]["id"], "ses_2");
     home.run(["session", "show", "ses_1"]).exits(15);
     home.ok(["session", "show", "ses_2"]);
 }

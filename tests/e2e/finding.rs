@@ -131,8 +131,10 @@ fn a_booking_of_a_received_webhook_is_found_by_its_id() {
     deliver(&listening.url, &bodies[..1]);
     assert_eq!(found(&home, &["first"]), ["bk_first"]);
     deliver(&listening.url, &bodies);
-    listening.end();
     assert_eq!(found(&home, &[]).len(), 2);
+    let late = event("evt_0", "booking.processing", "bk_first", "processing");
+    deliver(&listening.url, &[late.replace("2026-11-21", "2026-11-20")]);
+    listening.end();
     assert_eq!(found(&home, &["--status", "confirmed"]), ["bk_first"]);
     home.ok(["bookings", "forget", "bk_first"]);
     assert_eq!(found(&home, &[]), ["bk_second"], "an event is taken in once");
@@ -267,6 +269,7 @@ fn last_attempt_is_only_open_one_and_row_of_list_names_one() {
     assert_eq!(text(&abandoned["attempts"][0], "idempotency_key"), second);
     let mut terminal = Terminal::of_width(&home, 80, &["attempts", "resume"]);
     terminal.see("Which request?").accept("Ada Lovelace");
+    terminal.answer("Send the request again?", "yes");
     terminal.ends(0).says("confirmed");
 }
 

@@ -47,6 +47,12 @@ fn delivery_without_id_is_stored_once_under_its_digest() {
     assert!(id.starts_with("sha256:"), "{id}");
     home.ok(["webhook", "events", "show", id]).prints("unknown kind").prints("701");
     home.ok(["webhook", "events", "list"]).prints("unknown kind");
+    let listening = Listening::start(&home, &[]);
+    for kind in ["booking.created", "booking.confirmed"] {
+        let body = event("evt_1", kind, "bk_1", "confirmed");
+        assert_eq!(Courier::to(&listening.url).unwrap().deliver(&body), Some(200));
+    }
+    listening.end().says("a delivery has no event ID of its own at `id`");
     let app = App::start(|_| 200);
     home.ok(["webhook", "events", "replay", id, "--to", &app.url]);
     assert_eq!(app.count(), 1);

@@ -252,8 +252,12 @@ fn session_not_shown_as_active_or_another_guests_is_no_success() {
             has(&error, "hint", "bookctl session list");
             continue;
         }
-        let connected = connect(&home, "user_7", PHONE).exits(16);
-        connected.says("end_user is eve, not user_7").prints("ses_1");
+        let error = connect(&home, "user_7", PHONE).refused(16, "outcome_unknown");
+        has(&error, "message", "end_user is eve, not user_7");
+        assert_eq!(error["body"], answered);
         connect(&home, "eve", PHONE).exits(0);
     }
+    let (_server, home) = Scripted::with_home(|_| Reply::json(409, &json!({"error": "too soon"})));
+    let error = connect(&home, "user_7", PHONE).refused(7, "http_409");
+    has(&error, "hint", "bookctl session list");
 }

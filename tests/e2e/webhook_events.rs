@@ -95,6 +95,7 @@ fn events_are_sent_again_signed_afresh_or_as_they_came() {
     let closed = home.run(words(replay)).exits(18).json();
     let attempt = &closed["events"][0]["attempt"];
     assert_eq!(attempt["error"], "connection refused");
+    home.ok(words("webhook events list")).prints("\treplay: connection refused");
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn list(records: &Records, ui: &Ui, all: bool) -> Result<()> {
     let keys = attempts.iter().map(|it| it.idempotency_key.as_str());
     records.remember_rows(RecentList::Attempts, keys);
     let document = Document::from(json!({ "attempts": documents(&attempts) }));
-    let view = DocumentView(document, |_| page(&attempts, true));
+    let view = DocumentView(document, |_| page(&attempts, true, all));
     ui.out.emit_list(&view, attempts.is_empty(), none)?;
     if ui.out.is_human() && attempts.iter().any(|it| it.state == State::Unresolved) {
         ui.out.note("Resolve one: bookctl attempts resume KEY");
@@ -135,7 +135,7 @@ async fn abandon(facts: &Facts, records: &Records, ui: &Ui, key: &str, yes: bool
     open_attempts::refuse_closed(&attempt, "can be abandoned")?;
     // Scripts have done without a question from the start.
     if ui.prompter.interactive() && !yes {
-        let mut page = page(std::slice::from_ref(&attempt), false);
+        let mut page = page(std::slice::from_ref(&attempt), false, false);
         page.line(
             "The venue may have this booking. If you abandon the request, bookctl no longer checks it, and the same \
              booking can be made twice.",
@@ -152,12 +152,12 @@ async fn abandon(facts: &Facts, records: &Records, ui: &Ui, key: &str, yes: bool
     }
     let attempts = [attempt];
     let document = Document::from(json!({ "attempts": documents(&attempts) }));
-    let view = DocumentView(document, |_| page(&attempts, false));
+    let view = DocumentView(document, |_| page(&attempts, false, false));
     ui.out.emit(&view)
 }
 
-/// A row for each; `@N` names those of a list.
-fn page(attempts: &[Attempt], is_list: bool) -> Page {
+/// A row for each; `@N` names those of a list. Those of all services name theirs.
+fn page(attempts: &[Attempt], is_list: bool, is_of_all: bool) -> Page {
     let rows = attempts.iter().enumerate().map(|(row, attempt)| {
         let wish = attempt.wish();
         let row = is_list.then(|| format!("@{}", row + 1));
@@ -166,7 +166,7 @@ fn page(attempts: &[Attempt], is_list: bool) -> Page {
             State::Resolved => Tone::Good,
             State::Refused | State::Abandoned => Tone::Dim,
         };
-        vec![
+        let mut cells = vec![
             TableCell::from(row.unwrap_or_default()),
             TableCell::from(attempt.idempotency_key.as_str()),
             TableCell::toned(attempt.state.as_str(), tone),
@@ -176,12 +176,17 @@ fn page(attempts: &[Attempt], is_list: bool) -> Page {
             wish.get("datetime").map_or_else(|| "".into(), |it| time_cell(it, None)),
             wish.guest().unwrap_or_default().into(),
             TableCell::from(attempt.booking_id.clone().unwrap_or_default()),
-        ]
+        ];
+        let service = attempt.profile.as_deref().unwrap_or(&attempt.origin);
+        cells.extend(is_of_all.then(|| service.into()));
+        cells
     });
     let mut page = Page::default();
     // A sandbox's clock, which `when` goes by, may have been moved.
     let started = "started (this computer)";
-    let headers = ["", "key", "state", started, "venue", "when", "guest", "booking id"];
-    page.table(headers.to_vec(), rows.collect(), (1..8).collect());
+    let mut headers = vec!["", "key", "state", started, "venue", "when", "guest", "booking id"];
+    headers.extend(is_of_all.then_some("service"));
+    let columns = (1..headers.len()).collect();
+    page.table(headers, rows.collect(), columns);
     page
 }

@@ -1,10 +1,12 @@
 //! Offers a list where an argument is missing, and what a search finds where an id is not one.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use jiff::civil::{Date, DateTime};
 
 use super::locate::{LocatedVenue, locate_attempt, locate_booking, locate_venue};
+use crate::app::in_flight::show_command;
 use crate::app::{Api, Facts, Records, Ui};
 use crate::booking::terms::find_recorded;
 use crate::booking::watch::wait::{is_not_found, look_up, naming, wrong_booking_error};
@@ -259,6 +261,10 @@ pub(crate) fn not_found(records: &Records, ui: &Ui, text: &str, error: Error) ->
     }
     let mut error = naming(text, error);
     if find_recorded(records, text).is_some() {
+        // Only a read shows that the service does not know it.
+        if error.request.as_ref().is_some_and(|it| !it.starts_with("GET ")) {
+            return error.hint(format!("see the booking: {}", show_command(text)));
+        }
         return error.hint(format!(
             "this computer knows the booking, but the service does not: check the profile and the key, or delete the guest here: {}",
             shell::command("bookings forget", text, "")
@@ -294,9 +300,20 @@ pub(crate) fn take_in_received(facts: &Facts, records: &Records, ui: &Ui) -> Res
     let mut after = if taken > newest { 0 } else { taken };
     while after < newest {
         let bodies = webhooks.bodies(after, AT_ONCE)?;
-        let bookings = bodies
-            .iter()
-            .filter_map(|(_, at, body)| Some((*at, Event::booking_in(body, facts.mapping())?)));
+        // Deliveries may come out of order (spec, Events, 7): an older event than another of its
+        // booking shows nothing new.
+        let mut latest = HashMap::new();
+        let mut newer = |body: &[u8]| {
+            let (created, booking) = Event::booking_in(body, facts.mapping())?;
+            let known = latest.entry(booking.id().to_owned()).or_insert(created);
+            let is_older = created.is_some() && created < *known;
+            *known = created.max(*known);
+            (!is_older).then_some(booking)
+        };
+        for body in webhooks.earlier_bodies(after, AT_ONCE)? {
+            newer(&body);
+        }
+        let bookings = bodies.iter().filter_map(|(_, at, body)| Some((*at, newer(body)?)));
         records.journal()?.take_in(&bookings.collect::<Vec<_>>())?;
         after = match bodies.last() {
             Some((number, ..)) if bodies.len() == AT_ONCE as usize => *number,

@@ -262,7 +262,7 @@ impl Story {
         let booking =
             Event::booking_in(body, mapping).filter(|_| row.event.kind == "booking.modified");
         let changes = booking.and_then(|it| {
-            let changes = it.last_changes().filter(|changes| !changes.is_empty())?;
+            let changes = it.1.last_changes().filter(|changes| !changes.is_empty())?;
             Some(changes.clone())
         });
         let body = read_body(body, |_| None).map(|it| it.value().clone()).unwrap_or_default();

@@ -55,8 +55,8 @@ pub(crate) struct EventQuery {
 
 const ROW: &str = "SELECT e.*, \
     (SELECT count(*) FROM attempts a WHERE a.event = e.number) AS attempts, \
-    (SELECT coalesce(a.status, a.error) FROM attempts a WHERE a.event = e.number \
-        ORDER BY a.number DESC LIMIT 1) || '' AS last_result \
+    (SELECT iif(a.replay, 'replay: ', '') || coalesce(a.status, a.error) FROM attempts a \
+        WHERE a.event = e.number ORDER BY a.number DESC LIMIT 1) AS last_result \
     FROM events e WHERE e.origin = ?1";
 
 fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
@@ -110,6 +110,13 @@ impl Webhooks {
         self.rows(sql, params![self.origin, after, limit], |row| {
             Ok((row.get("number")?, moment(row.get("received_at")?), row.get("body")?))
         })
+    }
+
+    /// The bodies of the earlier events, among as many, of the bookings that those are of.
+    pub(crate) fn earlier_bodies(&self, after: i64, limit: u32) -> Result<Vec<Vec<u8>>> {
+        let sql = "SELECT body FROM events WHERE origin = ?1 AND number BETWEEN ?2 - ?3 AND ?2 AND booking IN \
+                   (SELECT booking FROM events WHERE origin = ?1 AND number > ?2 ORDER BY number LIMIT ?3)";
+        self.rows(sql, params![self.origin, after, limit], |row| row.get("body"))
     }
 
     pub(crate) fn content(&self, number: i64) -> Result<(Vec<HeaderLine>, Vec<u8>)> {

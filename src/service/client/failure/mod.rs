@@ -287,13 +287,13 @@ fn next_step(code: &ErrorCode, status: u16, call: &Call) -> Option<String> {
         ("http_404", ["v1", "bookings", _, ..]) => {
             "check the id, or search for it with `bookctl bookings TEXT`".to_owned()
         }
-        ("http_404", ["v1", "sessions", ..]) => {
-            "check the id and the guest; list sessions with `bookctl session list`".to_owned()
-        }
         // To show it again would end the same.
         ("http_409", ["v1", "bookings" | "sessions", _]) if !call.is_write() => return None,
         ("http_409", ["v1", "bookings", id, ..]) if !id.contains('%') => see("show", id),
         ("http_409", ["v1", "sessions", id, ..]) if !id.contains('%') => see("session show", id),
+        ("http_404" | "http_409", ["v1", "sessions", ..]) => {
+            "check the id and the guest; list sessions with `bookctl session list`".to_owned()
+        }
         // The code of a session has its own hint.
         ("invalid_code", ["v1", "bookings", ..]) => Code::InvalidOtp.entry().next.to_owned(),
         (name, _) => {
