@@ -25,7 +25,7 @@ pub(crate) struct KeptBooking {
     pub(crate) booking: Booking,
     /// When the visit is, by the venue's clock.
     pub(crate) visit: Option<DateTime>,
-    /// When it was last read, RFC 3339.
+    /// When it was last read, RFC 3339. Empty for what an abandoned request may have booked.
     pub(crate) seen_at: String,
     /// The terms of the slot that was booked. The service may not repeat them.
     pub(crate) terms: Option<Json>,

@@ -3,8 +3,13 @@
 
 use std::collections::HashSet;
 
+use jiff::Timestamp;
+use serde_json::json;
+
 use super::Journal;
+use super::attempts::load_where;
 use super::bookings::KeptBooking;
+use super::protocol::Attempt;
 use super::search::containing;
 use crate::outcome::Result;
 use crate::platform::sql::values;
@@ -19,7 +24,7 @@ impl From<Booking> for KeptBooking {
         KeptBooking {
             booking,
             visit: None,
-            seen_at: String::new(),
+            seen_at: Timestamp::now().to_string(),
             terms: None,
             requested: None,
             idempotency_key: None,
@@ -29,6 +34,18 @@ impl From<Booking> for KeptBooking {
 }
 
 impl KeptBooking {
+    /// What an abandoned request may have booked, under its key.
+    fn abandoned(attempt: Attempt) -> Option<Self> {
+        let key = attempt.idempotency_key;
+        let document = json!({"id": key, "status": attempt.state.as_str()});
+        Some(KeptBooking {
+            seen_at: String::new(),
+            requested: Some(attempt.request.canonical().clone()),
+            idempotency_key: Some(key),
+            ..Booking::from_document(document.into())?.into()
+        })
+    }
+
     pub(crate) fn venue(&self) -> String {
         self.booking.venue_id().unwrap_or_else(|| self.wish().venue())
     }
@@ -47,7 +64,8 @@ impl KeptBooking {
 }
 
 impl Journal {
-    /// The standing bookings at these venues, newest first, among those recorded last.
+    /// The standing bookings at these venues, newest first, among those recorded last, then what
+    /// abandoned requests may have booked there.
     pub(crate) fn live_at(&self, venues: &HashSet<String>, among: u32) -> Result<Vec<KeptBooking>> {
         // Lets through more than one venue's bookings, so that fewer documents are parsed.
         let of_one = venues.iter().next().filter(|_| venues.len() == 1);
@@ -57,10 +75,11 @@ impl Journal {
             let mut live = Vec::new();
             for row in statements.query(LIVE_AT, row)? {
                 let stored = KeptBooking::read(&row)?;
-                live.extend(
-                    stored.filter(|it| it.booking.may_stand() && venues.contains(&it.venue())),
-                );
+                live.extend(stored.filter(|it| it.booking.may_stand()));
             }
+            let abandoned = load_where(statements, ABANDONED, values![&scope.origin, among], "")?;
+            live.extend(abandoned.into_iter().filter_map(KeptBooking::abandoned));
+            live.retain(|it| venues.contains(&it.venue()));
             Ok(live)
         })
     }
@@ -74,6 +93,14 @@ const LIVE_AT: &str = "
     FROM (SELECT * FROM bookings WHERE origin = ?1
           ORDER BY created_at DESC, id DESC LIMIT ?2) AS newest
     WHERE venue LIKE ?3 ESCAPE '!'";
+
+/// The abandoned attempts without a booking among the newest (?2) of a service (?1).
+const ABANDONED: &str = "WHERE state = 'abandoned' AND idempotency_key IN
+        (SELECT idempotency_key FROM attempts
+         WHERE origin = ?1 AND state IN ('resolved', 'refused', 'abandoned') AND forgotten_at IS NULL
+         ORDER BY created_at DESC LIMIT ?2)
+    AND NOT EXISTS (SELECT 1 FROM bookings WHERE bookings.origin = ?1
+                    AND bookings.idempotency_key = attempts.idempotency_key)";
 
 #[cfg(test)]
 mod tests {

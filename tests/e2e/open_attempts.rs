@@ -319,6 +319,26 @@ fn rejected_request_that_may_have_booked_leads_to_its_end() {
     assert!(message.ends_with(rejected), "{message}");
 }
 
+/// "What a person must know of money and of a second booking for the same guest … stands on stderr
+/// in a script too, and `--quiet` does not hide it" (command line, Exit codes)
+#[test]
+fn second_booking_beside_abandoned_request_is_warned_of() {
+    let server = creating(|before| match before {
+        0..3 => Reply::Close,
+        3 => Reply::json(201, &requested_booking("bk_new")),
+        _ => Reply::json(201, &requested_booking("bk_ada")),
+    });
+    let home = home(&server);
+    home.run(book(&[])).exits(16);
+    home.ok(["attempts", "abandon", "k"]);
+    let abandoned = "an abandoned request may have booked this guest at this venue that day: k, ";
+    home.ok(booking(&["-q"])).says(abandoned);
+    let booked = home.ok(book(&["-q"]));
+    let booked = booked.says("this guest already has a booking at this venue that day: bk_new, ");
+    assert!(!booked.stderr.contains("abandoned"), "{booked}");
+    home.ok(["attempts", "list", "--all"]).prints(server.base_url());
+}
+
 #[test]
 fn request_that_is_closed_is_not_abandoned() {
     let (_server, home) = creating(|before| match before {

@@ -6,7 +6,6 @@ use std::collections::{HashMap, HashSet};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::create::attempt_request;
 use super::doubt::asked_before;
 use super::draft::BookingDraft;
 use crate::app::in_flight::resume_command;
@@ -22,13 +21,13 @@ use crate::service::time::document_time::{DocumentTime, is_same_time, time_text}
 
 const NOTHING_SENT: &str = "Nothing was sent.";
 
-/// The request of the attempt under `key`, if the draft asks for the same booking.
+/// The attempt under `key` that may have booked, if the draft asks for the same booking.
 pub(crate) fn repeated(
     facts: &Facts,
     records: &Records,
     draft: &BookingDraft,
     key: &str,
-) -> Result<Option<BookingRequest>> {
+) -> Result<Option<Attempt>> {
     let Some(attempt) = records.journal()?.attempt(key)? else {
         return Ok(None);
     };
@@ -48,7 +47,7 @@ pub(crate) fn repeated(
     // Where nothing was booked, the command begins anew.
     let may_have_booked = attempt.state != State::Refused;
     let is_same = may_have_booked && attempt.request.is_intact() && before == request.requested;
-    Ok(is_same.then(|| attempt_request(&attempt)))
+    Ok(is_same.then_some(attempt))
 }
 
 /// The draft as a request for the time of an earlier one, if it is for that time and lacks nothing.
@@ -134,6 +133,9 @@ impl Booked {
         let is_same = |it: Wish| it.guest_mark("name") == wish.guest_mark("name");
         let is_same_name = is_same(Wish::from_request(known.value())) || is_same(other.wish());
         let what = match other.booking.status().has_not_ended() {
+            _ if other.seen_at.is_empty() => {
+                "an abandoned request may have booked this guest at this venue that day"
+            }
             true if !is_same_name => {
                 "a guest with the same phone number or email already has a booking at this venue that day"
             }
@@ -186,12 +188,13 @@ fn with_its_time(live: KeptBooking) -> Option<(String, DocumentTime, KeptBooking
 }
 
 /// Warns if the guest of a request has a booking at its venue on its day, and asks whether to book
-/// another; no is `declined` (17). `resumed` are bookings this command has found: their guests may
-/// not be kept.
+/// another; no is `declined` (17). What `key` has made is no other. `resumed` are bookings this
+/// command has found: their guests may not be kept.
 pub(crate) async fn ask_about_same_guest(
     records: &Records,
     ui: &Ui,
     wish: &Wish,
+    key: &str,
     resumed: &[Booking],
     is_confirmed: bool,
 ) -> Result<()> {
@@ -200,7 +203,8 @@ pub(crate) async fn ask_about_same_guest(
     let is_confirmed = is_confirmed && resumed.is_empty();
     let resumed = resumed.iter().filter(|it| it.may_stand()).map(|booking| booking.clone().into());
     booked.0.extend(resumed.filter_map(with_its_time));
-    match booked.for_guest_of(records, ui, wish, |_| false) {
+    let is_own = |it: &KeptBooking| it.idempotency_key.as_deref() == Some(key);
+    match booked.for_guest_of(records, ui, wish, is_own) {
         Some(other) => ask_about(ui, &other, "Book another one?", is_confirmed).await,
         None => Ok(()),
     }
