@@ -1,6 +1,8 @@
 //! What a command is given, in four parts. What exists before a service is chosen is a [`Startup`]:
 //! commands that repair the configuration use only this.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
@@ -19,9 +21,17 @@ use crate::terminal::prompt::Prompter;
 pub(crate) struct Ui {
     pub(crate) out: Output,
     pub(crate) prompter: Prompter<'static>,
+    warned: RefCell<HashSet<(String, String)>>,
 }
 
 impl Ui {
+    /// Warns of something about a booking, once in a command.
+    pub(crate) fn warn_of(&self, booking_id: &str, text: &str) {
+        if self.warned.borrow_mut().insert((booking_id.to_owned(), text.to_owned())) {
+            self.out.warn(text);
+        }
+    }
+
     /// Writes the result of a command, which ends with it.
     pub(crate) fn emit(&self, view: &dyn View) -> Result<Exit> {
         self.out.emit(view).map(|()| Exit::Done)
@@ -126,7 +136,7 @@ impl Startup {
             max_wait: flags.max_wait,
             verbose: flags.verbose,
         };
-        Ok(Startup { ui: Ui { out, prompter }, settings })
+        Ok(Startup { ui: Ui { out, prompter, warned: RefCell::default() }, settings })
     }
 }
 

@@ -40,8 +40,12 @@ pub(crate) fn finish_created(
 
 /// Reads a booking once more if the response to a change may be older than the change. If it cannot
 /// be read, what became of the change is unknown (16).
-pub(crate) async fn read_unless(api: &Api, booking: Booking, shows_it: bool) -> Result<Booking> {
-    if shows_it {
+pub(crate) async fn read_unless(
+    api: &Api,
+    booking: Booking,
+    shows_it: impl Fn(&Booking) -> bool,
+) -> Result<Booking> {
+    if shows_it(&booking) {
         return Ok(booking);
     }
     let id = booking.id();
@@ -124,7 +128,7 @@ impl<'a> Change<'a> {
 /// Ends a change by what the booking says of it. After a modify, a field that it shows otherwise is
 /// 7, and so is one that it does not show (`change_not_shown`). Some services ignore fields whose
 /// names they do not know.
-pub(crate) async fn finish_changed(
+pub(crate) fn finish_changed(
     facts: &Facts,
     records: &Records,
     ui: &Ui,

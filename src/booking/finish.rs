@@ -103,8 +103,7 @@ pub(super) fn own_changes(
         return Map::new();
     }
     let writes = records.journal().and_then(|it| it.writes(booking.id())).unwrap_or_default();
-    let may_be_done = |it: &BookingWrite| matches!(&*it.outcome, "done" | "unknown");
-    let changes = writes.into_iter().filter(may_be_done);
+    let changes = writes.into_iter().filter(BookingWrite::may_be_done);
     let changes = changes.filter_map(|it| it.facts.get("changes")?.as_object().cloned());
     let mut last: Map<String, Value> = changes.flatten().collect();
     last.retain(|field, value| {
@@ -204,7 +203,7 @@ pub(crate) fn differences(booking: &Booking, found: &[Compared]) -> Vec<String> 
 }
 
 pub(super) fn tell_differences(ui: &Ui, booking: &Booking, found: &[Compared]) {
-    differences(booking, found).iter().for_each(|it| ui.out.warn(it));
+    differences(booking, found).iter().for_each(|it| ui.warn_of(booking.id(), it));
 }
 
 pub(crate) fn preview(facts: &Facts, ui: &Ui, call: Call) -> Result<Exit> {

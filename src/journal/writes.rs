@@ -21,6 +21,12 @@ pub(crate) struct BookingWrite {
     pub(crate) facts: Json,
 }
 
+impl BookingWrite {
+    pub(crate) fn may_be_done(&self) -> bool {
+        matches!(&*self.outcome, "done" | "unknown")
+    }
+}
+
 impl Journal {
     pub(crate) fn store_write(&self, id: &str, write: &BookingWrite) -> Result<()> {
         self.write(|statements, scope| {

@@ -115,16 +115,3 @@ fn where_answer_to_cancel_is_lost_booking_tells_what_came_of_it() {
     let stays = cancel(&id).exits(7).json();
     assert_eq!(stays["error_code"], "cancellation_unsupported");
 }
-
-/// A second try would meet the second fault.
-#[test]
-fn a_change_whose_answer_is_lost_is_sent_once() {
-    let home = Home::new();
-    let id = home.booked("ven_confirms", &[], 0);
-    for _ in 0..2 {
-        home.fault("POST /v1/bookings/{id}/modify", "drop_after", 1);
-    }
-    modify(&home, &id, &["--party", "3"]).exits(0);
-    let faults = home.json("sandbox faults");
-    assert_eq!(faults["faults"].as_array().unwrap().len(), 1, "{faults}");
-}

@@ -3,8 +3,20 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Key, Reply, Request, Scripted, Terminal, holds, words};
+use crate::harness::listening::until;
+use crate::harness::{Key, Reply, Request, Scripted, Terminal, has, holds, words};
 use crate::judged::{AT, book, booking, home, served};
+
+const LATER: &str = "2031-12-05T20:30:00+01:00";
+
+fn waiting(kind: &str) -> Value {
+    let action = json!({"type": kind, "psp_request": {}});
+    booking(&json!({"status": "requires_action", "next_action": action}))
+}
+
+fn posts(server: &Scripted) -> usize {
+    server.requests().iter().filter(|it| it.method == "POST").count()
+}
 
 /// The service carries a change out, and answers it with the booking as it was.
 fn late(before: Value, after: Value) -> impl Fn(&Request) -> Reply + Send + 'static {
@@ -20,11 +32,6 @@ fn late(before: Value, after: Value) -> impl Fn(&Request) -> Reply + Send + 'sta
 #[test]
 fn change_that_the_response_does_not_show_is_read_once_more() {
     let confirmed = || booking(&json!({}));
-    let waiting = |kind: &str| {
-        booking(
-            &json!({"status": "requires_action", "next_action": {"type": kind, "psp_request": {}}}),
-        )
-    };
     for (command, before, after) in [
         ("cancel bk_1 --yes", confirmed(), booking(&json!({"status": "cancelled"}))),
         ("modify bk_1 --party 4", confirmed(), booking(&json!({"party_size": 4}))),
@@ -40,9 +47,72 @@ fn change_that_the_response_does_not_show_is_read_once_more() {
         let output = home(&server).run(words(command));
         assert!(matches!(output.code, Some(7 | 10)), "{command}: {output}");
         assert!(!output.stdout.contains("--psp-response"), "{output}");
-        let posts = server.requests().iter().filter(|it| it.method == "POST").count();
-        assert_eq!(posts, 1, "{command}");
+        assert_eq!(posts(&server), 1, "{command}");
     }
+}
+
+/// "a continue, modify or cancel is not repeated blindly: the booking is read first" (design). Where
+/// the first is carried out only then, the second is refused.
+#[test]
+fn repeated_change_ends_by_what_the_booking_shows() {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+    let with = |more: Value| booking(&more);
+    for (command, before, after, exit) in [
+        ("cancel bk_1 --yes", with(json!({})), with(json!({"status": "cancelled"})), 0),
+        ("modify bk_1 --party 4", with(json!({})), with(json!({"party_size": 4})), 0),
+        ("continue bk_1 --otp 123456", waiting("otp"), with(json!({})), 0),
+        ("continue bk_1 --otp 123456", waiting("otp"), waiting("payment_approval"), 10),
+        (
+            "continue bk_1 --psp-abort",
+            waiting("payment_approval"),
+            with(json!({"status": "failed"})),
+            11,
+        ),
+    ] {
+        for sent in [1, 2] {
+            let count = AtomicUsize::new(0);
+            let is_back = std::sync::Arc::new(AtomicBool::new(false));
+            let (back, before, shown) = (is_back.clone(), before.clone(), after.clone());
+            let (server, home) = served(move |request| match request.method.as_str() {
+                "POST" if count.fetch_add(1, SeqCst) == 0 => Reply::Close,
+                "POST" => Reply::json(409, &json!({"error": "not in this state"})),
+                _ if count.load(SeqCst) == 1 && !back.load(SeqCst) => Reply::Close,
+                _ if count.load(SeqCst) < sent => Reply::json(200, &before),
+                _ => Reply::json(200, &shown),
+            });
+            home.refuses(command, 16, "outcome_unknown");
+            is_back.store(true, SeqCst);
+            home.run(words(format!("{command} --json"))).exits(exit);
+            assert_eq!(posts(&server), sent, "{command}");
+            assert_eq!(home.json("bookings")["bookings"][0], after, "{command}");
+        }
+    }
+}
+
+/// The booking was read a moment before.
+#[test]
+fn change_that_is_not_found_leads_to_the_booking() {
+    let (_server, home) = served(|request| match request.path.contains("bk_1/") {
+        true => Reply::json(404, &json!({"error": "no such path"})),
+        false => Reply::json(200, &booking(&json!({}))),
+    });
+    home.ok(book());
+    for change in ["modify bk_1 --party 4", "cancel bk_1 --yes", "continue bk_1 --otp 123456"] {
+        let error = home.refuses(change, 6, "http_404");
+        has(&error, "hint", "see the booking: bookctl show bk_1");
+    }
+}
+
+#[test]
+fn state_that_a_killed_wait_has_read_is_recorded() {
+    let (server, home) = served(|request| {
+        let step = if request.method == "GET" { "sent" } else { "begun" };
+        Reply::json(201, &booking(&json!({"status": "processing", "step": step})))
+    });
+    let running = home.start([book(), words("--wait")].concat());
+    until("the second read", || server.requests().len() > 2);
+    running.kill();
+    assert_eq!(home.json("bookings")["bookings"][0]["step"], "sent");
 }
 
 /// What nobody asked to change: a modify ends with it, a cancellation and an answer say it.
@@ -100,7 +170,14 @@ fn refresh_compares_whose_booking_it_is_too() {
         (json!({"venue_id": "ven_2"}), "venue_id"),
         (json!({"seating_preference": "bar"}), "seating_preference"),
         (json!({"status": "seated"}), "status"),
+        (json!({"status": "cancelled"}), "status"),
+        (
+            json!({"datetime": LATER, "last_modification": {"changes": {"datetime": {"from": AT, "to": LATER}}}}),
+            "datetime",
+        ),
     ] {
+        let is_settled = field == "seating_preference" || shown["status"] == "seated";
+        let is_cancelled = shown["status"] == "cancelled";
         let shown = booking(&shown);
         let (_server, home) = served(move |request| {
             let is_read = request.method == "GET";
@@ -116,8 +193,11 @@ fn refresh_compares_whose_booking_it_is_too() {
         assert!(story.stdout.contains(&change) || field == "status", "{story}");
         // What was stored is not what was asked for either, whoever read it.
         home.ok(["show", "bk_1"]);
-        let is_settled = ["seating_preference", "status"].contains(&field);
         home.run(&refresh).exits(if is_settled { 0 } else { 11 });
+        if is_cancelled {
+            home.ok(words("cancel bk_1 --yes"));
+            home.ok(&refresh);
+        }
     }
 }
 
@@ -349,7 +429,7 @@ fn accepted_answer_is_not_asked_for_again() {
     let mut terminal = Terminal::start(&home, &words("continue bk_1"));
     terminal.answer("One-time code", "774411");
     terminal.ends(10).says("but the booking still waits for it");
-    assert_eq!(server.requests().iter().filter(|it| it.method == "POST").count(), 1);
+    assert_eq!(posts(&server), 1);
 }
 
 #[cfg(unix)]
@@ -367,8 +447,21 @@ fn question_about_another_guests_booking_says_so_before() {
         terminal.see("is not the one that was asked for: customer.name is Eve Other");
         terminal.see(question).press(Key::Esc);
         terminal.ends(17);
-        assert_eq!(server.requests().iter().filter(|it| it.method == "POST").count(), 1);
+        assert_eq!(posts(&server), 1);
     }
+    let (_server, home) = served(|request| {
+        let more = match request.path.rsplit('/').next() {
+            Some("bookings") => json!({}),
+            Some("cancel") => json!({"party_size": 3, "status": "cancelled"}),
+            _ => json!({"party_size": 3}),
+        };
+        Reply::json(200, &booking(&more))
+    });
+    home.ok(book());
+    let mut terminal = Terminal::start(&home, &words("cancel bk_1"));
+    let difference = "in the booking party_size is 3, not 2";
+    terminal.see(difference).answer("Cancel this booking?", "yes");
+    assert_eq!(terminal.ends(0).text().matches(difference).count(), 1);
 }
 
 #[test]

@@ -262,15 +262,16 @@ fn change_answered_with_another_guests_booking_is_no_success() {
         requested_booking("bk_other"),
         json!({"status": "cancelled", "venue_id": "ven_other", "customer": {"name": "Eve Other"}}),
     );
-    let (_server, home) =
-        Scripted::with_home(move |request: &Request| match request.path.as_str() {
-            "/v1/bookings" => Reply::json(201, &requested_booking("bk_1")),
-            "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
-            _ => Reply::json(200, &eve),
-        });
-    book(&home, &[]).exits(0);
-    home.run(["cancel", "bk_1", "--yes", "--json"]).exits(16);
-    home.run(["continue", "bk_1", "--otp", "774411"]).exits(16);
+    let server = Scripted::start(move |request: &Request| match request.path.as_str() {
+        "/v1/bookings" => Reply::json(201, &requested_booking("bk_1")),
+        "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
+        _ => Reply::json(200, &eve),
+    });
+    for change in ["cancel bk_1 --yes --json", "continue bk_1 --otp 774411"] {
+        let home = home(&server);
+        book(&home, &[]).exits(0);
+        home.run(words(change)).exits(16);
+    }
 }
 
 /// An id becomes part of a path and of a printed command.

@@ -5,7 +5,7 @@ use super::written::Written;
 use crate::app::{Api, Facts, Parts, Records, Ui};
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::offer;
-use crate::booking::conclude::{Change, finish_changed, read_unless};
+use crate::booking::conclude::{Change, finish_changed};
 use crate::booking::confirmation::Confirmation;
 use crate::booking::find::pick::{self, NamedBooking};
 use crate::booking::{finish, terms};
@@ -60,12 +60,6 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
     if args.dry_run {
         return finish::preview(&api.facts, ui, call);
     }
-    if !args.yes {
-        confirm(api, records, ui, &mut named).await?;
-    }
-    let is_decided = |booking: &Booking| {
-        booking.status() == Status::Cancelled || booking.error_code() == UNSUPPORTED
-    };
     let reason = args.reason.map(|it| ("reason".to_owned(), it.into()));
     let requested: Map<String, Value> = reason.into_iter().chain(fields).collect();
     let written = Written::new(records, ui, id, WriteKind::Cancel, requested.clone().into());
@@ -73,12 +67,18 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
     let before = terms::find_recorded(records, id);
     let is_old = before.is_some_and(|it| it.booking.error_code() == UNSUPPORTED);
     let is_done = |booking: &Booking| {
-        is_decided(booking) && (booking.status() == Status::Cancelled || !is_old)
+        booking.status() == Status::Cancelled || !is_old && booking.error_code() == UNSUPPORTED
     };
-    let sent = send::change(api, ui, id, call, "cancellation", &written, is_done).await;
+    let sent = match written.found_done(api, is_done).await.transpose() {
+        Some(found) => found,
+        None => {
+            if !args.yes {
+                confirm(api, records, ui, &mut named).await?;
+            }
+            send::change(api, ui, id, call, "cancellation", &written, is_done).await
+        }
+    };
     let booking = sent.map_err(|error| pick::not_found(records, ui, id, error))?;
-    let is_decided = is_decided(&booking);
-    let booking = read_unless(api, booking, is_decided).await?;
     match booking.status() {
         Status::Confirmed => {
             ui.out.refused("Not cancelled:", "the venue still expects the guest. Call the venue.")
@@ -92,8 +92,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
         ui,
         booking.clone(),
         Change::new(WriteKind::Cancel, &requested),
-    )
-    .await?;
+    )?;
     Ok(match booking.status() {
         Status::Cancelled => Exit::Done,
         Status::Confirmed => Exit::Refused,

@@ -8,7 +8,7 @@ use crate::app::{Api, Parts, Records, Ui};
 use crate::booking::arguments::{ExtraFields, Zone};
 use crate::booking::book::offer;
 use crate::booking::book::review::costs;
-use crate::booking::conclude::{Change, finish_changed, read_unless};
+use crate::booking::conclude::{Change, finish_changed};
 use crate::booking::confirmation::Confirmation;
 use crate::booking::find::locate::LocatedVenue;
 use crate::booking::find::pick;
@@ -140,7 +140,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
     if let Some(before) = before.as_ref().filter(unchanged) {
         let note = "Nothing to change: the booking is like this already.";
         ui.out.note(note);
-        return finish_changed(&api.facts, records, ui, before.clone(), change).await;
+        return finish_changed(&api.facts, records, ui, before.clone(), change);
     }
     let slot = match (&known, &time) {
         (Some(known), Some(time)) => slot_at(api, records, known, time, party).await,
@@ -181,9 +181,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
         }
         pick::not_found(records, ui, id, error)
     })?;
-    let is_shown = done(&booking);
-    let booking = read_unless(api, booking, is_shown).await?;
-    finish_changed(&api.facts, records, ui, booking, change).await
+    finish_changed(&api.facts, records, ui, booking, change)
 }
 
 /// The slot of a new time, with its terms. A change is not refused because it cannot be read.

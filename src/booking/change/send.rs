@@ -7,8 +7,9 @@ use jiff::Timestamp;
 use super::written::Written;
 use crate::app::in_flight::{InFlight, show_command};
 use crate::app::{Api, Effect, Records, Ui, Verdict};
+use crate::booking::conclude::read_unless;
 use crate::booking::finish::record;
-use crate::booking::watch::wait::{checked, read_booking};
+use crate::booking::watch::wait::checked;
 use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Call, Failure};
 use crate::service::documents::booking::{Booking, Status};
@@ -32,8 +33,9 @@ pub(crate) fn ends_by_itself(booking: &Booking, now: Timestamp) -> Option<String
     Some(format!("It ends by itself at {}.", until.strftime("%H:%M")))
 }
 
-/// Sends a modify or a cancel call; `what` is its noun. Without a usable response, reads the
-/// booking: if `done` finds the change, it was made; else its outcome is unknown (16).
+/// Sends a modify or a cancel call; `what` is its noun. If `done` does not find the change in the
+/// response, reads the booking. Without a usable one, or if this change is refused and an earlier
+/// one may have been made, that shows whether it was made.
 pub(crate) async fn change(
     api: &Api,
     ui: &Ui,
@@ -46,13 +48,16 @@ pub(crate) async fn change(
     let check = format!("check before trying again: {}", show_command(id));
     let in_flight = InFlight::Sent(format!("the {what} of booking {id}"), check);
     let (wording, error) = match send_about(api, id, &call, written, in_flight).await {
+        Verdict::Done(booking) => return read_unless(api, booking, done).await,
         Verdict::Unknown(lost) => (lost.to_string(), api.unknown(lost, &call)),
+        Verdict::Rejected(failure) if written.is_in_doubt => {
+            (failure.to_string(), failure.into_error(&call))
+        }
         verdict => return api.result(verdict, &call),
     };
-    match read_booking(api, id).await {
+    match written.read(api).await {
         Ok(booking) if done(&booking) => {
-            let note = format!("{wording}; the booking shows the change");
-            ui.out.note(&note);
+            ui.out.note(&format!("{wording}; the booking shows the change"));
             written.end("done", None);
             Ok(booking)
         }

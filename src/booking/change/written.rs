@@ -3,8 +3,12 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use crate::app::{Records, Ui};
+use crate::app::in_flight::InFlight;
+use crate::app::{Api, Records, Ui};
+use crate::booking::finish::record;
+use crate::booking::watch::wait::read_booking;
 use crate::journal::BookingWrite;
+use crate::outcome::Result;
 use crate::service::documents::booking::Booking;
 use crate::service::mapping::WriteKind;
 
@@ -16,6 +20,8 @@ pub(crate) struct Written<'a> {
     kind: WriteKind,
     facts: Value,
     pub(super) sent_at: Timestamp,
+    /// Whether the result of an earlier write to the booking is not known.
+    pub(crate) is_in_doubt: bool,
 }
 
 impl<'a> Written<'a> {
@@ -27,15 +33,40 @@ impl<'a> Written<'a> {
         kind: WriteKind,
         facts: Value,
     ) -> Self {
-        Written { records, ui, id, kind, facts, sent_at: Timestamp::now() }
+        let earlier = || records.has_journal().then(|| records.journal().ok())??.writes(id).ok();
+        let is_unknown = |it: &BookingWrite| it.outcome == "unknown";
+        let is_in_doubt = earlier().is_some_and(|it| it.iter().any(is_unknown));
+        Written { records, ui, id, kind, facts, sent_at: Timestamp::now(), is_in_doubt }
+    }
+
+    /// Reads the booking, and records it.
+    pub(crate) async fn read(&self, api: &Api) -> Result<Booking> {
+        let booking = read_booking(api, self.id).await?;
+        api.in_flight.replace(InFlight::known(&booking));
+        record(self.records, self.ui, &booking);
+        Ok(booking)
+    }
+
+    /// Reads the booking if an earlier write may have been carried out: none is repeated blindly.
+    /// Returns it if `done` finds that nothing is left to send.
+    pub(crate) async fn found_done(
+        &self,
+        api: &Api,
+        done: impl Fn(&Booking) -> bool,
+    ) -> Result<Option<Booking>> {
+        if !self.is_in_doubt {
+            return Ok(None);
+        }
+        let booking = self.read(api).await?;
+        if !done(&booking) {
+            return Ok(None);
+        }
+        self.ui.out.note("The booking shows what was sent before; nothing was sent.");
+        Ok(Some(booking))
     }
 
     /// Writes how it ended; before it is sent, that this is unknown.
     pub(crate) fn end(&self, outcome: &str, error: Option<String>) {
-        let records = self.records;
-        if !records.has_journal() && !self.ui.out.is_human() {
-            return;
-        }
         let mut facts = self.facts.clone();
         if let Some(error) = error {
             facts["error"] = error.into();
@@ -46,7 +77,7 @@ impl<'a> Written<'a> {
             outcome: outcome.to_owned(),
             facts,
         };
-        let _ = records.journal().and_then(|journal| journal.store_write(self.id, &write));
+        let _ = self.records.journal().and_then(|journal| journal.store_write(self.id, &write));
     }
 }
 

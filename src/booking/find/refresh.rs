@@ -1,18 +1,20 @@
 //! `bookings --refresh`: reads every coming booking, and reports what is not as booked.
 
+use jiff::civil::DateTime;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::pick::{self, by_visit};
 use crate::app::{Parts, Records};
 use crate::booking::finish::{own_changes, store_and_judge};
-use crate::booking::verdict::{changes, compared, of_known};
+use crate::booking::verdict::{changes, compared};
 use crate::booking::watch::wait::{is_not_found, read_booking};
-use crate::journal::{KeptBooking, SearchCriteria};
+use crate::journal::{BookingWrite, KeptBooking, SearchCriteria};
 use crate::outcome::{Exit, Result};
 use crate::service::documents::booking::{Booking, Status};
 use crate::service::documents::plural;
-use crate::service::documents::wish::Wish;
+use crate::service::documents::wish::{Weight, Wish};
+use crate::service::mapping::WriteKind;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Draw, Page, TableCell, Tone};
 use crate::terminal::view::change_text;
@@ -41,44 +43,69 @@ pub(super) async fn run(Parts { api, records, ui, .. }: &Parts) -> Result<Exit> 
     api.wait_for_rate_limits();
     let today = system_zone().to_datetime(api.facts.service_now()).date();
     let sought = SearchCriteria { coming: Some(today), ..SearchCriteria::default() };
-    let mut stored = records.journal()?.find(&sought, None)?.stored;
-    // The first of the order says whether the visit is to come. Of a marked booking that may not be
-    // known.
-    stored.retain(|stored| !by_visit(stored, today).0 || stored.unresolved_key.is_some());
-    let progress = ui.out.progress_of(stored.len());
+    let journal = records.journal()?;
+    let mut stored = journal.find(&sought, None)?.stored;
+    // Of a marked booking the visit may not be known.
+    let is_marked = |it: &KeptBooking| it.unresolved_key.is_some();
+    let is_to_come = |at: DateTime| at.date() >= today;
+    stored.retain(|it| is_marked(it) || by_visit(it, today).2.0.is_some_and(is_to_come));
+    let has_not_ended = |it: &KeptBooking| is_marked(it) || it.booking.status().has_not_ended();
+    let (coming, ended): (Vec<_>, Vec<_>) = stored.into_iter().partition(has_not_ended);
+    let progress = ui.out.progress_of(coming.len());
     let (mut all, mut read) = (Vec::new(), Vec::new());
-    for stored in &stored {
+    for stored in &coming {
         let booking = match read_booking(api, stored.booking.id()).await {
             Ok(booking) => Some(booking),
             Err(error) if is_not_found(&error) => None,
             Err(error) => return Err(error),
         };
-        all.extend(changed(records, stored, booking.as_ref()));
+        all.extend(changed(records, stored, &stored.booking.status(), booking.as_ref()));
         read.extend(booking);
         progress.step();
     }
+    // One that ended after it was confirmed is not as booked, whoever has read that first.
+    for stored in &ended {
+        let confirmed = Status::Confirmed;
+        if journal.sightings(stored.booking.id())?.iter().any(|it| it.status() == confirmed) {
+            all.extend(changed(records, stored, &confirmed, Some(&stored.booking)));
+        }
+    }
     drop(progress);
     let all_as_booked = all.iter().all(|it| it.as_booked);
-    let refreshed = Refreshed { checked: stored.len(), changed: all };
+    let refreshed = Refreshed { checked: coming.len(), changed: all };
     ui.out.emit_long(&refreshed)?;
     // What nobody was told of is told the next time.
     for booking in &read {
         store_and_judge(records, booking);
     }
-    let (checked, changed) = (stored.len(), refreshed.changed.len());
+    let (checked, changed) = (coming.len(), refreshed.changed.len());
     let bookings = plural(checked, "coming booking", "coming bookings");
     ui.out.note(&format!("{bookings} read, {changed} changed."));
     Ok(if all_as_booked { Exit::Done } else { Exit::Failed })
 }
 
-/// How a booking differs from what was asked for, or else from what was kept of it; `now` is `None`
-/// if the service does not know it any more.
-fn changed(records: &Records, stored: &KeptBooking, now: Option<&Booking>) -> Option<Changed> {
+/// How a booking, which had the status `was`, differs from what was asked for, or else from what was
+/// kept of it; `now` is `None` if the service does not know it any more. A cancellation that was
+/// sent from here is no difference.
+fn changed(
+    records: &Records,
+    stored: &KeptBooking,
+    was: &Status,
+    now: Option<&Booking>,
+) -> Option<Changed> {
     let before = stored.fill_in(&stored.booking);
     let status = now.map_or(Status::Other("not found".to_owned()), Booking::status);
+    let writes = records.journal().and_then(|it| it.writes(before.id())).unwrap_or_default();
+    let cancels = |it: &BookingWrite| it.kind == WriteKind::Cancel.as_str() && it.may_be_done();
+    if status == Status::Cancelled && writes.iter().any(cancels) {
+        return None;
+    }
     // Another read may have stored what is not as booked, and its reader may have told nobody.
-    let is_refused = |now| of_known(records, &stored.wish(), now).refusal.is_some();
-    let booked = if stored.unresolved_key.is_some() || now.is_some_and(is_refused) {
+    let is_not_as_booked = |now| {
+        let found = compared(records, &stored.wish(), now, false);
+        found.iter().any(|it| it.weight != Weight::Choice && it.clause().is_some())
+    };
+    let booked = if stored.unresolved_key.is_some() || now.is_some_and(is_not_as_booked) {
         stored.wish()
     } else {
         Wish::from_request(before.value())
@@ -88,8 +115,8 @@ fn changed(records: &Records, stored: &KeptBooking, now: Option<&Booking>) -> Op
     found.retain(|it| !own.contains_key(it.root()));
     let mut changes = now.map(|now| changes(found, &booked, now)).unwrap_or_default();
     let is_moved = !changes.is_empty();
-    if status != before.status() {
-        let change = json!({"from": before.status().as_str(), "to": status.as_str()});
+    if status != *was {
+        let change = json!({"from": was.as_str(), "to": status.as_str()});
         changes.insert("status".to_owned(), change);
     }
     (!changes.is_empty()).then(|| Changed {

@@ -7,13 +7,13 @@ use crate::app::{Api, Facts, Records, Ui, Verdict};
 use crate::booking::change::send::send_about;
 use crate::booking::change::written::{Written, pause_facts};
 use crate::booking::conclude::{read_unless, way_to_map};
-use crate::booking::finish::{Accepted, booking_view, keep};
+use crate::booking::finish::booking_view;
 use crate::booking::terms::find_recorded;
 use crate::booking::watch::wait::read_booking;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{Call, Continuation};
 use crate::service::documents::booking::{Booking, Status};
-use crate::service::mapping::Pause;
+use crate::service::mapping::{Pause, WriteKind};
 
 /// The call of an answer. Reads the booking first if the profile writes it from its pause.
 pub(crate) async fn call_of(api: &Api, id: &str, answer: &Continuation) -> Result<Call> {
@@ -35,41 +35,56 @@ pub(crate) async fn send_answer(
     id: &str,
     answer: &Continuation,
 ) -> Result<(Booking, Option<Error>)> {
-    let call = call_of(api, id, answer).await?;
     let stored = find_recorded(records, id);
     let pause = stored.map_or(json!({}), |stored| pause_facts(&stored.booking));
     let written = Written::new(records, ui, id, answer.kind(), pause);
+    let is_waiting = |booking: &Booking| {
+        let requested = api.facts.dialect().pause(booking.next_action());
+        booking.status() == Status::RequiresAction && requested == answer.pause()
+    };
+    if let Some(booking) = written.found_done(api, |it| !is_waiting(it)).await? {
+        return Ok((booking, None));
+    }
+    let call = call_of(api, id, answer).await?;
     let check = format!("check before you answer again: {}", show_command(id));
     let in_flight = InFlight::Sent(format!("the answer to booking {id}"), check);
     let (wording, error, is_lost) = match send_about(api, id, &call, &written, in_flight).await {
         Verdict::Done(booking) => {
             // The response may be older than the answer that it is to.
-            let requested = api.facts.dialect().pause(booking.next_action());
-            let is_waiting =
-                booking.status() == Status::RequiresAction && requested == answer.pause();
-            let booking = read_unless(api, booking, !is_waiting).await?;
+            let booking = read_unless(api, booking, |it| !is_waiting(it)).await?;
             api.in_flight.replace(InFlight::known(&booking));
-            keep(records, ui, &booking, &Accepted::default());
-            warn_if_still_asked(&api.facts, ui, answer, &booking);
+            let kind = answer.kind();
+            if kind == WriteKind::Abort && booking.status() == Status::Confirmed {
+                let what = "the payment was aborted, but the booking is confirmed";
+                ui.out.warn(&format!("{what}; check what was charged"));
+            }
+            // A service may skip a field that it does not know. Other fields than these are compared
+            // with those of the booking at the end of the command.
+            if kind != WriteKind::Action && is_waiting(&booking) {
+                let what = "the service accepted the answer, but the booking still waits for it";
+                ui.out.warn(&format!("{what}; {}", way_to_map(&api.facts, kind, kind.as_str())));
+            }
             return Ok((booking, None));
         }
-        // Reading the booking helps only after an invalid answer or a lost one.
-        Verdict::Rejected(failure) if failure.status() == Some(400) => {
+        // Reading the booking helps only after an invalid answer or one that may have been taken.
+        Verdict::Rejected(failure) if failure.status() == Some(400) || written.is_in_doubt => {
             (failure.to_string(), failure.into_error(&call), false)
         }
         Verdict::Unknown(failure) => (failure.to_string(), api.unknown(failure, &call), true),
         verdict => return api.result(verdict, &call).map(|booking| (booking, None)),
     };
-    let Ok(booking) = read_booking(api, id).await else {
+    let Ok(booking) = written.read(api).await else {
         return Err(error);
     };
-    api.in_flight.replace(InFlight::known(&booking));
+    let may_be_taken = is_lost || written.is_in_doubt;
     match booking.status() {
         // A lost answer may still be on its way. Only a refusal proves the booking waits.
-        Status::RequiresAction if is_lost => Err(error),
-        Status::RequiresAction => Ok((booking, Some(error))),
-        // The booking no longer waits, so its status decides (spec, States and transitions).
-        _ if is_lost || error.exit == Exit::Invalid => {
+        Status::RequiresAction if is_lost && is_waiting(&booking) => Err(error),
+        Status::RequiresAction if !may_be_taken || is_waiting(&booking) => {
+            Ok((booking, Some(error)))
+        }
+        // The booking no longer waits for it, so its status decides (spec, States and transitions).
+        _ if may_be_taken || error.exit == Exit::Invalid => {
             let status = booking.status();
             if is_lost {
                 written.end("done", None);
@@ -106,25 +121,4 @@ pub(crate) fn answered_otherwise(
     let answers = booking_view(facts, records, ui, booking).commands();
     let answer = answers.first().map(|answer| format!("to answer: {answer}"));
     Some(Error::new(Code::Http400, what).hint(answer.unwrap_or_default()))
-}
-
-/// Says so if the booking still asks for what was answered: a service may skip a field that it does
-/// not know; and if it is confirmed after its payment was aborted. Other fields than these are
-/// compared with those of the booking at the end of the command.
-fn warn_if_still_asked(facts: &Facts, ui: &Ui, answer: &Continuation, booking: &Booking) {
-    let field = match answer {
-        Continuation::Otp(..) => "otp",
-        Continuation::PspResponse(_) => "psp_response",
-        Continuation::PspAbort => "psp_abort",
-        Continuation::Fields(_) => return,
-    };
-    if matches!(answer, Continuation::PspAbort) && booking.status() == Status::Confirmed {
-        let what = "the payment was aborted, but the booking is confirmed; check what was charged";
-        ui.out.warn(what);
-    }
-    let requested = facts.dialect().pause(booking.next_action());
-    if booking.status() == Status::RequiresAction && requested == answer.pause() {
-        let what = "the service accepted the answer, but the booking still waits for it";
-        ui.out.warn(&format!("{what}; {}", way_to_map(facts, answer.kind(), field)));
-    }
 }

@@ -94,7 +94,7 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
         _ => Map::new(),
     };
     let change = Change { is_payment, is_on_screen, ..Change::new(WriteKind::Action, &requested) };
-    finish_changed(&api.facts, records, ui, booking, change).await
+    finish_changed(&api.facts, records, ui, booking, change)
 }
 
 async fn send(
@@ -109,7 +109,6 @@ async fn send(
     let Some(mut error) = refusal else {
         return Ok(booking);
     };
-    finish::record(records, ui, &booking);
     if let Some(mut otherwise) =
         answer::answered_otherwise(&api.facts, records, ui, &booking, answer)
     {

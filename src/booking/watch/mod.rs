@@ -131,29 +131,31 @@ impl Watching<'_> {
             api.in_flight.replace(InFlight::Other(certain, command.clone()))
         };
         in_flight(format!("booking {id} was not read, and nothing was changed"));
-        let mut displayed: Option<String> = None;
         let longest = settings.timeout.unwrap_or(LONGEST);
         let beside = u32::try_from(self.beside).unwrap_or(u32::MAX);
-        let watched =
-            wait::until(api, records, ui, &id, known, (longest, beside), |booking, left| {
-                // Compares the whole booking: a new pause has the same status as the one before.
-                // What stands around it is new in each response.
-                let text = booking.own_document().text();
-                if displayed.as_deref() != Some(text) {
+        let watched = wait::until(
+            api,
+            records,
+            ui,
+            &id,
+            known,
+            (longest, beside),
+            |booking, left, is_new| {
+                if is_new {
                     let view = finish::booking_view(&api.facts, records, ui, booking);
                     match self.beside {
                         1 => ui.out.emit_line(&view)?,
                         _ => ui.out.emit_line(&BookingLine(view))?,
                     };
                     finish::remember_shown(records, ui, booking);
-                    displayed = Some(text.to_owned());
                 }
                 let status = booking.status();
                 in_flight(format!("booking {id} has status {status}"));
                 let left = in_units(left.as_secs());
                 self.progress.say(&format!("{status}; watching for up to {left} more"));
                 Ok(is_reached(&status, until) || ends(&status, until))
-            });
+            },
+        );
         let booking = watched.await.map_err(|error| pick::not_found(records, ui, &id, error))?;
         let status = booking.status();
         if is_reached(&status, until) {

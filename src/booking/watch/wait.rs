@@ -7,6 +7,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::app::in_flight::InFlight;
 use crate::app::{Api, Records, Ui};
+use crate::booking::finish::store_and_judge;
 use crate::booking::verdict;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::pace;
@@ -78,7 +79,8 @@ fn unexpected(booking: &Booking, why: String) -> Error {
 /// Reads a booking again and again until `is_done` says so of what was read, or the time is over,
 /// and returns it as last read. A failed service, a lost connection and a rate limit are waited
 /// out, with a note; they are the error only if the booking was never read. The more bookings are
-/// read `beside` it, the less often.
+/// read `beside` it, the less often. `is_done` learns what time is left, and whether the booking
+/// is another than the read before showed.
 pub(crate) async fn until(
     api: &Api,
     records: &Records,
@@ -86,12 +88,12 @@ pub(crate) async fn until(
     id: &str,
     mut known: Option<Booking>,
     (longest, beside): (Duration, u32),
-    mut is_done: impl FnMut(&Booking, Duration) -> Result<bool>,
+    mut is_done: impl FnMut(&Booking, Duration, bool) -> Result<bool>,
 ) -> Result<Booking> {
     let deadline = Instant::now() + longest;
     let mut pause = FIRST_PAUSE * beside;
     let mut is_noted = false;
-    let (mut seen, mut failed) = (None, None);
+    let (mut seen, mut failed) = (None::<Booking>, None);
     let mut first: Option<Wish> = None;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -117,7 +119,11 @@ pub(crate) async fn until(
         };
         let rest = match read.and_then(same) {
             Ok(booking) => {
-                if is_done(&booking, left)? || left.is_zero() {
+                // Compares the whole booking: a new pause has the same status as the one before.
+                // What stands around it is new in each response.
+                let text = |it: &Booking| it.own_document().text().to_owned();
+                let is_new = seen.as_ref().map(text) != Some(text(&booking));
+                if is_done(&booking, left, is_new)? || left.is_zero() {
                     return Ok(booking);
                 }
                 is_noted = false;
@@ -159,7 +165,8 @@ pub(crate) fn passes(error: &Error) -> bool {
         || error.code == Code::Timeout
 }
 
-/// Waits until the booking is no longer processing, or for `longest`. Returns it as last read.
+/// Waits until the booking is no longer processing, or for `longest`. Records it as it is read, and
+/// returns it as last read.
 pub(crate) async fn wait_while_processing(
     api: &Api,
     records: &Records,
@@ -170,16 +177,20 @@ pub(crate) async fn wait_while_processing(
     let id = booking.id().to_owned();
     let progress = ui.out.progress("");
     let mut last = booking.clone();
-    let waited = until(api, records, ui, &id, Some(booking), (longest, 1), |booking, left| {
-        last = booking.clone();
-        api.in_flight.replace(InFlight::known(booking));
-        let is_processing = booking.status() == Status::Processing;
-        if is_processing {
-            let left = in_units(left.as_secs());
-            progress.say(&format!("{id} is processing; waiting for up to {left}"));
-        }
-        Ok(!is_processing)
-    });
+    let waited =
+        until(api, records, ui, &id, Some(booking), (longest, 1), |booking, left, is_new| {
+            last = booking.clone();
+            if is_new {
+                store_and_judge(records, booking);
+            }
+            api.in_flight.replace(InFlight::known(booking));
+            let is_processing = booking.status() == Status::Processing;
+            if is_processing {
+                let left = in_units(left.as_secs());
+                progress.say(&format!("{id} is processing; waiting for up to {left}"));
+            }
+            Ok(!is_processing)
+        });
     if let Err(error) = waited.await {
         // The booking exists whatever a failed read says, so it is returned as last read.
         let what = format!("booking {id} was made, but cannot be read");
