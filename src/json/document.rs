@@ -146,6 +146,11 @@ impl PartialEq for Document {
     }
 }
 
+/// A character as escapes of a JSON text.
+pub(crate) fn escape(c: char) -> String {
+    c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+}
+
 /// A scalar for a person: a string without quotes, anything else as JSON.
 pub(crate) fn plain(value: &Value) -> String {
     match value {

@@ -7,7 +7,7 @@ use ring::hmac::{Context, HMAC_SHA256, Key, Tag};
 use serde_json::Value;
 use subtle::ConstantTimeEq;
 
-use crate::json::{body_text, gunzipped};
+use crate::json::{body_text, escape, gunzipped};
 use crate::platform::crypto::Digest;
 use crate::secrets::Secret;
 
@@ -205,18 +205,11 @@ fn as_it_may_have_been(body: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
 
 /// A JSON text in which each character that is not ASCII is an escape.
 fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in text.chars() {
-        match c {
-            ' '..='~' | '\n' => escaped.push(c),
-            _ => {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    escaped.push_str(&format!("\\u{unit:04x}"));
-                }
-            }
-        }
-    }
-    escaped
+    let escaped = text.chars().map(|c| match c {
+        ' '..='~' | '\n' => c.to_string(),
+        _ => escape(c),
+    });
+    escaped.collect()
 }
 
 /// Undoes the likely mistakes with secrets and bodies until a `v1` matches. Returns a word for

@@ -6,6 +6,7 @@
 use std::str::Chars;
 
 use super::visible::InvisibleFilter;
+use crate::json::escape;
 use crate::platform::hidden::is_hidden;
 
 /// The deepest indented level: else the output would grow with the square of the depth.
@@ -47,7 +48,7 @@ fn lay_out(raw: &str, is_pretty: bool) -> String {
         }
         empty = false;
         if is_hidden(c) {
-            escape(&mut out, c);
+            out.push_str(&escape(c));
         } else {
             out.push(c);
         }
@@ -70,7 +71,7 @@ fn rest_of_string(chars: &mut Chars<'_>, out: &mut String) {
     while let Some(c) = chars.next() {
         let next = chars.as_str().chars().next();
         if eye.hides(c, next) {
-            escape(out, c);
+            out.push_str(&escape(c));
             continue;
         }
         out.push(c);
@@ -78,7 +79,7 @@ fn rest_of_string(chars: &mut Chars<'_>, out: &mut String) {
             '"' => return,
             '\\' => {
                 match chars.next() {
-                    Some(c) if is_hidden(c) => escape(out, c),
+                    Some(c) if is_hidden(c) => out.push_str(&escape(c)),
                     escaped => out.extend(escaped),
                 }
                 // An escape is no letter that a joiner could join.
@@ -86,12 +87,6 @@ fn rest_of_string(chars: &mut Chars<'_>, out: &mut String) {
             }
             _ => {}
         }
-    }
-}
-
-fn escape(out: &mut String, c: char) {
-    for unit in c.encode_utf16(&mut [0; 2]) {
-        out.push_str(&format!("\\u{unit:04x}"));
     }
 }
 

@@ -18,9 +18,7 @@ pub(super) fn show(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 
 /// The settings of all, or of an organization alone.
 pub(super) fn state(tx: &Tx<'_>, organization: Option<&str>) -> Result<Value> {
-    let mut organizations = all(tx)?;
-    organizations.retain(|it| organization.is_none_or(|wanted| it.id == wanted));
-    Ok(json!({ "organizations": organizations }))
+    Ok(json!({ "organizations": all(tx, organization)? }))
 }
 
 pub(super) fn merge(tx: &Tx<'_>, request: &Request) -> HandlerResult {
@@ -30,18 +28,18 @@ pub(super) fn merge(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 }
 
 pub(super) fn list(tx: &Tx<'_>, request: &Request) -> HandlerResult {
-    let mut organizations = all(tx)?;
-    organizations.retain(|it| request.is_about(&it.id));
+    let organizations = all(tx, request.organization.as_deref())?;
     let organizations: Vec<Value> = organizations.iter().map(document).collect();
     Reply::ok(&json!({ "organizations": organizations }))
 }
 
-fn all(tx: &Tx<'_>) -> Result<Vec<Organization>> {
+fn all(tx: &Tx<'_>, wanted: Option<&str>) -> Result<Vec<Organization>> {
     let mut organizations = Vec::new();
     for id in Organization::BUILT_IN {
         organizations.extend(tx.organization(id)?);
     }
     organizations.extend(tx.added_organizations()?);
+    organizations.retain(|it| wanted.is_none_or(|id| it.id == id));
     Ok(organizations)
 }
 

@@ -4,6 +4,8 @@
 use std::fmt::Write;
 use std::ops::Range;
 
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+
 use super::exchange::Exchange;
 use super::secrets::Secrets;
 use crate::platform::hidden::is_hidden;
@@ -12,6 +14,7 @@ use crate::platform::shell::posix_word;
 /// Headers that curl sets.
 const OWN: [&str; 6] =
     ["host", "content-length", "connection", "accept-encoding", "transfer-encoding", "expect"];
+const NOT_PRINTABLE: &AsciiSet = &CONTROLS.add(b' ');
 /// What stands for a masked key in the command.
 const KEY: &str = "\"$BOOKCTL_API_KEY\"";
 
@@ -65,17 +68,8 @@ impl Exchange {
 
 /// A URL in which each byte outside of printable ASCII is percent-encoded, except masked keys.
 fn percent_encoded(url: &str) -> String {
-    let mut encoded = String::new();
-    for c in url.chars() {
-        if c.is_ascii_graphic() || c == '…' {
-            encoded.push(c);
-        } else {
-            for byte in c.to_string().bytes() {
-                let _ = write!(encoded, "%{byte:02X}");
-            }
-        }
-    }
-    encoded
+    let parts = url.split('…').map(|part| utf8_percent_encode(part, NOT_PRINTABLE).to_string());
+    parts.collect::<Vec<_>>().join("…")
 }
 
 /// A text as one word, with variables for masked keys. Latin-1 characters are bytes.
