@@ -163,9 +163,8 @@ impl<'a> Reads<'a> {
                 // may be the place that is refused.
                 let is_of_place = is_anywhere && named(refusal_body(&error)).is_empty();
                 match error.http_status {
-                    Some(status) if status >= 500 || !is_of_place => {
-                        self.leave_open(kind, &draft, &error.message);
-                    }
+                    Some(500..) => self.leave_open(kind, &draft, &error.message),
+                    Some(_) if !is_of_place => self.leave_open(kind, &draft, &error.message),
                     _ => self.note_missed(kind, &error),
                 }
                 return Ok(None);

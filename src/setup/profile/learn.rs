@@ -19,9 +19,9 @@ use crate::terminal::output::View;
 /// and uses at most half of what a rate limit leaves. It never creates, answers, changes or cancels
 /// anything. For each document it shows whether bookctl reads it, and the paths in it with the kind
 /// of each value, never the value. Where something is not read, it prints the command that you
-/// complete: put the service's name for each `<?>`. After you confirm, it writes what is certain:
-/// how the key is sent, and what the searches ask for. It keeps the old file as config.toml.bak and
-/// makes the profile read-only, unless the profile has read_only=false.
+/// complete: put the service's name for each `<?>`. After you confirm, it writes what is certain
+/// (how the key is sent, what the searches ask for), keeps the old file as config.toml.bak, and
+/// reads again. It makes the profile read-only, unless the profile has read_only=false.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:\n  \
     bookctl profile learn live --near Reykjavik\n  \
