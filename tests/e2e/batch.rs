@@ -38,8 +38,7 @@ pub(crate) fn lines(output: &Output) -> Vec<Value> {
 /// Forms)
 #[test]
 fn restarted_batch_prints_each_row_and_books_nothing_twice() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     let file = file(&home, "friday.jsonl", &rows(3));
     let requests = lines(&home.ok(["batch", &file, "--dry-run", "--json"]));
     assert!(served.bookings().is_empty());
@@ -68,8 +67,7 @@ fn restarted_batch_prints_each_row_and_books_nothing_twice() {
 /// "the same rows in another file, order or notation are the same bookings" (command line, Forms)
 #[test]
 fn rows_in_other_files_and_notations_are_the_same_bookings() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     let csv = "venue_id,datetime,party_size,customer.name\n\
                ven_confirms,2038-01-01T19:30:00Z,2,Ada Lovelace\n\
                ven_confirms,2038-01-02T19:30:00Z,2,Ada Lovelace\n";
@@ -116,8 +114,7 @@ fn rows_in_other_files_and_notations_are_the_same_bookings() {
 /// "`datetime` may be what `book --at` takes with a date" (command line, Forms)
 #[test]
 fn row_has_the_time_and_the_columns_that_people_write() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     let csv = "venue_id,datetime,party_size,customer.name,notes\n\
                ven_confirms,2038-01-01 19:30,2,Ada Lovelace,window\n";
     let unknown = file(&home, "unknown.csv", csv);
@@ -167,8 +164,7 @@ fn rows_at_venue_times_are_booked_beside_others_and_known_later() {
 /// else it is not sent" (command line, Forms)
 #[test]
 fn corrected_row_is_not_booked_beside_what_it_was() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     let run = |text: &str, more: &[&str], exit| {
         let file = file(&home, "friday.jsonl", text);
         let book = ["batch", &file, "--json"];
@@ -230,8 +226,7 @@ fn corrected_row_is_not_booked_beside_what_it_was() {
 /// A row that stands in the file twice is more often a slip than a guest with two tables.
 #[test]
 fn equal_rows_are_refused_with_their_numbers() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     let four = format!("{}{}", rows(2), rows(2));
     let twice = file(&home, "twice.jsonl", &four);
     for more in [&[][..], &["--dry-run"]] {
@@ -255,8 +250,7 @@ fn equal_rows_are_refused_with_their_numbers() {
 /// "its occurrence among equal rows" (command line, Forms)
 #[test]
 fn equal_rows_meant_are_as_many_bookings() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     let twice = file(&home, "twice.jsonl", &rows(1).repeat(2));
     let book = |name| home.ok(["batch", &twice, "--equal-rows", "--name", name]);
     book("a");
@@ -286,8 +280,7 @@ fn key_of_a_row_stays_the_same_from_version_to_version() {
 /// What is wrong with the rows of a file, and where, is a table in `booking/batch/rows`.
 #[test]
 fn a_file_that_cannot_be_meant_is_refused_as_a_whole() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     let wrong = file(&home, "wrong.jsonl", &format!("{}\n{{}}\n", row(0, "Ada Lovelace")));
     let error = home.refuses(&format!("batch '{wrong}'"), 2, "usage");
     assert_eq!(error["problems"].as_array().unwrap().len(), 4, "{error}");

@@ -15,8 +15,7 @@ fn row_that_was_abandoned_is_sent_by_its_person_alone() {
     for (own, more) in
         [(false, &[][..]), (false, &["--name", "n"]), (true, &[]), (false, &["--retry-failed"])]
     {
-        let served = Served::start();
-        let home = served.home();
+        let (served, home) = Served::with_home();
         home.fault("POST /v1/bookings", "drop_before", 3);
         let mut row = row(0, "Ada Lovelace");
         if own {
@@ -43,8 +42,7 @@ fn row_that_was_abandoned_is_sent_by_its_person_alone() {
 /// "exit 18 when some failed, and which"
 #[test]
 fn a_row_that_fails_does_not_keep_the_others_and_is_named() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     let mut fails = row(1, "Ada Lovelace");
     fails["venue_id"] = json!("ven_provider_fails");
     let all = [row(0, "Ada Lovelace"), fails, row(2, "Test User"), row(3, "Grace Hopper")];
@@ -71,8 +69,7 @@ fn a_row_that_fails_does_not_keep_the_others_and_is_named() {
 /// "`--retry-failed` gives rows that ended failed a new one" (command line, Forms)
 #[test]
 fn a_failed_row_is_tried_anew_only_where_that_is_asked_for() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     let mut fails = row(1, "Ada Lovelace");
     fails["venue_id"] = json!("ven_provider_fails");
     let file = file(&home, "fails.jsonl", &format!("{}\n{fails}\n", row(0, "Ada Lovelace")));
@@ -161,8 +158,7 @@ fn batch_whose_results_nobody_takes_stops_and_says_how_to_go_on() {
 /// "`availability_id`: the slot; the default is the one at that time" (batches)
 #[test]
 fn row_is_booked_at_slot_that_venue_offers_or_not_at_all() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     let mut odd = row(1, "Grace Hopper");
     odd["datetime"] = json!("2038-02-01T19:40:00Z");
     let both = format!("{}\n{odd}\n", row(0, "Ada Lovelace"));
@@ -183,8 +179,7 @@ fn row_is_booked_at_slot_that_venue_offers_or_not_at_all() {
 
 #[test]
 fn row_with_slot_has_time_at_which_it_was_offered_or_is_refused() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     let slots = ["slots", "ven_confirms", "--at", "2038-02-01 19:30", "--json"];
     let slot = home.ok(slots).json()["slots"][0].clone();
     let offered = text(&slot, "datetime");
@@ -206,8 +201,7 @@ fn row_with_slot_has_time_at_which_it_was_offered_or_is_refused() {
 #[test]
 fn row_that_may_have_booked_is_sent_again_with_its_slot() {
     for own in [None, Some("own-key")] {
-        let served = Served::start();
-        let home = served.home();
+        let (served, home) = Served::with_home();
         home.fault("POST /v1/bookings", "drop_after", 3);
         let mut last = row(0, "Ada Lovelace");
         last["venue_id"] = json!("ven_last_table");

@@ -198,29 +198,6 @@ fn answering(document: Value) -> (Scripted, Home) {
 }
 
 #[test]
-#[ignore = "needs Python for the foreign service"]
-fn status_that_nobody_knows_is_shown_as_word_and_ends_watch() {
-    let booking = serde_json::json!({"id": "bk_1", "object": "booking", "status": "On Hold", "provider": "p"});
-    let (_server, home) = answering(booking);
-    let shown = home.ok(["show", "bk_1"]);
-    assert!(shown.stdout.starts_with("On Hold\tbk_1\n"), "{}", shown.stdout);
-    for part in [
-        "`On Hold` is a status that bookctl does not know.",
-        "next\tbookctl show bk_1\n",
-        "next\tbookctl watch bk_1\n",
-    ] {
-        assert!(shown.stdout.contains(part), "{part} in {}", shown.stdout);
-    }
-    home.run(["show", "bk_1", "--exit-status"]).exits(15);
-    home.run(["watch", "bk_1"]).exits(15);
-    home.run(["watch", "bk_1", "--until", "confirmed"]).exits(15);
-    home.run(["cancel", "bk_1", "--yes"]).exits(16);
-    home.run(["modify", "bk_1", "--party", "3"]).exits(7);
-    home.run(["continue", "bk_1", "--otp", "123456"]).exits(16);
-}
-
-#[test]
-#[ignore = "needs Python for the foreign service"]
 fn booking_of_another_provider_can_be_changed() {
     let mut booking =
         serde_json::json!({"id": "bk_1", "status": "confirmed", "provider": "elsewhere"});
@@ -236,7 +213,6 @@ fn booking_of_another_provider_can_be_changed() {
 }
 
 #[test]
-#[ignore = "needs Python for the foreign service"]
 fn an_answer_that_cannot_be_read_is_never_an_empty_list() {
     let document = serde_json::json!({"results": [{"place": 1}, {"place": 2}]});
     let (_server, home) = answering(document.clone());

@@ -31,14 +31,7 @@ fn proving_nothing() -> Vec<Answer> {
         Answer::NoBooking,
         Answer::Bare(204),
     ];
-    let different = [
-        Different::Guest,
-        Different::Venue,
-        Different::Time,
-        Different::Party,
-        Different::Everything,
-    ];
-    answers.extend(different.map(|different| Answer::Another(201, different)));
+    answers.extend(Different::ALL.map(|different| Answer::Another(201, different)));
     for status in [404, 407, 408, 417, 421, 425, 499, 502] {
         answers.extend([Answer::Page(status), Answer::Bare(status), Answer::ForeignJson(status)]);
     }

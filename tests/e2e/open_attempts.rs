@@ -106,8 +106,7 @@ fn request_that_meets_a_limit_names_what_its_key_may_have_made() {
 /// A journal that a power cut or a restore has emptied is not one that never was.
 #[test]
 fn a_journal_that_is_suddenly_empty_stops_booking_requests() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     home.booked("ven_confirms", &[], 0);
     let journal = home.path().join("journal.db");
     std::fs::write(&journal, "").unwrap();
@@ -131,8 +130,7 @@ fn a_journal_that_is_suddenly_empty_stops_booking_requests() {
 /// with.
 #[test]
 fn recovered_attempt_resists_another_organizations_key() {
-    let served = Served::start();
-    let home = served.home();
+    let (served, home) = Served::with_home();
     home.fault("POST /v1/bookings", "drop_after", 3);
     let book = "book ven_confirms --at 2031-12-01T19:30:00Z --party 2 --name 'Ada Lovelace'";
     home.run(words(format!("{book} --idempotency-key k"))).exits(16);

@@ -181,21 +181,27 @@ fn disconnect_that_returns_the_session_is_no_success() {
 #[test]
 fn unknown_status_exits_16_or_15_with_its_reason() {
     let mut pending = confirmed();
-    pending["status"] = json!("pending_review");
-    let (_server, home) =
-        Scripted::with_home(move |request: &Request| match request.path.as_str() {
-            "/v1/availability/search" => Reply::json(200, &slots()),
-            _ => Reply::json(200, &pending),
-        });
+    pending["status"] = json!("On Hold");
+    let (_server, home) = Scripted::with_home(move |request| match request.path.as_str() {
+        "/v1/availability/search" => Reply::json(200, &slots()),
+        _ => Reply::json(200, &pending),
+    });
     let shown = home.run(["show", "bk_1", "--exit-status", "--json"]);
     let watched = home.run(["watch", "bk_1", "--json"]);
     for (output, code) in [(book(&home, &[]), 16), (shown, 15), (watched, 15)] {
         let output = output.exits(code);
-        assert_eq!(output.json()["status"], "pending_review");
-        let warning = "`pending_review` is a status that bookctl does not know";
-        output.tells(warning);
+        assert_eq!(output.json()["status"], "On Hold");
+        output.tells("`On Hold` is a status that bookctl does not know");
         output.tells("read.booking=");
     }
+    let shown = home.ok(["show", "bk_1"]);
+    assert!(shown.stdout.starts_with("On Hold\tbk_1\n"), "{shown}");
+    let shown = shown.prints("`On Hold` is a status that bookctl does not know.");
+    shown.prints("next\tbookctl show bk_1\n").prints("next\tbookctl watch bk_1\n");
+    home.run(["watch", "bk_1", "--until", "confirmed"]).exits(15);
+    home.run(["cancel", "bk_1", "--yes"]).exits(16);
+    home.run(["modify", "bk_1", "--party", "3"]).exits(7);
+    home.run(["continue", "bk_1", "--otp", "123456"]).exits(16);
 }
 
 /// "nothing new was booked" (command line, Exit codes, 7), but the attempt stays open: the answer

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::accepting::Accepting;
 use super::misbehaviour::{Answer, answer};
+use super::proxy::read_head;
 use super::{HANG, text};
 
 /// How long a connection may say nothing before the service gives it up.
@@ -363,17 +364,10 @@ fn slots(request: &Value) -> Value {
 
 /// Reads a request but for its last byte; `None` where the other side is done.
 fn read(client: &mut TcpStream) -> Option<Request> {
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        let mut byte = [0];
-        client.read_exact(&mut byte).ok()?;
-        head.push(byte[0]);
-    }
-    let head = String::from_utf8(head).ok()?;
-    let mut lines = head.split("\r\n");
-    let mut start = lines.next()?.split(' ').map(str::to_owned);
+    let head = String::from_utf8(read_head(client)?).ok()?;
+    let mut start = head.lines().next()?.split(' ').map(str::to_owned);
     let header = |name: &str| -> Option<String> {
-        head.split("\r\n").find_map(|line| {
+        head.lines().find_map(|line| {
             let (known, value) = line.split_once(':')?;
             known.eq_ignore_ascii_case(name).then(|| value.trim().to_owned())
         })

@@ -19,6 +19,11 @@ pub(crate) enum Different {
     Everything,
 }
 
+impl Different {
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Guest, Self::Venue, Self::Time, Self::Party, Self::Everything];
+}
+
 /// How a request is answered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer {
@@ -286,13 +291,6 @@ impl Draw {
 fn create_by_chance(draw: &mut Draw, timeout: Duration) -> Act {
     const PAGES: [u16; 9] = [408, 499, 425, 404, 407, 417, 421, 502, 504];
     const REFUSALS: [u16; 6] = [400, 402, 409, 422, 429, 503];
-    const DIFFERENT: [Different; 5] = [
-        Different::Guest,
-        Different::Venue,
-        Different::Time,
-        Different::Party,
-        Different::Everything,
-    ];
     let chosen = draw.part();
     if chosen < 0.2 {
         return Act::proper();
@@ -312,8 +310,8 @@ fn create_by_chance(draw: &mut Draw, timeout: Duration) -> Act {
         3 => Answer::SurplusBefore,
         // Crossed on its way, or the service knows the key for another booking: who is answered
         // cannot tell.
-        4 => Answer::Another(200, draw.of_these(&DIFFERENT)),
-        5 => Answer::Another(201, draw.of_these(&DIFFERENT)),
+        4 => Answer::Another(200, draw.of_these(&Different::ALL)),
+        5 => Answer::Another(201, draw.of_these(&Different::ALL)),
         6 => Answer::BrokenChunks,
         7 => Answer::Truncated,
         8 => Answer::PromisesForEver,

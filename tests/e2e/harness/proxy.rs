@@ -198,7 +198,7 @@ impl Shared {
 }
 
 /// A start line and headers with the blank line after them, and not a byte more.
-fn read_head(stream: &mut TcpStream) -> Option<Vec<u8>> {
+pub(super) fn read_head(stream: &mut TcpStream) -> Option<Vec<u8>> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         let mut byte = [0];
