@@ -67,16 +67,13 @@ pub(crate) struct Change<'a> {
     pub(crate) requested: &'a Map<String, Value>,
     /// The slot that the booking moves to, with its terms.
     pub(crate) slot: Option<&'a Slot>,
-    /// Whether a payment was answered: the card invites no second answer.
-    pub(crate) is_payment: bool,
     /// Whether the booking's card stands on the screen above.
     pub(crate) is_on_screen: bool,
 }
 
 impl<'a> Change<'a> {
     pub(crate) fn new(kind: WriteKind, requested: &'a Map<String, Value>) -> Self {
-        let (is_payment, is_on_screen) = (false, false);
-        Change { kind, before: None, requested, slot: None, is_payment, is_on_screen }
+        Change { kind, before: None, requested, slot: None, is_on_screen: false }
     }
 
     /// How a booking compares with what the change asked for. While the provider works on it, it
@@ -132,11 +129,11 @@ pub(crate) fn finish_changed(
     facts: &Facts,
     records: &Records,
     ui: &Ui,
-    booking: Booking,
+    booking: &Booking,
     change: Change<'_>,
 ) -> Result<Exit> {
     let is_modify = change.kind == WriteKind::Modify;
-    let found = change.compared(facts, records, &booking);
+    let found = change.compared(facts, records, booking);
     let mut accepted = Accepted::default();
     if is_modify && booking.status() != Status::Processing {
         accepted.changes = change.requested.clone();
@@ -148,11 +145,11 @@ pub(crate) fn finish_changed(
         let is_moved = accepted.changes.contains_key("datetime");
         accepted.terms = change.slot.filter(|_| is_moved).map(|slot| slot.value.clone());
     }
-    let recorded = keep(records, ui, &booking, &accepted);
-    let moved = change.moved(records, &booking);
+    let recorded = keep(records, ui, booking, &accepted);
+    let moved = change.moved(records, booking);
     let mut doubted: Vec<Compared> = recorded.iter().chain(&moved).cloned().collect();
     doubted.retain(|it| it.is_another() || is_modify && it.weight == Weight::Account);
-    let refused = refusal(facts, &booking, &of_create(&booking, &doubted, false));
+    let refused = refusal(facts, booking, &of_create(booking, &doubted, false));
     let mut unproved = found.iter().filter(|it| is_modify && it.agreement == Agreement::NotShown);
     let not_shown = |it: &Compared| {
         let (id, field) = (booking.id(), &it.field);
@@ -162,8 +159,9 @@ pub(crate) fn finish_changed(
         Error::new(Code::ChangeNotShown, what).hint(hint).body(booking.document.clone())
     };
     let refused = refused.or_else(|| unproved.next().map(not_shown));
-    let exit = finish_recorded(facts, records, ui, &booking, refused, |view| {
-        view.is_answered = change.is_payment;
+    let exit = finish_recorded(facts, records, ui, booking, refused, |view| {
+        // After a payment's response the card invites no second one.
+        view.is_answered = matches!(change.kind, WriteKind::Payment | WriteKind::Abort);
         view.is_on_screen = change.is_on_screen;
     })?;
     let mut is_contradicted = false;
@@ -172,7 +170,7 @@ pub(crate) fn finish_changed(
         is_contradicted = true;
         let way = match &it.agreement {
             Agreement::NotUnderstood(_) => {
-                let set = facts.mapping().set_command(setting(&booking, it));
+                let set = facts.mapping().set_command(setting(booking, it));
                 format!("set how the service writes it: {set}")
             }
             _ => way_to_map(facts, change.kind, &it.field),
@@ -181,7 +179,7 @@ pub(crate) fn finish_changed(
         ui.out.warn(&format!("{what} {clause}; {way}"));
     }
     if !is_modify {
-        tell_differences(ui, &booking, &recorded);
+        tell_differences(ui, booking, &recorded);
     }
     Ok(if is_modify && is_contradicted { Exit::Refused } else { exit })
 }

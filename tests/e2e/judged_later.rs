@@ -351,17 +351,22 @@ fn time_is_on_the_venues_clock_where_a_search_showed_it() {
     home.ok(["bookings"]).shows("2031-12-05T18:30:00-06:00");
 }
 
-/// A response that is older than the write, and a booking that cannot be read again, prove nothing.
+/// A response that is older than the write, or shows another booking, and a booking that cannot be
+/// read again, prove nothing.
 #[test]
 fn accepted_write_that_is_not_shown_nor_readable_is_unknown() {
     let paused = json!({"status": "requires_action", "next_action": {"type": "otp"}});
-    for (command, before) in [
-        ("cancel bk_1 --yes", json!({})),
-        ("modify bk_1 --party 4", json!({})),
-        ("continue bk_1 --otp 123456", paused),
+    for (command, before, id) in [
+        ("cancel bk_1 --yes", json!({}), "bk_1"),
+        ("modify bk_1 --party 4", json!({}), "bk_1"),
+        ("continue bk_1 --otp 123456", paused.clone(), "bk_1"),
+        ("cancel bk_1 --yes", json!({}), "bk_other"),
+        ("continue bk_1 --otp 123456", paused, "bk_other"),
     ] {
         let is_written = std::sync::atomic::AtomicBool::new(false);
         let before = booking(&before);
+        let mut answered = before.clone();
+        answered["id"] = id.into();
         let server = Scripted::start(move |request| {
             use std::sync::atomic::Ordering::SeqCst;
             match request.method.as_str() {
@@ -369,7 +374,7 @@ fn accepted_write_that_is_not_shown_nor_readable_is_unknown() {
                 "GET" => Reply::json(200, &before),
                 _ => {
                     is_written.store(true, SeqCst);
-                    Reply::json(200, &before)
+                    Reply::json(200, &answered)
                 }
             }
         });

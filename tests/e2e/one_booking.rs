@@ -256,24 +256,6 @@ fn booking_that_becomes_another_guests_is_not_confirmed() {
     home.run(["attempts", "resume", "k", "--json"]).exits(16).says("Eve Other");
 }
 
-#[test]
-fn change_answered_with_another_guests_booking_is_no_success() {
-    let eve = with(
-        requested_booking("bk_other"),
-        json!({"status": "cancelled", "venue_id": "ven_other", "customer": {"name": "Eve Other"}}),
-    );
-    let server = Scripted::start(move |request: &Request| match request.path.as_str() {
-        "/v1/bookings" => Reply::json(201, &requested_booking("bk_1")),
-        "/v1/availability/search" => Reply::json(200, &crate::faults::slots()),
-        _ => Reply::json(200, &eve),
-    });
-    for change in ["cancel bk_1 --yes --json", "continue bk_1 --otp 774411"] {
-        let home = home(&server);
-        book(&home, &[]).exits(0);
-        home.run(words(change)).exits(16);
-    }
-}
-
 /// An id becomes part of a path and of a printed command.
 #[test]
 fn response_with_id_of_several_lines_or_of_row_is_no_booking() {

@@ -2,7 +2,7 @@ use serde_json::{Map, Value};
 
 use super::send;
 use super::written::Written;
-use crate::app::{Api, Facts, Parts, Records, Ui};
+use crate::app::{Api, Parts, Records, Ui};
 use crate::booking::arguments::ExtraFields;
 use crate::booking::book::offer;
 use crate::booking::conclude::{Change, finish_changed};
@@ -83,32 +83,25 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
         Status::Confirmed => {
             ui.out.refused("Not cancelled:", "the venue still expects the guest. Call the venue.")
         }
-        Status::Cancelled => warn_of_fee(&api.facts, records, ui, &booking),
+        // A person has confirmed the fee that is due by the terms.
+        Status::Cancelled if !ui.prompter.interactive() => {
+            let party = terms::filled_in(records, &booking).head_count();
+            let reader = offer::terms_reader(&api.facts, party);
+            let terms = terms::cancellation_terms(records, &booking);
+            if let Some(fee) = terms.and_then(|terms| reader.fee_at(&terms, reader.now)) {
+                ui.out.warn(&format!("the cancellation costs {fee}, by the booking's terms"));
+            }
+        }
         _ => {}
     }
-    let exit = finish_changed(
-        &api.facts,
-        records,
-        ui,
-        booking.clone(),
-        Change::new(WriteKind::Cancel, &requested),
-    )?;
+    let change = Change::new(WriteKind::Cancel, &requested);
+    let exit = finish_changed(&api.facts, records, ui, &booking, change)?;
     Ok(match booking.status() {
         Status::Cancelled => Exit::Done,
         Status::Confirmed => Exit::Refused,
         _ if booking.error_code() == UNSUPPORTED => Exit::Refused,
         _ => exit,
     })
-}
-
-/// Tells a script of the fee that is due by the terms. A person has confirmed it.
-fn warn_of_fee(facts: &Facts, records: &Records, ui: &Ui, booking: &Booking) {
-    let reader = offer::terms_reader(facts, terms::filled_in(records, booking).head_count());
-    let terms = terms::cancellation_terms(records, booking);
-    let fee = terms.and_then(|terms| reader.fee_at(&terms, reader.now));
-    if let Some(fee) = fee.filter(|_| !ui.prompter.interactive()) {
-        ui.out.warn(&format!("the cancellation costs {fee}, by the booking's terms"));
-    }
 }
 
 /// Shows the booking and what cancelling it costs, and asks.

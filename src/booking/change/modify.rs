@@ -140,7 +140,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
     if let Some(before) = before.as_ref().filter(unchanged) {
         let note = "Nothing to change: the booking is like this already.";
         ui.out.note(note);
-        return finish_changed(&api.facts, records, ui, before.clone(), change);
+        return finish_changed(&api.facts, records, ui, before, change);
     }
     let slot = match (&known, &time) {
         (Some(known), Some(time)) => slot_at(api, records, known, time, party).await,
@@ -181,7 +181,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
         }
         pick::not_found(records, ui, id, error)
     })?;
-    finish_changed(&api.facts, records, ui, booking, change)
+    finish_changed(&api.facts, records, ui, &booking, change)
 }
 
 /// The slot of a new time, with its terms. A change is not refused because it cannot be read.

@@ -88,13 +88,13 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
         booking = wait::wait_while_processing(api, records, ui, booking, PATIENCE).await?;
     }
     let is_on_screen = was_waiting && ui.out.is_terminal();
-    let is_payment = matches!(given, Some(Continuation::PspResponse(_) | Continuation::PspAbort));
+    let kind = given.as_ref().map_or(WriteKind::Action, Continuation::kind);
     let requested = match given {
         Some(Continuation::Fields(fields) | Continuation::Otp(_, fields)) => fields,
         _ => Map::new(),
     };
-    let change = Change { is_payment, is_on_screen, ..Change::new(WriteKind::Action, &requested) };
-    finish_changed(&api.facts, records, ui, booking, change)
+    let change = Change { is_on_screen, ..Change::new(kind, &requested) };
+    finish_changed(&api.facts, records, ui, &booking, change)
 }
 
 async fn send(
