@@ -197,11 +197,6 @@ impl Error {
         self
     }
 
-    /// Whether a document of the service came with it, and not another text.
-    pub(crate) fn has_document(&self) -> bool {
-        self.body.as_ref().is_some_and(|body| !body.value().is_string())
-    }
-
     /// Whether the same command may be run again.
     pub(crate) fn retry(&self) -> Retry {
         match (&self.code, self.exit) {

@@ -65,12 +65,7 @@ pub(crate) fn bounded(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
 
 /// The bytes as text, without a byte order mark.
 pub(super) fn text(bytes: Vec<u8>) -> io::Result<String> {
-    Ok(without_mark(&decoded(bytes)?).to_owned())
-}
-
-/// A text without the byte order marks at its beginning.
-pub(crate) fn without_mark(text: &str) -> &str {
-    text.trim_start_matches('\u{feff}')
+    Ok(decoded(bytes)?.trim_start_matches('\u{feff}').to_owned())
 }
 
 /// The bytes as text. A byte order mark of UTF-8 stays, one of UTF-16 does not.

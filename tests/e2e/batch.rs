@@ -223,6 +223,36 @@ fn corrected_row_is_not_booked_beside_what_it_was() {
     holds!(&lines(&again)[0]["error"], {"code": "already_booked", "exit_code": 7});
 }
 
+/// Each of a guest's corrected rows has a booking of its own, whatever the order of the file.
+#[test]
+fn rows_of_one_guest_are_corrected_one_for_one() {
+    let served = Served::start();
+    let home = served.home();
+    let run = |times: [&str; 2], exit| {
+        let rows = times.map(|time| row(1, "Ada Lovelace").to_string().replace("19:30", time));
+        let file = file(&home, "friday.jsonl", &rows.join("\n"));
+        lines(&home.run(["batch", &file, "--json"]).exits(exit))
+    };
+    run(["19:30", "20:30"], 0);
+    let ids: Vec<String> = served.bookings().iter().map(|it| text(it, "id")).collect();
+    let corrected = run(["18:30", "21:30"], 18);
+    let named: Vec<String> = corrected.iter().map(|it| text(&it["booking"], "id")).collect();
+    assert_eq!(named, ids, "{corrected:?}");
+    for line in &corrected {
+        let hint = text(&line["error"], "hint");
+        home.ok(words(hint.split_once("change it: bookctl ").unwrap().1));
+    }
+    for times in [["18:30", "21:30"], ["21:30", "18:30"]] {
+        run(times, 0);
+    }
+    // One is cancelled: the other is one of the two rows, and one row is booked.
+    home.ok(["cancel", &ids[0], "--yes"]);
+    let lines = run(["17:30", "22:00"], 18);
+    let codes: Vec<_> = lines.iter().map(|line| line["exit_code"].clone()).collect();
+    assert_eq!((codes, served.bookings().len()), (vec![json!(7), json!(0)], 3), "{lines:?}");
+    assert_eq!(run(["17:30", "22:00"], 18), lines);
+}
+
 /// A row that stands in the file twice is more often a slip than a guest with two tables.
 #[test]
 fn equal_rows_are_refused_with_their_numbers() {

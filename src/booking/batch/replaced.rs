@@ -1,6 +1,7 @@
 //! Rows that an earlier start of the batch sent, and that its file has no longer: some were
 //! corrected, and others removed.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 
 use jiff::civil::Date;
@@ -24,6 +25,8 @@ use crate::service::documents::wish::{Compared, Weight, Wish};
 #[derive(Default)]
 pub(crate) struct Replaced {
     attempts: Vec<(Seat, Attempt)>,
+    /// The keys of those that an earlier row of this start was: each was one row.
+    found: RefCell<HashSet<String>>,
     /// The first keys of the other rows that are gone.
     pub(crate) over: Vec<String>,
 }
@@ -80,11 +83,17 @@ impl Replaced {
         ui: &Ui,
         row: &BatchRow,
     ) -> Result<Option<Booking>> {
+        let find = |key: &String| self.found.borrow_mut().insert(key.clone());
+        let mut refusal = None;
         for attempt in self.before(records, row) {
+            let key = &attempt.idempotency_key;
+            if self.found.borrow().contains(key) {
+                continue;
+            }
             let Some(id) = attempt.booking_id.as_ref().filter(|_| attempt.state == State::Resolved)
             else {
+                find(key);
                 let what = "what this row was before is still unresolved; nothing was sent";
-                let key = &attempt.idempotency_key;
                 let hint = format!("check it: {}", resume_command(key));
                 return Err(Error::new(Code::OutcomeUnknown, what).hint(hint).idempotency_key(key));
             };
@@ -96,6 +105,7 @@ impl Replaced {
             }
             let flags = changes(records, attempt, &booking, row);
             if flags.as_ref().is_some_and(Vec::is_empty) {
+                find(key);
                 return Ok(Some(booking));
             }
             let what = "the row was booked before it was corrected; nothing was sent";
@@ -106,9 +116,11 @@ impl Replaced {
                 None => format!("see it: {}", show_command(id)),
             };
             let error = Error::new(Code::AlreadyBooked, format!("{what}: {id} stands"));
-            return Err(error.hint(hint).body(booking.document));
+            refusal.get_or_insert((key, error.hint(hint).body(booking.document)));
         }
-        Ok(None)
+        let Some((key, error)) = refusal else { return Ok(None) };
+        find(key);
+        Err(error)
     }
 
     /// Names the bookings of removed rows, which stay booked, without guests in a script's log.

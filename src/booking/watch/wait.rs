@@ -55,7 +55,8 @@ pub(crate) fn naming(id: &str, mut error: Error) -> Error {
 
 /// Whether the service itself reports no such booking: a proxy's page has no document.
 pub(crate) fn is_not_found(error: &Error) -> bool {
-    error.exit == Exit::NotFound && (error.http_status.is_none() || error.has_document())
+    let has_document = error.body.as_ref().is_some_and(|body| !body.value().is_string());
+    error.exit == Exit::NotFound && (error.http_status.is_none() || has_document)
 }
 
 pub(crate) fn checked(api: &Api, booking: Booking, id: &str) -> Result<Booking> {

@@ -140,10 +140,6 @@ impl Dialect {
         Ok(())
     }
 
-    pub(crate) fn names_provider_a(&self) -> bool {
-        self.provider_a != Dialect::default().provider_a
-    }
-
     pub(crate) fn signature_header(&self) -> String {
         signature_header(&self.service_name)
     }

@@ -22,7 +22,8 @@ pub(crate) fn restriction(
     dialect: &Dialect,
     certainty: Certainty,
 ) -> Option<String> {
-    let is_known = certainty == Certainty::Contract || dialect.names_provider_a();
+    let is_known =
+        certainty == Certainty::Contract || dialect.provider_a != Dialect::default().provider_a;
     (is_known && provider != dialect.provider_a).then(|| call_the_venue(provider, venue))
 }
 
