@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use super::answer::{self, AnswerColumn, AnswerList, cell, of_organization};
 use crate::app::Parts;
 use crate::outcome::{Exit, Result};
+use crate::secrets::reveal;
 use crate::service::client::Call;
 use crate::service::documents::field::{Field, field};
 
@@ -65,6 +66,8 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
     let call = match args.action {
         Some(OrganizationAction::List) => {
             let list = AnswerList::read(api, Call::get(ADDED), "organizations", COLUMNS).await?;
+            let keys = list.rows().into_iter().filter_map(|it| it["keys"]["live"].as_str());
+            keys.for_each(reveal);
             return list.emit(records, ui, "");
         }
         Some(OrganizationAction::Add { name }) => Call::post(ADDED, json!({ "name": name })),
