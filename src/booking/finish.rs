@@ -86,9 +86,9 @@ fn store(records: &Records, booking: &Booking, accepted: &Accepted) -> (Vec<Comp
     let is_resolved = of_create(booking, &found, true).refusal.is_none();
     let stored = records.journal().and_then(|it| {
         it.change(booking, &changes, accepted.terms.as_ref())?;
-        key.filter(|_| is_resolved).map_or(Ok(None), |key| it.resolve(&key, booking))
+        key.filter(|_| is_resolved).map_or(Ok(()), |key| it.resolve(&key, booking))
     });
-    (found, stored.map(drop))
+    (found, stored)
 }
 
 /// What differs because of the last change from here that asked for it: the response to it may have

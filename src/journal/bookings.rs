@@ -319,7 +319,7 @@ impl Journal {
     ) -> Result<()> {
         let now = Timestamp::now();
         let left_at = booking.left_at.unwrap_or(now);
-        let stored = self.seen_at(booking.id())?;
+        let stored = self.load_booking(booking.id())?.and_then(|it| it.booking.left_at);
         // A record from later than now is of a computer whose clock is wrong.
         if accepted.is_empty() && stored.is_some_and(|stored| left_at <= stored && stored <= now) {
             return Ok(());
@@ -359,15 +359,6 @@ impl Journal {
                 }
             }
             Ok(())
-        })
-    }
-
-    fn seen_at(&self, id: &str) -> Result<Option<Timestamp>> {
-        self.read(|statements, scope| {
-            let query = "SELECT seen_at FROM bookings WHERE origin = ?1 AND id = ?2";
-            let row = statements.first(query, values![&scope.origin, id])?;
-            let seen_at: Option<String> = row.map(|row| row.get("seen_at")).transpose()?;
-            Ok(seen_at.and_then(|it| it.parse().ok()))
         })
     }
 

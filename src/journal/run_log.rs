@@ -111,13 +111,13 @@ impl Journal {
     }
 
     /// Resolves an attempt by its booking, which is as requested now that it is read again.
-    pub(crate) fn resolve(&self, key: &str, booking: &Booking) -> Result<Option<Ended>> {
+    pub(crate) fn resolve(&self, key: &str, booking: &Booking) -> Result<()> {
         let Some(attempt) = self.attempt(key)? else {
-            return Ok(None);
+            return Ok(());
         };
         let mut runs = attempt.runs.iter().rev();
         let Some(run) = runs.find(|run| run.outcome == Outcome::InDoubt) else {
-            return Ok(None);
+            return Ok(());
         };
         let id = RunId { key: key.to_owned(), token: run.token.clone(), awaited_limit: None };
         let end = RunEnd {
@@ -131,7 +131,7 @@ impl Journal {
             request: &attempt.request.body,
             requested: attempt.request.requested.as_ref(),
         };
-        self.record_end(&id, &end).map(Some)
+        self.record_end(&id, &end).map(drop)
     }
 
     /// Gives up the runs whose outcome is unknown. The attempt stays in the journal.

@@ -9,7 +9,9 @@ use crate::app::in_flight::{abandon_command, resume_command, show_command};
 use crate::app::{Api, Facts, Records, Ui};
 use crate::booking::book::{create, duplicates};
 use crate::booking::{finish, verdict, watch::wait};
-use crate::journal::{Attempt, Claim, KeyOrigin, Outcome, State, abandoned, another_account};
+use crate::journal::{
+    Attempt, Claim, KeptBooking, KeyOrigin, Outcome, State, abandoned, another_account,
+};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::{pace, system};
 use crate::service::client::retry::TRIES;
@@ -168,28 +170,46 @@ pub(crate) async fn resume(api: &Api, records: &Records, ui: &Ui, key: &str) -> 
         return Ok(booking);
     }
     api.facts.before_change()?;
-    let wish = attempt.wish();
+    let origin = KeyOrigin::Derived { allow_duplicate: true };
+    let created = send_again(api, records, ui, &attempt, origin, false).await;
+    if is_shared {
+        let _ = records.journal()?.release(key);
+    }
+    created.map_err(|error| match error.code == Code::Declined {
+        true => error.hint(format!("to abandon the request: {}", abandon_command(key))),
+        false => error,
+    })
+}
+
+/// Sends the request of an attempt again under its key. If it has not made a booking yet and the
+/// guest has another one, a person is asked; no is `declined` (17).
+pub(crate) async fn send_again(
+    api: &Api,
+    records: &Records,
+    ui: &Ui,
+    attempt: &Attempt,
+    origin: KeyOrigin,
+    is_confirmed: bool,
+) -> Result<Booking> {
+    let (wish, key) = (attempt.wish(), &attempt.idempotency_key);
     let booked = duplicates::Booked::at_venues(records, &[wish.venue()].into(), 1)?;
-    let other = |own: Option<&str>| {
-        booked.for_guest_of(records, ui, &wish, |live| own == Some(live.booking.id()))
+    let other = |own: &str| {
+        let is_own = |live: &KeptBooking| {
+            live.booking.id() == own || live.idempotency_key.as_ref() == Some(key)
+        };
+        let other = booked.for_guest_of(records, ui, &wish, is_own);
+        other.filter(|_| attempt.state != State::Resolved)
     };
     let can_ask = ui.prompter.interactive();
-    if let Some(other) = other(attempt.booking_id.as_deref()).filter(|_| can_ask) {
-        let confirmed = duplicates::ask_about(ui, &other, "Send the request again?", false).await;
-        let give_up = || format!("to abandon the request: {}", abandon_command(key));
-        confirmed.map_err(|error| error.hint(give_up()))?;
+    if let Some(other) = other("").filter(|_| can_ask) {
+        duplicates::ask_about(ui, &other, "Send the request again?", is_confirmed).await?;
     }
-    let allow_duplicate = true;
-    let origin = KeyOrigin::Derived { allow_duplicate };
-    let request = create::attempt_request(&attempt);
+    let request = create::attempt_request(attempt);
     let created = create::create_and_tell(api, records, ui, key, origin, request).await;
     // A script is not asked, so that it is told once the result is known: that may be known here.
     let own = created.as_ref().ok().filter(|_| !can_ask).map(Booking::id);
-    if let Some(other) = own.and_then(|own| other(Some(own))) {
+    if let Some(other) = own.and_then(other) {
         ui.out.warn(&other);
-    }
-    if is_shared {
-        let _ = records.journal()?.release(key);
     }
     created
 }

@@ -188,13 +188,12 @@ fn with_its_time(live: KeptBooking) -> Option<(String, DocumentTime, KeptBooking
 }
 
 /// Warns if the guest of a request has a booking at its venue on its day, and asks whether to book
-/// another; no is `declined` (17). What `key` has made is no other. `resumed` are bookings this
-/// command has found: their guests may not be kept.
+/// another; no is `declined` (17). `resumed` are bookings this command has found: their guests may
+/// not be kept.
 pub(crate) async fn ask_about_same_guest(
     records: &Records,
     ui: &Ui,
     wish: &Wish,
-    key: &str,
     resumed: &[Booking],
     is_confirmed: bool,
 ) -> Result<()> {
@@ -203,8 +202,7 @@ pub(crate) async fn ask_about_same_guest(
     let is_confirmed = is_confirmed && resumed.is_empty();
     let resumed = resumed.iter().filter(|it| it.may_stand()).map(|booking| booking.clone().into());
     booked.0.extend(resumed.filter_map(with_its_time));
-    let is_own = |it: &KeptBooking| it.idempotency_key.as_deref() == Some(key);
-    match booked.for_guest_of(records, ui, wish, is_own) {
+    match booked.for_guest_of(records, ui, wish, |_| false) {
         Some(other) => ask_about(ui, &other, "Book another one?", is_confirmed).await,
         None => Ok(()),
     }

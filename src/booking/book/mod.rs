@@ -20,8 +20,8 @@ use super::arguments::{ExtraFields, JournalFlags, PATIENCE, Wait, Zone, near};
 use super::attempts::open_attempts::{self, EarlierAttempts};
 use super::{conclude, find::locate, finish, pause::prompts, watch::wait};
 use crate::app::{Api, Facts, Parts, Records, Settings, Ui};
+use crate::journal::KeyOrigin;
 use crate::journal::recent::RecentList;
-use crate::journal::{KeyOrigin, State};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{SearchLocation, create_call, named};
 use crate::service::documents::booking::{Booking, Status};
@@ -187,14 +187,9 @@ impl BookCommand<'_> {
             && let Some(attempt) =
                 duplicates::repeated(&api.facts, records, &self.draft, &self.key)?
         {
-            // One that was made is returned again.
-            if attempt.state != State::Resolved {
-                self.ask_about_same_guest(&attempt.wish(), earlier).await?;
-            }
-            let request = create::attempt_request(&attempt);
+            let (origin, is_confirmed) = (KeyOrigin::Caller, self.draft.is_confirmed);
             let booked =
-                create::create_and_tell(api, records, ui, &self.key, KeyOrigin::Caller, request)
-                    .await;
+                open_attempts::send_again(api, records, ui, &attempt, origin, is_confirmed).await;
             return booked.map_err(|error| self.explained(error));
         }
         loop {
@@ -214,7 +209,9 @@ impl BookCommand<'_> {
             let (datetime, is_another_time) = self.find_time().await?;
             let draft = &self.draft;
             let request = draft.request(api.facts.mapping(), datetime.clone())?;
-            self.ask_about_same_guest(&Wish::from_request(&request.requested), earlier).await?;
+            let (wish, resumed) = (Wish::from_request(&request.requested), &earlier.booked);
+            duplicates::ask_about_same_guest(records, ui, &wish, resumed, draft.is_confirmed)
+                .await?;
             if !self.is_reviewed {
                 review::review(api, ui, draft, &datetime, is_another_time).await?;
             }
@@ -242,12 +239,6 @@ impl BookCommand<'_> {
                 }
             }
         }
-    }
-
-    async fn ask_about_same_guest(&self, wish: &Wish, earlier: &EarlierAttempts) -> Result<()> {
-        let BookCommand { records, ui, draft, key, .. } = self;
-        let (resumed, is_confirmed) = (&earlier.booked, draft.is_confirmed);
-        duplicates::ask_about_same_guest(records, ui, wish, key, resumed, is_confirmed).await
     }
 
     /// Asks a person for what the draft lacks. Without prompts, that is refused (2).

@@ -57,7 +57,12 @@ pub(crate) async fn run(Parts { api, records, ui, settings }: &Parts, args: Args
         let ids = named.map(|named| locate::locate_booking(records, named));
         let ids: Vec<String> = ids.collect::<Result<_>>()?;
         for id in &ids {
-            check_made(records, id)?;
+            if !records.journal()?.made(id)? {
+                let displayed = visible(id);
+                let what = format!("this computer knows no booking {displayed} of this service");
+                let lists = "to delete a guest by name: bookctl bookings forget --guest TEXT";
+                return Err(Error::not_found(what).hint(lists));
+            }
         }
         // Scripts have done without a question from the start.
         let asks = ui.prompter.interactive() && !args.yes;
@@ -94,17 +99,6 @@ fn last_before(days: &Days) -> Result<Timestamp> {
     let begin = days.resolve(Timestamp::now(), &zone).map_err(refused)?.0.to_zoned(zone);
     let begin = begin.map_err(|why| refused(why.to_string()))?.timestamp();
     Ok(begin.saturating_sub(SignedDuration::from_nanos(1)).unwrap_or(Timestamp::MIN))
-}
-
-/// Refuses (6) what is not a booking of the journal.
-fn check_made(records: &Records, id: &str) -> Result<()> {
-    if records.journal()?.made(id)? {
-        return Ok(());
-    }
-    let displayed = visible(id);
-    let what = format!("this computer knows no booking {displayed} of this service");
-    let lists = "to delete a guest by name: bookctl bookings forget --guest TEXT";
-    Err(Error::not_found(what).hint(lists))
 }
 
 async fn forget_guest(

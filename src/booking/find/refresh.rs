@@ -49,36 +49,37 @@ pub(super) async fn run(Parts { api, records, ui, .. }: &Parts) -> Result<Exit> 
     let is_marked = |it: &KeptBooking| it.unresolved_key.is_some();
     let is_to_come = |at: DateTime| at.date() >= today;
     stored.retain(|it| is_marked(it) || by_visit(it, today).2.0.is_some_and(is_to_come));
-    let has_not_ended = |it: &KeptBooking| is_marked(it) || it.booking.status().has_not_ended();
-    let (coming, ended): (Vec<_>, Vec<_>) = stored.into_iter().partition(has_not_ended);
-    let progress = ui.out.progress_of(coming.len());
-    let (mut all, mut read) = (Vec::new(), Vec::new());
-    for stored in &coming {
-        let booking = match read_booking(api, stored.booking.id()).await {
+    let progress = ui.out.progress_of(stored.len());
+    let (mut all, mut read, mut checked) = (Vec::new(), Vec::new(), 0);
+    for stored in &stored {
+        let (id, status) = (stored.booking.id(), stored.booking.status());
+        progress.step();
+        if !is_marked(stored) && !status.has_not_ended() {
+            // After it was confirmed, that is not as booked, whoever has read it first.
+            let confirmed = Status::Confirmed;
+            if journal.sightings(id)?.iter().any(|it| it.status() == confirmed) {
+                all.extend(changed(records, stored, &confirmed, Some(&stored.booking)));
+            }
+            continue;
+        }
+        let booking = match read_booking(api, id).await {
             Ok(booking) => Some(booking),
             Err(error) if is_not_found(&error) => None,
             Err(error) => return Err(error),
         };
-        all.extend(changed(records, stored, &stored.booking.status(), booking.as_ref()));
+        all.extend(changed(records, stored, &status, booking.as_ref()));
         read.extend(booking);
-        progress.step();
-    }
-    // One that ended after it was confirmed is not as booked, whoever has read that first.
-    for stored in &ended {
-        let confirmed = Status::Confirmed;
-        if journal.sightings(stored.booking.id())?.iter().any(|it| it.status() == confirmed) {
-            all.extend(changed(records, stored, &confirmed, Some(&stored.booking)));
-        }
+        checked += 1;
     }
     drop(progress);
     let all_as_booked = all.iter().all(|it| it.as_booked);
-    let refreshed = Refreshed { checked: coming.len(), changed: all };
+    let refreshed = Refreshed { checked, changed: all };
     ui.out.emit_long(&refreshed)?;
     // What nobody was told of is told the next time.
     for booking in &read {
         store_and_judge(records, booking);
     }
-    let (checked, changed) = (coming.len(), refreshed.changed.len());
+    let changed = refreshed.changed.len();
     let bookings = plural(checked, "coming booking", "coming bookings");
     ui.out.note(&format!("{bookings} read, {changed} changed."));
     Ok(if all_as_booked { Exit::Done } else { Exit::Failed })
