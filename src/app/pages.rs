@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::app::{Api, Records};
 use crate::json::{Document, plain};
 use crate::outcome::{Code, Error, Result};
-use crate::service::client::{Answer, Call, VenueQuery, session};
+use crate::service::client::{Answer, Call, SearchQuery, session};
 use crate::service::documents::session::Session;
 use crate::service::documents::venue::Venue;
 use crate::service::mapping::{List, Mapping, NextPage, Reading, next_page, total};
@@ -230,7 +230,7 @@ fn list_at<'a>(document: &'a mut Value, place: &str) -> Option<&'a mut Vec<Value
 pub(crate) async fn find_venues(
     api: &Api,
     records: &Records,
-    query: &VenueQuery,
+    query: &SearchQuery,
     limit: usize,
 ) -> Result<Pages<Venue>> {
     let listing = Listing {
@@ -238,11 +238,7 @@ pub(crate) async fn find_venues(
         limit,
         key: |venue: &Venue| venue.id().to_owned(),
         read: Mapping::venues,
-        next: &|name, value| {
-            let mut next = query.clone();
-            next.page = Some((name.to_owned(), value.clone()));
-            next.call(api.facts.mapping())
-        },
+        next: &|name, value| query.page(api.facts.mapping(), name, value),
     };
     let pages = listing.read(api, query.call(api.facts.mapping())?).await?;
     records.keep_rate_limits();

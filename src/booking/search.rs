@@ -11,10 +11,11 @@ use super::watch::wait;
 use crate::app::{Parts, Ui, pages, report_warnings};
 use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::service::client::{SearchLocation, VenueQuery};
+use crate::service::client::{SearchLocation, SearchQuery, VenueWish};
 use crate::service::documents::contact;
 use crate::service::documents::slot::Slot;
 use crate::service::documents::venue::Venue;
+use crate::service::mapping::WriteKind;
 use crate::service::time::duration::{self, in_units};
 use crate::service::time::text::human;
 use crate::service::time::when::When;
@@ -70,15 +71,14 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
     let (now, own) = (api.facts.now()?, args.zone.tz.is_none());
     let zone = args.zone.tz.unwrap_or_else(system_zone);
     let moment = offer::resolve(&when, now, &zone)?;
-    let query = VenueQuery {
+    let wish = VenueWish {
         vertical: args.vertical,
         place,
         datetime: api.facts.mapping().wire_time(&moment, None),
         party_size: args.party,
         providers: args.provider,
-        fields: args.extra.body()?,
-        page: None,
     };
+    let query = SearchQuery::new(WriteKind::Search, &wish, args.extra.body()?);
     let pages = pages::find_venues(api, records, &query, args.limit.get()).await?;
     let venues = &pages.items;
     records.remember_rows(RecentList::Venues, venues.iter().map(Venue::id));

@@ -2,17 +2,17 @@
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::app::pages::{DEFAULT_LIMIT, Listing};
 use crate::app::{Api, Facts, Records};
 use crate::booking::find::locate::LocatedVenue;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::service::client::SlotQuery;
+use crate::service::client::SearchQuery;
 use crate::service::documents::slot::Slot;
 use crate::service::documents::venue::Venue;
-use crate::service::mapping::Mapping;
+use crate::service::mapping::{Mapping, WriteKind};
 use crate::service::time::document_time::{DocumentTime, is_same_time};
 use crate::service::time::text::human;
 use crate::service::time::when::{Moment, When};
@@ -268,24 +268,19 @@ impl SlotSearch<'_> {
         if zone.is_none() && when.exact().is_some() && api.facts.mapping().local_times {
             return Err(unknown_zone());
         }
-        let query = SlotQuery {
-            venue_id: venue.id_value(),
-            datetime: api.facts.mapping().wire_time(&wanted, zone.as_ref()),
-            party_size: self.party_size,
-            provider: self.provider.map(str::to_owned),
-            fields: self.fields.clone(),
-            page: None,
-        };
+        let body = json!({
+            "venue_id": venue.id_value(),
+            "datetime": api.facts.mapping().wire_time(&wanted, zone.as_ref()),
+            "party_size": self.party_size,
+            "provider": self.provider,
+        });
+        let query = SearchQuery::new(WriteKind::Slots, &body, self.fields.clone());
         let listing = Listing {
             nouns: "slots",
             limit: self.limit,
             key: |slot: &Slot| slot.id().to_owned(),
             read: Mapping::slots,
-            next: &|name, value| {
-                let mut next = query.clone();
-                next.page = Some((name.to_owned(), value.clone()));
-                next.call(api.facts.mapping())
-            },
+            next: &|name, value| query.page(api.facts.mapping(), name, value),
         };
         let first = query.call(api.facts.mapping())?;
         let how = "find venues with `bookctl search`, then use the venue's id";
@@ -300,7 +295,7 @@ impl SlotSearch<'_> {
             document: pages.document,
             slots: pages.items,
             envelope_fields: pages.envelope_fields,
-            provider: named.or(query.provider),
+            provider: named.or(self.provider.map(str::to_owned)),
             wanted,
             is_assumed: false,
             has_clock: when.needs_zone(),

@@ -12,9 +12,10 @@ use crate::app::{Api, Records, Ui};
 use crate::booking::find::locate::LocatedVenue;
 use crate::json::Document;
 use crate::outcome::{Code, Error, Exit, Result};
-use crate::service::client::{Call, SearchLocation, VenueQuery};
+use crate::service::client::{Call, SearchLocation, SearchQuery, VenueWish};
 use crate::service::documents::contact;
 use crate::service::documents::venue::Venue;
+use crate::service::mapping::WriteKind;
 use crate::service::time::when::When;
 use crate::service::time::zone::system_zone;
 use crate::terminal::prompt::{PromptError, Question};
@@ -307,15 +308,14 @@ impl Wizard<'_> {
         };
         let zone = self.draft.zone.clone().unwrap_or_else(system_zone);
         let moment = resolve(when, self.api.facts.now()?, &zone)?;
-        let query = VenueQuery {
+        let wish = VenueWish {
             vertical: self.draft.vertical.clone().unwrap_or_default(),
             place: place.clone(),
             datetime: self.api.facts.mapping().wire_time(&moment, None),
             party_size: self.draft.options.party,
             providers: self.flags.options.provider.clone().into_iter().collect(),
-            fields: Map::new(),
-            page: None,
         };
+        let query = SearchQuery::new(WriteKind::Search, &wish, Map::new());
         let found = find_venues(self.api, self.records, &query, DEFAULT_LIMIT).await;
         found.map(|pages| pages.items)
     }

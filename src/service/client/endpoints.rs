@@ -18,8 +18,9 @@ pub(crate) enum SearchLocation {
     At { latitude: f64, longitude: f64 },
 }
 
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct VenueQuery {
+/// What a search of venues asks for.
+#[derive(Debug, Serialize)]
+pub(crate) struct VenueWish {
     pub(crate) vertical: String,
     pub(crate) datetime: String,
     #[serde(flatten)]
@@ -27,62 +28,42 @@ pub(crate) struct VenueQuery {
     pub(crate) party_size: Option<u32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) providers: Vec<String>,
-    #[serde(skip)]
-    pub(crate) fields: Map<String, Value>,
-    /// The page, by a field of the request that the answer before it led to.
-    #[serde(skip)]
-    pub(crate) page: Option<(String, Value)>,
 }
 
-impl VenueQuery {
-    pub(crate) fn call(&self, mapping: &Mapping) -> Result<Call> {
-        search_call(mapping, WriteKind::Search, self, &self.fields, self.page.as_ref())
+/// A search of venues or slots, with unnamed fields.
+pub(crate) struct SearchQuery {
+    kind: WriteKind,
+    body: Map<String, Value>,
+    fields: Map<String, Value>,
+}
+
+impl SearchQuery {
+    pub(crate) fn new(kind: WriteKind, body: &impl Serialize, fields: Map<String, Value>) -> Self {
+        SearchQuery { kind, body: fields_of(body), fields }
     }
-}
 
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct SlotQuery {
-    pub(crate) venue_id: Value,
-    pub(crate) datetime: String,
-    pub(crate) party_size: u32,
-    pub(crate) provider: Option<String>,
-    #[serde(skip)]
-    pub(crate) fields: Map<String, Value>,
-    /// The page, by a field of the request that the answer before it led to.
-    #[serde(skip)]
-    pub(crate) page: Option<(String, Value)>,
-}
-
-impl SlotQuery {
     pub(crate) fn call(&self, mapping: &Mapping) -> Result<Call> {
-        search_call(mapping, WriteKind::Slots, self, &self.fields, self.page.as_ref())
+        let place = if self.kind == WriteKind::Search { "venues" } else { "availability" };
+        let path = format!("/v1/{place}/search");
+        Call::written(mapping, self.kind, path, self.body.clone())?.with_fields(&self.fields)
+    }
+
+    /// The page that an answer led to, under its own name, or for an expression with `.cursor` or
+    /// `.page`. It replaces a field of that name in the first page's request.
+    pub(crate) fn page(&self, mapping: &Mapping, name: &str, value: &Value) -> Result<Call> {
+        let (mut body, mut fields) = (self.body.clone(), self.fields.clone());
+        let own = if is_one_of("page page_number", name) { "page" } else { "cursor" };
+        if mapping.write.get(&self.kind).is_some_and(|it| it.mentions(own)) {
+            body.insert(own.to_owned(), value.clone());
+        } else {
+            fields.insert(name.to_owned(), value.clone());
+        }
+        SearchQuery { kind: self.kind, body, fields }.call(mapping)
     }
 }
 
 fn one(name: &str, value: impl Serialize) -> Map<String, Value> {
     Map::from_iter([(name.to_owned(), json!(value))])
-}
-
-/// A search of a page, under its own name, or for an expression with `.cursor` or `.page`. It
-/// replaces a field of that name in the first page's request.
-pub(crate) fn search_call(
-    mapping: &Mapping,
-    kind: WriteKind,
-    body: &impl Serialize,
-    fields: &Map<String, Value>,
-    page: Option<&(String, Value)>,
-) -> Result<Call> {
-    let (mut body, mut fields) = (fields_of(body), fields.clone());
-    if let Some((name, value)) = page {
-        let own = if is_one_of("page page_number", name) { "page" } else { "cursor" };
-        if mapping.write.get(&kind).is_some_and(|it| it.mentions(own)) {
-            body.insert(own.to_owned(), value.clone());
-        } else {
-            fields.insert(name.clone(), value.clone());
-        }
-    }
-    let place = if kind == WriteKind::Search { "venues" } else { "availability" };
-    Call::written(mapping, kind, format!("/v1/{place}/search"), body)?.with_fields(&fields)
 }
 
 pub(crate) const VENDOR_PAYMENT: &str = "vendor_external";

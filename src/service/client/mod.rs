@@ -19,8 +19,8 @@ pub(crate) use call::{Call, with_fields, with_parameter};
 pub(crate) use credential::{key_sent_as, shown_headers, shown_path};
 pub(crate) use draft::Draft;
 pub(crate) use endpoints::{
-    BookingRequest, Changes, Continuation, SearchLocation, SlotQuery, VENDOR_PAYMENT, VenueQuery,
-    cancel_call, create_call, search_call, session, show_call,
+    BookingRequest, Changes, Continuation, SearchLocation, SearchQuery, VENDOR_PAYMENT, VenueWish,
+    cancel_call, create_call, session, show_call,
 };
 pub(crate) use failure::Failure;
 pub(crate) use http_client::{Client, Connection, Trace};

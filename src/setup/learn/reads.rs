@@ -11,7 +11,7 @@ use super::report::{Finding, LearnReport, Sample};
 use super::{LearnOptions, key, refusal_body, with};
 use crate::app::Parts;
 use crate::outcome::{Code, Error, Result};
-use crate::service::client::{Call, Draft, Failure, named, search_call, session, show_call};
+use crate::service::client::{Call, Draft, Failure, SearchQuery, named, session, show_call};
 use crate::service::mapping::{Mapping, ReadKind, WriteKind};
 
 const BOOKINGS: u32 = 3;
@@ -192,7 +192,7 @@ impl<'a> Reads<'a> {
         let own = self.mapping().clone();
         let reply = loop {
             self.parts.api.use_mapping(with(&own, draft.setting(false).as_slice())?);
-            let call = search_call(self.mapping(), draft.kind, body, &Map::new(), None)?;
+            let call = SearchQuery::new(draft.kind, body, Map::new()).call(self.mapping())?;
             match self.send(call).await? {
                 Err(error)
                     if matches!(error.http_status, Some(400 | 404 | 409 | 422))
