@@ -1,11 +1,10 @@
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use crate::json::Document;
 use crate::outcome::code::{ALL, CodeEntry, Retry, entry};
 use crate::outcome::similar::did_you_mean;
 use crate::outcome::word::Word;
 use crate::outcome::{Error, Exit, Result};
-use crate::terminal::output::{Output, Page, TableCell, Tone, View};
+use crate::terminal::output::{Draw, Output, Page, TableCell, Tone};
 use crate::terminal::view::capitalised;
 
 /// Explain a status, an error code or an exit code
@@ -30,19 +29,19 @@ pub(crate) fn run(out: &Output, args: &Args) -> Result<Exit> {
 
 pub(super) fn explained(code: Option<&str>) -> Result<Explained> {
     let Some(code) = code else {
-        return Ok(Explained(ALL.iter().map(Row::from).collect()));
+        return Ok(Explained { codes: ALL.iter().map(Row::from).collect() });
     };
     let folded = code.to_lowercase();
     let word = Word::ALL.iter().find(|it| it.human == folded && !it.codes.is_empty());
     if let Some(word) = word {
         let entries = word.codes.iter().filter_map(|code| entry(code));
-        return Ok(Explained(entries.map(Row::from).collect()));
+        return Ok(Explained { codes: entries.map(Row::from).collect() });
     }
     if let Some(found) = entry(&folded).or_else(|| entry(&format!("http_{folded}"))) {
-        return Ok(Explained(vec![Row::from(found)]));
+        return Ok(Explained { codes: vec![Row::from(found)] });
     }
     if let Some(exit) = Exit::ALL.iter().find(|exit| exit.code().to_string() == folded) {
-        return Ok(Explained(vec![Row::from(*exit)]));
+        return Ok(Explained { codes: vec![Row::from(*exit)] });
     }
     let list = match code.parse::<u8>() {
         Ok(_) => "see `bookctl help exit-codes`",
@@ -54,17 +53,23 @@ pub(super) fn explained(code: Option<&str>) -> Result<Explained> {
 }
 
 /// A code of the catalog, or an exit code.
+#[derive(Serialize)]
 struct Row {
     code: String,
     kind: &'static str,
     meaning: &'static str,
     /// What to do; of an exit code, what is certain about the booking.
     next: &'static str,
-    exit: Exit,
-    retry: Retry,
-    for_the_guest: Option<&'static str>,
+    exit_code: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tell_guest: Option<&'static str>,
     /// The error codes that end with this exit code.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     error_codes: Vec<&'static str>,
+    #[serde(skip)]
+    exit: Exit,
 }
 
 impl From<&CodeEntry> for Row {
@@ -74,10 +79,11 @@ impl From<&CodeEntry> for Row {
             kind: entry.kind.as_str(),
             meaning: entry.meaning,
             next: entry.next,
-            exit: entry.exit,
-            retry: entry.retry,
-            for_the_guest: entry.code.for_the_guest(),
+            exit_code: entry.exit.code(),
+            retry: entry.retry.word(),
+            tell_guest: entry.code.for_the_guest(),
             error_codes: Vec::new(),
+            exit: entry.exit,
         }
     }
 }
@@ -89,56 +95,42 @@ impl From<Exit> for Row {
             kind: "exit code",
             meaning: exit.meaning(),
             next: exit.certainty(),
-            exit,
-            retry: Retry::after(exit),
-            for_the_guest: None,
+            exit_code: exit.code(),
+            retry: Retry::after(exit).word(),
+            tell_guest: None,
             error_codes: ALL.iter().filter(|it| it.exit == exit).map(|it| it.name).collect(),
+            exit,
         }
     }
 }
 
-pub(super) struct Explained(Vec<Row>);
+#[derive(Serialize)]
+pub(super) struct Explained {
+    codes: Vec<Row>,
+}
 
-impl View for Explained {
-    fn json(&self) -> Document {
-        let codes = self.0.iter().map(|row| {
-            let mut json = json!({
-                "code": row.code,
-                "kind": row.kind,
-                "meaning": row.meaning,
-                "next": row.next,
-                "exit_code": row.exit.code(),
-                "retry": row.retry.word(),
-                "tell_guest": row.for_the_guest,
-                "error_codes": Some(&row.error_codes).filter(|it| !it.is_empty()),
-            });
-            json.as_object_mut().into_iter().for_each(|it| it.retain(|_, field| !field.is_null()));
-            json
-        });
-        json!({ "codes": codes.collect::<Vec<Value>>() }).into()
-    }
-
+impl Draw for Explained {
     fn draw(&self, page: &mut Page) {
-        if let [row] = self.0.as_slice() {
+        if let [row] = self.codes.as_slice() {
             page.heading(Tone::Strong, row.code.as_str(), row.kind);
             page.sentence(format!("{}.", capitalised(row.meaning)));
-            page.field_if("retry", row.retry.word());
+            page.field_if("retry", row.retry);
             let is_exit = row.kind == "exit code";
             page.field(if is_exit { "the booking" } else { "what to do" }, row.next);
-            page.field_if("tell guest", row.for_the_guest);
+            page.field_if("tell guest", row.tell_guest);
             if is_exit {
                 page.field_if(
                     "codes",
                     Some(row.error_codes.join(", ")).filter(|it| !it.is_empty()),
                 );
             } else {
-                page.field("exit code", format!("{}: {}", row.exit.code(), row.exit.meaning()));
+                page.field("exit code", format!("{}: {}", row.exit_code, row.exit.meaning()));
             }
             return;
         }
-        let rows = self.0.iter().map(|row| {
-            let exit = row.exit.code().to_string();
-            let retry = row.retry.word().unwrap_or_default();
+        let rows = self.codes.iter().map(|row| {
+            let exit = row.exit_code.to_string();
+            let retry = row.retry.unwrap_or_default();
             [&row.code, row.kind, &exit, retry, row.meaning].map(TableCell::from).to_vec()
         });
         page.table(vec!["code", "group", "exit", "retry", "meaning"], rows.collect(), vec![]);
