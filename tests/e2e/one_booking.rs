@@ -215,10 +215,15 @@ fn conflict_proves_what_the_key_and_its_code_allow() {
             third.run(["attempts", "resume", "k"]).exits(16).says("bookctl attempts abandon k");
         }
     }
-    let unfinished = json!({"error": "conflict", "open_bookings": [requested_booking("bk_1")]});
-    let (_server, home) = creating(move |_| Reply::json(409, &unfinished)).beside_home();
-    assert_eq!(book(&home, &[]).exits(7).code, Some(7));
-    assert!(home.list("attempts").is_empty());
+    let theirs = with(requested_booking("bk_1"), json!({"customer": {"name": "Eve Other"}}));
+    for refusal in [
+        json!({"error": "conflict", "open_bookings": [requested_booking("bk_1")]}),
+        json!({"error": "the table is taken", "by": theirs}),
+    ] {
+        let (_server, home) = creating(move |_| Reply::json(409, &refusal)).beside_home();
+        assert_eq!(book(&home, &[]).exits(7).code, Some(7));
+        assert!(home.list("attempts").is_empty());
+    }
 }
 
 /// Nothing of a key that was made just now can have been modified, and no modify changes the guest.

@@ -100,6 +100,11 @@ fn request_that_meets_a_limit_names_what_its_key_may_have_made() {
             assert_eq!(error.get("idempotency_key").is_some(), exit == 16, "{error}");
         }
         assert_eq!(server.creates().len(), tries + 1, "the limit is known");
+        if exit == 16 {
+            home.ok(["attempts", "abandon", "k"]);
+            let error = home.run(book(&[])).refused(9, "rate_limited");
+            has(&error, "hint", "--max-wait");
+        }
     }
 }
 

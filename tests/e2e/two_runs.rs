@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::harness::{
-    Act, Answer, Commit, Gate, Home, Misbehaving, Output, Running, Stopped, each, holds,
+    Act, Answer, Commit, Gate, Home, Misbehaving, Output, Running, Stopped, each, has, holds,
     strace_is_missing, words,
 };
 
@@ -120,6 +120,7 @@ fn row_is_not_sent_while_the_same_request_is_open() {
     let ended = batch.ends(18);
     let last: Value = serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
     holds!(last, {"row": 2, "exit_code": 16});
+    has(&last["error"], "hint", "give the row an idempotency_key");
     let guests = service.ledger().iter().map(|it| it.guest()).collect::<Vec<_>>();
     assert_eq!(guests, ["Ada Lovelace", "Bob Other"]);
 }
