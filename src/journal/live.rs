@@ -95,10 +95,12 @@ const LIVE_AT: &str = "
     WHERE venue LIKE ?3 ESCAPE '!'";
 
 /// The abandoned attempts without a booking among the newest (?2) of a service (?1).
-const ABANDONED: &str = "WHERE state = 'abandoned' AND idempotency_key IN
-        (SELECT idempotency_key FROM attempts
-         WHERE origin = ?1 AND state IN ('resolved', 'refused', 'abandoned') AND forgotten_at IS NULL
-         ORDER BY created_at DESC LIMIT ?2)
+const ABANDONED: &str = "WHERE idempotency_key IN
+        (SELECT idempotency_key FROM
+             (SELECT idempotency_key, state FROM attempts
+              WHERE origin = ?1 AND state IN ('resolved', 'refused', 'abandoned') AND forgotten_at IS NULL
+              ORDER BY created_at DESC LIMIT ?2) AS newest
+         WHERE state = 'abandoned')
     AND NOT EXISTS (SELECT 1 FROM bookings WHERE bookings.origin = ?1
                     AND bookings.idempotency_key = attempts.idempotency_key)";
 

@@ -20,7 +20,7 @@ pub(crate) struct Written<'a> {
     kind: WriteKind,
     facts: Value,
     pub(super) sent_at: Timestamp,
-    /// Whether the result of an earlier write to the booking is not known.
+    /// Whether the result of the write to the booking before this one is not known.
     pub(crate) is_in_doubt: bool,
 }
 
@@ -34,8 +34,8 @@ impl<'a> Written<'a> {
         facts: Value,
     ) -> Self {
         let earlier = || records.has_journal().then(|| records.journal().ok())??.writes(id).ok();
-        let is_unknown = |it: &BookingWrite| it.outcome == "unknown";
-        let is_in_doubt = earlier().is_some_and(|it| it.iter().any(is_unknown));
+        let last = earlier().unwrap_or_default().into_iter().rfind(BookingWrite::may_be_done);
+        let is_in_doubt = last.is_some_and(|it| it.outcome == "unknown");
         Written { records, ui, id, kind, facts, sent_at: Timestamp::now(), is_in_doubt }
     }
 

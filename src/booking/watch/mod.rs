@@ -61,7 +61,6 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     } else {
         args.bookings.iter().map(|it| pick::located(records, it)).collect::<Result<_>>()?
     };
-    let is_one = named.len() == 1;
     let progress_line = ui.out.progress("");
     let mut flags: Vec<String> = until.iter().map(|it| format!("--until {it}")).collect();
     flags.extend(settings.timeout.map(|it| format!("--timeout {}s", it.as_secs().max(1))));
@@ -80,7 +79,7 @@ pub(crate) async fn run(parts: &Parts, args: Args) -> Result<Exit> {
     for ended in watched {
         match ended {
             // The first is the result of the command. Others differ by their ids.
-            Err(error) if is_one || failed.is_none() => failed = Some(error),
+            Err(error) if failed.is_none() => failed = Some(error),
             Err(error) => ui.out.warn(&error.message),
             Ok(its) if exit == Exit::Done => exit = its,
             Ok(_) => {}
