@@ -130,31 +130,23 @@ impl Watching<'_> {
             api.in_flight.replace(InFlight::Other(certain, command.clone()))
         };
         in_flight(format!("booking {id} was not read, and nothing was changed"));
-        let longest = settings.timeout.unwrap_or(LONGEST);
         let beside = u32::try_from(self.beside).unwrap_or(u32::MAX);
-        let watched = wait::until(
-            api,
-            records,
-            ui,
-            &id,
-            known,
-            (longest, beside),
-            |booking, left, is_new| {
-                if is_new {
-                    let view = finish::booking_view(&api.facts, records, ui, booking);
-                    match self.beside {
-                        1 => ui.out.emit_line(&view)?,
-                        _ => ui.out.emit_line(&BookingLine(view))?,
-                    };
-                    finish::remember_shown(records, ui, booking);
-                }
-                let status = booking.status();
-                in_flight(format!("booking {id} has status {status}"));
-                let left = in_units(left.as_secs());
-                self.progress.say(&format!("{status}; watching for up to {left} more"));
-                Ok(is_reached(&status, until) || ends(&status, until))
-            },
-        );
+        let limits = (settings.timeout.unwrap_or(LONGEST), beside);
+        let watched = wait::until(api, records, ui, &id, known, limits, |booking, left, is_new| {
+            if is_new {
+                let view = finish::booking_view(&api.facts, records, ui, booking);
+                match self.beside {
+                    1 => ui.out.emit_line(&view)?,
+                    _ => ui.out.emit_line(&BookingLine(view))?,
+                };
+                finish::remember_shown(records, ui, booking);
+            }
+            let status = booking.status();
+            in_flight(format!("booking {id} has status {status}"));
+            let left = in_units(left.as_secs());
+            self.progress.say(&format!("{status}; watching for up to {left} more"));
+            Ok(is_reached(&status, until) || ends(&status, until))
+        });
         let booking = watched.await.map_err(|error| pick::not_found(records, ui, &id, error))?;
         let status = booking.status();
         if is_reached(&status, until) {
@@ -165,9 +157,7 @@ impl Watching<'_> {
                 "Stopped watching: the time is over, and booking {id} has status {status}. To go on: {}",
                 shell::command("watch", &id, &self.flags)
             ));
-        }
-        // It can still be cancelled.
-        if status == Status::Confirmed && !ends(&status, until) {
+            // A confirmed one can still be cancelled.
             return Ok(Exit::Processing);
         }
         finish::warn_of_unknown_status(&api.facts, ui, &booking);
