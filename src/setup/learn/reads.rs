@@ -8,7 +8,7 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::{Map, Value, json};
 
 use super::report::{Finding, LearnReport, Sample};
-use super::{LearnOptions, key, refusal_body, with};
+use super::{LearnOptions, refusal_body, with};
 use crate::app::Parts;
 use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Call, Draft, Failure, SearchQuery, named, session, show_call};
@@ -57,13 +57,12 @@ impl<'a> Reads<'a> {
         self.parts.api.facts.mapping()
     }
 
-    /// Reads the service, and shows its documents and the recorded ones.
-    pub(crate) async fn look(&mut self) -> Result<()> {
+    /// Reads the service, whose index was read, and shows its documents and the recorded ones.
+    pub(crate) async fn look(&mut self, index: &Value) -> Result<()> {
         for it in &self.recorded {
             self.report.show(self.parts.api.facts.mapping(), it);
         }
-        let index = key::index(self).await?;
-        self.show(ReadKind::Index, &index);
+        self.show(ReadKind::Index, index);
         let (vertical, datetime) = (&self.options.vertical, self.evening(1));
         let places = self.options.near.as_deref().map_or(PLACES.to_vec(), |near| vec![near]);
         let body = |place| json!({"vertical": vertical, "datetime": datetime, "location": place, "party_size": 2});
@@ -95,7 +94,11 @@ impl<'a> Reads<'a> {
         self.parts.api.use_mapping(mapping);
         self.report.documents.clear();
         self.report.notes.clear();
-        if let Err(error) = self.look().await {
+        let again = match self.send(Call::get("/v1/")).await.and_then(|it| it) {
+            Ok(index) => self.look(&index).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = again {
             self.report.notes.push(format!("not read again: {}", error.message));
         }
         self.report.settings = found;

@@ -10,7 +10,7 @@ use crate::outcome::{Error, Exit, Result};
 use crate::platform::{private_file, shell};
 use crate::service::documents::plural;
 use crate::service::mapping::{ReadKind, set_command};
-use crate::setup::learn::{LearnOptions, MOST_CALLS, Reads, Sample};
+use crate::setup::learn::{LearnOptions, MOST_CALLS, Reads, Sample, key};
 use crate::terminal::output::View;
 
 /// Show what a service sends, and save what is certain
@@ -61,7 +61,8 @@ pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
         Confirmation::new("learning", question, "nothing was sent").ask(&parts.ui.prompter).await?;
     }
     let mut reads = Reads::new(&mut parts, &args.options, recorded);
-    reads.look().await?;
+    let index = key::index(&mut reads).await?;
+    reads.look(&index).await?;
     if !args.options.check && !reads.report.settings.is_empty() {
         let written = match &args.out {
             Some(out) => {
