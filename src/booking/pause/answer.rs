@@ -79,7 +79,7 @@ pub(crate) async fn send_answer(
     let may_be_taken = is_lost || written.is_in_doubt;
     match booking.status() {
         // A lost answer may still be on its way. Only a refusal proves the booking waits.
-        Status::RequiresAction if is_lost && is_waiting(&booking) => Err(error),
+        Status::RequiresAction if is_lost => Err(error),
         Status::RequiresAction if !may_be_taken || is_waiting(&booking) => {
             Ok((booking, Some(error)))
         }
