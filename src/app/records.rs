@@ -179,11 +179,10 @@ impl Records {
         self.recent().ok()?.slot(id).ok().flatten()
     }
 
-    /// The offset of a venue's clock on a day, if its slots of that day were seen.
+    /// The offset of a venue's clock on a day, if its slots of that day were seen and show one.
     pub(crate) fn slot_zone(&self, venue_id: &str, day: Date) -> Option<TimeZone> {
         let slots = self.recent().ok()?.slots_of(venue_id).ok()?;
-        let is_then = |slot: &&Slot| slot.local().is_some_and(|local| local.date() == day);
-        slots.iter().filter(is_then).find_map(Slot::offset).map(TimeZone::fixed)
+        Slot::offset_on(&slots, day).map(TimeZone::fixed)
     }
 }
 

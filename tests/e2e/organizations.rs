@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::harness::http::send;
-use crate::harness::{Served, holds, text, words};
+use crate::harness::{Served, holds, text};
 
 /// A generous bound for a hundred tests of ten requests each, on a machine that runs others
 /// meanwhile.
@@ -315,12 +315,4 @@ fn a_fault_commits_first_from_the_nth_matching_request_on() {
     let failed = tenant.list("requests", "requests");
     let failed: Vec<_> = failed.iter().filter(|it| it["status"] == 503).collect();
     assert_eq!(failed[0]["response"]["headers"]["retry-after"], "7");
-}
-
-#[test]
-fn sandbox_key_in_use_is_shown_by_each_list_of_keys() {
-    let server = Served::start();
-    for list in ["sandbox keys", "sandbox organization list"] {
-        server.home().ok(words(list)).shows("sk_live_sandbox");
-    }
 }

@@ -32,6 +32,7 @@ fn the_variables_of_a_served_sandbox_are_lines_for_the_shell() {
     assert_eq!(variables["BOOKCTL_API_KEY"], added["keys"]["live"]);
     assert_eq!(variables["BOOKCTL_WEBHOOK_SECRET"], added["webhook_secret"]);
     home.run(["sandbox", "env", "--organization", "nope"]).exits(6);
+    sandbox(&home, &["organization", "list"]).shows("sk_live_sandbox");
     let json = sandbox(&home, &["env", "--shell", "json"]).json();
     assert_eq!(json["BOOKCTL_BASE_URL"], base);
     let embedded = Home::new();

@@ -176,6 +176,14 @@ fn time_is_refused_if_neither_search_nor_slot_shows_venues_zone() {
     let refused = home.run(words(format!("{book} 'tomorrow 19:30'")));
     has(&refused.refused(2, "usage"), "hint", "--tz");
     home.ok(words(format!("{book} '2031-12-01 19:30'")));
+    // Slots on both sides of a change of the clock show no zone on that day.
+    let sides = ["2031-03-30T01:30:00+01:00", "2031-03-30T03:30:00+02:00"].map(Value::from);
+    let (_service, home) = service_without_zones(sides).beside_home();
+    let row = r#"{"venue_id":"702","datetime":"2031-03-30 02:30","party_size":2,"customer":{"name":"Ada"}}"#;
+    let batch = home.feed(words("batch - --json"), row);
+    for refused in [home.run(words(format!("{book} '2031-03-30 02:30'"))), batch] {
+        has(&refused.refused(2, "usage"), "hint", "--tz");
+    }
 }
 
 #[test]

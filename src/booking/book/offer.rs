@@ -137,7 +137,7 @@ impl Offer {
         let mut slots = self.slots.iter();
         let is_apart = |slot: &Slot| slot.instant(self.zone.as_ref()).is_none();
         match self.is_assumed {
-            true => slots.all(|slot| self.has_clock && slot.local().is_some()),
+            true => slots.all(|it| self.has_clock && it.local().is_some() && it.offset().is_none()),
             false => self.has_clock || !slots.any(is_apart),
         }
     }
@@ -195,7 +195,7 @@ impl Offer {
 ///
 /// If the venue's zone is unknown, its slots show the offset. The time is then read again on the
 /// venue's clock, and another day is asked for if that changes the date. If no slot has an offset,
-/// the time stays on this computer's clock.
+/// or the clock changes on that day, the time stays on this computer's clock.
 pub(crate) async fn fetch_slots(
     api: &Api,
     venue: &LocatedVenue,
@@ -236,7 +236,12 @@ impl SlotSearch<'_> {
             (None, None) => {
                 let assumed = resolve(when, now, &system_zone())?;
                 let mut offer = self.find_offer(when, assumed.clone(), zone).await?;
-                let Some(offset) = offer.slots.iter().find_map(Slot::offset) else {
+                let (slots, day) = (&offer.slots, assumed.zoned.date());
+                let offset = match slots.iter().filter_map(Slot::local).any(|it| it.date() == day) {
+                    true => Slot::offset_on(slots, day),
+                    false => slots.iter().find_map(Slot::offset),
+                };
+                let Some(offset) = offset else {
                     offer.is_assumed = when.needs_zone();
                     // Today may be another day at the venue.
                     offer.has_clock = when.names_its_date();

@@ -335,6 +335,9 @@ async fn new_time(
     if let Some(slot) = offer.at_wanted() {
         return Ok(slot.datetime_value());
     }
+    if offer.slots.iter().any(|it| it.offset().is_some()) && offer.is_assumed {
+        return Err(unknown());
+    }
     if !offer.is_assumed {
         return Ok(mapping.wire_time(&offer.wanted, None).into());
     }

@@ -1,7 +1,7 @@
 //! A slot as the service offered it (spec, Availability slot), parsed leniently.
 
 use jiff::Timestamp;
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::{Offset, TimeZone};
 use serde_json::Value;
 
@@ -50,6 +50,15 @@ impl Slot {
 
     pub(crate) fn offset(&self) -> Option<Offset> {
         self.time()?.offset()
+    }
+
+    /// The offset of a venue's clock on a day, if its slots of that day show one: not where the
+    /// clock changes between them.
+    pub(crate) fn offset_on(slots: &[Slot], day: Date) -> Option<Offset> {
+        let is_then = |slot: &&Slot| slot.local().is_some_and(|local| local.date() == day);
+        let mut offsets = slots.iter().filter(is_then).filter_map(Slot::offset);
+        let first = offsets.next()?;
+        offsets.all(|it| it == first).then_some(first)
     }
 
     /// The local time at the venue, if the slot has one. A number since 1970 has none.
