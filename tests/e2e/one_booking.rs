@@ -239,6 +239,17 @@ fn a_fresh_booking_is_not_excused_by_a_change_that_it_shows() {
             with(requested_booking("bk_other"), json!({"last_modification": {"changes": changes}}));
         settles_nothing(201, with(changed, other));
     }
+    // What another process made under the caller's key may have been moved since, unless it is
+    // younger than this request.
+    for (created_at, exit) in [("2020-01-01T00:00:00Z", 0), ("2031-01-01T00:00:00Z", 16)] {
+        let moved = json!({
+            "datetime": "2031-03-09T19:30:00Z", "created_at": created_at,
+            "last_modification": {"changes": changes},
+        });
+        let moved = with(requested_booking("bk_1"), moved);
+        let (_server, home) = creating(move |_| Reply::json(200, &moved)).beside_home();
+        book(&home, &["--idempotency-key", "k"]).exits(exit);
+    }
 }
 
 /// Whatever is read of a booking that is waited for decides the exit code.
