@@ -15,7 +15,7 @@ use crate::json::Document;
 use crate::outcome::Result;
 use crate::platform::sql::{Sql, SqlResult, SqlRow, values};
 use crate::secrets::redact_document;
-use crate::service::documents::booking::{Booking, Status};
+use crate::service::documents::booking::Booking;
 use crate::service::documents::wish::Wish;
 
 /// The record of a booking: a `Booking` as it was seen, and what only this computer knows of it.
@@ -379,12 +379,6 @@ impl Journal {
             let row = statements.first(query, values![&scope.origin, key])?;
             row.map(|row| row.get("id")).transpose()
         })
-    }
-
-    /// A booking in its final state, or `None` if it may still change or is not known.
-    pub(crate) fn ended(&self, id: &str) -> Result<Option<Booking>> {
-        let booking = self.load_booking(id)?.map(|stored| stored.booking);
-        Ok(booking.filter(|it| it.status() == Status::Confirmed || !it.status().has_not_ended()))
     }
 
     /// The ids of the newest bookings at this service, whatever the shape of their documents.

@@ -308,13 +308,13 @@ impl BatchRun<'_> {
         }
         let known = match &attempt {
             Some(Attempt { state: State::Resolved, booking_id: Some(id), .. }) => {
-                match journal.ended(id)? {
-                    None => Some(wait::read_booking(api, id).await?),
+                match journal.load_booking(id)?.map(|it| it.booking) {
                     // What became of it later is no result of its row.
                     Some(booking) if booking.status() == Status::Confirmed => {
                         return Ok(Some(booking));
                     }
-                    ended => ended,
+                    Some(booking) if !booking.status().has_not_ended() => Some(booking),
+                    _ => Some(wait::read_booking(api, id).await?),
                 }
             }
             Some(attempt) => open_attempts::resolve_by_read(api, records, attempt)

@@ -1,5 +1,6 @@
 use super::*;
 use crate::journal::tests::fresh;
+use crate::service::documents::booking::Status;
 use jiff::SignedDuration;
 
 fn with_party(status: &str, party_size: u32) -> Booking {
@@ -34,8 +35,6 @@ fn resolved_create_is_listed_as_service_sent_it() {
     let seen_at = stored().seen_at;
     journal.update(&stored().booking).unwrap();
     assert_eq!(stored().seen_at, seen_at, "it was not read again");
-    assert!(journal.ended("bk_1").unwrap().is_some());
-    assert!(journal.ended("bk_9").unwrap().is_none());
     let stored = journal.bookings(Some("confirmed"), None).unwrap();
     let texts: Vec<&str> = stored.iter().map(|it| it.booking.document.text()).collect();
     let sent = |id| format!(r#"{{"id":"{id}", "status":"confirmed", "price":1.50}}"#);
@@ -119,22 +118,6 @@ fn event_replaces_nothing_but_what_earlier_event_has_shown() {
     let status = |id| journal.load_booking(id).unwrap().unwrap().booking.status().to_string();
     let found = ["bk_made", "bk_read", "bk_told"].map(status);
     assert_eq!(found, ["confirmed", "confirmed", "failed"]);
-}
-
-#[test]
-fn a_booking_has_ended_where_only_a_change_can_move_it() {
-    let (_folder, journal) = fresh("https://a.example");
-    for (status, has_ended) in [
-        ("processing", false),
-        ("requires_action", false),
-        ("confirmed", true),
-        ("failed", true),
-        ("cancelled", true),
-    ] {
-        journal.update(&booking("bk_1", status)).unwrap();
-        let ended = journal.ended("bk_1").unwrap();
-        assert_eq!(ended.is_some(), has_ended, "{status}");
-    }
 }
 
 #[test]
