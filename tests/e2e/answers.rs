@@ -193,9 +193,9 @@ fn an_answer_without_end_is_cut_off() {
     let megabyte = format!("{:x}\r\n{}\r\n", 1 << 20, " ".repeat(1 << 20));
     let head =
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
-    let server =
-        Scripted::start(move |_| Reply::Endless(head.to_owned(), megabyte.clone(), Duration::ZERO));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (_server, home) = Scripted::with_home(move |_| {
+        Reply::Endless(head.to_owned(), megabyte.clone(), Duration::ZERO)
+    });
     let error = show_in_128_mb(&home).refused(15, "unexpected_answer");
     // It was reached: what it says is the trouble.
     assert_eq!(text(&error, "message"), "cannot use the response: it is larger than 16 MB");

@@ -55,13 +55,12 @@ fn a_body_comes_from_a_file_or_standard_input_as_it_stands() {
 
 #[test]
 fn headers_travel_and_are_shown_where_they_are_asked_for() {
-    let server = Scripted::start(|_| {
+    let (server, home) = Scripted::with_home(|_| {
         Reply::Bytes(
             "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nX-Trace: abc\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
                 .to_owned(),
         )
     });
-    let home = home_of(&server);
     let call = words("api POST /v1/x -H 'Idempotency-Key: table-7' -H X-A:b");
     let with = |more: &str| home.ok([&call[..], &words(more)].concat());
     let output = with("-i");
@@ -88,10 +87,9 @@ fn headers_travel_and_are_shown_where_they_are_asked_for() {
 
 #[test]
 fn an_answer_without_a_body_is_no_failure() {
-    let server = Scripted::start(|_| {
+    let (_server, home) = Scripted::with_home(|_| {
         Reply::Bytes("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n".to_owned())
     });
-    let home = home_of(&server);
     home.ok(["api", "DELETE", "/v1/x"]);
     let output = home.ok(["api", "DELETE", "/v1/x", "--json"]);
     assert_eq!(output.stdout, "null\n");
@@ -203,8 +201,7 @@ fn what_is_no_success_ends_with_its_exit_code_and_body() {
     ];
     for (method, status, body, exit, code) in cases {
         let answer = body.clone();
-        let server = Scripted::start(move |_| Reply::json(status, &answer));
-        let home = home_of(&server);
+        let (_server, home) = Scripted::with_home(move |_| Reply::json(status, &answer));
         let call = ["api", method, "/v1/x"];
         let error = home.run(call.iter().chain(&["--json"]));
         let error = error.refused(exit, code);

@@ -20,11 +20,8 @@ fn posts(server: &Scripted) -> usize {
 
 /// The service carries a change out, and answers it with the booking as it was.
 fn late(before: Value, after: Value) -> impl Fn(&Request) -> Reply + Send + 'static {
-    let is_changed = std::sync::atomic::AtomicBool::new(false);
     move |request| {
-        use std::sync::atomic::Ordering::SeqCst;
-        let shows_it = is_changed.load(SeqCst) && request.method == "GET";
-        is_changed.fetch_or(request.method == "POST", SeqCst);
+        let shows_it = request.posted > 0 && request.method == "GET";
         Reply::json(200, if shows_it { &after } else { &before })
     }
 }
@@ -363,22 +360,15 @@ fn accepted_write_that_is_not_shown_nor_readable_is_unknown() {
         ("cancel bk_1 --yes", json!({}), "bk_other"),
         ("continue bk_1 --otp 123456", paused, "bk_other"),
     ] {
-        let is_written = std::sync::atomic::AtomicBool::new(false);
         let before = booking(&before);
         let mut answered = before.clone();
         answered["id"] = id.into();
-        let server = Scripted::start(move |request| {
-            use std::sync::atomic::Ordering::SeqCst;
-            match request.method.as_str() {
-                "GET" if is_written.load(SeqCst) => Reply::Close,
-                "GET" => Reply::json(200, &before),
-                _ => {
-                    is_written.store(true, SeqCst);
-                    Reply::json(200, &answered)
-                }
-            }
+        let (_server, home) = served(move |request| match request.method.as_str() {
+            "GET" if request.posted > 0 => Reply::Close,
+            "GET" => Reply::json(200, &before),
+            _ => Reply::json(200, &answered),
         });
-        let output = home(&server).run(words(command)).exits(16);
+        let output = home.run(words(command)).exits(16);
         assert!(!output.stderr.contains("Not cancelled"), "{output}");
         output.says("bookctl show bk_1");
     }

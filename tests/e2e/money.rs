@@ -52,7 +52,7 @@ const AT: [&str; 6] =
 #[test]
 fn terms_that_stand_in_included_are_seen_before_the_booking() {
     let link = |kind: &str| json!({"data": {"type": kind, "id": "t1"}});
-    let service = service(json!({
+    let (_service, home) = service(json!({
         "data": [{
             "type": "slots", "id": "s1",
             "attributes": {"availability_id": "s1", "datetime": "2031-12-01T19:30:00+09:00"},
@@ -62,8 +62,7 @@ fn terms_that_stand_in_included_are_seen_before_the_booking() {
             {"type": "card", "id": "t1", "attributes": {"required": true, "text": "JPY 24000 is charged now."}},
             {"type": "cancellation", "id": "t1", "attributes": {"text": "No refund.", "fee_amount": "24000", "currency": "JPY"}},
         ],
-    }));
-    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    })).beside_home();
     let book = [&["book", "ven_1"][..], &AT].concat();
     let mut terminal = Terminal::of_width(&home, 200, &book);
     terminal.see("JPY 24000 is charged now.").see("No refund.");
@@ -93,11 +92,10 @@ fn a_slot_without_terms_says_that_none_were_found() {
 #[test]
 fn terms_that_are_not_understood_are_shown_as_they_came() {
     let deposit = json!({"amount_minor": 25000, "currency": "NOK"});
-    let service = service(json!({"slots": [
+    let (_service, home) = service(json!({"slots": [
         {"availability_id": "s1", "datetime": "2031-12-01T19:30:00+09:00", "deposit": deposit},
         {"availability_id": "s2", "datetime": "2031-12-01T20:30:00+09:00", "terms": {"cardTerms": {"text": "A card."}}},
-    ]}));
-    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    ]})).beside_home();
     let book = [&["book", "ven_1"][..], &AT].concat();
     let mut terminal = Terminal::start(&home, &book);
     terminal.see("deposit 250.00 NOK").see("? Book it?");
@@ -145,10 +143,9 @@ fn terms_stay_with_booking_and_cancellation_says_what_it_cost() {
 #[test]
 fn script_is_told_of_fee_that_only_text_names() {
     let fee = "Cancelling within 24 hours costs 50 EUR.";
-    let service = service(json!({"slots": [
+    let (_service, home) = service(json!({"slots": [
         {"availability_id": "s1", "datetime": "2031-12-01T19:30:00+09:00", "cancellation_terms": {"text": fee}},
-    ]}));
-    let home = Home::pointing_to(service.base_url(), "sk_live_x");
+    ]})).beside_home();
     home.ok([&["book", "ven_1", "-q"][..], &AT].concat()).tells(fee);
     let row = json!({
         "venue_id": WITH_CARD, "datetime": "2038-01-10T19:30:00Z", "party_size": 2, "customer": {"name": "Ada L"},

@@ -83,9 +83,8 @@ fn a_list_is_read_wherever_the_service_puts_it() {
 #[test]
 fn a_document_comes_out_as_it_came_in() {
     let body = r#"{"zebra":1.0e+2,"id":"bk_1","status":"teleported","amount":12.50,"big":123456789012345678901234567890,"nested":{"b":[],"a":null},"text":"é \u00e9 \/ 東京"}"#;
-    let server =
-        Scripted::start(move |_| Reply::Whole(200, "application/json", format!(" {body}\n\n")));
-    let home = Home::pointing_to(server.base_url(), "sk_live_x");
+    let (_server, home) =
+        Scripted::with_home(move |_| Reply::Whole(200, "application/json", format!(" {body}\n\n")));
     let output = home.ok(["show", "bk_1", "--json"]);
     assert_eq!(output.stdout, format!("{body}\n"));
 }

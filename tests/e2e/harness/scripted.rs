@@ -20,9 +20,10 @@ pub(crate) struct Request {
     pub(crate) path: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: String,
-    /// How many requests came before, and how many of its method and path.
+    /// How many requests came before, how many of its method and path, and how many posted.
     pub(crate) number: usize,
     pub(crate) earlier: usize,
+    pub(crate) posted: usize,
 }
 
 impl Request {
@@ -163,11 +164,10 @@ fn serve(
     let mut start = message.start.split(' ').map(str::to_owned);
     let (method, path) = (start.next().unwrap_or_default(), start.next().unwrap_or_default());
     let (headers, body) = (message.headers, String::from_utf8(message.body).unwrap());
-    let (number, earlier) = {
-        let seen = seen.lock().unwrap();
-        (seen.len(), seen.iter().filter(|it| it.is(&method, &path)).count())
-    };
-    let request = Request { method, path, headers, body, number, earlier };
+    let before = seen.lock().unwrap().clone();
+    let earlier = before.iter().filter(|it| it.is(&method, &path)).count();
+    let posted = before.iter().filter(|it| it.method == "POST").count();
+    let request = Request { method, path, headers, body, number: before.len(), earlier, posted };
     let reply = script(&request);
     seen.lock().unwrap().push(request);
     if let Reply::Silence = reply {
