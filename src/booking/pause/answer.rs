@@ -38,11 +38,15 @@ pub(crate) async fn send_answer(
     let stored = find_recorded(records, id);
     let pause = stored.map_or(json!({}), |stored| pause_facts(&stored.booking));
     let written = Written::new(records, ui, id, answer.kind(), pause);
-    let is_waiting = |booking: &Booking| {
-        let requested = api.facts.dialect().pause(booking.next_action());
-        booking.status() == Status::RequiresAction && requested == answer.pause()
+    let requested = |booking: &Booking| {
+        let pause = api.facts.dialect().pause(booking.next_action());
+        (booking.status() == Status::RequiresAction).then_some(pause)
     };
-    if let Some(booking) = written.found_done(api, |it| !is_waiting(it)).await? {
+    let is_waiting = |booking: &Booking| requested(booking) == Some(answer.pause());
+    // A pause of a kind that bookctl does not know may be the one that was answered.
+    let may_wait =
+        |booking: &Booking| is_waiting(booking) || requested(booking) == Some(Pause::Other);
+    if let Some(booking) = written.found_done(api, |it| !may_wait(it)).await? {
         return Ok((booking, None));
     }
     let call = call_of(api, id, answer).await?;
@@ -80,9 +84,7 @@ pub(crate) async fn send_answer(
     match booking.status() {
         // A lost answer may still be on its way. Only a refusal proves the booking waits.
         Status::RequiresAction if is_lost => Err(error),
-        Status::RequiresAction if !may_be_taken || is_waiting(&booking) => {
-            Ok((booking, Some(error)))
-        }
+        Status::RequiresAction if !may_be_taken || may_wait(&booking) => Ok((booking, Some(error))),
         // The booking no longer waits for it, so its status decides (spec, States and transitions).
         _ if may_be_taken || error.exit == Exit::Invalid => {
             let status = booking.status();
