@@ -33,8 +33,7 @@ pub(crate) fn resolve_place(text: &str) -> Option<SeedPlace> {
 
 /// Whether a text, or one of its parts between commas, is the name of a city.
 pub(crate) fn names_city(text: &str, city: &str) -> bool {
-    let city = plain(city);
-    !city.is_empty() && parts(text).contains(&city)
+    !city.is_empty() && text.trim() == city || parts(text).contains(&plain(city))
 }
 
 impl City {
@@ -121,6 +120,7 @@ mod tests {
         }
         assert_eq!(resolve_place("OUTAGE"), Some(SeedPlace::Outage));
         assert_eq!(resolve_place("partial  outage"), Some(SeedPlace::PartialOutage));
+        assert!(names_city("Town1", "Town1") && !names_city("", ""));
     }
 
     #[test]

@@ -51,15 +51,9 @@ fn a_csv_that_is_out_of_shape_is_refused() {
     for (text, why) in [
         ("venue_id,venue_id\n", "duplicate column `venue_id`"),
         ("venue_id,datetime\nv\n", "1 columns"),
-        (
-            "venue_id,guest\nv,x\n",
-            "cannot read the header: unknown column `guest`; the columns are venue_id, provider, datetime",
-        ),
+        ("venue_id,guest\nv,x\n", "header: unknown column `guest`; the columns are venue_id"),
         ("venue_id,\nv,x\n", "\"x\" has no name in the header"),
-        (
-            "customer.name,venue_id\n\"Ada,v\n\"Grace\",v\n\"Hedy,v\n",
-            "row 1 (line 2): a quote is not closed",
-        ),
+        ("customer.name\n\"Ada\n\"Grace\"\n\"Hedy\n", "row 1 (line 2): a quote is not closed"),
         ("customer.name\n\"Ada", "row 1 (line 2): a quote is not closed"),
     ] {
         let reported = describe(&csv(text).unwrap_err());
