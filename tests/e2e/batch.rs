@@ -231,11 +231,11 @@ fn rows_of_one_guest_are_corrected_one_for_one() {
     let run = |times: [&str; 2], exit| {
         let rows = times.map(|time| row(1, "Ada Lovelace").to_string().replace("19:30", time));
         let file = file(&home, "friday.jsonl", &rows.join("\n"));
-        lines(&home.run(["batch", &file, "--json"]).exits(exit))
+        home.run(["batch", &file, "--json"]).exits(exit)
     };
     run(["19:30", "20:30"], 0);
     let ids: Vec<String> = served.bookings().iter().map(|it| text(it, "id")).collect();
-    let corrected = run(["18:30", "21:30"], 18);
+    let corrected = lines(&run(["18:30", "21:30"], 18));
     let named: Vec<String> = corrected.iter().map(|it| text(&it["booking"], "id")).collect();
     assert_eq!(named, ids, "{corrected:?}");
     for line in &corrected {
@@ -246,10 +246,10 @@ fn rows_of_one_guest_are_corrected_one_for_one() {
     run(["21:30", "18:30"], 0);
     // One is cancelled: the other is one of the two rows, and one row is booked.
     home.ok(["cancel", &ids[0], "--yes"]);
-    let lines = run(["17:30", "22:00"], 18);
-    let codes: Vec<_> = lines.iter().map(|line| line["exit_code"].clone()).collect();
-    assert_eq!((codes, served.bookings().len()), (vec![json!(7), json!(0)], 3), "{lines:?}");
-    assert_eq!(run(["17:30", "22:00"], 18), lines);
+    let moved = run(["17:30", "22:00"], 18).says("row 2: an earlier row books this guest");
+    let codes: Vec<_> = lines(&moved).iter().map(|line| line["exit_code"].clone()).collect();
+    assert_eq!((codes, served.bookings().len()), (vec![json!(7), json!(0)], 3), "{moved}");
+    assert_eq!(run(["17:30", "22:00"], 18).stdout, moved.stdout);
 }
 
 /// A row that stands in the file twice is more often a slip than a guest with two tables.

@@ -84,10 +84,11 @@ impl Replaced {
         row: &BatchRow,
     ) -> Result<Option<Booking>> {
         let find = |key: &String| self.found.borrow_mut().insert(key.clone());
-        let mut refusal = None;
+        let (mut refusal, mut is_second) = (None, false);
         for attempt in self.before(records, row) {
             let key = &attempt.idempotency_key;
             if self.found.borrow().contains(key) {
+                is_second = true;
                 continue;
             }
             let Some(id) = attempt.booking_id.as_ref().filter(|_| attempt.state == State::Resolved)
@@ -118,7 +119,13 @@ impl Replaced {
             let error = Error::new(Code::AlreadyBooked, format!("{what}: {id} stands"));
             refusal.get_or_insert((key, error.hint(hint).body(booking.document)));
         }
-        let Some((key, error)) = refusal else { return Ok(None) };
+        let Some((key, error)) = refusal else {
+            if is_second {
+                let what = "an earlier row books this guest at this venue that day, too";
+                ui.out.warn(&format!("row {}: {what}", row.number));
+            }
+            return Ok(None);
+        };
         find(key);
         Err(error)
     }
