@@ -80,6 +80,7 @@ fn open_attempt_that_meets_its_rate_limit_waits_it_out() {
 fn request_that_meets_a_limit_names_what_its_key_may_have_made() {
     let limited = json!({"error": "rate_limited", "retry_after_seconds": 600});
     for (tries, reply, exit, hint) in [
+        (0, Reply::Close, 9, "try again then, or wait for it with --max-wait 300s"),
         (3, Reply::Close, 16, "a booking may exist; check it: bookctl attempts resume k"),
         (
             1,
