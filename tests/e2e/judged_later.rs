@@ -457,6 +457,7 @@ fn question_about_another_guests_booking_says_so_before() {
     let difference = "in the booking party_size is 3, not 2";
     terminal.see(difference).answer("Cancel this booking?", "yes");
     assert_eq!(terminal.ends(0).text().matches(difference).count(), 1);
+    assert_eq!(home.json("bookings")["bookings"][0]["status"], "cancelled");
 }
 
 #[test]

@@ -62,7 +62,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
     }
     let reason = args.reason.map(|it| ("reason".to_owned(), it.into()));
     let requested: Map<String, Value> = reason.into_iter().chain(fields).collect();
-    let written = Written::new(records, ui, id, WriteKind::Cancel, requested.clone().into());
+    let mut written = Written::new(records, ui, id, WriteKind::Cancel, requested.clone().into());
     // An earlier refusal is none of this request.
     let before = terms::find_recorded(records, id);
     let is_old = before.is_some_and(|it| it.booking.error_code() == UNSUPPORTED);
@@ -75,7 +75,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
             if !args.yes {
                 confirm(api, records, ui, &mut named).await?;
             }
-            send::change(api, ui, id, call, "cancellation", &written, is_done).await
+            send::change(api, ui, id, call, "cancellation", &mut written, is_done).await
         }
     };
     let booking = sent.map_err(|error| pick::not_found(records, ui, id, error))?;

@@ -169,8 +169,9 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, mut args: Args) 
     }
     let change = Change { slot: slot.as_ref(), ..change };
     let done = |booking: &Booking| change.is_shown(&api.facts, records, booking);
-    let written = Written::new(records, ui, id, WriteKind::Modify, json!({ "changes": requested }));
-    let changed = send::change(api, ui, id, call, "change", &written, done).await;
+    let mut written =
+        Written::new(records, ui, id, WriteKind::Modify, json!({ "changes": requested }));
+    let changed = send::change(api, ui, id, call, "change", &mut written, done).await;
     let booking = changed.map_err(|error| {
         let venue = known.as_ref().and_then(Booking::venue_id);
         if error.code == Code::NoAvailability

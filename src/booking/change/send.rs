@@ -42,7 +42,7 @@ pub(crate) async fn change(
     id: &str,
     call: Call,
     what: &'static str,
-    written: &Written<'_>,
+    written: &mut Written<'_>,
     done: impl Fn(&Booking) -> bool,
 ) -> Result<Booking> {
     let check = format!("check before trying again: {}", show_command(id));
@@ -71,9 +71,11 @@ pub(crate) async fn send_about(
     api: &Api,
     id: &str,
     call: &Call,
-    written: &Written<'_>,
+    written: &mut Written<'_>,
     in_flight: InFlight,
 ) -> Verdict<Booking> {
+    // What was read before the request left is older than its response.
+    written.sent_at = Timestamp::now();
     written.end("unknown", None);
     let verdict = match api.exchange(call, Effect::Change(in_flight)).await {
         Verdict::Done(answer) => {

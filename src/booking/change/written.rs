@@ -61,7 +61,7 @@ impl<'a> Written<'a> {
         if !done(&booking) {
             return Ok(None);
         }
-        self.ui.out.note("The booking shows what was sent before; nothing was sent.");
+        self.ui.out.note("Nothing was sent: the booking shows that nothing is left to do.");
         Ok(Some(booking))
     }
 

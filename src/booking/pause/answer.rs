@@ -37,7 +37,7 @@ pub(crate) async fn send_answer(
 ) -> Result<(Booking, Option<Error>)> {
     let stored = find_recorded(records, id);
     let pause = stored.map_or(json!({}), |stored| pause_facts(&stored.booking));
-    let written = Written::new(records, ui, id, answer.kind(), pause);
+    let mut written = Written::new(records, ui, id, answer.kind(), pause);
     let requested = |booking: &Booking| {
         let pause = api.facts.dialect().pause(booking.next_action());
         (booking.status() == Status::RequiresAction).then_some(pause)
@@ -52,7 +52,8 @@ pub(crate) async fn send_answer(
     let call = call_of(api, id, answer).await?;
     let check = format!("check before you answer again: {}", show_command(id));
     let in_flight = InFlight::Sent(format!("the answer to booking {id}"), check);
-    let (wording, error, is_lost) = match send_about(api, id, &call, &written, in_flight).await {
+    let (wording, error, is_lost) = match send_about(api, id, &call, &mut written, in_flight).await
+    {
         Verdict::Done(booking) => {
             // The response may be older than the answer that it is to.
             let booking = read_unless(api, booking, |it| !is_waiting(it)).await?;
