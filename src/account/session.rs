@@ -133,8 +133,7 @@ pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
             let id = locate_session(&parts.records, &args.session)?;
             let document = parts.api.read(session::show(&id)).await?.document;
             parts.api.facts.mapping().session(&document)?;
-            emit_one(parts, document, &id, Code::UnexpectedAnswer)?;
-            Ok(Exit::Done)
+            emit_one(parts, document, &id, Code::UnexpectedAnswer)
         }
         Command::Disconnect(args) => disconnect(parts, args).await,
     }
@@ -184,9 +183,9 @@ async fn finish_verified(parts: &Parts, mut document: Document, id: &str) -> Res
         api.in_flight.take();
     }
     let waits = read(&document).is(Word::PENDING);
-    emit_one(parts, document, id, Code::OutcomeUnknown)?;
+    let exit = emit_one(parts, document, id, Code::OutcomeUnknown)?;
     if !waits {
-        return Ok(Exit::Done);
+        return Ok(exit);
     }
     let what = "the service accepted the code, but the session still waits for one";
     ui.out.warn(&format!("{what}; see it: {show}"));
@@ -226,9 +225,9 @@ async fn disconnect(parts: &Parts, args: Disconnect) -> Result<Exit> {
         document = json!({"id": id, "object": "session", "deleted": true}).into();
     }
     let remains = api.facts.mapping().written_session(&document).remains();
-    emit_one(parts, document, &id, Code::OutcomeUnknown)?;
+    let exit = emit_one(parts, document, &id, Code::OutcomeUnknown)?;
     if !remains {
-        return Ok(Exit::Done);
+        return Ok(exit);
     }
     ui.out.warn(&format!(
         "the service accepted the request, but its response does not show that the session was disconnected; check it: {}",
@@ -239,7 +238,7 @@ async fn disconnect(parts: &Parts, args: Disconnect) -> Result<Exit> {
 
 /// Writes the response about a session. What cannot be read is listed unchanged: the call has done
 /// its work. Another session than the requested one is the error `mistaken`; only a person sees it.
-fn emit_one(parts: &Parts, document: Document, id: &str, mistaken: Code) -> Result<()> {
+fn emit_one(parts: &Parts, document: Document, id: &str, mistaken: Code) -> Result<Exit> {
     let Parts { api: Api { facts, .. }, records, ui, .. } = parts;
     let session = facts.mapping().written_session(&document);
     let another = session.id.as_ref().filter(|answered| !same_id(answered, id)).map(|another| {
@@ -253,7 +252,7 @@ fn emit_one(parts: &Parts, document: Document, id: &str, mistaken: Code) -> Resu
     if ui.out.is_human() && another.is_none() {
         records.remember_last(RecentList::LastSession, id);
     }
-    another.map_or(Ok(()), Err)
+    another.map_or(Ok(Exit::Done), Err)
 }
 
 async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
@@ -326,8 +325,7 @@ async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
             }
         }
     }
-    emit_one(parts, document, &id, Code::OutcomeUnknown)?;
-    Ok(Exit::Done)
+    emit_one(parts, document, &id, Code::OutcomeUnknown)
 }
 
 /// Sends a call that must not be repeated where something may have been done.

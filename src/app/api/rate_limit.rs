@@ -75,12 +75,6 @@ impl Api {
         journal.observe(name, window);
     }
 
-    /// Observes a rate limit, and writes it at once.
-    pub(crate) fn record_rate_limit(&self, call: &Call) {
-        self.observe_rate_limit(call);
-        self.records.keep_rate_limits();
-    }
-
     /// Waits for an exhausted window, and returns what is left of `allowed`; `None` if the service
     /// decides. Else the call is refused here. The embedded sandbox knows whether it has limits.
     /// Any other one is asked where the wait would be too long: it may have been reset since, and

@@ -206,7 +206,7 @@ pub(crate) async fn send_again(
     }
     let request = create::attempt_request(attempt);
     let created = create::create_and_tell(api, records, ui, key, origin, request).await;
-    // A script is not asked, so that it is told once the result is known: that may be known here.
+    // A script is not asked. It is warned after the result, which may be the other booking itself.
     let own = created.as_ref().ok().filter(|_| !can_ask).map(Booking::id);
     if let Some(other) = own.and_then(other) {
         ui.out.warn(&other);

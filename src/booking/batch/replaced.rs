@@ -83,17 +83,16 @@ impl Replaced {
         ui: &Ui,
         row: &BatchRow,
     ) -> Result<Option<Booking>> {
-        let find = |key: &String| self.found.borrow_mut().insert(key.clone());
-        let (mut refusal, mut is_second) = (None, false);
-        for attempt in self.before(records, row) {
+        let mark_found = |key: &String| self.found.borrow_mut().insert(key.clone());
+        let is_found = |it: &&Attempt| self.found.borrow().contains(&it.idempotency_key);
+        let (of_others, own): (Vec<_>, Vec<_>) =
+            self.before(records, row).into_iter().partition(is_found);
+        let mut refusal = None;
+        for attempt in own {
             let key = &attempt.idempotency_key;
-            if self.found.borrow().contains(key) {
-                is_second = true;
-                continue;
-            }
             let Some(id) = attempt.booking_id.as_ref().filter(|_| attempt.state == State::Resolved)
             else {
-                find(key);
+                mark_found(key);
                 let what = "what this row was before is still unresolved; nothing was sent";
                 let hint = format!("check it: {}", resume_command(key));
                 return Err(Error::new(Code::OutcomeUnknown, what).hint(hint).idempotency_key(key));
@@ -106,7 +105,7 @@ impl Replaced {
             }
             let flags = changes(records, attempt, &booking, row);
             if flags.as_ref().is_some_and(Vec::is_empty) {
-                find(key);
+                mark_found(key);
                 return Ok(Some(booking));
             }
             let what = "the row was booked before it was corrected; nothing was sent";
@@ -120,13 +119,13 @@ impl Replaced {
             refusal.get_or_insert((key, error.hint(hint).body(booking.document)));
         }
         let Some((key, error)) = refusal else {
-            if is_second {
+            if !of_others.is_empty() {
                 let what = "an earlier row books this guest at this venue that day, too";
                 ui.out.warn(&format!("row {}: {what}", row.number));
             }
             return Ok(None);
         };
-        find(key);
+        mark_found(key);
         Err(error)
     }
 

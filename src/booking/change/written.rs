@@ -20,7 +20,7 @@ pub(crate) struct Written<'a> {
     kind: WriteKind,
     facts: Value,
     pub(super) sent_at: Timestamp,
-    /// Whether the result of the write to the booking before this one is not known.
+    /// Whether the result of the last write before this one is not known.
     pub(crate) is_in_doubt: bool,
 }
 

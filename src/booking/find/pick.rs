@@ -157,14 +157,19 @@ fn stored(facts: &Facts, records: &Records, ui: &Ui, text: Option<&str>) -> Resu
     Ok(found)
 }
 
+/// When the visit is, by the venue's clock.
+pub(crate) fn local_visit(stored: &KeptBooking) -> Option<DateTime> {
+    let known = stored.fill_in(&stored.booking);
+    stored.visit.or(known.time.read().and_then(|it| it.local))
+}
+
 /// By the time of the visit: the next first, and after those that are to come the last. One that is
 /// to come has its time in the second place.
 pub(crate) fn by_visit(
     stored: &KeptBooking,
     today: Date,
 ) -> (bool, Option<DateTime>, Reverse<Option<DateTime>>) {
-    let known = stored.fill_in(&stored.booking);
-    let local = stored.visit.or(known.time.read().and_then(|it| it.local));
+    let local = local_visit(stored);
     let is_to_come =
         local.is_some_and(|local| local.date() >= today) && stored.booking.status().has_not_ended();
     (!is_to_come, local.filter(|_| is_to_come), Reverse(local))

@@ -1,10 +1,9 @@
 //! `bookings --refresh`: reads every coming booking, and reports what is not as booked.
 
-use jiff::civil::DateTime;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::pick::{self, by_visit};
+use super::pick::{self, local_visit};
 use crate::app::{Parts, Records};
 use crate::booking::finish::{own_changes, store_and_judge};
 use crate::booking::verdict::{changes, compared};
@@ -47,8 +46,7 @@ pub(super) async fn run(Parts { api, records, ui, .. }: &Parts) -> Result<Exit> 
     let mut stored = journal.find(&sought, None)?.stored;
     // Of a marked booking the visit may not be known.
     let is_marked = |it: &KeptBooking| it.unresolved_key.is_some();
-    let is_to_come = |at: DateTime| at.date() >= today;
-    stored.retain(|it| is_marked(it) || by_visit(it, today).2.0.is_some_and(is_to_come));
+    stored.retain(|it| is_marked(it) || local_visit(it).is_some_and(|at| at.date() >= today));
     let progress = ui.out.progress_of(stored.len());
     let (mut all, mut read, mut checked) = (Vec::new(), Vec::new(), 0);
     for stored in &stored {

@@ -18,7 +18,7 @@ use crate::service::mapping::{Pause, WriteKind};
 /// The call of an answer. Reads the booking first if the profile writes it from its pause.
 pub(crate) async fn call_of(api: &Api, id: &str, answer: &Continuation) -> Result<Call> {
     let mapping = api.facts.mapping();
-    if !answer.needs_action(mapping) {
+    if !mapping.write.get(&answer.kind()).is_some_and(|it| it.mentions("next_action")) {
         return answer.call(id, None, mapping);
     }
     let booking = read_booking(api, id).await?;

@@ -148,11 +148,6 @@ impl Continuation {
         }
     }
 
-    /// Whether an expression of the profile writes it from what the booking waits for.
-    pub(crate) fn needs_action(&self, mapping: &Mapping) -> bool {
-        mapping.write.get(&self.kind()).is_some_and(|it| it.mentions("next_action"))
-    }
-
     /// What is secret in the answer is masked from now on, in whatever shape it is sent. `action`
     /// is what the booking waits for, where an expression needs it.
     pub(crate) fn call(

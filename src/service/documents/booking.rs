@@ -207,10 +207,6 @@ impl Booking {
         own.or_else(|| self.value().get("expires_at")).filter(|at| !at.is_null())
     }
 
-    pub(crate) fn deadline(&self) -> Option<Timestamp> {
-        DocumentTime::read(self.deadline_value()?)?.instant
-    }
-
     pub(crate) fn is_over(&self, now: Timestamp) -> bool {
         let time = self.time.read().and_then(|time| time.instant);
         time.is_some_and(|time| now.duration_since(time) > SignedDuration::from_hours(24))
@@ -250,7 +246,7 @@ impl Booking {
             return None;
         }
         match self.deadline_value() {
-            Some(_) => self.deadline(),
+            Some(value) => DocumentTime::read(value)?.instant,
             None => self.since()?.checked_add(LONGEST_WAIT).ok(),
         }
     }

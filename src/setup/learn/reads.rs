@@ -130,7 +130,8 @@ impl<'a> Reads<'a> {
             let left = self.left.entry(name).or_insert_with(|| budget(remaining));
             *left = left.saturating_sub(1);
         }
-        self.parts.api.record_rate_limit(&call);
+        self.parts.api.observe_rate_limit(&call);
+        self.parts.records.keep_rate_limits();
         match answer {
             Ok(answer) => Ok(Ok(answer.document.value().clone())),
             Err(failure @ Failure::Refused(_)) => Ok(Err(failure.into_error(&call))),
