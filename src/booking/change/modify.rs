@@ -336,11 +336,12 @@ async fn new_time(
     if let Some(slot) = offer.at_wanted() {
         return Ok(slot.datetime_value());
     }
-    if offer.slots.iter().any(|it| it.offset().is_some()) && offer.is_assumed {
-        return Err(unknown());
-    }
     if !offer.is_assumed {
         return Ok(mapping.wire_time(&offer.wanted, None).into());
+    }
+    // The clock changes on that day.
+    if offer.slots.iter().any(|it| it.offset().is_some()) {
+        return Err(unknown());
     }
     // Without a slot that shows it, the booking's own time shows the venue's offset.
     let offset = own.and_then(|own| own.offset()).ok_or_else(unknown)?;
