@@ -67,7 +67,8 @@ pub(crate) async fn send_answer(
             // with those of the booking at the end of the command.
             if kind != WriteKind::Action && is_waiting(&booking) {
                 let what = "the service accepted the answer, but the booking still waits for it";
-                ui.out.warn(&format!("{what}; {}", way_to_map(&api.facts, kind, kind.as_str())));
+                let field = kind.fields().first().map_or("", |it| it.0);
+                ui.out.warn(&format!("{what}; {}", way_to_map(&api.facts, kind, field)));
             }
             return Ok((booking, None));
         }
