@@ -109,6 +109,7 @@ fn control_4_reset_makes_it_fresh() {
     service.advance("3d");
     let fault = json!({"on": "GET /v1/", "kind": "garbage", "times": 9});
     service.post("/sandbox/faults", fault).is(201);
+    service.post("/sandbox/reset", json!({"x": 1})).is(400);
     service.post("/sandbox/reset", json!({})).is(200);
     for (path, field) in [
         ("/sandbox/bookings", "bookings"),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::sandbox::http::SandboxService;
@@ -13,13 +14,20 @@ use crate::sandbox::http::report::Report;
 use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::booking::StoredBooking;
+use crate::sandbox::rules::fields::typed;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::seed::{Provider, Scenario, SeedVenue, venues};
 use crate::sandbox::store::Tx;
 use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::booking::BookingDocument;
 
-pub(super) fn reset(tx: &Tx<'_>, _request: &Request) -> HandlerResult {
+/// What a reset takes: no field.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reset {}
+
+pub(super) fn reset(tx: &Tx<'_>, request: &Request) -> HandlerResult {
+    let Reset {} = typed(&Value::Object(request.fields()?))?;
     tx.reset()?;
     Reply::ok(&json!({"reset": true}))
 }
