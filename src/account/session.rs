@@ -298,7 +298,8 @@ async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
         let what = format!("the service returned another session than was asked for: {difference}");
         let error = Error::new(Code::OutcomeUnknown, what).hint(CHECK_FIRST).body(document.clone());
         if ui.out.is_human() {
-            emit_one(parts, document, &id, Code::OutcomeUnknown)?;
+            let page = |_: &Document| session_page(&session, api.facts.certainty());
+            ui.out.emit(&DocumentView(document, page))?;
         }
         return Err(error);
     }

@@ -257,6 +257,9 @@ fn session_not_shown_as_active_or_another_guests_is_no_success() {
         assert_eq!(error["body"], answered);
         connect(&home, "eve", PHONE).exits(0);
     }
+    let (_server, home) = Scripted::with_home(move |_| Reply::json(200, &session("pending")));
+    home.run(CONNECT).exits(16).prints("ses_1");
+    home.refuses("session show @last", 2, "usage");
     let (_server, home) = Scripted::with_home(|_| Reply::json(409, &json!({"error": "too soon"})));
     let error = connect(&home, "user_7", PHONE).refused(7, "http_409");
     has(&error, "hint", "bookctl session list");
