@@ -188,6 +188,34 @@ fn document_not_read_comes_with_expression_that_user_completes() {
 }
 
 #[test]
+fn second_page_is_tried_with_what_was_learned() {
+    for is_taken in [true, false] {
+        let service = Scripted::start(move |request| {
+            let body: Value = serde_json::from_str(&request.body).unwrap_or_default();
+            let has = |field: &str| body.get(field).is_some();
+            let refuse = |field: &str| {
+                Reply::json(400, &json!({"error": "x", "field": field, "detail": "unknown field"}))
+            };
+            match request.path.as_str() {
+                "/v1/venues/search" if has("party_size") => refuse("party_size"),
+                "/v1/venues/search" if has("cursor") && !is_taken => refuse("cursor"),
+                "/v1/venues/search" if has("cursor") => Reply::json(200, &json!({"venues": []})),
+                "/v1/venues/search" => {
+                    let venue = json!({"venue_id": 7, "name": "Hut"});
+                    Reply::json(200, &json!({"venues": [venue], "next_cursor": "c2"}))
+                }
+                "/v1/availability/search" => Reply::json(200, &json!({"slots": []})),
+                _ => Reply::json(200, &json!({"name": "S", "sessions": []})),
+            }
+        });
+        let learned = learn(&home_at(&service), &["--yes"]).exits(0).json();
+        assert_eq!(lines(&learned), ["write.search = del(.party_size)"]);
+        let notes = learned["notes"].to_string();
+        assert_eq!(notes.contains("second page is refused"), !is_taken, "{notes}");
+    }
+}
+
+#[test]
 fn service_is_read_again_with_what_was_written() {
     let service = Scripted::start(move |request| match request.path.as_str() {
         "/v1/venues/search" if request.body.contains("party_size") => Reply::json(

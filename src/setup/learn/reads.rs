@@ -12,7 +12,7 @@ use super::{LearnOptions, refusal_body, with};
 use crate::app::Parts;
 use crate::outcome::{Code, Error, Result};
 use crate::service::client::{Call, Draft, Failure, SearchQuery, named, session, show_call};
-use crate::service::mapping::{Mapping, ReadKind, WriteKind};
+use crate::service::mapping::{Mapping, NextPage, ReadKind, WriteKind, next_page};
 
 const BOOKINGS: u32 = 3;
 
@@ -145,7 +145,7 @@ impl<'a> Reads<'a> {
     }
 
     /// Sends these searches until one finds something, and shows it. What it takes to have a
-    /// response is certain if another day has another one.
+    /// response is certain once it was tried for another page, or another day has another one.
     async fn search(&mut self, kind: ReadKind, bodies: Vec<Value>) -> Result<Option<Value>> {
         let is_venues = kind == ReadKind::Venues;
         let own = self.mapping().clone();
@@ -175,6 +175,16 @@ impl<'a> Reads<'a> {
             }
         };
         self.show(kind, &document);
+        if let Some(NextPage::Field { name, value }) = next_page(&document, None)
+            && is_venues
+        {
+            body[name] = value;
+            if let Err(error) = self.ask(&mut draft, &body).await? {
+                let what = "say in write.search where .cursor goes";
+                let note = format!("the second page is refused: {}; {what}", error.message);
+                self.report.notes.push(note);
+            }
+        }
         let Some(setting) = draft.setting(false) else { return Ok(Some(document)) };
         let doubt = if is_venues {
             draft.open().map(|_| "a value was tried")
