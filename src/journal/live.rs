@@ -4,12 +4,9 @@
 use std::collections::HashSet;
 
 use jiff::Timestamp;
-use serde_json::json;
 
 use super::Journal;
-use super::attempts::load_where;
 use super::bookings::KeptBooking;
-use super::protocol::Attempt;
 use super::search::containing;
 use crate::outcome::Result;
 use crate::platform::sql::values;
@@ -34,18 +31,6 @@ impl From<Booking> for KeptBooking {
 }
 
 impl KeptBooking {
-    /// What an abandoned request may have booked, under its key.
-    fn abandoned(attempt: Attempt) -> Option<Self> {
-        let key = attempt.idempotency_key;
-        let document = json!({"id": key, "status": attempt.state.as_str()});
-        Some(KeptBooking {
-            seen_at: String::new(),
-            requested: Some(attempt.request.canonical().clone()),
-            idempotency_key: Some(key),
-            ..Booking::from_document(document.into())?.into()
-        })
-    }
-
     pub(crate) fn venue(&self) -> String {
         self.booking.venue_id().unwrap_or_else(|| self.wish().venue())
     }
@@ -71,15 +56,16 @@ impl Journal {
         let of_one = venues.iter().next().filter(|_| venues.len() == 1);
         let pattern = of_one.map_or("%".to_owned(), |venue| containing(&fold(venue)));
         self.read(|statements, scope| {
-            let row = values![&scope.origin, among, &pattern];
+            let booked = values![&scope.origin, among, &pattern];
+            let abandoned = values![&scope.origin, among];
+            let found = statements.query_batch(&[(LIVE_AT, booked), (ABANDONED, abandoned)])?;
             let mut live = Vec::new();
-            for row in statements.query(LIVE_AT, row)? {
-                let stored = KeptBooking::read(&row)?;
-                live.extend(stored.filter(|it| it.booking.may_stand()));
+            for row in found.iter().flatten() {
+                let stored = KeptBooking::read(row)?;
+                live.extend(
+                    stored.filter(|it| it.booking.may_stand() && venues.contains(&it.venue())),
+                );
             }
-            let abandoned = load_where(statements, ABANDONED, values![&scope.origin, among], "")?;
-            live.extend(abandoned.into_iter().filter_map(KeptBooking::abandoned));
-            live.retain(|it| venues.contains(&it.venue()));
             Ok(live)
         })
     }
@@ -95,14 +81,15 @@ const LIVE_AT: &str = "
     WHERE venue LIKE ?3 ESCAPE '!'";
 
 /// The abandoned attempts without a booking among the newest (?2) of a service (?1).
-const ABANDONED: &str = "WHERE idempotency_key IN
-        (SELECT idempotency_key FROM
-             (SELECT idempotency_key, state FROM attempts
-              WHERE origin = ?1 AND state IN ('resolved', 'refused', 'abandoned') AND forgotten_at IS NULL
-              ORDER BY created_at DESC LIMIT ?2) AS newest
-         WHERE state = 'abandoned')
-    AND NOT EXISTS (SELECT 1 FROM bookings WHERE bookings.origin = ?1
-                    AND bookings.idempotency_key = attempts.idempotency_key)";
+const ABANDONED: &str = "
+    SELECT idempotency_key AS id, state AS status, '' AS document, '' AS seen_at, idempotency_key,
+           coalesce(asked, request) AS asked
+    FROM (SELECT * FROM attempts
+          WHERE origin = ?1 AND state IN ('resolved', 'refused', 'abandoned') AND forgotten_at IS NULL
+          ORDER BY created_at DESC LIMIT ?2) AS newest
+    WHERE state = 'abandoned'
+      AND NOT EXISTS (SELECT 1 FROM bookings WHERE bookings.origin = ?1
+                      AND bookings.idempotency_key = newest.idempotency_key)";
 
 #[cfg(test)]
 mod tests {
