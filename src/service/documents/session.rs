@@ -17,7 +17,7 @@ pub(crate) struct Session {
     pub(crate) state: Option<String>,
     pub(crate) end_user: Option<String>,
     pub(crate) provider: Option<String>,
-    /// What the response to a deletion says of it.
+    /// Whether the response to its deletion says that it is gone; not so beside an error.
     pub(crate) is_deleted: Option<bool>,
 }
 
