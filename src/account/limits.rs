@@ -40,8 +40,8 @@ pub(crate) fn known(facts: &Facts, records: &Records) -> Result<Vec<RateLimitRow
             limit: window.allowed,
             remaining,
             resets_in_seconds: resets_in.as_secs() + u64::from(resets_in.subsec_nanos() > 0),
-            resets_at: whole_seconds(&window.resets_at.to_string()),
-            seen_at: whole_seconds(&window.seen_at.to_string()),
+            resets_at: whole_seconds(window.resets_at),
+            seen_at: whole_seconds(window.seen_at),
         }
     });
     Ok(limits.collect())

@@ -25,8 +25,6 @@ pub(crate) struct KeptBooking {
     pub(crate) booking: Booking,
     /// When the visit is, by the venue's clock.
     pub(crate) visit: Option<DateTime>,
-    /// When it was last read, RFC 3339. Empty for what an abandoned request may have booked.
-    pub(crate) seen_at: String,
     /// The terms of the slot that was booked. The service may not repeat them.
     pub(crate) terms: Option<Json>,
     /// What its request and accepted changes asked for, in the contract's shape.
@@ -92,7 +90,7 @@ impl KeptBooking {
     /// How long ago it was read. A record from later than now is of a computer whose clock is
     /// wrong.
     pub(crate) fn age(&self) -> Duration {
-        let seen = self.seen_at.parse::<Timestamp>().ok();
+        let seen = self.booking.left_at;
         let age = seen.and_then(|seen| Timestamp::now().duration_since(seen).try_into().ok());
         age.unwrap_or(Duration::MAX)
     }
@@ -109,7 +107,6 @@ impl KeptBooking {
                 Err(_) => return Ok(None),
             }
         };
-        let seen_at: String = row.get("seen_at")?;
         // A query may leave them out.
         let json = |column| {
             let text = row.get::<Option<String>>(column).ok().flatten();
@@ -119,10 +116,9 @@ impl KeptBooking {
             return Ok(None);
         };
         let mut booking = booking.with_id(&row.get::<String>("id")?);
-        booking.left_at = seen_at.parse().ok();
+        booking.left_at = row.get::<String>("seen_at")?.parse().ok();
         Ok(Some(KeptBooking {
             visit: row.get::<Option<String>>("visit").ok().flatten().and_then(|it| it.parse().ok()),
-            seen_at,
             terms: json("terms"),
             requested: changed(json("asked"), json("changes").as_ref()),
             idempotency_key: row.get("idempotency_key").ok().flatten(),
@@ -135,7 +131,7 @@ impl KeptBooking {
 /// The booking as recorded, for a transaction that changes it: others wait for its end.
 pub(super) struct RecordedBooking {
     pub(super) is_forgotten: bool,
-    pub(super) seen_at: String,
+    pub(super) seen_at: Option<Timestamp>,
     is_made: bool,
     has_time: bool,
     requested: Option<Json>,
@@ -159,7 +155,7 @@ pub(super) fn load_for_update(
     let (document, changes) = (json("document")?.unwrap_or_default(), json("changes")?);
     Ok(Some(RecordedBooking {
         is_forgotten: text("forgotten_at")?.is_some(),
-        seen_at: row.get("seen_at")?,
+        seen_at: row.get::<String>("seen_at")?.parse().ok(),
         is_made: text("idempotency_key")?.is_some(),
         has_time: document.get("datetime").is_some_and(|time| !time.is_null()),
         requested: changed(json("asked")?, changes.as_ref()),
@@ -177,9 +173,8 @@ pub(super) fn is_forgotten(statements: &dyn Sql, origin: &str, id: &str) -> SqlR
 #[derive(Default)]
 pub(super) struct SeenBooking<'a> {
     pub(super) origin: &'a str,
-    pub(super) seen_at: &'a str,
-    /// If it is not known yet.
-    pub(super) created_at: &'a str,
+    /// If it is not known yet; else when it was seen.
+    pub(super) created_at: Option<&'a str>,
     pub(super) key: Option<&'a str>,
     pub(super) requested: Option<&'a Json>,
     pub(super) terms: Option<&'a Json>,
@@ -208,6 +203,7 @@ pub(super) fn store(
         let searched = Searched::from_booking(booking, requested, scope);
         (redact_document(document.text(), document.value()), terms, searched)
     };
+    let seen_at = booking.left_at.unwrap_or_else(Timestamp::now).to_string();
     const CHANGED: &str = "ON CONFLICT (origin, id) DO UPDATE SET status = excluded.status, document = excluded.document,
          seen_at = excluded.seen_at, visit = excluded.visit, guest = excluded.guest, email = excluded.email,
          phone = excluded.phone, venue = excluded.venue, folded_id = excluded.folded_id,
@@ -225,7 +221,7 @@ pub(super) fn store(
         booking.id(),
         status.as_str(),
         &document,
-        seen.seen_at,
+        &seen_at,
         &searched.visit,
         &searched.guest,
         &searched.email,
@@ -235,13 +231,13 @@ pub(super) fn store(
         terms,
         changes.filter(|_| !is_forgotten).map(Json::to_string),
         seen.key,
-        seen.created_at,
+        seen.created_at.unwrap_or(&seen_at),
     ];
     statements.execute_deferred(
         "INSERT INTO sightings (origin, booking_id, number, status, facts, seen_at)
          SELECT ?1, ?2, 1 + coalesce((SELECT max(number) FROM sightings WHERE origin = ?1 AND booking_id = ?2), 0), ?3, ?4, ?5
          WHERE NOT EXISTS (SELECT 1 FROM bookings WHERE origin = ?1 AND id = ?2 AND status = ?3 AND document = ?6)",
-        values![seen.origin, booking.id(), status.as_str(), facts(&document), seen.seen_at, &document],
+        values![seen.origin, booking.id(), status.as_str(), facts(&document), &seen_at, &document],
     )?;
     statements.execute_deferred(&write, row).map(drop)
 }
@@ -276,34 +272,13 @@ pub(super) fn keep(
     let held = load_for_update(statements, &attempt.origin, booking.id())?;
     let seen = SeenBooking {
         origin: &attempt.origin,
-        seen_at: &booking.left_at.unwrap_or_else(Timestamp::now).to_string(),
-        created_at: &attempt.created_at,
+        created_at: Some(&attempt.created_at),
         key: Some(&attempt.idempotency_key),
         requested: Some(attempt.canonical()),
         terms,
         ..SeenBooking::default()
     };
     store(statements, scope, held.as_ref(), booking, &seen)
-}
-
-/// Stores a booking that may come from elsewhere, seen at a moment.
-fn keep_seen(
-    statements: &dyn Sql,
-    scope: &Scope,
-    held: Option<&RecordedBooking>,
-    booking: &Booking,
-    at: Timestamp,
-    terms: Option<&Json>,
-) -> SqlResult<()> {
-    let at = at.to_string();
-    let seen = SeenBooking {
-        origin: &scope.origin,
-        seen_at: &at,
-        created_at: &at,
-        terms,
-        ..SeenBooking::default()
-    };
-    store(statements, scope, held, booking, &seen)
 }
 
 impl Journal {
@@ -334,7 +309,8 @@ impl Journal {
                 held.requested = changed(held.requested.take(), accepted.as_ref());
             }
             if is_kept {
-                keep_seen(statements, scope, held.as_ref(), booking, left_at, terms)?;
+                let seen = SeenBooking { origin: &scope.origin, terms, ..SeenBooking::default() };
+                store(statements, scope, held.as_ref(), booking, &seen)?;
             }
             guests::purge(statements, scope)
         })?;
@@ -344,9 +320,9 @@ impl Journal {
 
     /// Stores the bookings of received events, which hold less than a booking that was read: what
     /// an attempt or a read recorded stays. Repeating it changes nothing.
-    pub(crate) fn take_in(&self, received: &[(Timestamp, Booking)]) -> Result<()> {
+    pub(crate) fn take_in(&self, received: &[Booking]) -> Result<()> {
         self.write(|statements, scope| {
-            for (at, booking) in received.iter().filter(|_| scope.keeps_guests()) {
+            for booking in received.iter().filter(|_| scope.keeps_guests()) {
                 let held = load_for_update(statements, &scope.origin, booking.id())?;
                 let made = "SELECT 1 FROM attempts WHERE origin = ?1 AND booking_id = ?2";
                 let row = values![&scope.origin, booking.id()];
@@ -355,7 +331,8 @@ impl Journal {
                     None => statements.first(made, row)?.is_some(),
                 };
                 if !is_known_better {
-                    keep_seen(statements, scope, held.as_ref(), booking, *at, None)?;
+                    let seen = SeenBooking { origin: &scope.origin, ..SeenBooking::default() };
+                    store(statements, scope, held.as_ref(), booking, &seen)?;
                 }
             }
             Ok(())

@@ -70,13 +70,15 @@ fn copy_booking(statements: &dyn Sql, scope: &Scope, row: &SqlRow) -> SqlResult<
     let Some(stored) = KeptBooking::read(row)? else {
         return Ok(());
     };
-    let (booking, seen_at) = (&stored.booking, &stored.seen_at);
+    let booking = &stored.booking;
     let (id, origin) = (booking.id(), row.get::<String>("origin")?);
     let text = |column| row.get::<Option<String>>(column);
     let forgotten_at = text("forgotten_at")?;
     let held = bookings::load_for_update(statements, &origin, id)?;
     let is_outdated = match &held {
-        Some(held) => held.is_forgotten || forgotten_at.is_some() || held.seen_at >= *seen_at,
+        Some(held) => {
+            held.is_forgotten || forgotten_at.is_some() || held.seen_at >= booking.left_at
+        }
         None => forgotten_at.is_none() && bookings::is_forgotten(statements, &origin, id)?,
     };
     if is_outdated {
@@ -86,8 +88,7 @@ fn copy_booking(statements: &dyn Sql, scope: &Scope, row: &SqlRow) -> SqlResult<
     let changes = text("changes")?.and_then(|it| serde_json::from_str(&it).ok());
     let seen = SeenBooking {
         origin: &origin,
-        seen_at,
-        created_at: &row.get::<String>("created_at")?,
+        created_at: Some(&row.get::<String>("created_at")?),
         key: key.as_deref(),
         requested: None,
         terms: stored.terms.as_ref(),

@@ -3,8 +3,6 @@
 
 use std::collections::HashSet;
 
-use jiff::Timestamp;
-
 use super::Journal;
 use super::bookings::KeptBooking;
 use super::search::containing;
@@ -21,7 +19,6 @@ impl From<Booking> for KeptBooking {
         KeptBooking {
             booking,
             visit: None,
-            seen_at: Timestamp::now().to_string(),
             terms: None,
             requested: None,
             idempotency_key: None,

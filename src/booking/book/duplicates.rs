@@ -133,7 +133,7 @@ impl Booked {
         let is_same = |it: Wish| it.guest_mark("name") == wish.guest_mark("name");
         let is_same_name = is_same(Wish::from_request(known.value())) || is_same(other.wish());
         let what = match other.booking.status().has_not_ended() {
-            _ if other.seen_at.is_empty() => {
+            _ if other.booking.left_at.is_none() => {
                 "an abandoned request may have booked this guest at this venue that day"
             }
             true if !is_same_name => {

@@ -318,8 +318,12 @@ pub(crate) fn take_in_received(facts: &Facts, records: &Records, ui: &Ui) -> Res
         for body in webhooks.earlier_bodies(after, AT_ONCE)? {
             newer(&body);
         }
-        let bookings = bodies.iter().filter_map(|(_, at, body)| Some((*at, newer(body)?)));
-        records.journal()?.take_in(&bookings.collect::<Vec<_>>())?;
+        let received = bodies.iter().filter_map(|(_, at, body)| {
+            let mut booking = newer(body)?;
+            booking.left_at = Some(*at);
+            Some(booking)
+        });
+        records.journal()?.take_in(&received.collect::<Vec<_>>())?;
         after = match bodies.last() {
             Some((number, ..)) if bodies.len() == AT_ONCE as usize => *number,
             _ => newest,

@@ -241,7 +241,7 @@ impl Story {
                 let (name, word) = (state.str("status").unwrap_or_default(), state.status());
                 let text = format!("{name}{more}");
                 let text = TableCell::from(text).in_short(Some(word.word().to_owned() + &more));
-                let seen_at = seen_at.map(|at| whole_seconds(&at.to_string()));
+                let seen_at = seen_at.map(whole_seconds);
                 let details = json!({"status": name, "error_code": code, "message": message, "seen_at": seen_at});
                 self.add(at, "status", text, details);
             }
@@ -286,7 +286,7 @@ impl Story {
         let details = json!({
             "event": event.id, "type": event.kind, "status": event.status,
             "state": row.state.as_str(), "duplicates": row.duplicates,
-            "received_at": whole_seconds(&row.received_at.to_string()), "changes": changes,
+            "received_at": whole_seconds(row.received_at), "changes": changes,
         });
         self.add(at, "delivery", text, details);
     }

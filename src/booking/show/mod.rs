@@ -109,7 +109,8 @@ fn known_here(records: &Records, ui: &Ui, id: &str, error: Error) -> Result<(Boo
     else {
         return Err(error);
     };
-    let (why, seen) = (&error.message, to_the_second(&stored.seen_at));
+    let (why, seen) = (&error.message, stored.booking.left_at.map(to_the_second));
+    let seen = seen.unwrap_or_default();
     ui.out.warn(&format!("{why}; this is what this computer saw on {seen}"));
     Ok((stored.booking, error.exit))
 }

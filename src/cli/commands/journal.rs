@@ -77,7 +77,7 @@ fn status(Parts { api, records, ui, settings }: &Parts) -> Result<Exit> {
         view.latency_ms = Some((milliseconds * 100.0).round() / 100.0);
         let mut summary = journal.summary()?;
         let oldest = summary.oldest_unresolved_at.take();
-        summary.oldest_unresolved_at = oldest.map(|at| whole_seconds(&at));
+        summary.oldest_unresolved_at = oldest.map(whole_seconds);
         view.summary = Some(summary);
     }
     ui.emit(&view)

@@ -32,9 +32,9 @@ fn resolved_create_is_listed_as_service_sent_it() {
     journal.update(&older).unwrap();
     let stored = || journal.load_booking("bk_1").unwrap().unwrap();
     assert_eq!(stored().booking.status(), Status::Confirmed);
-    let seen_at = stored().seen_at;
+    let seen_at = stored().booking.left_at;
     journal.update(&stored().booking).unwrap();
-    assert_eq!(stored().seen_at, seen_at, "it was not read again");
+    assert_eq!(stored().booking.left_at, seen_at, "it was not read again");
     let stored = journal.bookings(Some("confirmed"), None).unwrap();
     let texts: Vec<&str> = stored.iter().map(|it| it.booking.document.text()).collect();
     let sent = |id| format!(r#"{{"id":"{id}", "status":"confirmed", "price":1.50}}"#);
@@ -83,7 +83,7 @@ fn booking_shows_what_was_asked() {
     let sparse = booking("bk_1", "confirmed");
     journal.end_booked(&run, &sparse, 201).unwrap();
     let stored = journal.load_booking("bk_1").unwrap().unwrap();
-    assert!(stored.seen_at.parse::<Timestamp>().unwrap() <= Timestamp::now());
+    assert!(stored.booking.left_at.unwrap() <= Timestamp::now());
     let filled = |displayed: Json| {
         let filled = stored.fill_in(&Booking::from_document(displayed.into()).unwrap());
         (filled.from_request.to_vec(), filled.value().clone())
@@ -112,7 +112,7 @@ fn event_replaces_nothing_but_what_earlier_event_has_shown() {
     journal.update(&read).unwrap();
     for status in ["processing", "failed"] {
         let ids = ["bk_made", "bk_read", "bk_told"];
-        let reported = ids.map(|id| (Timestamp::now(), booking(id, status)));
+        let reported = ids.map(|id| booking(id, status));
         journal.take_in(&reported).unwrap();
     }
     let status = |id| journal.load_booking(id).unwrap().unwrap().booking.status().to_string();

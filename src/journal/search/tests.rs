@@ -50,9 +50,9 @@ fn a_search_finds_what_the_bookings_say_now_newest_first() {
     journal.execute("DELETE FROM bookings WHERE id = 'Bk_6'");
     let renamed = booking("Bk_7", "confirmed", "Grace Hopper", 13, "ven_2");
     journal.update(&renamed).unwrap();
-    let received = booking("Bk_8", "confirmed", "Ada Received", 20, "ven_3");
-    let at = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1);
-    journal.take_in(&[(at, received)]).unwrap();
+    let mut received = booking("Bk_8", "confirmed", "Ada Received", 20, "ven_3");
+    received.left_at = Some(jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1));
+    journal.take_in(&[received]).unwrap();
     for (text, guest, status, found) in [
         ("muller", "", "", "Bk_4 Bk_2"),
         ("ADA example", "", "", "Bk_4 Bk_1 Bk_8"),

@@ -90,7 +90,7 @@ pub(crate) struct Booking {
     /// When the visit is.
     pub(crate) time: FieldValue<DocumentTime>,
     pub(crate) party: FieldValue<u32>,
-    /// When the answered request left; `None` from an event.
+    /// When the answered request left, or the event came; `None` if nothing was read.
     pub(crate) left_at: Option<Timestamp>,
     /// The fields that the response does not show, and that were only asked for.
     pub(crate) from_request: Box<[&'static str]>,

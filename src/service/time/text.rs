@@ -1,5 +1,7 @@
 //! Datetimes and spans of time as people read them.
 
+use std::fmt::Display;
+
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
 use serde::{Serialize as _, Serializer};
@@ -13,10 +15,11 @@ pub(crate) fn human(datetime: &str) -> String {
 }
 
 /// A timestamp of bookctl in RFC 3339, UTC and whole seconds; other text unchanged.
-pub(crate) fn whole_seconds(at: &str) -> String {
+pub(crate) fn whole_seconds(at: impl Display) -> String {
+    let text = at.to_string();
     let at_second = |at: Timestamp| Timestamp::from_second(at.as_second());
-    let at_second = at.parse().ok().and_then(|at| at_second(at).ok());
-    at_second.map_or_else(|| at.to_owned(), |at| at.to_string())
+    let at_second = text.parse().ok().and_then(|at| at_second(at).ok());
+    at_second.map_or(text, |at| at.to_string())
 }
 
 /// Serializes a time of bookctl's own documents: RFC 3339, UTC and whole seconds.
@@ -25,14 +28,15 @@ pub(crate) fn serialize_time<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     let at: Option<Timestamp> = (*at).into();
-    at.map(|at| whole_seconds(&at.to_string())).serialize(serializer)
+    at.map(whole_seconds).serialize(serializer)
 }
 
 /// When something happened, always with seconds, so that a column of such times is even.
-pub(crate) fn to_the_second(at: &str) -> String {
-    match at.parse::<Timestamp>() {
+pub(crate) fn to_the_second(at: impl Display) -> String {
+    let text = at.to_string();
+    match text.parse::<Timestamp>() {
         Ok(at) => at.strftime("%a %-d %b %Y, %T (UTC)").to_string(),
-        Err(_) => human(at),
+        Err(_) => human(&text),
     }
 }
 

@@ -128,10 +128,10 @@ pub(crate) fn tone_and_word(booking: &Booking, now: Timestamp) -> (Tone, String)
 /// Bookings of the journal, and when each was last seen. `now` is the service's time.
 pub(crate) fn kept_page(stored: &[KeptBooking], now: Timestamp) -> Page {
     let rows = stored.iter().map(|stored| {
-        let seen = stored.seen_at.parse::<Timestamp>().ok();
-        let seen = seen.map(|seen| relative(seen, Timestamp::now()));
+        let seen = stored.booking.left_at;
+        let ago = seen.map(|seen| relative(seen, Timestamp::now()));
         let mut cells = BookingRow::from_recorded(stored, now).cells(now);
-        cells.push(TableCell::from(whole_seconds(&stored.seen_at)).in_short(seen));
+        cells.push(TableCell::from(seen.map(whole_seconds).unwrap_or_default()).in_short(ago));
         (cells, None)
     });
     let headers = [&HEADERS[..], &["last seen"]].concat();

@@ -113,7 +113,7 @@ impl Draw for EventList {
         let rows = self.events.iter().zip(1..).map(|(row, number)| {
             let event = &row.event;
             let local = row.received_at.to_zoned(system_zone()).strftime("%F %H:%M:%S").to_string();
-            let received = whole_seconds(&row.received_at.to_string());
+            let received = whole_seconds(row.received_at);
             vec![
                 TableCell::from(format!("@{number}")),
                 event.id.as_str().into(),

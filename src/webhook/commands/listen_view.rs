@@ -57,7 +57,7 @@ impl Draw for ListenerEvent {
         let at = self.at.to_zoned(system_zone());
         let time = at.strftime("%H:%M:%S").to_string();
         // So wide that an app's response fits into 80 columns beside them.
-        let received = whole_seconds(&self.at.to_string());
+        let received = whole_seconds(self.at);
         let mut cells = vec![(TableCell::from(received).in_short(Some(time)), 8)];
         if let Some(event) = &self.event {
             let booking = event.booking.as_deref().unwrap_or(&event.id);
