@@ -44,6 +44,7 @@ fn change_that_the_response_does_not_show_is_read_once_more() {
         let output = home(&server).run(words(command));
         assert!(matches!(output.code, Some(7 | 10)), "{command}: {output}");
         assert!(!output.stdout.contains("--psp-response"), "{output}");
+        assert!(!output.stderr.contains("Call the venue"), "{output}");
         assert_eq!(posts(&server), 1, "{command}");
     }
 }

@@ -262,9 +262,11 @@ fn refused(refusal: &Refusal, call: &Call, wording: String) -> Error {
     }
 }
 
-/// What to do after a refusal. If only the status is known, the path tells what was asked for.
+/// What to do after a refusal. If no code of bookctl's table came, its status counts, and the path
+/// tells what was asked for.
 fn next_step(code: &ErrorCode, status: u16, call: &Call) -> Option<String> {
     let name = code.to_string();
+    let name = code::entry(&name).map_or_else(|| format!("http_{status}"), |_| name);
     let (path, query) = call.path.split_once('?').unwrap_or((&call.path, ""));
     let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
     let list = |command: &str| format!("see which there are with `bookctl sandbox {command}`");
@@ -296,9 +298,7 @@ fn next_step(code: &ErrorCode, status: u16, call: &Call) -> Option<String> {
         }
         // The code of a session has its own hint.
         ("invalid_code", ["v1", "bookings", ..]) => Code::InvalidOtp.entry().next.to_owned(),
-        (name, _) => {
-            code::entry(name).or_else(|| code::entry(&format!("http_{status}")))?.next.to_owned()
-        }
+        (name, _) => code::entry(name)?.next.to_owned(),
     })
 }
 
