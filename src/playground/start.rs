@@ -190,14 +190,15 @@ impl Log {
             lines.push_str(&Output::log_line(self.style, &below, &wording));
         }
         if self.bodies {
-            let exchange = exchange.document(&HashMap::new());
-            self.add_body(&mut lines, "  >", &exchange.request.body);
-            self.add_body(&mut lines, "  <", &exchange.response.body);
+            let exchange = exchange.document(&HashMap::new(), None);
+            self.add_body(&mut lines, "  >", &exchange["request"]["body"]);
+            self.add_body(&mut lines, "  <", &exchange["response"]["body"]);
         }
         lines
     }
 
-    fn add_body(&self, lines: &mut String, sign: &str, body: &str) {
+    fn add_body(&self, lines: &mut String, sign: &str, body: &serde_json::Value) {
+        let body = body.as_str().unwrap_or_default();
         let laid_out = match serde_json::from_str::<serde_json::Value>(body) {
             Ok(value) => format!("{value:#}"),
             Err(_) => body.to_owned(),

@@ -23,7 +23,7 @@ use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
 
 pub(super) fn read(context: &RequestContext<'_>) -> HandlerResult {
     let (tx, organization) = (context.tx, &context.organization.id);
-    let number = IdKind::Booking.number(&context.request.id);
+    let number = IdKind::BOOKING.number(&context.request.id);
     match number.map(|it| tx.confirmed(organization, it)).transpose()?.flatten() {
         Some(document) => Ok(Reply::new(StatusCode::OK, document.into())),
         None => Reply::booking(&find(context)?),
@@ -50,7 +50,7 @@ fn apply(
 /// The booking that the path names.
 fn find(context: &RequestContext<'_>) -> Result<StoredBooking> {
     let organization = &context.organization.id;
-    let number = IdKind::Booking.number(&context.request.id);
+    let number = IdKind::BOOKING.number(&context.request.id);
     let found = number.map(|number| context.tx.booking(organization, number));
     if let Some(found) = found.transpose()?.flatten() {
         return Ok(found);
@@ -128,7 +128,7 @@ pub(super) fn generated_codes() -> GeneratedCodes {
 pub(super) fn send_code(tx: &Tx<'_>, booking: &StoredBooking, venue: &SeedVenue) -> Result<()> {
     if let Some(Ask::Otp { code, sent_to, .. }) = booking.state.pause().map(|it| &it.ask) {
         let purpose = format!("book {}", venue.name);
-        let about = (IdKind::Booking, booking.number);
+        let about = (IdKind::BOOKING, booking.number);
         tx.send_code(&booking.organization, sent_to, &purpose, code, about)?;
     }
     Ok(())

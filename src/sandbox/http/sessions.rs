@@ -1,7 +1,8 @@
 //! `/v1/sessions`: connect a person's provider account, and ask it for a card.
 
+use jiff::Timestamp;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::reply::{HandlerResult, Reply};
 use super::request::RequestContext;
@@ -10,8 +11,7 @@ use crate::sandbox::rules::fields::{self, FieldErrors};
 use crate::sandbox::rules::session::{SESSION_PROVIDER, Session, SessionState};
 use crate::sandbox::seed::Provider;
 use crate::sandbox::store::{next_number, one_time_code};
-use crate::sandbox::wire::IdKind;
-use crate::sandbox::wire::listed::SessionDocument;
+use crate::sandbox::wire::{IdKind, WireTime};
 
 pub(super) fn connect(context: &RequestContext<'_>) -> HandlerResult {
     let tx = context.tx;
@@ -20,9 +20,21 @@ pub(super) fn connect(context: &RequestContext<'_>) -> HandlerResult {
     let session = Session::connect(body, number, organization, code, tx.now)?;
     tx.save_session(&session)?;
     let (phone, code) = (&session.phone, &session.code);
-    let about = (IdKind::Session, session.number);
+    let about = (IdKind::SESSION, session.number);
     tx.send_code(organization, phone, "connect your account", code, about)?;
-    Reply::created(&SessionDocument::from_session(&session, tx.now))
+    Reply::created(&document(&session, tx.now))
+}
+
+/// It contains neither the phone number nor the code.
+fn document(session: &Session, now: Timestamp) -> Value {
+    json!({
+        "id": IdKind::SESSION.id(session.number),
+        "object": "session",
+        "provider": SESSION_PROVIDER,
+        "state": session.state(now),
+        "end_user": session.end_user,
+        "created_at": WireTime(session.created_at),
+    })
 }
 
 #[derive(Deserialize)]
@@ -40,7 +52,7 @@ pub(super) fn verify(context: &RequestContext<'_>) -> HandlerResult {
     let verified = session.verify(code.trim(), tx.now);
     tx.save_session(&session)?;
     verified?;
-    Reply::ok(&SessionDocument::from_session(&session, tx.now))
+    Reply::ok(&document(&session, tx.now))
 }
 
 pub(super) fn list(context: &RequestContext<'_>) -> HandlerResult {
@@ -58,18 +70,18 @@ pub(super) fn list(context: &RequestContext<'_>) -> HandlerResult {
     let listed = sessions
         .iter()
         .filter(|it| has_any && state.flatten().is_none_or(|state| it.state(now) == state));
-    let documents: Vec<_> = listed.map(|it| SessionDocument::from_session(it, now)).collect();
+    let documents: Vec<_> = listed.map(|it| document(it, now)).collect();
     Reply::ok(&json!({"object": "list", "sessions": documents}))
 }
 
 pub(super) fn read(context: &RequestContext<'_>) -> HandlerResult {
-    Reply::ok(&SessionDocument::from_session(&find(context)?, context.tx.now))
+    Reply::ok(&document(&find(context)?, context.tx.now))
 }
 
 pub(super) fn disconnect(context: &RequestContext<'_>) -> HandlerResult {
     let session = find(context)?;
     context.tx.delete_session(&session)?;
-    let id = IdKind::Session.id(session.number);
+    let id = IdKind::SESSION.id(session.number);
     Reply::ok(&json!({"id": id, "object": "session", "deleted": true}))
 }
 
@@ -118,7 +130,7 @@ fn has_sessions(context: &RequestContext<'_>, errors: &mut FieldErrors) -> bool 
 }
 
 fn find(context: &RequestContext<'_>) -> Result<Session> {
-    let number = IdKind::Session.number(&context.request.id);
+    let number = IdKind::SESSION.number(&context.request.id);
     let read = |number| context.tx.session(&context.organization.id, number);
     number.map(read).transpose()?.flatten().ok_or(ApiError::SESSION_NOT_FOUND)
 }

@@ -14,8 +14,9 @@ use crate::sandbox::rules::create::serving;
 use crate::sandbox::rules::fields::{self, FieldErrors};
 use crate::sandbox::rules::provider_response::has_room;
 use crate::sandbox::rules::search::VenueSearch;
-use crate::sandbox::seed::{OfferedSlot, Scenario, SeedVenue, slots_at, slots_on, venues};
-use crate::sandbox::wire::listed::{SlotDocument, VenueDocument};
+use crate::sandbox::seed::{
+    OfferedSlot, Provider, Scenario, SeedVenue, Vertical, slots_at, slots_on, venues,
+};
 
 #[derive(Serialize)]
 struct VenueList<'a> {
@@ -23,6 +24,59 @@ struct VenueList<'a> {
     venues: Vec<VenueDocument<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     providers_failed: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct VenueDocument<'a> {
+    venue_id: &'a str,
+    name: &'a str,
+    vertical: Vertical,
+    /// `None` if several serve the venue; `providers` then lists them.
+    provider: Option<Provider>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    providers: Option<&'a [Provider]>,
+    address: &'a str,
+    city: &'a str,
+    country: &'a str,
+    latitude: f64,
+    longitude: f64,
+    timezone: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance_km: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    price_level: Option<u8>,
+    tags: &'a [String],
+}
+
+impl<'a> VenueDocument<'a> {
+    /// `distance` is in km from the point of the search.
+    fn from_venue(venue: &'a SeedVenue, distance: Option<f64>) -> Self {
+        let provider = venue.sole_provider();
+        Self {
+            venue_id: &venue.id,
+            name: &venue.name,
+            vertical: venue.vertical,
+            provider,
+            providers: provider.is_none().then_some(&*venue.providers),
+            address: &venue.address,
+            city: &venue.city,
+            country: &venue.country,
+            latitude: venue.latitude,
+            longitude: venue.longitude,
+            timezone: venue.timezone.iana_name(),
+            distance_km: distance.map(|it| (it * 100.0).round() / 100.0),
+            price_level: venue.price_level,
+            tags: &venue.tags,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct SlotDocument {
+    #[serde(flatten)]
+    slot: OfferedSlot,
+    /// That the slot was asked for.
+    party_size: u8,
 }
 
 pub(super) fn search(context: &RequestContext<'_>) -> HandlerResult {

@@ -219,7 +219,7 @@ impl BookingFixture {
     }
 
     pub(crate) fn number(&self) -> Option<i64> {
-        IdKind::Booking.number(self.id.as_deref()?).filter(|it| (1..MOST_NUMBER).contains(it))
+        IdKind::BOOKING.number(self.id.as_deref()?).filter(|it| (1..MOST_NUMBER).contains(it))
     }
 }
 

@@ -11,13 +11,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::number::next_number;
-use super::organizations::own;
 use super::tx::{Tx, from_json, json as text, moment};
 use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::delivery::{ABANDONED, DeliveryAttempt, PENDING, after};
 use crate::sandbox::rules::fault::{Fault, FaultKind, WEBHOOK};
 use crate::sandbox::wire::booking::BookingSummary;
-use crate::sandbox::wire::{IdKind, WireTime};
+use crate::sandbox::wire::{IdKind, WireTime, add_owner};
 
 /// How long an attempt belongs to the process that began it, in real time. Longer than the timeout
 /// of an attempt, so that another process takes over only if the first one died.
@@ -80,7 +79,7 @@ impl Tx<'_> {
         let summary = text(&BookingSummary::from_booking(booking))?;
         for kind in kinds {
             let number = next_number();
-            let (id, created_at) = (IdKind::Event.id(number), WireTime(at).text());
+            let (id, created_at) = (IdKind::EVENT.id(number), WireTime(at).text());
             // Formatted by hand: this is a tenth of a booking request, and needs no escapes.
             let body = format!(
                 r#"{{"id":"{id}","object":"event","type":"{kind}","created_at":"{created_at}","data":{{"object":{summary}}}}}"#
@@ -236,14 +235,14 @@ impl Tx<'_> {
                 it.retain(|name, _| name != "request" && name != "response");
             }
             let mut delivery = json!({
-                "event_id": IdKind::Event.id(event),
+                "event_id": IdKind::EVENT.id(event),
                 "type": row.get::<_, String>("kind")?,
-                "booking_id": IdKind::Booking.id(row.get("booking")?),
+                "booking_id": IdKind::BOOKING.id(row.get("booking")?),
                 "url": row.get::<_, String>("url")?,
                 "state": row.get::<_, String>("state")?,
                 "attempts": attempts,
             });
-            own(&mut delivery, row.get_ref("organization")?.as_str()?, &names);
+            add_owner(&mut delivery, row.get_ref("organization")?.as_str()?, &names);
             if let Some(next) = row.get("next_attempt_at")? {
                 delivery["next_attempt_at"] = json!(WireTime(moment(next)?));
             }
@@ -273,7 +272,7 @@ impl Tx<'_> {
             let event = row.get("event")?;
             Ok(SentDelivery {
                 organization: row.get("organization")?,
-                event: IdKind::Event.id(event),
+                event: IdKind::EVENT.id(event),
                 is_abandoned: row.get_ref("state")?.as_str()? == ABANDONED,
                 is_after_the_next: row.get::<_, u8>("held_back")? == 2,
                 attempts: self.attempts(event)?,

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use rusqlite::{Result, Row};
-use serde_json::Value;
 
 use super::number::next_number;
 use super::tx::{Tx, from_json, json, moment};
@@ -13,6 +12,13 @@ use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::rules::rate_limit::{EndpointLimit, RateLimitStatus, RateWindow, count};
 use crate::sandbox::seed::{self, SeedVenue};
 use crate::sandbox::wire::IdKind;
+
+/// The tables whose rows belong to an organization, and go with it.
+#[rustfmt::skip]
+pub(super) const TABLES: [&str; 10] = [
+    "deliveries", "events", "messages", "sessions", "idempotency_keys", "bookings", "known_venues",
+    "rate_windows", "faults", "fixture_venues",
+];
 
 impl Tx<'_> {
     /// The rate limit with a request more, and its window then.
@@ -86,7 +92,7 @@ impl Tx<'_> {
     }
 
     pub(crate) fn add_organization(&self, name: Option<&str>) -> Result<Organization> {
-        let mut organization = Organization::fresh(&IdKind::Organization.id(next_number()));
+        let mut organization = Organization::fresh(&IdKind::ORGANIZATION.id(next_number()));
         organization.name = name.map(str::to_owned);
         let clock =
             "INSERT INTO clocks SELECT ?, offset_ms, frozen_at FROM clocks WHERE organization = ''";
@@ -103,21 +109,9 @@ impl Tx<'_> {
 
     /// Deletes what its requests, its faults and its fixtures left.
     pub(super) fn clear_organization(&self, id: &str) -> Result<()> {
-        for table in ["attempts", "deliveries"] {
-            let events = "SELECT number FROM events WHERE organization = ?";
-            self.run(&format!("DELETE FROM {table} WHERE event IN ({events})"), [id])?;
-        }
-        for table in [
-            "events",
-            "messages",
-            "sessions",
-            "idempotency_keys",
-            "bookings",
-            "known_venues",
-            "rate_windows",
-            "faults",
-            "fixture_venues",
-        ] {
+        let events = "SELECT number FROM events WHERE organization = ?";
+        self.run(&format!("DELETE FROM attempts WHERE event IN ({events})"), [id])?;
+        for table in TABLES {
             self.run(&format!("DELETE FROM {table} WHERE organization = ?"), [id])?;
         }
         Ok(())
@@ -172,14 +166,6 @@ impl Tx<'_> {
         }
         self.sql("SELECT 1 FROM known_venues WHERE organization = ? AND venue_id = ?")?
             .exists([organization, &venue.id])
-    }
-}
-
-/// Adds whose it is to a document of the controls.
-pub(super) fn own(document: &mut Value, organization: &str, names: &HashMap<String, String>) {
-    document["organization"] = organization.into();
-    if let Some(name) = names.get(organization) {
-        document["organization_name"] = name.as_str().into();
     }
 }
 

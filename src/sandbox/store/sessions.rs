@@ -1,32 +1,17 @@
 //! The tables of sessions, and of the text messages that carry one-time codes.
 
 use rusqlite::{Result, Row};
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::number::next_number;
-use super::organizations::own;
-use super::tx::{Tx, from_json, json};
+use super::tx::{Tx, from_json, json as text};
 use crate::sandbox::rules::session::Session;
-use crate::sandbox::wire::{IdKind, WireTime};
-
-#[derive(Serialize)]
-struct TextMessage<'a> {
-    id: String,
-    to: &'a str,
-    text: String,
-    code: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    booking_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session_id: Option<String>,
-    created_at: WireTime,
-}
+use crate::sandbox::wire::{IdKind, WireTime, add_owner, without_nulls};
 
 impl Tx<'_> {
     pub(crate) fn save_session(&self, session: &Session) -> Result<()> {
         let (organization, end_user) = (&session.organization, &session.end_user);
-        let row = (session.number, organization, end_user, json(session)?);
+        let row = (session.number, organization, end_user, text(session)?);
         self.run("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?)", row).map(drop)
     }
 
@@ -60,17 +45,17 @@ impl Tx<'_> {
     ) -> Result<()> {
         let id = |wanted| (kind == wanted).then(|| kind.id(about));
         let number = next_number();
-        let message = TextMessage {
-            id: IdKind::Message.id(number),
-            to: recipient,
-            text: format!("{code} is your code to {purpose}."),
-            code,
-            booking_id: id(IdKind::Booking),
-            session_id: id(IdKind::Session),
-            created_at: WireTime(self.now),
-        };
-        let booking = (kind == IdKind::Booking).then_some(about);
-        let row = (number, organization, booking, json(&message)?);
+        let message = without_nulls(json!({
+            "id": IdKind::MESSAGE.id(number),
+            "to": recipient,
+            "text": format!("{code} is your code to {purpose}."),
+            "code": code,
+            "booking_id": id(IdKind::BOOKING),
+            "session_id": id(IdKind::SESSION),
+            "created_at": WireTime(self.now),
+        }));
+        let booking = (kind == IdKind::BOOKING).then_some(about);
+        let row = (number, organization, booking, message.to_string());
         self.run("INSERT INTO messages VALUES (?, ?, ?, ?)", row).map(drop)
     }
 
@@ -84,7 +69,7 @@ impl Tx<'_> {
                    AND (?2 IS NULL OR organization = ?2) ORDER BY number DESC";
         self.all(sql, (number, organization), |row| {
             let mut message = from_json(row, "message")?;
-            own(&mut message, row.get_ref("organization")?.as_str()?, &names);
+            add_owner(&mut message, row.get_ref("organization")?.as_str()?, &names);
             Ok(message)
         })
     }

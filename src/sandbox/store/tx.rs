@@ -8,8 +8,10 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Result, R
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::organizations::TABLES;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::rules::transition::{BookingEvent, step};
+use crate::sandbox::wire::WireTime;
 
 pub(super) struct Handle {
     pub(super) connection: Connection,
@@ -31,43 +33,20 @@ pub(crate) struct Tx<'a> {
     pub(crate) now: Timestamp,
     /// Whose clock that is. If all are meant, it is the main organization's.
     owner: Option<String>,
-    clock: Clock,
+    pub(crate) is_frozen: bool,
     /// The real time of which all of it is: one reading, in milliseconds.
     pub(super) real_ms: i64,
     moves: u64,
 }
 
-/// The clock of an organization, in milliseconds. It goes ahead of real time, or stands still.
-#[derive(Clone, Copy, Debug, Default)]
-struct Clock {
-    offset_ms: i64,
-    frozen_at: Option<i64>,
-}
-
-/// One of [`Tx::clocks`].
-pub(crate) struct ClockOf {
-    pub(crate) organization: String,
-    pub(crate) now: Timestamp,
-    pub(crate) is_frozen: bool,
-}
-
-impl Clock {
-    /// An organization that does not exist has the clock that it would be added with.
-    fn read(connection: &Connection, organization: &str) -> Result<Self> {
-        // Two look-ups: one statement for both would make a table of its own at each request.
-        let sql = "SELECT offset_ms, frozen_at FROM clocks WHERE organization = ?";
-        let mut statement = connection.prepare_cached(sql)?;
-        let mut read = |organization| {
-            statement.query_row([organization], |row| {
-                Ok(Self { offset_ms: row.get(0)?, frozen_at: row.get(1)? })
-            })
-        };
-        read(organization).optional()?.map_or_else(|| read(""), Ok)
-    }
-
-    fn now(self, real_ms: i64) -> i64 {
-        self.frozen_at.unwrap_or_else(|| real_ms.saturating_add(self.offset_ms))
-    }
+/// The clock of an organization. It goes ahead of real time, or stands still.
+#[derive(Serialize)]
+pub(crate) struct Clock {
+    /// The organization's.
+    pub(crate) id: String,
+    pub(crate) now: WireTime,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    frozen: bool,
 }
 
 impl<'a> Tx<'a> {
@@ -77,9 +56,18 @@ impl<'a> Tx<'a> {
     }
 
     fn begin_at(handle: &'a Handle, owner: Option<&str>, real_ms: i64) -> Result<Self> {
-        let clock = Clock::read(&handle.connection, owner.unwrap_or(Organization::MAIN))?;
-        let (now, owner) = (moment(clock.now(real_ms))?, owner.map(str::to_owned));
-        Ok(Self { handle, now, owner, clock, real_ms, moves: handle.moves.get() })
+        // Two look-ups: one statement for both would make a table of its own at each request.
+        let sql = "SELECT coalesce(frozen_at, offset_ms + ?), frozen_at IS NOT NULL \
+                   FROM clocks WHERE organization = ?";
+        let mut statement = handle.connection.prepare_cached(sql)?;
+        let mut read = |organization| {
+            statement.query_row((real_ms, organization), |row| Ok((row.get(0)?, row.get(1)?)))
+        };
+        // An organization that does not exist has the clock that it would be added with.
+        let clock = read(owner.unwrap_or(Organization::MAIN)).optional()?;
+        let (now, is_frozen) = clock.map_or_else(|| read(""), Ok)?;
+        let (now, owner) = (moment(now)?, owner.map(str::to_owned));
+        Ok(Self { handle, now, is_frozen, owner, real_ms, moves: handle.moves.get() })
     }
 
     /// Begins a transaction, and makes the changes that were due by then.
@@ -187,12 +175,9 @@ impl<'a> Tx<'a> {
         }
         let before = self.changed_organizations()?;
         self.handle.is_emptied.set(true);
-        self.handle.connection.execute_batch(
-            "DELETE FROM organizations; DELETE FROM known_venues; DELETE FROM bookings; \
-             DELETE FROM idempotency_keys; DELETE FROM events; DELETE FROM messages; \
-             DELETE FROM sessions; DELETE FROM rate_windows; DELETE FROM deliveries; \
-             DELETE FROM attempts; DELETE FROM faults; DELETE FROM fixture_venues",
-        )?;
+        for table in TABLES.iter().chain(&["attempts", "organizations"]) {
+            self.run(&format!("DELETE FROM {table}"), ())?;
+        }
         for added in before.iter().filter(|it| !Organization::is_built_in(&it.id)) {
             self.run("DELETE FROM clocks WHERE organization = ?", [&added.id])?;
         }
@@ -201,23 +186,18 @@ impl<'a> Tx<'a> {
     }
 
     pub(crate) fn offset_seconds(&self) -> i64 {
-        let ahead = self.clock.frozen_at.map(|at| at.saturating_sub(self.real_ms));
-        ahead.unwrap_or(self.clock.offset_ms) / 1_000
-    }
-
-    pub(crate) const fn is_frozen(&self) -> bool {
-        self.clock.frozen_at.is_some()
+        (self.now_ms() - self.real_ms) / 1_000
     }
 
     /// The clocks of all organizations, or of this transaction's alone.
-    pub(crate) fn clocks(&self) -> Result<Vec<ClockOf>> {
-        let sql = "SELECT organization, frozen_at, coalesce(frozen_at, offset_ms + ?) AS now \
+    pub(crate) fn clocks(&self) -> Result<Vec<Clock>> {
+        let sql = "SELECT organization, frozen_at IS NOT NULL AS frozen, coalesce(frozen_at, offset_ms + ?) AS now \
                    FROM clocks WHERE organization = ?2 OR ?2 IS NULL AND organization <> '' ORDER BY organization";
         self.all(sql, (self.real_ms, &self.owner), |row| {
-            Ok(ClockOf {
-                organization: row.get("organization")?,
-                now: moment(row.get("now")?)?,
-                is_frozen: row.get::<_, Option<i64>>("frozen_at")?.is_some(),
+            Ok(Clock {
+                id: row.get("organization")?,
+                now: WireTime(moment(row.get("now")?)?),
+                frozen: row.get("frozen")?,
             })
         })
     }

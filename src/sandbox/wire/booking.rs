@@ -1,7 +1,5 @@
 //! The booking document, and its summary in events and `open_bookings`.
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -34,11 +32,6 @@ pub(crate) struct BookingDocument<'a> {
     expires_at: Option<WireTime>,
     created_at: WireTime,
     updated_at: WireTime,
-    /// Where the sandbox itself lists bookings of all organizations.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    organization: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    organization_name: Option<&'a str>,
 }
 
 /// The summary of a booking ("Events", 4).
@@ -72,7 +65,7 @@ impl<'a> BookingDocument<'a> {
         let payment = booking.state.pause();
         let payment = payment.filter(|pause| matches!(pause.ask, Ask::Payment { .. }));
         Self {
-            id: IdKind::Booking.id(booking.number),
+            id: IdKind::BOOKING.id(booking.number),
             object: "booking",
             status: booking.state.status(),
             provider: booking.provider,
@@ -88,23 +81,14 @@ impl<'a> BookingDocument<'a> {
             expires_at: payment.map(|it| WireTime(it.expires_at)),
             created_at: WireTime(booking.created_at),
             updated_at: WireTime(booking.updated_at),
-            organization: None,
-            organization_name: None,
         }
-    }
-
-    /// With the organization that it belongs to.
-    pub(crate) fn owned(booking: &'a StoredBooking, names: &'a HashMap<String, String>) -> Self {
-        let organization = Some(booking.organization.as_str());
-        let organization_name = names.get(&booking.organization).map(String::as_str);
-        Self { organization, organization_name, ..Self::from_booking(booking) }
     }
 }
 
 impl<'a> BookingSummary<'a> {
     pub(crate) fn from_booking(booking: &'a StoredBooking) -> Self {
         Self {
-            id: IdKind::Booking.id(booking.number),
+            id: IdKind::BOOKING.id(booking.number),
             object: "booking",
             status: booking.state.status(),
             provider: booking.provider,

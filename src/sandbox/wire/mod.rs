@@ -1,42 +1,33 @@
 //! The JSON documents, fields in the order of the specification, with ids and times.
 
 pub(crate) mod booking;
-pub(crate) mod listed;
+
+use std::collections::HashMap;
 
 use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: u32 = 13;
 
+/// What the ids of a kind begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum IdKind {
-    Booking,
-    Event,
-    Fault,
-    Message,
-    Organization,
-    Request,
-    Session,
-}
+pub(crate) struct IdKind(&'static str);
 
 impl IdKind {
-    const fn prefix(self) -> &'static str {
-        match self {
-            Self::Booking => "bk_",
-            Self::Event => "evt_",
-            Self::Fault => "flt_",
-            Self::Message => "msg_",
-            Self::Organization => "org_",
-            Self::Request => "req_",
-            Self::Session => "ses_",
-        }
-    }
+    pub(crate) const BOOKING: Self = Self("bk_");
+    pub(crate) const EVENT: Self = Self("evt_");
+    pub(crate) const FAULT: Self = Self("flt_");
+    pub(crate) const MESSAGE: Self = Self("msg_");
+    pub(crate) const ORGANIZATION: Self = Self("org_");
+    pub(crate) const REQUEST: Self = Self("req_");
+    pub(crate) const SESSION: Self = Self("ses_");
 
     pub(crate) fn id(self, number: i64) -> String {
         let mut id = String::with_capacity(18);
-        id.push_str(self.prefix());
+        id.push_str(self.0);
         for place in (0..LENGTH).rev() {
             let digit = (number >> (5 * place)) & 31;
             let digit = usize::try_from(digit).unwrap_or_default();
@@ -47,7 +38,7 @@ impl IdKind {
 
     /// The number of an id; `None` if it is not an id of this kind.
     pub(crate) fn number(self, id: &str) -> Option<i64> {
-        let digits = id.strip_prefix(self.prefix())?;
+        let digits = id.strip_prefix(self.0)?;
         if digits.len() != LENGTH as usize || digits > "7zzzzzzzzzzzz" {
             return None;
         }
@@ -76,6 +67,22 @@ impl Serialize for WireTime {
     }
 }
 
+/// A document without its fields that are null.
+pub(crate) fn without_nulls(mut document: Value) -> Value {
+    if let Value::Object(fields) = &mut document {
+        fields.retain(|_, value| !value.is_null());
+    }
+    document
+}
+
+/// Adds whose it is to a document of the controls. `names` are those of organizations.
+pub(crate) fn add_owner(document: &mut Value, organization: &str, names: &HashMap<String, String>) {
+    document["organization"] = organization.into();
+    if let Some(name) = names.get(organization) {
+        document["organization_name"] = name.as_str().into();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,16 +90,16 @@ mod tests {
     #[test]
     fn ids_sort_as_their_numbers_and_lead_back_to_them() {
         let numbers = [0, 1, 31, 32, 1 << 40, i64::MAX];
-        let ids = numbers.map(|it| IdKind::Booking.id(it));
+        let ids = numbers.map(|it| IdKind::BOOKING.id(it));
         assert!(ids.is_sorted());
-        assert_eq!(ids.clone().map(|it| IdKind::Booking.number(&it)), numbers.map(Some));
-        assert_eq!(IdKind::Event.number(&ids[1]), None);
+        assert_eq!(ids.clone().map(|it| IdKind::BOOKING.number(&it)), numbers.map(Some));
+        assert_eq!(IdKind::EVENT.number(&ids[1]), None);
     }
 
     #[test]
     fn what_is_no_id_has_no_number() {
         for id in ["", "bk_", "bk_1", "bk_zzzzzzzzzzzzz", "bk_0000000000o00", "bk_é00000000000"] {
-            assert_eq!(IdKind::Booking.number(id), None, "{id}");
+            assert_eq!(IdKind::BOOKING.number(id), None, "{id}");
         }
     }
 

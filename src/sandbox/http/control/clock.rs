@@ -9,7 +9,7 @@ use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::fields::{parse_advance, rfc3339, typed};
 use crate::sandbox::store::Tx;
-use crate::sandbox::wire::WireTime;
+use crate::sandbox::wire::{WireTime, without_nulls};
 
 /// 9000-01-01. Later times could not be represented with the deadlines that follow them.
 const FARTHEST: Timestamp = Timestamp::constant(221_845_392_000, 0);
@@ -32,24 +32,14 @@ pub(super) fn show(tx: &Tx<'_>, _request: &Request) -> HandlerResult {
 
 /// Of one organization, or of all: then its own fields are those of the main one.
 pub(super) fn state(tx: &Tx<'_>) -> Result<Value> {
-    let mut clock = json!({"now": WireTime(tx.now), "offset_seconds": tx.offset_seconds()});
-    if tx.is_frozen() {
-        clock["frozen"] = json!(true);
-    }
-    if let Some(wait) = tx.wait()? {
-        clock["next_due_at"] = json!(WireTime(add_clamped(tx.now, wait)));
-    }
-    if tx.is_of_all() {
-        let clocks = tx.clocks()?.into_iter().map(|it| {
-            let mut clock = json!({"id": it.organization, "now": WireTime(it.now)});
-            if it.is_frozen {
-                clock["frozen"] = json!(true);
-            }
-            clock
-        });
-        clock["organizations"] = clocks.collect();
-    }
-    Ok(clock)
+    let clocks = if tx.is_of_all() { Some(tx.clocks()?) } else { None };
+    Ok(without_nulls(json!({
+        "now": WireTime(tx.now),
+        "offset_seconds": tx.offset_seconds(),
+        "frozen": tx.is_frozen.then_some(true),
+        "next_due_at": tx.wait()?.map(|it| WireTime(add_clamped(tx.now, it))),
+        "organizations": clocks,
+    })))
 }
 
 fn add_clamped(at: Timestamp, by: SignedDuration) -> Timestamp {
@@ -76,8 +66,8 @@ pub(super) fn change(tx: &Tx<'_>, request: &Request) -> HandlerResult {
             let demand =
                 "must be a time with an offset before the year 9000, as 2026-12-01T19:30:00Z";
             let at = rfc3339(&at).ok_or_else(|| ApiError::invalid("set", demand))?;
-            if let Some(ahead) = tx.clocks()?.iter().find(|it| at < it.now) {
-                let of = &ahead.organization;
+            if let Some(ahead) = tx.clocks()?.iter().find(|it| at < it.now.0) {
+                let of = &ahead.id;
                 let why =
                     format!("is before the sandbox's clock ({of}); only a reset moves it back");
                 return Err(ApiError::invalid("set", why));
@@ -94,7 +84,7 @@ pub(super) fn change(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 
 fn advance<'a>(tx: &Tx<'a>, field: &str, by: SignedDuration) -> Result<Tx<'a>> {
     for clock in tx.clocks()? {
-        check(add_clamped(clock.now, by), field)?;
+        check(add_clamped(clock.now.0, by), field)?;
     }
     Ok(tx.advance(by)?)
 }

@@ -20,7 +20,7 @@ struct FaultDocument {
 
 impl FaultDocument {
     fn from_row((number, fault): (i64, Fault)) -> Self {
-        let id = IdKind::Fault.id(number);
+        let id = IdKind::FAULT.id(number);
         Self { id, fault }
     }
 }
@@ -53,7 +53,7 @@ pub(super) fn add(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 
 pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let organization = request.organization.as_deref();
-    let number = IdKind::Fault.number(&request.id);
+    let number = IdKind::FAULT.number(&request.id);
     let found = tx.faults(organization)?.into_iter().find(|it| Some(it.0) == number);
     let (number, _) = found.ok_or(ApiError::FAULT_NOT_FOUND)?;
     tx.delete_fault(number)?;

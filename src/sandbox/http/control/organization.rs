@@ -11,6 +11,7 @@ use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::fields::typed;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::store::Tx;
+use crate::sandbox::wire::without_nulls;
 
 pub(super) fn show(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     Reply::ok(&find(tx, request)?)
@@ -79,15 +80,12 @@ fn document(organization: &Organization) -> Value {
         };
         keys.insert(field.to_owned(), json!(key.secret));
     }
-    let mut document = json!({
+    without_nulls(json!({
         "id": organization.id,
         "keys": keys,
         "webhook_secret": organization.webhook_secret,
-    });
-    if let Some(name) = &organization.name {
-        document["name"] = json!(name);
-    }
-    document
+        "name": organization.name,
+    }))
 }
 
 pub(super) fn keys(tx: &Tx<'_>, request: &Request) -> HandlerResult {

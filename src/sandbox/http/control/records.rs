@@ -1,5 +1,6 @@
 //! What happened in the sandbox: bookings, text messages, deliveries and requests.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
@@ -18,8 +19,8 @@ use crate::sandbox::rules::fields::typed;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::seed::{Provider, Scenario, SeedVenue, venues};
 use crate::sandbox::store::Tx;
-use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::booking::BookingDocument;
+use crate::sandbox::wire::{IdKind, add_owner};
 
 /// What a reset takes: no field.
 #[derive(Deserialize)]
@@ -35,8 +36,14 @@ pub(super) fn reset(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 pub(super) fn bookings(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let bookings = tx.bookings(request.organization.as_deref())?;
     let names = tx.organization_names()?;
-    let documents: Vec<_> = bookings.iter().map(|it| BookingDocument::owned(it, &names)).collect();
+    let documents: Vec<_> = bookings.iter().map(|it| document(it, &names)).collect();
     Reply::ok(&json!({"bookings": documents}))
+}
+
+fn document(booking: &StoredBooking, names: &HashMap<String, String>) -> Value {
+    let mut document = json!(BookingDocument::from_booking(booking));
+    add_owner(&mut document, &booking.organization, names);
+    document
 }
 
 pub(super) fn events(tx: &Tx<'_>, request: &Request) -> HandlerResult {
@@ -45,12 +52,12 @@ pub(super) fn events(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 
 pub(super) fn booking(tx: &Tx<'_>, number: i64) -> Result<Option<Value>> {
     let (booking, names) = (tx.any_booking(number)?, tx.organization_names()?);
-    Ok(booking.map(|it| json!(BookingDocument::owned(&it, &names))))
+    Ok(booking.map(|it| document(&it, &names)))
 }
 
 /// The booking that the path names.
 pub(super) fn owned(tx: &Tx<'_>, request: &Request) -> Result<StoredBooking> {
-    let number = IdKind::Booking.number(&request.id);
+    let number = IdKind::BOOKING.number(&request.id);
     let found = number.map(|it| tx.any_booking(it)).transpose()?.flatten();
     found
         .filter(|it| request.is_about(&it.organization))
@@ -78,7 +85,7 @@ pub(super) fn resend(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 
 /// The event that the path names, which has a delivery.
 fn event(tx: &Tx<'_>, request: &Request) -> Result<i64> {
-    let event = IdKind::Event.number(&request.id).ok_or(ApiError::DELIVERY_NOT_FOUND)?;
+    let event = IdKind::EVENT.number(&request.id).ok_or(ApiError::DELIVERY_NOT_FOUND)?;
     let found = tx.deliveries(Some(event), request.organization.as_deref())?;
     found.first().map(|_| event).ok_or(ApiError::DELIVERY_NOT_FOUND)
 }
@@ -121,13 +128,13 @@ pub(super) fn requests(service: &Arc<SandboxService>, request: &Request) -> Resu
     let names = service.store.look(|tx| tx.organization_names())?;
     let filter = Filter::read(request.organization.clone(), |name| request.query(name))?;
     let stored = service.exchanges.as_ref().map(|it| it.list(&filter));
-    let requests: Vec<_> = stored.iter().flatten().map(|it| it.document(&names)).collect();
+    let requests: Vec<_> = stored.iter().flatten().map(|it| it.document(&names, None)).collect();
     let document = json!({"requests": requests, "kept": stored.is_some()});
     Ok(Reply::ok(&document).into_response())
 }
 
 pub(super) fn request(service: &Arc<SandboxService>, request: &Request) -> Result<Response> {
-    let number = IdKind::Request.number(&request.id);
+    let number = IdKind::REQUEST.number(&request.id);
     let stored = service.exchanges.as_ref().zip(number);
     let found = stored.and_then(|(log, number)| log.numbered(number));
     let is_its =
@@ -136,7 +143,5 @@ pub(super) fn request(service: &Arc<SandboxService>, request: &Request) -> Resul
     let names = service.store.look(|tx| tx.organization_names())?;
     let own = Own::from_service(service);
     let curl = found.curl(|host| own.is_host(host));
-    let mut document = found.document(&names);
-    document.curl = curl;
-    Ok(Reply::ok(&document).into_response())
+    Ok(Reply::ok(&found.document(&names, curl)).into_response())
 }

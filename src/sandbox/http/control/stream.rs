@@ -102,7 +102,7 @@ impl Feed {
             let is_its =
                 |it: &Arc<Exchange>| wanted.is_none() || it.organization.as_ref() == wanted;
             if let Some(exchange) = log.and_then(|it| it.numbered(change.number)).filter(is_its) {
-                events.push(("request", json!(exchange.document(&names))));
+                events.push(("request", exchange.document(&names, None)));
             }
         }
         let owner = self.organization.clone();

@@ -9,8 +9,7 @@ use axum::http::{HeaderMap, Method, request, response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::secrets::Secrets;
 use crate::sandbox::http::endpoints::Endpoint;
@@ -18,7 +17,7 @@ use crate::sandbox::http::reply::{RefusalReason, Situations};
 use crate::sandbox::rules::access::{self, BOOKINGS_CREATE, masked};
 use crate::sandbox::rules::fault::{Fault, FaultKind};
 use crate::sandbox::rules::organization::Organization;
-use crate::sandbox::wire::{IdKind, WireTime};
+use crate::sandbox::wire::{IdKind, WireTime, without_nulls};
 
 const MOST_OF_BODY: usize = 64 * 1024;
 
@@ -65,7 +64,7 @@ pub(crate) struct HttpMessage {
     /// The first 64 KB.
     pub(in super::super) body: Bytes,
     /// How many bytes the whole body has.
-    length: usize,
+    pub(super) length: usize,
 }
 
 impl HttpMessage {
@@ -101,7 +100,7 @@ impl HttpMessage {
         self.headers.lines().filter_map(|line| line.split_once(": "))
     }
 
-    fn document(&self, secrets: &Secrets) -> MessageDocument {
+    fn document(&self, secrets: &Secrets) -> Value {
         let mut headers = Map::new();
         for (name, value) in self.headers() {
             let value = secrets.header(name, value);
@@ -121,7 +120,12 @@ impl HttpMessage {
             Ok(text) => (secrets.hide(text), None),
             Err(_) => (STANDARD.encode(&self.body), Some("base64")),
         };
-        MessageDocument { headers, body, truncated, encoding, length: self.length }
+        without_nulls(json!({
+            "headers": headers,
+            "body": body,
+            "truncated": truncated,
+            "encoding": encoding,
+        }))
     }
 }
 
@@ -299,7 +303,7 @@ impl Exchange {
 
     /// The booking in its path, or the one that it made.
     pub(in super::super) fn booking(&self) -> Option<String> {
-        self.subject_id(IdKind::Booking, "/v1/bookings")
+        self.subject_id(IdKind::BOOKING, "/v1/bookings")
     }
 
     fn subject_id(&self, kind: IdKind, under: &str) -> Option<String> {
@@ -338,78 +342,30 @@ impl Exchange {
         (!wording.is_empty()).then(|| wording.join(" "))
     }
 
-    /// `names` are those of organizations.
-    pub(crate) fn document(&self, names: &HashMap<String, String>) -> ExchangeDocument {
+    /// It as it is shown, with keys masked. `names` are those of organizations; `curl` is the
+    /// command, where it is asked for by its id.
+    pub(crate) fn document(&self, names: &HashMap<String, String>, curl: Option<String>) -> Value {
         let secrets = self.secrets();
-        let idempotency_key = self.request.header("idempotency-key");
-        ExchangeDocument {
-            id: IdKind::Request.id(self.number),
-            at: WireTime(self.at),
-            duration_ms: self.duration_ms(),
-            method: self.method.to_string(),
-            path: secrets.hide(self.path()),
-            query: self.query().map(|it| secrets.hide(it)),
-            status: self.status,
-            organization: self.organization.clone(),
-            organization_name: self.organization.as_ref().and_then(|it| names.get(it).cloned()),
-            key: self.masked_key(),
-            idempotency_key: idempotency_key.map(|it| secrets.hide(it)),
-            booking_id: self.booking(),
-            session_id: self.subject_id(IdKind::Session, "/v1/sessions"),
-            curl: None,
-            request: self.request.document(&secrets),
-            response: self.response.document(&secrets),
-            reason: self.reason(),
-            notes: self.notes(),
-            fault: self.fault_kind(),
-        }
+        without_nulls(json!({
+            "id": IdKind::REQUEST.id(self.number),
+            "at": WireTime(self.at),
+            "duration_ms": self.duration_ms(),
+            "method": self.method.as_str(),
+            "path": secrets.hide(self.path()),
+            "query": self.query().map(|it| secrets.hide(it)),
+            "status": self.status,
+            "organization": self.organization,
+            "organization_name": self.organization.as_ref().and_then(|it| names.get(it)),
+            "key": self.masked_key(),
+            "idempotency_key": self.request.header("idempotency-key").map(|it| secrets.hide(it)),
+            "booking_id": self.booking(),
+            "session_id": self.subject_id(IdKind::SESSION, "/v1/sessions"),
+            "curl": curl,
+            "request": self.request.document(&secrets),
+            "response": self.response.document(&secrets),
+            "reason": self.reason(),
+            "notes": self.notes(),
+            "fault": self.fault_kind(),
+        }))
     }
-}
-
-/// An exchange as it is shown, with keys masked.
-#[derive(Serialize)]
-pub(crate) struct ExchangeDocument {
-    pub(super) id: String,
-    at: WireTime,
-    pub(crate) duration_ms: f64,
-    pub(crate) method: String,
-    pub(crate) path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) query: Option<String>,
-    /// 0 if a fault closed the connection before anything was sent.
-    pub(crate) status: u16,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) organization: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) organization_name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    idempotency_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    booking_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session_id: Option<String>,
-    /// The request as a command, where it is asked for by its id.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) curl: Option<String>,
-    pub(crate) request: MessageDocument,
-    pub(crate) response: MessageDocument,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) reason: Option<String>,
-    pub(crate) notes: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) fault: Option<FaultKind>,
-}
-
-#[derive(Serialize)]
-pub(crate) struct MessageDocument {
-    pub(super) headers: Map<String, Value>,
-    pub(crate) body: String,
-    pub(super) truncated: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) encoding: Option<&'static str>,
-    /// How many bytes the whole body has.
-    #[serde(skip)]
-    pub(super) length: usize,
 }

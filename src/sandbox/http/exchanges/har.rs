@@ -10,8 +10,9 @@ use jiff::Timestamp;
 use reqwest::Url;
 use serde_json::{Value, json};
 
-use super::exchange::{Exchange, ExchangeDocument, MessageDocument};
+use super::exchange::Exchange;
 use crate::platform::system::files;
+use crate::sandbox::wire::without_nulls;
 
 /// The beginning of every file that is written here, whatever the version of bookctl.
 const BEGINNING: &str = r#"{"log":{"version":"1.2","creator":{"name":"bookctl","#;
@@ -103,88 +104,82 @@ fn end(pages: &[Value]) -> String {
 impl Exchange {
     /// An entry of a HAR file. Its times are real ones, not the sandbox's.
     fn har_entry(&self, origin: &str) -> Value {
-        let document = self.document(&HashMap::new());
+        let document = self.document(&HashMap::new(), None);
         let came = Timestamp::try_from(self.came).unwrap_or_default();
-        let wait = document.duration_ms;
-        let (request, response) = (document.har_request(origin), document.har_response());
-        let comment: Vec<String> = document.reason.into_iter().chain(document.notes).collect();
+        let notes = document["notes"].as_array().into_iter().flatten();
+        let comment = document.get("reason").into_iter().chain(notes);
+        let comment: Vec<_> = comment.filter_map(Value::as_str).collect();
+        let wait = &document["duration_ms"];
         json!({
-            "_id": document.id,
+            "_id": document["id"],
             "startedDateTime": format!("{came:.3}"),
             "time": wait,
-            "request": request,
-            "response": response,
+            "request": self.har_request(&document, origin),
+            "response": self.har_response(&document["response"]),
             "cache": {},
             "timings": {"send": 0, "wait": wait, "receive": 0},
             "comment": comment.join(" "),
         })
     }
-}
 
-impl ExchangeDocument {
-    fn har_request(&self, origin: &str) -> Value {
-        let message = &self.request;
-        let query = self.query.as_ref().map_or(String::new(), |it| format!("?{it}"));
-        let url = format!("{origin}{}{query}", self.path);
-        let mut request = message.har();
+    fn har_request(&self, document: &Value, origin: &str) -> Value {
+        let (message, length) = (&document["request"], self.request.length);
+        let text = |field: &str| document[field].as_str().unwrap_or_default();
+        let query = document.get("query").map_or(String::new(), |_| format!("?{}", text("query")));
+        let url = format!("{origin}{}{query}", text("path"));
         let pairs = Url::parse(&url).map(|it| {
             let pair = |(name, value)| json!({"name": name, "value": value});
             it.query_pairs().map(pair).collect::<Vec<_>>()
         });
-        request["queryString"] = json!(pairs.unwrap_or_default());
-        request["method"] = json!(self.method);
-        request["url"] = json!(url);
-        if message.length > 0 {
-            // HAR has no other place for the encoding of what is sent.
-            let comment = [message.encoding.unwrap_or_default(), message.cut()].join(" ");
-            let mime = message.mime();
-            request["postData"] =
-                json!({"mimeType": mime, "text": message.body, "comment": comment.trim()});
-        }
-        request
+        // HAR has no other place for the encoding of what is sent.
+        let comment = [message["encoding"].as_str().unwrap_or_default(), cut(message)].join(" ");
+        let posted = || json!({"mimeType": mime(message), "text": message["body"], "comment": comment.trim()});
+        without_nulls(json!({
+            "method": self.method.as_str(),
+            "url": url,
+            "httpVersion": "HTTP/1.1",
+            "cookies": [],
+            "headers": headers(message),
+            "queryString": pairs.unwrap_or_default(),
+            "postData": (length > 0).then(posted),
+            "headersSize": -1,
+            "bodySize": length,
+        }))
     }
 
-    fn har_response(&self) -> Value {
-        let message = &self.response;
+    fn har_response(&self, message: &Value) -> Value {
         let status = StatusCode::from_u16(self.status).ok();
-        let mut response = message.har();
-        response["status"] = json!(self.status);
-        response["statusText"] =
-            json!(status.and_then(|it| it.canonical_reason()).unwrap_or_default());
-        response["redirectURL"] = json!("");
-        response["content"] = json!({
-            "size": message.length,
-            "mimeType": message.mime(),
-            "text": message.body,
-            "comment": message.cut(),
-        });
-        if let Some(encoding) = message.encoding {
-            response["content"]["encoding"] = json!(encoding);
-        }
-        response
+        let length = self.response.length;
+        json!({
+            "status": self.status,
+            "statusText": status.and_then(|it| it.canonical_reason()).unwrap_or_default(),
+            "httpVersion": "HTTP/1.1",
+            "cookies": [],
+            "headers": headers(message),
+            "content": without_nulls(json!({
+                "size": length,
+                "mimeType": mime(message),
+                "text": message["body"],
+                "encoding": message["encoding"],
+                "comment": cut(message),
+            })),
+            "redirectURL": "",
+            "headersSize": -1,
+            "bodySize": length,
+        })
     }
 }
 
-impl MessageDocument {
-    fn cut(&self) -> &'static str {
-        if self.truncated { "the body is longer: only its first 64 KB are here" } else { "" }
-    }
+fn cut(message: &Value) -> &'static str {
+    let is_cut = message["truncated"] == true;
+    if is_cut { "the body is longer: only its first 64 KB are here" } else { "" }
+}
 
-    fn mime(&self) -> &str {
-        let mime = self.headers.get("content-type").and_then(Value::as_str);
-        mime.unwrap_or("application/octet-stream")
-    }
+fn mime(message: &Value) -> &str {
+    message["headers"]["content-type"].as_str().unwrap_or("application/octet-stream")
+}
 
-    /// What requests and responses have alike.
-    fn har(&self) -> Value {
-        let headers = self.headers.iter();
-        let headers = headers.map(|(name, value)| json!({"name": name, "value": value}));
-        json!({
-            "httpVersion": "HTTP/1.1",
-            "cookies": [],
-            "headers": headers.collect::<Value>(),
-            "headersSize": -1,
-            "bodySize": self.length,
-        })
-    }
+fn headers(message: &Value) -> Value {
+    let headers = message["headers"].as_object().into_iter().flatten();
+    headers.map(|(name, value)| json!({"name": name, "value": value})).collect()
 }

@@ -152,7 +152,7 @@ impl LogEntries {
         for code in &exchange.situations {
             let ids = codes.entry(code.clone()).or_default();
             if ids.len() < MOST_IDS {
-                ids.insert(IdKind::Request.id(exchange.number));
+                ids.insert(IdKind::REQUEST.id(exchange.number));
             }
         }
     }
@@ -204,7 +204,7 @@ impl Filter {
             let demand = "must be a status, 100 to 599, 0 for no response, or a class, 1xx to 5xx";
             errors.add("status", demand);
         }
-        let after = query("after").map(|it| IdKind::Request.number(&it));
+        let after = query("after").map(|it| IdKind::REQUEST.number(&it));
         if after == Some(None) {
             errors.add("after", "must be the id of a request");
         }

@@ -65,7 +65,7 @@ impl<'a> Sent<'a> {
     }
 
     pub(super) fn id(&self) -> String {
-        IdKind::Request.id(self.exchange.number)
+        IdKind::REQUEST.id(self.exchange.number)
     }
 
     /// Whether the other request came later without a change in between: of the same client, as far
