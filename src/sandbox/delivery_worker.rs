@@ -29,7 +29,7 @@ pub(crate) async fn run(store: &Store, interval: Duration) {
     let check = interval.min(CHECK);
     let mut checks = interval_at(tokio::time::Instant::now() + check, check);
     checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut moves = store.clock_moves();
+    let mut moves = store.moves.subscribe();
     // A command on the sandbox ends within a second and has to begin nothing.
     let mut is_staying = false;
     let mut last = Instant::now();

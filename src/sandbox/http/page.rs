@@ -16,9 +16,7 @@ use crate::sandbox::store::Tx;
 
 /// OpenAPI 3.1 of everything under `/v1`, and of the webhook events.
 pub(super) const SERVICE: &str = include_str!("../../../docs/openapi.json");
-const CONTROLS: &str = include_str!("../../../docs/sandbox-openapi.json");
-
-static PAGE: LazyLock<PageDocument> = LazyLock::new(PageDocument::assemble);
+pub(super) const CONTROLS: &str = include_str!("../../../docs/sandbox-openapi.json");
 
 const HTML: &str = include_str!("../page/index.html");
 const STYLE: &str = include_str!("../page/style.css");
@@ -36,31 +34,21 @@ const SCRIPT: &str = concat!(
     include_str!("../page/main.js"),
 );
 
-/// The document and its `Content-Security-Policy`.
-struct PageDocument {
-    html: String,
-    policy: String,
-}
+static PAGE: LazyLock<String> =
+    LazyLock::new(|| HTML.replace("/* style */", STYLE).replace("/* script */", SCRIPT));
 
-impl PageDocument {
-    fn assemble() -> Self {
-        let html = HTML.replace("/* style */", STYLE).replace("/* script */", SCRIPT);
-        let policy = format!(
-            "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; connect-src 'self'; \
-             img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-            STANDARD.encode(sha256([SCRIPT.as_bytes()])),
-            STANDARD.encode(sha256([STYLE.as_bytes()])),
-        );
-        Self { html, policy }
-    }
-}
+/// Its `Content-Security-Policy`.
+static POLICY: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; connect-src 'self'; \
+         img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        STANDARD.encode(sha256([SCRIPT.as_bytes()])),
+        STANDARD.encode(sha256([STYLE.as_bytes()])),
+    )
+});
 
-pub(super) fn service_document(_tx: &Tx<'_>, _request: &Request) -> HandlerResult {
-    Ok(Reply::new(StatusCode::OK, SERVICE.into()))
-}
-
-pub(super) fn controls_document(_tx: &Tx<'_>, _request: &Request) -> HandlerResult {
-    Ok(Reply::new(StatusCode::OK, CONTROLS.into()))
+pub(super) fn document(text: &str) -> HandlerResult {
+    Ok(Reply::new(StatusCode::OK, text.into()))
 }
 
 pub(super) fn index(_tx: &Tx<'_>, request: &Request) -> HandlerResult {
@@ -84,7 +72,7 @@ pub(super) fn is_wanted(request: &Parts) -> bool {
 pub(super) fn answer() -> Response {
     let headers = [
         ("content-type", "text/html; charset=utf-8"),
-        ("content-security-policy", PAGE.policy.as_str()),
+        ("content-security-policy", POLICY.as_str()),
         ("cache-control", "no-store"),
         ("vary", "accept"),
         ("x-content-type-options", "nosniff"),
@@ -92,7 +80,7 @@ pub(super) fn answer() -> Response {
         ("cross-origin-resource-policy", "same-origin"),
         ("cross-origin-opener-policy", "same-origin"),
     ];
-    (headers, PAGE.html.as_str()).into_response()
+    (headers, PAGE.as_str()).into_response()
 }
 
 #[cfg(test)]

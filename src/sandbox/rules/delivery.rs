@@ -12,16 +12,11 @@ pub(crate) const PENDING: &str = "pending";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DeliveryAttempt {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
     pub(crate) latency_ms: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fault: Option<FaultKind>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) request: Option<Content>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) response: Option<Content>,
 }
 

@@ -23,26 +23,19 @@ pub(crate) struct Fault {
     /// request, or `webhook` for every delivery.
     pub(crate) on: String,
     pub(crate) kind: FaultKind,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) delay_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) body: Option<Value>,
     /// Of a truncation, which is in the middle of the body without it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) after_bytes: Option<usize>,
     pub(crate) times: Option<Times>,
     /// The share of the requests that meet it, in an order that the seed determines.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rate: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seed: Option<u32>,
     /// Whether the request is handled first, whatever the kind.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) after: bool,
     /// The number of the first affected request, from 1 among those that match.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) from: Option<u32>,
     /// The fields that a body must have, with their values; dots lead into objects.
     #[serde(default, rename = "match", skip_serializing_if = "Map::is_empty")]
@@ -51,7 +44,6 @@ pub(crate) struct Fault {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) headers: BTreeMap<String, String>,
     /// The only organization that it happens to.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) organization: Option<String>,
 }
 

@@ -49,6 +49,11 @@ impl Organization {
     pub(crate) const BUILT_IN: [&'static str; 4] =
         [Self::MAIN, Self::WITHOUT_BILLING, Self::SUSPENDED, Self::OTHER];
 
+    /// The id that a name means, which may lack its prefix.
+    pub(crate) fn id_of(name: &str) -> String {
+        format!("org_{}", name.strip_prefix("org_").unwrap_or(name))
+    }
+
     pub(crate) fn is_built_in(id: &str) -> bool {
         Self::BUILT_IN.contains(&id)
     }

@@ -3,10 +3,9 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use rusqlite::Connection;
 use tokio::sync::watch;
 
 const MOST: usize = 4096;
@@ -25,7 +24,7 @@ pub(crate) enum ChangeTopic {
 }
 
 impl ChangeTopic {
-    fn of_table(name: &str) -> Option<Self> {
+    pub(super) fn of_table(name: &str) -> Option<Self> {
         Some(match name {
             "bookings" => Self::Booking,
             "messages" => Self::Message,
@@ -116,19 +115,6 @@ impl ChangeFeed {
     fn lock_rows(&self) -> MutexGuard<'_, VecDeque<ChangedRow>> {
         self.stored.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Adds a change for every row that this connection writes, before the commit.
-pub(super) fn watch_rows(
-    connection: &mut Connection,
-    changes: &Arc<ChangeFeed>,
-) -> rusqlite::Result<()> {
-    let changes = Arc::clone(changes);
-    connection.update_hook(Some(move |_, _: &str, table: &str, row| {
-        if let Some(topic) = ChangeTopic::of_table(table) {
-            changes.add(topic, row);
-        }
-    }))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::delivery::{ABANDONED, DeliveryAttempt, PENDING, after};
 use crate::sandbox::rules::fault::{Fault, FaultKind, WEBHOOK};
 use crate::sandbox::wire::booking::BookingSummary;
-use crate::sandbox::wire::{IdKind, WireTime, add_owner};
+use crate::sandbox::wire::{IdKind, WireTime, add_owner, without_nulls};
 
 /// How long an attempt belongs to the process that began it, in real time. Longer than the timeout
 /// of an attempt, so that another process takes over only if the first one died.
@@ -198,7 +198,7 @@ impl Tx<'_> {
         };
         let document =
             AttemptDocument { number: delivery.due.number, at: WireTime(delivery.at), attempt };
-        let row = (event, delivery.due.number, text(&document)?);
+        let row = (event, delivery.due.number, without_nulls(json!(document)).to_string());
         self.run("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?)", row)?;
         // The delivery of this booking that waited for this one goes on.
         let go_on = "UPDATE deliveries SET next_attempt_at = ?, held_back = 2 \
@@ -255,9 +255,8 @@ impl Tx<'_> {
         let Some(mut delivery) = self.deliveries(Some(event), None)?.pop() else {
             return Ok(None);
         };
-        let body: String = self
-            .sql("SELECT body FROM events WHERE number = ?")?
-            .query_row([event], |row| row.get(0))?;
+        let sql = "SELECT body FROM events WHERE number = ?";
+        let body: Option<String> = self.first(sql, [event], |row| row.get(0))?;
         delivery["body"] = json!(body);
         delivery["attempts"] = json!(self.attempts::<Value>(event)?);
         Ok(Some(delivery))

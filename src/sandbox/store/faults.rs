@@ -22,13 +22,15 @@ impl Tx<'_> {
         self.all(sql, [organization], read)
     }
 
-    pub(crate) fn clear_faults(&self, organization: Option<&str>) -> Result<()> {
-        let sql = "DELETE FROM faults WHERE ?1 IS NULL OR organization = ?1";
-        self.run(sql, [organization]).map(drop)
-    }
-
-    pub(crate) fn delete_fault(&self, number: i64) -> Result<()> {
-        self.run("DELETE FROM faults WHERE number = ?", [number]).map(drop)
+    /// The one of this number, or all; of an organization alone, if one is named.
+    pub(crate) fn delete_faults(
+        &self,
+        number: Option<i64>,
+        organization: Option<&str>,
+    ) -> Result<usize> {
+        let sql = "DELETE FROM faults WHERE (?1 IS NULL OR number = ?1) \
+                   AND (?2 IS NULL OR organization = ?2)";
+        self.run(sql, (number, organization))
     }
 
     /// The oldest fault of the organization that `meets` lets through. It then has one use less.
@@ -52,7 +54,7 @@ impl Tx<'_> {
             if let Some(Times::Count(left)) = &mut fault.times {
                 *left -= 1;
                 if *left == 0 {
-                    self.delete_fault(number)?;
+                    self.delete_faults(Some(number), None)?;
                 } else {
                     let row = (json(&fault)?, number);
                     self.run("UPDATE faults SET fault = ? WHERE number = ?", row)?;

@@ -40,8 +40,8 @@ pub(crate) struct Store {
     file: Option<PathBuf>,
     queue: Mutex<Vec<Job>>,
     arrival: Notify,
-    /// How often a clock was moved.
-    moves: watch::Sender<u64>,
+    /// How often this process has moved, stopped or set a clock.
+    pub(crate) moves: watch::Sender<u64>,
     pub(crate) changes: Arc<ChangeFeed>,
 }
 
@@ -58,10 +58,15 @@ impl Store {
         })
     }
 
-    /// Adds a change for every row that is written from now on. Returns the place of the last one,
+    /// Adds a change for every row that is written from now on, before its commit. Returns the place of the last one,
     /// to wait for the next.
     pub(crate) fn follow(&self) -> rusqlite::Result<watch::Receiver<Tip>> {
-        changes::watch_rows(&mut self.lock().connection, &self.changes)?;
+        let changes = Arc::clone(&self.changes);
+        self.lock().connection.update_hook(Some(move |_, _: &str, table: &str, row| {
+            if let Some(topic) = ChangeTopic::of_table(table) {
+                changes.add(topic, row);
+            }
+        }))?;
         Ok(self.changes.follow())
     }
 
@@ -80,11 +85,6 @@ impl Store {
 
     pub(crate) fn has_faults(&self) -> rusqlite::Result<bool> {
         self.lock().connection.prepare_cached("SELECT 1 FROM faults")?.exists(())
-    }
-
-    /// Tells when this process has moved, stopped or set a clock.
-    pub(crate) fn clock_moves(&self) -> watch::Receiver<u64> {
-        self.moves.subscribe()
     }
 
     /// Runs `work` without a transaction, at an organization's time, or about all. If a booking is

@@ -54,12 +54,6 @@ impl Tx<'_> {
         Ok(changed.or_else(fresh))
     }
 
-    /// The organization with this id, which may lack its prefix.
-    pub(crate) fn organization_named(&self, name: &str) -> Result<Option<Organization>> {
-        let name = name.strip_prefix("org_").unwrap_or(name);
-        self.organization(&format!("org_{name}"))
-    }
-
     /// Gives the organizations of before a reset that are still there the URLs that outlast it. So
     /// an event of the new state is sent where one of the old state was.
     pub(super) fn keep_urls(&self, before: &[Organization]) -> Result<()> {

@@ -49,7 +49,7 @@ fn transact(handle: &Handle, all: Vec<(Option<String>, Box<Work>)>) -> Result<()
             // The one before may be another's, or may have moved the clock.
             let tx = match last.take().filter(|it| it.is_of(owner.as_deref())) {
                 Some(tx) => tx,
-                None => Tx::up_to_date(handle, owner.as_deref())?,
+                None => Tx::begin(handle, owner.as_deref())?.up_to_date()?,
             };
             work(&tx)?;
             last = Some(tx);

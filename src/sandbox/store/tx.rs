@@ -70,17 +70,8 @@ impl<'a> Tx<'a> {
         Ok(Self { handle, now, is_frozen, owner, real_ms, moves: handle.moves.get() })
     }
 
-    /// Begins a transaction, and makes the changes that were due by then.
-    pub(super) fn up_to_date(handle: &'a Handle, owner: Option<&str>) -> Result<Self> {
-        Self::begin(handle, owner)?.changed()
-    }
-
-    /// This transaction by the clock as it is after a move.
-    fn moved(&self) -> Result<Self> {
-        Self::begin_at(self.handle, self.owner.as_deref(), self.real_ms)?.changed()
-    }
-
-    fn changed(self) -> Result<Self> {
+    /// Makes the changes that are due by then.
+    pub(super) fn up_to_date(self) -> Result<Self> {
         self.apply_due_bookings()?;
         Ok(self)
     }
@@ -205,29 +196,30 @@ impl<'a> Tx<'a> {
     /// Moves the clock ahead, or all of them.
     pub(crate) fn advance(&self, by: SignedDuration) -> Result<Self> {
         let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
-        self.change_clocks("offset_ms = offset_ms + ?1, frozen_at = frozen_at + ?1", by)?;
-        self.moved()
+        self.move_clocks("offset_ms = offset_ms + ?1, frozen_at = frozen_at + ?1", by)
     }
 
     /// Sets the clock to a later moment, or all of them.
     pub(crate) fn set(&self, at: Timestamp) -> Result<Self> {
-        let at = at.as_millisecond();
         let going = format!("offset_ms = ?1 - {}", self.real_ms);
         let frozen = "frozen_at = iif(frozen_at IS NULL, NULL, ?1)";
-        self.change_clocks(&format!("{going}, {frozen}"), at)?;
-        self.moved()
+        self.move_clocks(&format!("{going}, {frozen}"), at.as_millisecond())
     }
 
     pub(crate) fn freeze(&self) -> Result<Self> {
-        self.change_clocks("frozen_at = coalesce(frozen_at, offset_ms + ?1)", self.real_ms)?;
-        self.moved()
+        self.move_clocks("frozen_at = coalesce(frozen_at, offset_ms + ?1)", self.real_ms)
     }
 
     /// Lets the clock go on from the moment at which it stands.
     pub(crate) fn resume(&self) -> Result<Self> {
         let going = "offset_ms = coalesce(frozen_at - ?1, offset_ms), frozen_at = NULL";
-        self.change_clocks(going, self.real_ms)?;
-        self.moved()
+        self.move_clocks(going, self.real_ms)
+    }
+
+    /// Returns this transaction by the clock as it is then, with what is due.
+    fn move_clocks(&self, change: &str, with: i64) -> Result<Self> {
+        self.change_clocks(change, with)?;
+        Self::begin_at(self.handle, self.owner.as_deref(), self.real_ms)?.up_to_date()
     }
 
     fn change_clocks(&self, change: &str, with: i64) -> Result<()> {

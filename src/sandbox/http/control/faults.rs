@@ -1,7 +1,6 @@
 //! `/sandbox/faults`: faults that requests and webhooks meet on purpose.
 
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::sandbox::http::endpoints::ENDPOINTS;
 use crate::sandbox::http::reply::{HandlerResult, Reply};
@@ -9,20 +8,12 @@ use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::fault::{Fault, matches_path};
 use crate::sandbox::store::{Tx, random};
-use crate::sandbox::wire::IdKind;
+use crate::sandbox::wire::{IdKind, without_nulls};
 
-#[derive(Serialize)]
-struct FaultDocument {
-    id: String,
-    #[serde(flatten)]
-    fault: Fault,
-}
-
-impl FaultDocument {
-    fn from_row((number, fault): (i64, Fault)) -> Self {
-        let id = IdKind::FAULT.id(number);
-        Self { id, fault }
-    }
+fn document((number, fault): (i64, Fault)) -> Value {
+    let mut fields = Map::from_iter([("id".to_owned(), json!(IdKind::FAULT.id(number)))]);
+    fields.extend(json!(fault).as_object().cloned().unwrap_or_default());
+    without_nulls(Value::Object(fields))
 }
 
 pub(super) fn list(tx: &Tx<'_>, request: &Request) -> HandlerResult {
@@ -31,7 +22,7 @@ pub(super) fn list(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 
 /// All, or those that happen to an organization alone.
 pub(super) fn state(tx: &Tx<'_>, organization: Option<&str>) -> Result<Value> {
-    let faults = tx.faults(organization)?.into_iter().map(FaultDocument::from_row);
+    let faults = tx.faults(organization)?.into_iter().map(document);
     Ok(json!({"faults": faults.collect::<Vec<_>>()}))
 }
 
@@ -48,19 +39,18 @@ pub(super) fn add(tx: &Tx<'_>, request: &Request) -> HandlerResult {
         fault.organization = Some(named);
     }
     fault.organization = fault.organization.or_else(|| request.organization.clone());
-    Reply::created(&FaultDocument::from_row((tx.add_fault(&fault)?, fault)))
+    Reply::created(&document((tx.add_fault(&fault)?, fault)))
 }
 
 pub(super) fn remove(tx: &Tx<'_>, request: &Request) -> HandlerResult {
-    let organization = request.organization.as_deref();
-    let number = IdKind::FAULT.number(&request.id);
-    let found = tx.faults(organization)?.into_iter().find(|it| Some(it.0) == number);
-    let (number, _) = found.ok_or(ApiError::FAULT_NOT_FOUND)?;
-    tx.delete_fault(number)?;
+    let number = IdKind::FAULT.number(&request.id).ok_or(ApiError::FAULT_NOT_FOUND)?;
+    if tx.delete_faults(Some(number), request.organization.as_deref())? == 0 {
+        return Err(ApiError::FAULT_NOT_FOUND);
+    }
     list(tx, request)
 }
 
 pub(super) fn clear(tx: &Tx<'_>, request: &Request) -> HandlerResult {
-    tx.clear_faults(request.organization.as_deref())?;
+    tx.delete_faults(None, request.organization.as_deref())?;
     list(tx, request)
 }

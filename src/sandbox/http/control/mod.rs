@@ -60,8 +60,8 @@ const EVERYTHING: Option<ChangeTopic> = Some(ChangeTopic::Everything);
 #[rustfmt::skip]
 pub(crate) const CONTROLS: &[Control] = &[
     Control { method: "GET", path: "/", about: About::Page, work: Work::Read(page::index) },
-    Control { method: "GET", path: "/openapi.json", about: About::Page, work: Work::Read(page::service_document) },
-    Control { method: "GET", path: "/sandbox/openapi.json", about: About::None, work: Work::Read(page::controls_document) },
+    Control { method: "GET", path: "/openapi.json", about: About::Page, work: Work::Read(|_, _| page::document(page::SERVICE)) },
+    Control { method: "GET", path: "/sandbox/openapi.json", about: About::None, work: Work::Read(|_, _| page::document(page::CONTROLS)) },
     Control { method: "POST", path: RESET_PATH, about: About::All, work: Work::Write(records::reset, EVERYTHING) },
     Control { method: "POST", path: "/sandbox/fixtures", about: About::Main, work: Work::Write(fixtures::load, EVERYTHING) },
     Control { method: "GET", path: "/sandbox/clock", about: About::All, work: Work::Read(clock::show) },
@@ -90,38 +90,39 @@ pub(crate) const CONTROLS: &[Control] = &[
     Control { method: "POST", path: "/sandbox/deliveries/{event_id}/resend", about: About::All, work: Work::Write(records::resend, None) },
 ];
 
-/// The parameters of `GET /sandbox/requests` beside the organization.
-const FILTERS: [&str; 6] = ["limit", "status", "method", "path", "booking", "after"];
-
 impl Control {
+    fn parameters(&self) -> &'static [&'static str] {
+        match self.path {
+            _ if self.about == About::None => &[],
+            "/sandbox/requests" => {
+                &["organization", "limit", "status", "method", "path", "booking", "after"]
+            }
+            _ => &["organization"],
+        }
+    }
+
     /// The request's organization. Fails on any parameter that would be ignored.
     fn organization(&self, request: &Request) -> Result<Option<String>> {
         let main = (self.about == About::Main).then(|| Organization::MAIN.to_owned());
         if self.about == About::Page {
             return Ok(main);
         }
-        let filters: &[&str] = if self.path == "/sandbox/requests" { &FILTERS } else { &[] };
-        let takes_organization = self.about != About::None;
-        let known = takes_organization.then_some("organization").into_iter();
-        let known: Vec<_> = known.chain(filters.iter().copied()).collect();
+        let known = self.parameters();
         let mut errors = FieldErrors::default();
         let mut seen = HashSet::new();
         for (name, _) in request.queries() {
-            if !known.contains(&name.as_str()) {
-                let wording = match &known[..] {
-                    [] => "is not a parameter: this call takes none".to_owned(),
-                    known => {
-                        format!("is not a parameter of this call, which takes {}", known.join(", "))
-                    }
-                };
+            if known.is_empty() {
+                errors.add(&name, "is not a parameter: this call takes none");
+            } else if !known.contains(&name.as_str()) {
+                let wording =
+                    format!("is not a parameter of this call, which takes {}", known.join(", "));
                 errors.add(&name, wording);
             } else if !seen.insert(name.clone()) {
                 errors.add(&name, "came twice");
             }
         }
         errors.finish(Some(()))?;
-        let named = request.query("organization");
-        Ok(named.map(|it| format!("org_{}", it.strip_prefix("org_").unwrap_or(&it))).or(main))
+        Ok(request.query("organization").map(|it| Organization::id_of(&it)).or(main))
     }
 }
 

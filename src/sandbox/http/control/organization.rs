@@ -109,5 +109,5 @@ fn find(tx: &Tx<'_>, request: &Request) -> Result<Organization> {
 }
 
 pub(super) fn named(tx: &Tx<'_>, name: &str) -> Result<Organization> {
-    tx.organization_named(name)?.ok_or(ApiError::ORGANIZATION_UNKNOWN)
+    tx.organization(&Organization::id_of(name))?.ok_or(ApiError::ORGANIZATION_UNKNOWN)
 }

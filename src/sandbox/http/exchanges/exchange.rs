@@ -239,7 +239,7 @@ impl Exchange {
             "reset" => requested,
             _ => return None,
         };
-        Some(name.map(|it| format!("org_{}", it.trim_start_matches("org_"))))
+        Some(name.map(Organization::id_of))
     }
 
     pub(super) fn size(&self) -> usize {
