@@ -101,11 +101,25 @@ fn readable(name: &str, value: &Value) -> String {
     }
 }
 
-/// A column: its heading, and its cell of an element.
-pub(crate) type AnswerColumn = (&'static str, fn(&Value) -> TableCell);
+/// The columns of a list: their fields, each with its heading if that is another word
+/// (`when=datetime`), and the cell of an element's field.
+#[derive(Clone, Copy)]
+pub(crate) struct Columns(pub(crate) &'static str, pub(crate) fn(&Value, &str) -> TableCell);
 
-pub(crate) fn cell(element: &Value, name: &str) -> TableCell {
-    cell_of(name, &element[name])
+impl Columns {
+    fn headings(self) -> impl Iterator<Item = &'static str> {
+        self.0.split(", ").map(|column| column.split('=').next().unwrap_or(column))
+    }
+
+    pub(crate) fn cells(self, element: &Value) -> impl Iterator<Item = TableCell> {
+        let fields = self.0.split(", ").map(|column| column.rsplit('=').next().unwrap_or(column));
+        fields.map(move |field| (self.1)(element, field))
+    }
+}
+
+/// The cell of the field at a path, such as `keys.live`.
+pub(crate) fn cell(element: &Value, path: &str) -> TableCell {
+    cell_of(path, path.split('.').fold(element, |value, name| &value[name]))
 }
 
 /// A pipe has what a script can compare.
@@ -117,7 +131,7 @@ fn cell_of(name: &str, value: &Value) -> TableCell {
 pub(crate) struct AnswerList {
     pub(crate) document: Document,
     pub(crate) field: &'static str,
-    pub(crate) columns: &'static [AnswerColumn],
+    pub(crate) columns: Columns,
     /// Whose rows are then `@1` and so on.
     pub(crate) recent: Option<RecentList>,
 }
@@ -127,7 +141,7 @@ impl AnswerList {
         api: &Api,
         call: Call,
         field: &'static str,
-        columns: &'static [AnswerColumn],
+        columns: Columns,
     ) -> Result<Self> {
         Ok(AnswerList { document: api.control(call).await?.document, field, columns, recent: None })
     }
@@ -164,10 +178,9 @@ impl View for AnswerList {
     fn draw(&self, page: &mut Page) {
         let rows = self.rows().into_iter().enumerate().map(|(row, element)| {
             let number = self.recent.map(|_| format!("@{}", row + 1).into());
-            number.into_iter().chain(self.columns.iter().map(|(_, cell)| cell(element))).collect()
+            number.into_iter().chain(self.columns.cells(element)).collect()
         });
-        let headings = self.columns.iter().map(|(heading, _)| *heading);
-        let headings = self.recent.map(|_| "").into_iter().chain(headings);
+        let headings = self.recent.map(|_| "").into_iter().chain(self.columns.headings());
         page.table(headings.collect(), rows.collect(), vec![]);
     }
 }

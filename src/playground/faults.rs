@@ -1,7 +1,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::answer::{self, AnswerColumn, AnswerList, cell, of_organization};
+use super::answer::{self, AnswerList, Columns, cell, of_organization};
 use crate::app::Parts;
 use crate::booking::arguments::header;
 use crate::outcome::{Exit, Result};
@@ -126,17 +126,10 @@ fn pairs<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::
     serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
 }
 
-const COLUMNS: &[AnswerColumn] = &[
-    ("id", |it| cell(it, "id")),
-    ("on", |it| cell(it, "on")),
-    ("kind", |it| cell(it, "kind")),
-    ("times", |it| cell(it, "times")),
-    ("rate", |it| cell(it, "rate")),
-    ("seed", |it| cell(it, "seed")),
-    ("delay ms", |it| cell(it, "delay_ms")),
-    ("status", |it| cell(it, "status")),
-    ("cut after", |it| cell(it, "after_bytes")),
-];
+const COLUMNS: Columns = Columns(
+    "id, on, kind, times, rate, seed, delay ms=delay_ms, status, cut after=after_bytes",
+    cell,
+);
 
 pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     const PATH: &str = "/sandbox/faults";

@@ -1,14 +1,16 @@
-//! Lists that are shown as they are: bookings, text messages and keys.
+//! Bookings, text messages and keys as they are, and the status of a booking.
 
 use jiff::Timestamp;
+use serde_json::{Value, json};
 
-use super::answer::{AnswerColumn, AnswerList, cell, of_organization};
+use super::answer::{self, AnswerList, Columns, cell, of_organization};
 use crate::app::Parts;
 use crate::booking::find::locate::locate_booking;
 use crate::outcome::{Exit, Result};
 use crate::secrets::reveal;
 use crate::service::client::Call;
 use crate::service::documents::id::id;
+use crate::terminal::output::TableCell;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
@@ -26,36 +28,23 @@ pub(crate) struct InboxArgs {
     of: Args,
 }
 
-pub(crate) const BOOKINGS: &[AnswerColumn] = &[
-    ("id", |it| cell(it, "id")),
-    ("status", |it| cell(it, "status")),
-    ("venue", |it| cell(it, "venue_name")),
-    ("when", |it| cell(it, "datetime")),
-    ("party", |it| cell(it, "party_size")),
-    ("provider", |it| cell(it, "provider")),
-    ("error", |it| cell(it, "error_code")),
-];
-const MESSAGES: &[AnswerColumn] = &[
-    ("code", |it| cell(it, "code")),
-    ("for", |it| {
-        let field = if it["booking_id"].is_string() { "booking_id" } else { "session_id" };
-        cell(it, field)
-    }),
-    ("sent to", |it| cell(it, "to")),
-    ("sent", |it| {
-        // Beside a text, which needs the room of a terminal.
-        let at = it["created_at"].as_str().and_then(|it| it.parse::<Timestamp>().ok());
-        cell(it, "created_at").in_short(at.map(|it| it.strftime("%-d %b %T").to_string()))
-    }),
-    ("text", |it| cell(it, "text")),
-];
-const KEYS: &[AnswerColumn] = &[
-    ("key", |it| cell(it, "key")),
-    ("kind", |it| cell(it, "kind")),
-    ("organization", |it| cell(it, "organization")),
-    ("purpose", |it| cell(it, "purpose")),
-    ("scopes", |it| cell(it, "scopes")),
-];
+pub(crate) const BOOKINGS: Columns = Columns(
+    "id, status, venue=venue_name, when=datetime, party=party_size, provider, error=error_code",
+    cell,
+);
+const MESSAGES: Columns =
+    Columns("code, for=booking_id, sent to=to, sent=created_at, text", |it, field| match field {
+        "booking_id" if !it[field].is_string() => cell(it, "session_id"),
+        "created_at" => message_time(it),
+        _ => cell(it, field),
+    });
+const KEYS: Columns = Columns("key, kind, organization, purpose, scopes", cell);
+
+/// Beside a text, which needs the room of a terminal.
+fn message_time(message: &Value) -> TableCell {
+    let at = message["created_at"].as_str().and_then(|it| it.parse::<Timestamp>().ok());
+    cell(message, "created_at").in_short(at.map(|it| it.strftime("%-d %b %T").to_string()))
+}
 
 pub(crate) async fn bookings(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     let path = of_organization("/sandbox/bookings", args.organization.as_deref());
@@ -83,4 +72,37 @@ pub(crate) async fn keys(Parts { api, records, ui, .. }: &Parts) -> Result<Exit>
     let keys = list.rows().into_iter().filter_map(|it| it["key"].as_str());
     keys.for_each(reveal);
     list.emit(records, ui, "no keys yet")
+}
+
+/// Give a booking a status, as its provider does later
+///
+/// The sandbox sends the event of the change. STATUS is any word: one that the service documents,
+/// or one that it does not.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl sandbox set @last confirmed\n  \
+    bookctl sandbox set bk_01 failed --error-code provider_timeout")]
+pub(crate) struct SetArgs {
+    /// Id of the booking, or @N, @last
+    booking: String,
+    /// Status to set, such as confirmed or failed
+    status: String,
+    /// Set the booking's error_code
+    #[arg(long, value_name = "CODE")]
+    error_code: Option<String>,
+    /// Set the booking's error_message
+    #[arg(long, value_name = "TEXT")]
+    error_message: Option<String>,
+}
+
+pub(crate) async fn set(Parts { api, records, ui, .. }: &Parts, args: SetArgs) -> Result<Exit> {
+    let id = locate_booking(records, &args.booking)?;
+    let mut body = json!({ "status": args.status });
+    for (name, value) in [("error_code", args.error_code), ("error_message", args.error_message)] {
+        if let Some(value) = value {
+            body[name] = value.into();
+        }
+    }
+    let call = Call::put(format!("/sandbox/bookings/{}", Call::segment(&id)), body);
+    answer::show(api, ui, call, answer::fields).await.map_err(answer::by_flags)
 }

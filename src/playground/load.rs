@@ -53,12 +53,8 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
         let venues = plural(count, "venue", "venues");
         ui.out.note(&format!("{venues} loaded"));
     }
-    let list = AnswerList {
-        document: answer.document,
-        field: "bookings",
-        columns: BOOKINGS,
-        recent: None,
-    };
+    let (document, columns) = (answer.document, BOOKINGS);
+    let list = AnswerList { document, field: "bookings", columns, recent: None };
     if count > 0 && list.rows().is_empty() && ui.out.is_human() {
         return Ok(Exit::Done);
     }

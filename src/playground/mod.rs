@@ -2,20 +2,15 @@
 
 pub(crate) mod answer;
 pub(crate) mod clock;
-pub(crate) mod deliveries;
-pub(crate) mod env;
 pub(crate) mod faults;
 pub(crate) mod lists;
 pub(crate) mod load;
-pub(crate) mod open;
 pub(crate) mod organization;
 pub(crate) mod report;
-pub(crate) mod requests;
-pub(crate) mod reset;
-pub(crate) mod run;
 pub(crate) mod serve;
-pub(crate) mod set;
+pub(crate) mod server;
 pub(crate) mod start;
+pub(crate) mod traffic;
 
 use clap::Subcommand;
 
@@ -30,7 +25,7 @@ use crate::outcome::{Exit, Result};
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Serve(serve::Args),
-    Run(run::Args),
+    Run(serve::RunArgs),
     /// Open the sandbox's page in a browser
     ///
     /// The page shows bookings, requests, messages and deliveries as they come, and can do what
@@ -45,7 +40,7 @@ pub(crate) enum Command {
         bookctl sandbox inbox\n  \
         bookctl sandbox inbox --booking bk_01 --jq '.messages[0].code'")]
     Inbox(lists::InboxArgs),
-    Requests(requests::Args),
+    Requests(traffic::RequestsArgs),
     Report(report::Args),
     Clock(clock::Args),
     /// List the sandbox's API keys and what each is for
@@ -59,13 +54,13 @@ pub(crate) enum Command {
         bookctl sandbox bookings\n  \
         bookctl sandbox bookings --jq '.bookings | length'")]
     Bookings(lists::Args),
-    Set(set::Args),
+    Set(lists::SetArgs),
     Organization(organization::Args),
     Faults(faults::Args),
-    Deliveries(deliveries::Args),
+    Deliveries(traffic::DeliveriesArgs),
     Load(load::Args),
-    Env(env::Args),
-    Reset(reset::Args),
+    Env(server::EnvArgs),
+    Reset(clock::ResetArgs),
 }
 
 impl Command {
@@ -87,21 +82,21 @@ impl Command {
 
 pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
     match command {
-        Command::Serve(args) => serve::run(parts, args).await,
-        Command::Run(args) => run::run(parts, args).await,
-        Command::Open => open::run(parts).await,
+        Command::Serve(args) => serve::serve(parts, args).await,
+        Command::Run(args) => serve::run(parts, args).await,
+        Command::Open => server::open_page(parts).await,
         Command::Keys => lists::keys(parts).await,
         Command::Bookings(args) => lists::bookings(parts, args).await,
-        Command::Set(args) => set::run(parts, args).await,
+        Command::Set(args) => lists::set(parts, args).await,
         Command::Organization(args) => organization::run(parts, args).await,
         Command::Faults(args) => faults::run(parts, args).await,
-        Command::Deliveries(args) => deliveries::run(parts, args).await,
+        Command::Deliveries(args) => traffic::deliveries(parts, args).await,
         Command::Load(args) => load::run(parts, args).await,
-        Command::Env(args) => env::run(parts, args).await,
-        Command::Requests(args) => requests::run(parts, args).await,
+        Command::Env(args) => server::print_env(parts, args).await,
+        Command::Requests(args) => traffic::requests(parts, args).await,
         Command::Report(args) => report::run(parts, args).await,
         Command::Inbox(args) => lists::inbox(parts, args).await,
         Command::Clock(args) => clock::run(parts, args).await,
-        Command::Reset(args) => reset::run(parts, args).await,
+        Command::Reset(args) => clock::reset(parts, args).await,
     }
 }

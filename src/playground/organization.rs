@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::answer::{self, AnswerColumn, AnswerList, cell, of_organization};
+use super::answer::{self, AnswerList, Columns, cell, of_organization};
 use crate::app::Parts;
 use crate::outcome::{Exit, Result};
 use crate::secrets::reveal;
@@ -53,12 +53,8 @@ enum OrganizationAction {
     },
 }
 
-const COLUMNS: &[AnswerColumn] = &[
-    ("id", |it| cell(it, "id")),
-    ("name", |it| cell(it, "name")),
-    ("live key", |it| cell(&it["keys"], "live")),
-    ("webhook secret", |it| cell(it, "webhook_secret")),
-];
+const COLUMNS: Columns =
+    Columns("id, name, live key=keys.live, webhook secret=webhook_secret", cell);
 
 pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> Result<Exit> {
     const ADDED: &str = "/sandbox/organizations";

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 
-use super::env::Variables;
 use super::load::FixtureFile;
+use super::server::Variables;
 use crate::app::ready_file::ReadyFile;
 use crate::app::{Parts, bind, own_address};
 use crate::outcome::{Error, Result, reason};

@@ -1,13 +1,22 @@
+//! A sandbox server that the profile names: its variables, and its page.
+
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::json;
+use tokio::process::Command;
 
 use super::answer;
-use crate::app::Parts;
+use crate::app::{Parts, Settings};
+use crate::config::Environment;
 use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::shell::EnvFormat;
+use crate::platform::system::process::{self, USUAL_BROWSER};
 use crate::service::client::Call;
+use crate::terminal::output::DocumentView;
 
 /// Print the variables that make bookctl and your tests use a sandbox server
 ///
@@ -20,7 +29,7 @@ use crate::service::client::Call;
     eval \"$(BOOKCTL_BASE_URL=http://127.0.0.1:4010 bookctl sandbox env)\"\n  \
     bookctl sandbox env --shell fish | source\n  \
     bookctl sandbox env --organization org_01 --json")]
-pub(crate) struct Args {
+pub(crate) struct EnvArgs {
     /// Write the lines for this shell
     #[arg(long, value_enum, default_value_t = EnvFormat::USUAL)]
     shell: EnvFormat,
@@ -51,7 +60,7 @@ impl Variables {
     }
 }
 
-pub(crate) async fn run(Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exit> {
+pub(crate) async fn print_env(Parts { api, ui, .. }: &Parts, args: EnvArgs) -> Result<Exit> {
     let unnamed = "no sandbox server is named: set BOOKCTL_BASE_URL to its address";
     let service = answer::server(&api.facts, unnamed)?;
     let answer = api.control(Call::get("/sandbox/organizations")).await?;
@@ -74,4 +83,37 @@ pub(crate) async fn run(Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exi
         shell => variables.lines(shell).join("\n"),
     };
     answer::script(ui, &text, document.into())
+}
+
+/// How long a program may take that opens browsers. One that runs longer is the browser itself.
+const OPENING: Duration = Duration::from_secs(3);
+
+pub(crate) async fn open_page(Parts { api, ui, settings, .. }: &Parts) -> Result<Exit> {
+    let service = answer::server(&api.facts, "only a sandbox server has a page")?;
+    let url = format!("{}/", service.base_url.origin());
+    // Fails if this is not a sandbox.
+    api.control(Call::get("/sandbox/clock")).await?;
+    let opened = open(settings, &url).await;
+    let document = json!({"url": url, "opened": opened}).into();
+    ui.out.emit(&DocumentView(document, answer::fields))?;
+    if !opened {
+        let what = "no browser could be started; open the address yourself";
+        ui.out.note(what);
+    }
+    Ok(Exit::Done)
+}
+
+/// Starts a browser; returns whether that worked.
+async fn open(settings: &Settings, url: &str) -> bool {
+    let browser = Environment::text(&settings.environment.browser);
+    let line = browser.as_deref().unwrap_or(USUAL_BROWSER);
+    let mut command = Command::from(process::command(line, Some(OsStr::new(url))));
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let Ok(mut child) = command.stderr(Stdio::null()).spawn() else {
+        return false;
+    };
+    match tokio::time::timeout(OPENING, child.wait()).await {
+        Ok(ended) => ended.is_ok_and(|it| it.success()),
+        Err(_) => true,
+    }
 }
