@@ -8,8 +8,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::sync::watch;
 
-use super::app::App;
-use super::forwarder::{Forwarder, Schedule};
+use super::forwarder::{App, Forwarder, Schedule};
 use super::receiver::{Listening, REQUEST_TIMEOUT, Receiver, router};
 use super::reporter::ListenerEvent;
 use super::store::Webhooks;

@@ -1,7 +1,6 @@
 //! Webhooks as their receiver sees them: verifying, receiving, storing, forwarding and replaying
 //! deliveries, explaining signatures that do not verify, and testing handlers.
 
-pub(crate) mod app;
 pub(crate) mod commands;
 pub(crate) mod drill;
 mod event;

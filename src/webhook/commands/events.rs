@@ -1,11 +1,16 @@
 //! `bookctl webhook events`: the events that listeners received on this computer.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use reqwest::Url;
 use serde::Serialize;
 
+use super::secrets::webhook_secrets;
+use super::{handler, posting};
 use crate::app::{Parts, Records};
+use crate::booking::arguments::header;
 use crate::booking::find::locate::{LAST, locate_booking, locate_row};
 use crate::journal::recent::RecentList;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -13,9 +18,12 @@ use crate::service::time::duration::duration;
 use crate::service::time::text::whole_seconds;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Draw, Output, Page, TableCell, Tone};
+use crate::webhook::forwarder::App;
+use crate::webhook::handler::endpoint;
+use crate::webhook::reporter::ForwardAttempt;
 use crate::webhook::sample_event::KINDS;
 use crate::webhook::signature::Header;
-use crate::webhook::{AttemptRow, EventQuery, EventRow, EventState};
+use crate::webhook::{AttemptRow, Event, EventQuery, EventRow, EventState};
 
 /// List received events, newest first
 #[derive(clap::Args, Debug, Default)]
@@ -77,14 +85,14 @@ pub(crate) fn warn_of_unknown_kinds<'a>(out: &Output, kinds: impl IntoIterator<I
     }
 }
 
-pub(crate) fn ago(length: Duration) -> Timestamp {
+fn ago(length: Duration) -> Timestamp {
     let length = SignedDuration::try_from(length).unwrap_or(SignedDuration::MAX);
     Timestamp::now().saturating_sub(length).unwrap_or(Timestamp::MIN)
 }
 
 /// The event with this id, `@N` for a row of the last list of events, or `@last` for the newest;
 /// else the error (6).
-pub(crate) fn find(records: &Records, id: &str) -> Result<EventRow> {
+fn find(records: &Records, id: &str) -> Result<EventRow> {
     let named = (id != LAST).then(|| locate_row(records, RecentList::Events, id));
     records.webhooks()?.event(named.transpose()?.as_deref())?.ok_or_else(|| {
         let displayed = id.escape_debug();
@@ -226,5 +234,134 @@ impl Draw for Received {
             Err(_) => page.line(&self.body),
         };
         page.next(format!("bookctl webhook events replay {} --to URL", event.id));
+    }
+}
+
+/// Send received events again, one at a time, oldest first
+///
+/// Signs each event again, unless --as-received is given. Stores the responses with the events;
+/// events that are waiting to be forwarded keep waiting. The exit code is 18 if a response is not
+/// 2xx.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:\n  \
+    bookctl webhook events replay evt_01 --to http://127.0.0.1:3000/webhooks\n  \
+    bookctl webhook events replay --booking bk_01 --to http://127.0.0.1:3000/\n  \
+    bookctl webhook events replay --since 1h --booking bk_01 \\\n    \
+      --to http://127.0.0.1:3000/webhooks --json")]
+pub(crate) struct ReplayArgs {
+    /// Ids of the events, @N for a row of the last list of events, or @last for the newest
+    #[arg(value_name = "EVENT", conflicts_with_all = ["since", "booking"])]
+    events: Vec<String>,
+    /// Send events received in this time before now, such as 2h
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    since: Option<Duration>,
+    /// Send the events of this booking
+    #[arg(long, value_name = "BOOKING")]
+    booking: Option<String>,
+    /// Send them to this address
+    #[arg(long, value_name = "URL", value_parser = endpoint)]
+    to: Url,
+    /// Trust the certificate authorities in this file
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+    /// Add a header, repeatable
+    #[arg(short = 'H', long = "header", value_name = "K: V", value_parser = header)]
+    headers: Vec<(String, String)>,
+    /// Send the received headers and signature unchanged
+    #[arg(long)]
+    as_received: bool,
+    /// Read the webhook secret from standard input
+    #[arg(long, conflicts_with = "as_received")]
+    secret_stdin: bool,
+}
+
+pub(crate) async fn replay(
+    Parts { api, records, ui, settings }: &Parts,
+    args: ReplayArgs,
+) -> Result<Exit> {
+    let is_narrowed = args.since.is_some() || args.booking.is_some();
+    if args.events.is_empty() && !is_narrowed {
+        return Err(
+            Error::usage("no events were selected").hint("pass event ids, or --booking or --since")
+        );
+    }
+    let store = records.webhooks()?;
+    let rows: Vec<EventRow> = if is_narrowed {
+        let mut rows = store.events(&EventQuery {
+            booking: args.booking.map(|it| locate_booking(records, &it)).transpose()?,
+            since: args.since.map(ago),
+            ..EventQuery::default()
+        })?;
+        rows.reverse();
+        rows
+    } else {
+        args.events.iter().map(|id| find(records, id)).collect::<Result<_>>()?
+    };
+    let mut signing = None;
+    if !args.as_received {
+        let secrets = webhook_secrets(api, ui, settings, args.secret_stdin).await?;
+        signing = Some((secrets.signing().clone(), SignedDuration::MIN));
+    }
+    let app = App {
+        handler: handler(&api.facts, settings, args.to, args.ca_file.as_deref())?,
+        dialect: api.facts.dialect().clone(),
+        signing,
+        headers: args.headers,
+    };
+    let url = &app.handler.url;
+    let mut events = Vec::new();
+    let progress = ui.out.progress("");
+    for (row, number) in rows.iter().zip(1..) {
+        let place = format!("{number} of {}", rows.len());
+        progress.say(&place);
+        let delivery = store.begin_attempt(row.number, url.to_string(), true).await?;
+        let Some(delivery) = delivery else {
+            continue;
+        };
+        posting(api, format!("{place} events were"), url);
+        let headers = app.headers(&delivery, Timestamp::now());
+        let reaction = app.handler.post(&headers, &delivery.body).await;
+        events.push(ReplayedEvent {
+            event: delivery.event,
+            delivered: reaction.is_delivered(),
+            attempt: ForwardAttempt::new(delivery.attempt, &reaction),
+        });
+        store.end_attempt(row.number, delivery.attempt, reaction, None).await?;
+    }
+    drop(progress);
+    let (failed, total) = (events.iter().filter(|it| !it.delivered).count(), events.len());
+    ui.out.emit_list(&Replayed { events }, total == 0, "No events found.")?;
+    if failed > 0 {
+        let why = format!("{failed} of {total} events were not delivered");
+        return Err(Error::partly_failed(failed, total, why));
+    }
+    Ok(Exit::Done)
+}
+
+#[derive(Serialize)]
+struct Replayed {
+    events: Vec<ReplayedEvent>,
+}
+
+#[derive(Serialize)]
+struct ReplayedEvent {
+    #[serde(flatten)]
+    event: Event,
+    delivered: bool,
+    attempt: ForwardAttempt,
+}
+
+impl Draw for Replayed {
+    fn draw(&self, page: &mut Page) {
+        let rows = self.events.iter().map(|it| {
+            let tone = if it.delivered { Tone::Good } else { Tone::Bad };
+            vec![
+                TableCell::from(it.event.id.as_str()),
+                it.event.kind.as_str().into(),
+                it.event.booking.as_deref().unwrap_or_default().into(),
+                TableCell::toned(it.attempt.in_words(), tone),
+            ]
+        });
+        page.table(vec!["event", "kind", "booking", "handler"], rows.collect(), vec![]);
     }
 }

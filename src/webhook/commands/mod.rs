@@ -4,12 +4,9 @@
 pub(crate) mod drill;
 pub(crate) mod events;
 pub(crate) mod listen;
-pub(crate) mod listen_view;
-pub(crate) mod replay;
 pub(crate) mod secrets;
 pub(crate) mod send;
-pub(crate) mod sign;
-pub(crate) mod verify;
+pub(crate) mod signature;
 
 use clap::Subcommand;
 use reqwest::Url;
@@ -24,8 +21,8 @@ use crate::webhook::handler::{DEADLINE, Handler, NoReply, Trace};
 /// Receive, forward, send and verify webhooks, and test your handler
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    Verify(verify::Args),
-    Sign(sign::Args),
+    Verify(signature::VerifyArgs),
+    Sign(signature::SignArgs),
     Send(send::Args),
     Listen(listen::Args),
     Events(EventsArgs),
@@ -43,7 +40,7 @@ pub(crate) struct EventsArgs {
 pub(crate) enum Events {
     List(events::ListArgs),
     Show(events::ShowArgs),
-    Replay(replay::Args),
+    Replay(events::ReplayArgs),
 }
 
 impl Command {
@@ -69,15 +66,15 @@ impl Command {
 
 pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
     let done = match command {
-        Command::Verify(args) => verify::run(parts, args).await,
-        Command::Sign(args) => sign::run(parts, args).await,
+        Command::Verify(args) => signature::check(parts, args).await,
+        Command::Sign(args) => signature::print_signature(parts, args).await,
         Command::Send(args) => send::run(parts, args).await,
         Command::Listen(args) => listen::run(parts, args).await,
         Command::Events(args) => match args.action {
             None => events::list(parts, events::ListArgs::default()),
             Some(Events::List(args)) => events::list(parts, args),
             Some(Events::Show(args)) => events::show(parts, &args),
-            Some(Events::Replay(args)) => replay::run(parts, args).await,
+            Some(Events::Replay(args)) => events::replay(parts, args).await,
         },
         Command::Drill(args) => drill::run(parts, args).await,
     };

@@ -6,7 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::secrets::webhook_secrets;
-use super::{handler, no_response, posting, sign};
+use super::signature::second;
+use super::{handler, no_response, posting};
 use crate::app::{Api, Parts, Records};
 use crate::booking::find::locate::locate_booking;
 use crate::booking::watch::wait::read_booking;
@@ -48,7 +49,7 @@ pub(crate) struct Args {
     #[arg(short = 'F', long = "field", value_name = "PATH=VALUE", value_parser = field)]
     fields: Vec<Field>,
     /// Sign with this time: seconds or RFC 3339 [default: now]
-    #[arg(long, value_name = "TIME", value_parser = sign::second)]
+    #[arg(long, value_name = "TIME", value_parser = second)]
     timestamp: Option<i64>,
     /// Trust the certificate authorities in this file
     #[arg(long, value_name = "FILE")]
