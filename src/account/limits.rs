@@ -23,8 +23,7 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, (): ()) -> Resul
     let is_empty = limits.is_empty();
     let list = LimitList { limits };
     let none = "No rate limits known yet. A search or a booking shows them.";
-    ui.out.emit_list(&list, is_empty, none)?;
-    Ok(Exit::Done)
+    ui.out.emit_list(&list, is_empty, none)
 }
 
 pub(crate) fn known(facts: &Facts, records: &Records) -> Result<Vec<RateLimitRow>> {

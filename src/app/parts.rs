@@ -34,7 +34,7 @@ impl Ui {
 
     /// Writes the result of a command, which ends with it.
     pub(crate) fn emit(&self, view: &dyn View) -> Result<Exit> {
-        self.out.emit(view).map(|()| Exit::Done)
+        self.out.emit(view)
     }
 }
 

@@ -207,8 +207,7 @@ pub(super) fn tell_differences(ui: &Ui, booking: &Booking, found: &[Compared]) {
 }
 
 pub(crate) fn preview(facts: &Facts, ui: &Ui, call: Call) -> Result<Exit> {
-    ui.out.emit(&request_view(facts, call))?;
-    Ok(Exit::Done)
+    ui.out.emit(&request_view(facts, call))
 }
 
 pub(crate) fn request_view(facts: &Facts, call: Call) -> RequestView {

@@ -14,7 +14,6 @@ pub(crate) use completions::Shell;
 pub(crate) use help::TOPICS;
 
 use crate::app::plan::{Needs, Plan, ServiceNeed};
-use crate::outcome::Exit;
 use crate::{account, booking, desk, playground, setup, webhook};
 
 /// All commands in the order of the help, with their summaries: the overview builds no arguments.
@@ -115,10 +114,7 @@ impl Command {
         match self {
             Command::Help(args) => Plan::program(move |out, root| help::run(out, &args, root())),
             Command::Completions(args) => Plan::program(move |out, _| completions::run(out, &args)),
-            Command::Version(_) => Plan::program(|out, _| {
-                out.emit(&super::Version::of_program())?;
-                Ok(Exit::Done)
-            }),
+            Command::Version(_) => Plan::program(|out, _| out.emit(&super::Version::of_program())),
             Command::Explain(args) => Plan::program(move |out, _| explain::run(out, &args)),
             Command::Auth(group) => Plan::configuration(group.command, setup::auth::run),
             Command::Doctor(args) => Plan::configuration(args, setup::doctor::run),

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::list::Entry;
-use crate::app::{Facts, Records, Ui};
+use crate::app::Parts;
 use crate::booking::finish;
 use crate::booking::show::{add_timeline, history};
 use crate::booking::verdict::compared;
@@ -16,9 +16,7 @@ use crate::terminal::output::{Page, Tone, View};
 
 /// The card of a row; an open one has the booking's story.
 pub(super) fn page(
-    facts: &Facts,
-    records: &Records,
-    ui: &Ui,
+    Parts { api, records, ui, .. }: &Parts,
     entry: &Entry,
     now: Timestamp,
     is_open: bool,
@@ -27,7 +25,7 @@ pub(super) fn page(
         Entry::Request(attempt, venue) => return Ok(request_page(attempt, venue)),
         Entry::Booking(stored) => stored,
     };
-    let mut view = finish::booking_view(facts, records, ui, &stored.booking);
+    let mut view = finish::booking_view(&api.facts, records, ui, &stored.booking);
     view.now = now;
     let mut page = Page::default();
     let seen = stored.age().as_secs();
@@ -41,7 +39,8 @@ pub(super) fn page(
     view.draw(&mut page);
     let mut page = page.without_commands();
     if is_open {
-        let rows = history::timeline(facts, records, stored.booking.id(), Some(&stored.booking))?;
+        let rows =
+            history::timeline(&api.facts, records, stored.booking.id(), Some(&stored.booking))?;
         page.line("");
         add_timeline(&mut page, &rows);
     }

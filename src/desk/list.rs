@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 
 use super::reads::{OFTEN, Row};
-use crate::app::{Facts, Records, Ui};
+use crate::app::{Parts, Records};
 use crate::booking::find::pick;
 use crate::journal::{Attempt, KeptBooking, SearchCriteria};
 use crate::outcome::Result;
@@ -35,16 +35,16 @@ impl Entry {
         }
     }
 
-    pub(super) fn booking_id(&self) -> Option<&str> {
-        matches!(self, Entry::Booking(_)).then(|| self.id())
+    pub(super) fn booking(&self) -> Option<&KeptBooking> {
+        match self {
+            Entry::Booking(stored) => Some(stored),
+            Entry::Request(..) => None,
+        }
     }
 
     /// When it stops to wait for an answer, if it does.
     pub(super) fn deadline(&self) -> Option<Timestamp> {
-        match self {
-            Entry::Booking(stored) => stored.booking.waits_until(),
-            Entry::Request(..) => None,
-        }
+        self.booking()?.booking.waits_until()
     }
 
     fn row(&self, now: Timestamp) -> BookingRow {
@@ -66,8 +66,7 @@ impl Entry {
     /// The color of its row. One that has not ended has none, so that it is legible on each
     /// background.
     fn tone(&self) -> Option<Tone> {
-        let Entry::Booking(stored) = self else { return None };
-        let status = stored.booking.status();
+        let status = self.booking()?.booking.status();
         (!status.has_not_ended()).then(|| tone_of(&status))
     }
 }
@@ -143,16 +142,14 @@ impl List {
     /// Reads the journal for the search. Keeps the selection, also as the request's booking.
     pub(super) fn read(
         &mut self,
-        facts: &Facts,
-        records: &Records,
-        ui: &Ui,
+        Parts { api, records, ui, .. }: &Parts,
         text: &str,
         now: Timestamp,
     ) -> Result<()> {
         (self.is_stale, self.laid_out) = (false, None);
         let is_another = std::mem::take(&mut self.is_another);
         let selected = self.entry().filter(|_| !is_another).map(|entry| entry.id().to_owned());
-        pick::take_in_received(facts, records, ui)?;
+        pick::take_in_received(&api.facts, records, ui)?;
         let (journal, today) = (records.journal()?, system_zone().to_datetime(now).date());
         let text = Some(text.trim()).filter(|text| !text.is_empty());
         let (mut rows, has_more) = find_rows(records, text, now, today)?;
@@ -162,7 +159,7 @@ impl List {
             None => rows.iter().map(|row| row.0).collect(),
         };
         if let Some(text) = text.filter(|_| rows.is_empty()) {
-            for word in pick::similar_words(facts, records, ui, text)? {
+            for word in pick::similar_words(&api.facts, records, ui, text)? {
                 let sought = SearchCriteria { guest: Some(word), ..SearchCriteria::default() };
                 let stored = journal.find(&sought, Some(MOST))?.stored.into_iter();
                 rows.extend(stored.map(|stored| (Group::Similar, Entry::Booking(stored.into()))));
@@ -170,11 +167,7 @@ impl List {
         }
         rows.sort_by_cached_key(|(group, entry)| {
             let deadline = entry.deadline().filter(|_| *group == Group::Waiting);
-            let visit = match entry {
-                Entry::Booking(stored) => Some(pick::by_visit(stored, today)),
-                Entry::Request(..) => None,
-            };
-            (*group, deadline, visit)
+            (*group, deadline, entry.booking().map(|stored| pick::by_visit(stored, today)))
         });
         self.rows = rows;
         let place = |id: &String| self.rows.iter().position(|(_, entry)| entry.id() == id);
@@ -189,7 +182,7 @@ impl List {
     /// visit in a while.
     pub(super) fn may_have_changed(&self) -> impl Iterator<Item = Row<'_>> {
         self.rows.iter().filter_map(|(group, entry)| {
-            let Entry::Booking(stored) = entry else { return None };
+            let stored = entry.booking()?;
             let due = match stored.booking.status() {
                 Status::Confirmed if *group == Group::Earlier => return None,
                 Status::Confirmed => RATE_LIMIT_WINDOW,
@@ -206,8 +199,7 @@ impl List {
 
     /// Makes the lines for a width, again each second while something counts down.
     pub(super) fn lay_out(&mut self, columns: usize, now: Timestamp) {
-        let counts = |(_, entry): &(Group, Entry)| entry.deadline().is_some();
-        let counts = self.rows.iter().any(counts);
+        let counts = self.rows.iter().any(|(_, entry)| entry.deadline().is_some());
         let made_for = Some((columns, if counts { now.as_second() } else { 0 }));
         if self.laid_out == made_for {
             return;
@@ -220,18 +212,12 @@ impl List {
         let mut last = None;
         for (place, ((group, entry), text)) in self.rows.iter().zip(texts).enumerate() {
             if last.replace(*group) != Some(*group) {
-                self.lines.push(ListLine {
-                    place: None,
-                    text: group.heading().to_owned(),
-                    tone: Some(Tone::Dim),
-                });
+                let text = group.heading().to_owned();
+                self.lines.push(ListLine { place: None, text, tone: Some(Tone::Dim) });
             }
-            self.lines.push(ListLine {
-                place: Some(place),
-                // What follows is for the filter of a menu.
-                text: text.lines().next().unwrap_or_default().to_owned(),
-                tone: entry.tone(),
-            });
+            // What follows is for the filter of a menu.
+            let text = text.lines().next().unwrap_or_default().to_owned();
+            self.lines.push(ListLine { place: Some(place), text, tone: entry.tone() });
         }
     }
 }

@@ -184,13 +184,7 @@ impl Desk<'_> {
     /// Reads the journal.
     fn read(&mut self) -> Result<()> {
         let now = (self.clock)();
-        self.list.read(
-            &self.parts.api.facts,
-            &self.parts.records,
-            &self.parts.ui,
-            &self.search.text,
-            now,
-        )?;
+        self.list.read(self.parts, &self.search.text, now)?;
         if let Some(id) = self.list.gone.take().filter(|_| self.is_open) {
             (self.is_open, self.top) = (false, 0);
             self.message = Some(format!("Closed: {id} is no longer listed."));
@@ -206,7 +200,8 @@ impl Desk<'_> {
     fn read_next(&mut self) {
         // At the start the service is not known yet: what is selected is read at once.
         let is_displayed = self.is_open || self.reads.is_hurried;
-        let open = self.list.entry().filter(|_| is_displayed).and_then(Entry::booking_id);
+        let open = self.list.entry().filter(|_| is_displayed).and_then(Entry::booking);
+        let open = open.map(|stored| stored.booking.id());
         let is_busy = self.reading.as_ref().is_some_and(|(id, _)| Some(&**id) == open);
         if is_busy || self.reading.is_some() && !self.reads.is_hurried {
             return;
@@ -254,11 +249,10 @@ impl Desk<'_> {
     fn press(&mut self, key: Key) -> Step {
         self.message = None;
         self.reads.last_key = Instant::now();
-        if key == Key::Interrupt {
-            return Step::Leave;
-        }
-        if key == Key::Suspend {
-            return Step::Suspend;
+        match key {
+            Key::Interrupt => return Step::Leave,
+            Key::Suspend => return Step::Suspend,
+            _ => {}
         }
         if std::mem::take(&mut self.shows_keys) {
             return Step::Stay;
@@ -299,7 +293,7 @@ impl Desk<'_> {
         let Some(entry) = self.list.entry() else {
             return;
         };
-        if let Entry::Booking(stored) = entry {
+        if let Some(stored) = entry.booking() {
             self.parts.records.remember_last(RecentList::LastBooking, stored.booking.id());
             self.reads.is_hurried = true;
         }
@@ -312,17 +306,16 @@ impl Desk<'_> {
             return Step::Stay;
         };
         let (api, now) = (&self.parts.api, (self.clock)());
-        match (CardAction::for_letter(letter, entry, api, now), entry) {
-            (Err(why), _) => self.message = Some(why),
-            (Ok(CardAction::Refresh), Entry::Booking(stored)) => {
-                self.message = Some(format!("Reading {} …", stored.booking.id()));
+        self.message = Some(match CardAction::for_letter(letter, entry, api, now) {
+            Err(why) => why,
+            // It is not for a request.
+            Ok(CardAction::Refresh) => {
                 self.reads.is_hurried = true;
+                format!("Reading {} …", entry.id())
             }
-            (Ok(CardAction::CopyId), entry) => {
-                self.message = Some(action::copy(entry.id()));
-            }
-            (Ok(letter), _) => return Step::Act(letter),
-        }
+            Ok(CardAction::CopyId) => action::copy(entry.id()),
+            Ok(letter) => return Step::Act(letter),
+        });
         Step::Stay
     }
 
@@ -374,14 +367,7 @@ impl Desk<'_> {
         if self.card_for != made_for {
             self.card = match self.list.entry() {
                 Some(entry) => {
-                    let page = card::page(
-                        &self.parts.api.facts,
-                        &self.parts.records,
-                        &self.parts.ui,
-                        entry,
-                        now,
-                        self.is_open,
-                    )?;
+                    let page = card::page(self.parts, entry, now, self.is_open)?;
                     layout::drawn(&page, self.style, parts.card.columns)
                 }
                 None => Vec::new(),

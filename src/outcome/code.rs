@@ -100,11 +100,7 @@ pub(crate) fn exit_for_refusal(code: Option<&str>, http_status: u16) -> Exit {
         CodeKind::Outcome => entry.exit != Exit::Failed,
         CodeKind::Refusal | CodeKind::Http | CodeKind::Own => true,
     });
-    documented.map_or_else(|| exit_for_status(http_status), |entry| entry.exit)
-}
-
-fn exit_for_status(http_status: u16) -> Exit {
-    match (entry(&format!("http_{http_status}")), http_status) {
+    match (documented.or_else(|| entry(&format!("http_{http_status}"))), http_status) {
         (Some(entry), _) => entry.exit,
         // Any other 4xx refuses the request as it is.
         (None, 400..=499) => Exit::Invalid,
@@ -115,9 +111,9 @@ fn exit_for_status(http_status: u16) -> Exit {
 
 /// Whether a 5xx with this code proves that nothing was done (spec, Errors: 503 rows).
 pub(crate) fn says_nothing_was_done(code: &str) -> bool {
-    entry(code).is_some_and(|entry| match entry.kind {
-        CodeKind::Refusal => entry.exit == Exit::Service || entry.code == Code::NoSearchProvider,
-        _ => false,
+    entry(code).is_some_and(|it| {
+        it.kind == CodeKind::Refusal
+            && (it.exit == Exit::Service || it.code == Code::NoSearchProvider)
     })
 }
 

@@ -165,7 +165,13 @@ impl Error {
 
     /// The error for a signal that ends the command.
     pub(crate) fn interrupted(exit: Exit) -> Self {
-        Error::new(Code::Interrupted, exit_word(exit)).exiting(exit)
+        let word = match exit {
+            Exit::Terminated => "terminated",
+            Exit::HungUp => "hung up",
+            Exit::Quit => "quit",
+            _ => "interrupted",
+        };
+        Error::new(Code::Interrupted, word).exiting(exit)
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -265,15 +271,6 @@ impl Deref for Error {
 impl DerefMut for Error {
     fn deref_mut(&mut self) -> &mut ErrorReport {
         &mut self.0
-    }
-}
-
-fn exit_word(exit: Exit) -> &'static str {
-    match exit {
-        Exit::Terminated => "terminated",
-        Exit::HungUp => "hung up",
-        Exit::Quit => "quit",
-        _ => "interrupted",
     }
 }
 

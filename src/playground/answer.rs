@@ -23,12 +23,10 @@ pub(crate) async fn show(
 
 /// Prints a text for a shell; under `--json` the document.
 pub(crate) fn script(ui: &Ui, text: &str, document: Document) -> Result<Exit> {
-    if ui.out.is_human() {
-        ui.out.print(&format!("{text}\n"))?;
-    } else {
-        ui.out.emit(&DocumentView(document, fields))?;
+    if !ui.out.is_human() {
+        return ui.emit(&DocumentView(document, fields));
     }
-    Ok(Exit::Done)
+    ui.out.print(&format!("{text}\n")).map(|_| Exit::Done)
 }
 
 /// The sandbox's error with the flags that the user typed in place of fields, as a usage error (2).
@@ -165,8 +163,7 @@ impl AnswerList {
         if let Some(recent) = self.recent {
             records.remember_rows(recent, self.ids());
         }
-        ui.out.emit_list(self, self.rows().is_empty(), none)?;
-        Ok(Exit::Done)
+        ui.out.emit_list(self, self.rows().is_empty(), none)
     }
 }
 

@@ -79,8 +79,7 @@ pub(crate) async fn run(Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exi
         }
         _ => error,
     })?;
-    ui.out.emit_long(&DocumentView(answer.document, page))?;
-    Ok(Exit::Done)
+    ui.out.emit_long(&DocumentView(answer.document, page))
 }
 
 /// The reports that are asked for, with their files.

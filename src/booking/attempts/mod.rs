@@ -153,7 +153,7 @@ async fn abandon(facts: &Facts, records: &Records, ui: &Ui, key: &str, yes: bool
     let attempts = [attempt];
     let document = Document::from(json!({ "attempts": documents(&attempts) }));
     let view = DocumentView(document, |_| page(&attempts, false, false));
-    ui.out.emit(&view)
+    ui.out.emit(&view).map(drop)
 }
 
 /// A row for each; `@N` names those of a list. Those of all services name theirs.

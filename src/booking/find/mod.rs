@@ -256,8 +256,7 @@ async fn list_open(
     let documents = bookings.iter().map(|(booking, _)| &booking.document);
     let document = Document::object(&[("bookings", &Document::array(documents))]);
     let list = DocumentView(document, |_| open_page(&bookings, api.facts.service_now()));
-    ui.out.emit_list(&list, bookings.is_empty(), "No unfinished bookings in the last day.")?;
-    Ok(Exit::Done)
+    ui.out.emit_list(&list, bookings.is_empty(), "No unfinished bookings in the last day.")
 }
 
 const NO_BOOKING: &str = "no-such-booking";

@@ -51,10 +51,8 @@ pub(crate) fn run(out: &Output, args: &Args) -> Result<Exit> {
     let (shell, script) = (args.shell, args.shell.script());
     if out.is_human() {
         // The script does not depend on the terminal's width.
-        out.print(script)?;
-    } else {
-        let document = json!({ "shell": shell, "script": script });
-        out.emit(&DocumentView(document.into(), |_| Page::default()))?;
+        return out.print(script).map(|_| Exit::Done);
     }
-    Ok(Exit::Done)
+    let document = json!({ "shell": shell, "script": script });
+    out.emit(&DocumentView(document.into(), |_| Page::default()))
 }

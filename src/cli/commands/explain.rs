@@ -23,8 +23,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(out: &Output, args: &Args) -> Result<Exit> {
-    out.emit_long(&explained(args.code.as_deref())?)?;
-    Ok(Exit::Done)
+    out.emit_long(&explained(args.code.as_deref())?)
 }
 
 pub(super) fn explained(code: Option<&str>) -> Result<Explained> {

@@ -40,9 +40,9 @@ pub(crate) const TOPICS: [&str; 9] = [
 pub(crate) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<Exit> {
     if let [word] = args.words.as_slice() {
         if let Some(topic) = topic(word) {
-            return out.emit_long(&topic).map(|()| Exit::Done);
+            return out.emit_long(&topic);
         } else if word.parse::<u16>().is_ok() {
-            return out.emit_long(&explained(Some(word))?).map(|()| Exit::Done);
+            return out.emit_long(&explained(Some(word))?);
         }
     }
     root.build();
@@ -52,10 +52,8 @@ pub(crate) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
     }
     // Parsed as `--help`, to print the same text.
     let requested = ["bookctl"].into_iter().chain(args.words.iter().map(String::as_str));
-    if let Err(help) = root.try_get_matches_from(requested.chain(["--help"])) {
-        out.emit_help(&help.render())?;
-    }
-    Ok(Exit::Done)
+    let help = root.try_get_matches_from(requested.chain(["--help"]));
+    help.map_or_else(|help| out.emit_help(&help.render()), |_| Ok(Exit::Done))
 }
 
 /// The error for a word that is no topic and no command of `above`.

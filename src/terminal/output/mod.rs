@@ -131,12 +131,13 @@ impl Output {
         self.stderr.now()
     }
 
-    pub(crate) fn emit(&self, view: &dyn View) -> Result<()> {
-        self.emit_read(view).map(drop)
+    /// Writes a result, and returns the exit code of a command that ends with it.
+    pub(crate) fn emit(&self, view: &dyn View) -> Result<Exit> {
+        self.emit_read(view).map(|_| Exit::Done)
     }
 
     /// Like [`Output::emit`], for a result longer than the screen: a terminal shows a pager.
-    pub(crate) fn emit_long(&self, view: &dyn View) -> Result<()> {
+    pub(crate) fn emit_long(&self, view: &dyn View) -> Result<Exit> {
         if self.is_human() {
             self.print_paged(&self.text_of(view, false)?)
         } else {
@@ -145,12 +146,12 @@ impl Output {
     }
 
     /// Writes a list. If it is empty, a person gets the note `none`; a script sees that it is.
-    pub(crate) fn emit_list(&self, view: &dyn View, is_empty: bool, none: &str) -> Result<()> {
+    pub(crate) fn emit_list(&self, view: &dyn View, is_empty: bool, none: &str) -> Result<Exit> {
         self.emit_long(view)?;
         if is_empty && self.is_human() {
             self.note(none);
         }
-        Ok(())
+        Ok(Exit::Done)
     }
 
     /// Like [`Output::emit`]. Returns `false` if the reader has closed the pipe.
@@ -193,7 +194,7 @@ impl Output {
     }
 
     /// Writes a help that was asked for as a page of its own.
-    pub(crate) fn emit_help(&self, text: &StyledStr) -> Result<()> {
+    pub(crate) fn emit_help(&self, text: &StyledStr) -> Result<Exit> {
         self.print_paged(&styled(text, &self.stdout))
     }
 
@@ -332,15 +333,15 @@ impl Output {
     }
 
     /// Writes a text for a person, in the pager if it is longer than the screen.
-    fn print_paged(&self, text: &str) -> Result<()> {
+    fn print_paged(&self, text: &str) -> Result<Exit> {
         if let Some(pager) = self.pager.as_ref().filter(|pager| pager.is_needed(text)) {
             self.make_room();
             match pager.show(text) {
-                Ok(()) => return Ok(()),
+                Ok(()) => return Ok(Exit::Done),
                 Err(why) => why.iter().for_each(|why| self.warn(why)),
             }
         }
-        self.print(text).map(drop)
+        self.print(text).map(|_| Exit::Done)
     }
 
     /// Writes a text to stdout, unchanged. Returns `false` if the reader has closed the pipe.

@@ -72,8 +72,7 @@ pub(crate) fn list(Parts { records, ui, .. }: &Parts, args: ListArgs) -> Result<
     records.remember_rows(RecentList::Events, events.iter().map(|row| row.event.id.as_str()));
     let none = "No events found. Receive some: bookctl webhook listen";
     let is_empty = events.is_empty();
-    ui.out.emit_list(&EventList { events }, is_empty, none)?;
-    Ok(Exit::Done)
+    ui.out.emit_list(&EventList { events }, is_empty, none)
 }
 
 /// Warns of kinds that the service does not document. It may have them, so they are no error.
