@@ -112,7 +112,6 @@ fn named<'a>(arguments: &[OsString], whole: &'a clap::Command) -> (&'a clap::Com
     (command, path)
 }
 
-/// Reports clap's error, or prints the help or version that was requested.
 pub(crate) fn report_usage(
     error: &clap::Error,
     arguments: &[OsString],

@@ -14,7 +14,6 @@ use crate::service::time::duration::in_units;
 use crate::service::time::text::to_the_second;
 use crate::terminal::output::{Page, Tone, View};
 
-/// The card of a row; an open one has the booking's story.
 pub(super) fn page(
     Parts { api, records, ui, .. }: &Parts,
     entry: &Entry,
@@ -47,7 +46,6 @@ pub(super) fn page(
     Ok(page)
 }
 
-/// A request whose result is not known.
 fn request_page(attempt: &Attempt, venue: &str) -> Page {
     let wish = attempt.wish();
     let mut page = Page::default();

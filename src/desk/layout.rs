@@ -18,7 +18,6 @@ const BETWEEN: &str = " │ ";
 const HEAD: usize = 2;
 /// With fewer lines below those, a list has them alone.
 const LEAST_BODY: usize = 14;
-/// The most lines below them.
 const MOST_FOOT: usize = 4;
 const SEARCH: &str = "Search: ";
 const HINT: &str = " name, phone, email, venue or ID";
@@ -59,7 +58,6 @@ pub(super) fn areas(size: Size, is_open: bool, has_trouble: bool, foot: usize) -
 }
 
 impl Desk<'_> {
-    /// The lines of the screen, and the place of the cursor.
     pub(super) fn lines(
         &mut self,
         parts: &Areas,
@@ -127,7 +125,6 @@ impl Desk<'_> {
         format!("{title}{:blanks$}{counts}", "")
     }
 
-    /// The lines around the selected row.
     fn list_lines(&self, part: Area) -> Vec<String> {
         let (list, style) = (&self.list, self.style);
         if list.lines.is_empty() {
@@ -197,7 +194,6 @@ pub(super) fn drawn(page: &Page, style: StreamStyle, columns: usize) -> Vec<Stri
     page.render(&StreamStyle { width, ..style }).lines().map(str::to_owned).collect()
 }
 
-/// The letters that do something at this card.
 fn card_keys(entry: &Entry, api: &Api, now: Timestamp) -> String {
     let letters = LETTERS.iter().filter(|(letter, ..)| letter.is_for(entry, api, now));
     let letters = letters.map(|(_, key, word, _)| format!("{key} {word}"));

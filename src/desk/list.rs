@@ -115,7 +115,6 @@ pub(super) struct List {
     pub(super) gone: Option<String>,
     /// Whether there are more bookings than were read.
     pub(super) has_more: bool,
-    /// Whether the journal is to be read again.
     pub(super) is_stale: bool,
     /// Whether what is searched has changed since.
     is_another: bool,
@@ -125,7 +124,6 @@ pub(super) struct List {
 }
 
 impl List {
-    /// The selected row.
     pub(super) fn entry(&self) -> Option<&Entry> {
         self.rows.get(self.selected).map(|(_, entry)| entry)
     }

@@ -45,7 +45,6 @@ const TICK: Duration = Duration::from_millis(200);
 /// The rows or lines that a page key goes over.
 const PAGE: usize = 10;
 
-/// What follows a key.
 enum Step {
     Stay,
     Leave,
@@ -61,11 +60,9 @@ struct Desk<'a> {
     style: StreamStyle,
     search: Line,
     list: List,
-    /// The lines of the card.
     card: Vec<String>,
     /// The width and the second for which they were made, until something else is to be shown.
     card_for: Option<(usize, i64)>,
-    /// The first line of the card that is shown.
     top: usize,
     /// Whether the card has the keys.
     is_open: bool,
@@ -73,7 +70,6 @@ struct Desk<'a> {
     /// What the last key has done, until the next one.
     message: Option<String>,
     reads: Reads,
-    /// A booking that is read from the service.
     reading: Option<(String, Reading<'a>)>,
     /// Why bookings are not up to date, each until it is read.
     troubles: Vec<Trouble>,
@@ -181,7 +177,6 @@ impl Desk<'_> {
         }
     }
 
-    /// Reads the journal.
     fn read(&mut self) -> Result<()> {
         let now = (self.clock)();
         self.list.read(self.parts, &self.search.text, now)?;
@@ -300,7 +295,6 @@ impl Desk<'_> {
         (self.is_open, self.card_for, self.top) = (true, None, 0);
     }
 
-    /// What a letter does at the card.
     fn chosen(&mut self, letter: char) -> Step {
         let Some(entry) = self.list.entry() else {
             return Step::Stay;

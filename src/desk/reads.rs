@@ -16,7 +16,6 @@ const IDLE: Duration = Duration::from_secs(120);
 const UNLIMITED: usize = 30;
 /// The part of the rate limit for rows that are not open.
 const SHARE: usize = 10;
-/// The pause between two reads of rows.
 const BETWEEN: Duration = Duration::from_secs(1);
 
 /// A booking that may have changed since it was seen, so long ago.
@@ -34,12 +33,9 @@ struct Read {
 }
 
 pub(super) struct Reads {
-    /// What the last read showed of its rate limit.
     pub(super) limit: Option<RateLimit>,
     pub(super) last_key: Instant,
-    /// Whether the card is due.
     pub(super) is_hurried: bool,
-    /// The reads of the last window.
     sent: Vec<Read>,
 }
 

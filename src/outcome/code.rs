@@ -17,7 +17,6 @@ pub(crate) enum CodeKind {
 }
 
 impl CodeKind {
-    /// The name of the kind, as `explain` shows it.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             CodeKind::Status => "booking status",

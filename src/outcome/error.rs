@@ -62,22 +62,18 @@ pub(crate) struct ErrorReport {
     pub(crate) cause: Option<&'static str>,
     /// What happened and why, in one sentence without a full stop.
     pub(crate) message: String,
-    /// Further lines for a person.
     pub(crate) details: Vec<String>,
     /// Every mistake of the input, for scripts, if there are more than the message names.
     pub(crate) problems: Vec<Value>,
     pub(crate) hint: Option<String>,
     pub(crate) exit: Exit,
     pub(crate) http_status: Option<u16>,
-    /// The service's id of the request that failed.
     pub(crate) request_id: Option<String>,
     /// `METHOD /path` of the request that failed.
     pub(crate) request: Option<String>,
     pub(crate) retry_after: Option<Duration>,
     pub(crate) idempotency_key: Option<String>,
-    /// How many parts of how many failed.
     pub(crate) failed_of: Option<(usize, usize)>,
-    /// The body of the service's answer, unchanged.
     pub(crate) body: Option<Document>,
 }
 
@@ -129,7 +125,6 @@ impl Error {
         error
     }
 
-    /// The error for an unusable configuration (3).
     pub(crate) fn config(message: impl Into<String>) -> Self {
         Error::new(Code::Config, message)
     }
@@ -163,7 +158,6 @@ impl Error {
         Error::caused(code, format!("cannot read {}", name.escape_debug()), error)
     }
 
-    /// The error for a signal that ends the command.
     pub(crate) fn interrupted(exit: Exit) -> Self {
         let word = match exit {
             Exit::Terminated => "terminated",

@@ -13,7 +13,6 @@ macro_rules! exits {
         }
 
         impl Exit {
-            /// Every exit code, in the order of the table.
             pub const ALL: &[Exit] = &[$(Exit::$name,)*];
 
             pub fn code(self) -> u8 {

@@ -58,19 +58,16 @@ pub(crate) fn server<'a>(facts: &'a Facts, lacking: &str) -> Result<&'a Service>
     })
 }
 
-/// The path of a list, of one organization alone if one is named.
 pub(crate) fn of_organization(path: &str, organization: Option<&str>) -> String {
     Call::query(path, &[("organization", organization)])
 }
 
-/// Each field of an answer in a row of its own.
 pub(crate) fn fields(answer: &Document) -> Page {
     let mut page = Page::default();
     add_fields(&mut page, answer.value(), &[]);
     page
 }
 
-/// Adds each field of an answer to a page, but for some.
 pub(crate) fn add_fields(page: &mut Page, value: &Value, without: &[&str]) {
     let mut rows = Vec::new();
     for (name, value) in value.as_object().into_iter().flatten() {
@@ -182,7 +179,6 @@ impl View for AnswerList {
     }
 }
 
-/// The headers and the body of a request or a response.
 pub(crate) fn add_message(page: &mut Page, what: &'static str, message: &Value) {
     let headers = message["headers"].as_object().into_iter().flatten();
     let headers = headers.map(|(name, value)| vec![name.as_str().into(), plain(value).into()]);

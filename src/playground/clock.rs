@@ -80,7 +80,6 @@ fn page(answer: &Document) -> Page {
     page
 }
 
-/// A time by the sandbox's clock, with its offset.
 async fn resolved(api: &Api, path: &str, to: &When) -> Result<String> {
     let clock = api.control(Call::get(path)).await?.document;
     let now = clock.str("now").and_then(|it| it.parse().ok());

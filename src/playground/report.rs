@@ -82,14 +82,12 @@ pub(crate) async fn run(Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exi
     ui.out.emit_long(&DocumentView(answer.document, page))
 }
 
-/// The reports that are asked for, with their files.
 pub(crate) struct Reports {
     files: Vec<Option<(PathBuf, File)>>,
     fail_on: Vec<FailOn>,
 }
 
 impl ReportFlags {
-    /// Fails if a file cannot be written.
     pub(crate) fn open(self) -> Result<Reports> {
         let open = |path: PathBuf| {
             let file = open_own(&path, Report::beginning(extension(&path))).map_err(|error| {

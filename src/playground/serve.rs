@@ -100,7 +100,6 @@ struct ServeReady {
     /// The port, if the sandbox listens on all addresses.
     #[serde(skip)]
     reached_elsewhere: Option<u16>,
-    /// The lines for a shell that make bookctl use it.
     #[serde(skip)]
     lines: Vec<String>,
 }

@@ -38,7 +38,6 @@ pub(crate) struct EnvArgs {
     organization: Option<String>,
 }
 
-/// What bookctl needs to use a sandbox.
 pub(crate) struct Variables {
     pub(crate) base_url: String,
     pub(crate) key: String,
@@ -103,7 +102,6 @@ pub(crate) async fn open_page(Parts { api, ui, settings, .. }: &Parts) -> Result
     Ok(Exit::Done)
 }
 
-/// Starts a browser; returns whether that worked.
 async fn open(settings: &Settings, url: &str) -> bool {
     let browser = Environment::text(&settings.environment.browser);
     let line = browser.as_deref().unwrap_or(USUAL_BROWSER);

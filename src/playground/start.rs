@@ -56,7 +56,6 @@ pub(crate) struct ServerFlags {
 }
 
 impl Starting {
-    /// Tells other programs that it is ready.
     pub(crate) fn announce(&self) -> Result<()> {
         self.ready_file.as_ref().map_or(Ok(()), |it| it.write(&self.variables.base_url))
     }
@@ -69,7 +68,6 @@ pub(crate) struct Starting {
     pub(crate) sandbox: Sandbox,
     pub(crate) listener: TcpListener,
     pub(crate) address: SocketAddr,
-    /// What its clients need.
     pub(crate) variables: Variables,
     pub(crate) on_request: Option<OnRequest>,
     pub(crate) log: Option<RequestLog>,
@@ -135,7 +133,6 @@ pub(crate) async fn start(
     })
 }
 
-/// Puts each request into the log, and into a HAR file.
 fn on_request(
     lines: Option<RequestLog>,
     har: Option<Mutex<HarFile>>,

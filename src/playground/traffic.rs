@@ -17,7 +17,6 @@ use crate::service::client::Call;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{DocumentView, Page, TableCell, Tone};
 
-/// The pause between two looks for new requests.
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// List the requests that a sandbox server received, or show one
@@ -302,7 +301,6 @@ enum DeliveriesAction {
 
 const DELIVERIES: &str = "/sandbox/deliveries";
 
-/// A delivery with the time and the response of its last attempt.
 const ROW: Columns =
     Columns("at, type, state, booking=booking_id, event id=event_id, response", |it, field| {
         match field {

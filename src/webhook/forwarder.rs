@@ -64,7 +64,6 @@ pub(super) struct Forwarder {
     pub(super) store: Webhooks,
     pub(super) schedule: Schedule,
     pub(super) reporter: UnboundedSender<ListenerEvent>,
-    /// Told when an event was stored that is to be forwarded.
     pub(super) arrived: Arc<Notify>,
 }
 

@@ -179,7 +179,6 @@ fn trace_body(trace: Trace, sign: char, body: &str) {
     }
 }
 
-/// The first lines of a text, and how many bytes follow them.
 pub(crate) fn beginning(text: &str) -> (&str, usize) {
     let lines = text.split_inclusive('\n').take(SHOWN_LINES);
     let mut end = lines.map(str::len).sum::<usize>().min(SHOWN);

@@ -51,7 +51,6 @@ pub(crate) async fn stop(stop: watch::Sender<bool>) {
     let _ = tokio::time::timeout(2 * GRACE, stop.closed()).await;
 }
 
-/// Receives and forwards until `stop` says so, or its sender is gone.
 async fn serve(
     listening: Listening,
     app: Option<(App, Schedule)>,

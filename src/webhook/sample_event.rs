@@ -29,7 +29,6 @@ pub(crate) struct SampleEvent {
 }
 
 impl SampleEvent {
-    /// An event about this booking of the service, else about an invented one.
     pub(crate) fn new(
         kind: &str,
         booking: Option<&Value>,

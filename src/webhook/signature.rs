@@ -73,7 +73,6 @@ impl Header {
         self.t.parse().unwrap_or(i64::MAX)
     }
 
-    /// Whether one of the `v1` is the digest of this body under this key.
     fn is_signed_with(&self, key: &[u8], body: &[u8]) -> bool {
         // The literal `t`, with leading zeros: that text was signed.
         self.has(&mac(key, &[self.t.as_bytes(), b".", body]))
@@ -104,7 +103,6 @@ pub(crate) struct Verified {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unverified {
     Malformed(&'static str),
-    /// No `v1` matches the body under any of the secrets.
     Mismatch,
     /// It was signed this many seconds ago, more than the tolerance.
     Stale(u64),
@@ -157,7 +155,6 @@ pub(crate) fn verify(
 const WITHOUT_SPACES: &str =
     "the JSON was parsed and serialized again; the signed body is the same JSON without spaces";
 
-/// What a changed body may have been, and what changed it.
 fn as_it_may_have_been(body: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
     const MARK: &[u8] = "\u{feff}".as_bytes();
     let text = String::from_utf8_lossy(body);
@@ -203,7 +200,6 @@ fn as_it_may_have_been(body: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
     bodies
 }
 
-/// A JSON text in which each character that is not ASCII is an escape.
 fn escaped(text: &str) -> String {
     let escaped = text.chars().map(|c| match c {
         ' '..='~' | '\n' => c.to_string(),

@@ -51,7 +51,6 @@ pub(super) fn explained(code: Option<&str>) -> Result<Explained> {
     Err(Error::usage(format!("unknown code {}", code.escape_debug())).hint(hint))
 }
 
-/// A code of the catalog, or an exit code.
 #[derive(Serialize)]
 struct Row {
     code: String,
@@ -64,7 +63,6 @@ struct Row {
     retry: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tell_guest: Option<&'static str>,
-    /// The error codes that end with this exit code.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     error_codes: Vec<&'static str>,
     #[serde(skip)]

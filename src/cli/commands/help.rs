@@ -56,7 +56,6 @@ pub(crate) fn run(out: &Output, args: &Args, mut root: clap::Command) -> Result<
     help.map_or_else(|help| out.emit_help(&help.render()), |_| Ok(Exit::Done))
 }
 
-/// The error for a word that is no topic and no command of `above`.
 fn unknown(word: &str, above: &clap::Command) -> Error {
     let mut names: Vec<&str> = above.get_subcommands().map(clap::Command::get_name).collect();
     let bin = above.get_bin_name().unwrap_or("bookctl");

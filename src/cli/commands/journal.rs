@@ -132,7 +132,6 @@ struct StatusView {
     exists: bool,
     #[serde(flatten)]
     summary: Option<Summary>,
-    /// Of one question to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     latency_ms: Option<f64>,
 }

@@ -10,7 +10,6 @@ pub(super) struct CommandLine {
     pub(super) words: Vec<OsString>,
     /// The number of bytes of the last word that the shell does not replace.
     pub(super) stored: usize,
-    /// Whether the last word has an open quote.
     pub(super) quoted: bool,
     /// Whether the shell only lists candidates, and inserts none.
     pub(super) listing: bool,

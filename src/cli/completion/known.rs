@@ -25,9 +25,7 @@ pub(super) struct Known {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bookings {
     All,
-    /// Those that have not ended.
     Alive,
-    /// Those that still wait for something.
     Open,
 }
 

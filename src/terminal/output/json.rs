@@ -12,7 +12,6 @@ use crate::platform::hidden::is_hidden;
 /// The deepest indented level: else the output would grow with the square of the depth.
 const DEEPEST_INDENT: usize = 64;
 
-/// A valid JSON text on one line, without white space between tokens.
 pub(crate) fn compact(raw: &str) -> String {
     lay_out(raw, false)
 }

@@ -8,12 +8,10 @@ use std::time::Duration;
 
 use super::{Output, StreamStyle};
 
-/// How many entries wait to be written at most.
 const WAITING: usize = 1024;
 /// How long entries are gathered for one write: a thread that wakes up for each of them would cost
 /// the sender more than the entry.
 const GATHERING: Duration = Duration::from_millis(2);
-/// How long the log may take to be written at the end.
 const LOG_END: Duration = Duration::from_millis(500);
 
 /// Writes entries in a thread of its own, so that a slow reader does not hold up the sender. Entries
@@ -30,7 +28,6 @@ enum LogEntry<T> {
 }
 
 impl<T: Send + 'static> LogThread<T> {
-    /// `lines` makes the text of an entry.
     pub(crate) fn start(style: StreamStyle, lines: impl Fn(T) -> String + Send + 'static) -> Self {
         let (entries, arriving) = sync_channel(WAITING);
         let missing = Arc::new(AtomicUsize::new(0));

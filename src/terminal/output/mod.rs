@@ -122,7 +122,6 @@ impl Output {
         matches!(self.format, Format::Human)
     }
 
-    /// Whether a person reads results on a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.is_human() && self.stdout.terminal
     }
@@ -242,7 +241,6 @@ impl Output {
         log.add(text.to_owned());
     }
 
-    /// Writes what was traced aside.
     pub(crate) fn end_trace() {
         TRACE.get().map(LogThread::end);
     }

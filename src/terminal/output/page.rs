@@ -39,7 +39,6 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Adds the state, in color, and what it is about.
     pub(crate) fn heading(
         &mut self,
         tone: Tone,

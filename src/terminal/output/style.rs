@@ -62,7 +62,6 @@ impl Terminals {
     }
 }
 
-/// The narrowest terminal that anything is fitted to.
 const NARROWEST: usize = 20;
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -47,9 +47,7 @@ fn spelled(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
 /// not have the shapes that those select.
 #[derive(Default)]
 pub(super) struct InvisibleFilter {
-    /// The preceding character, if it was visible.
     seen: Option<char>,
-    /// Whether U+FE0F has followed it.
     is_selected: bool,
 }
 

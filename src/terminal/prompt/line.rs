@@ -11,7 +11,6 @@ pub(crate) struct Line {
     pub(crate) text: String,
     /// Byte offset of the cursor, always on a character boundary.
     at: usize,
-    /// Whether each character is shown as `*`.
     is_hidden: bool,
 }
 
@@ -66,7 +65,6 @@ impl Line {
         self.at + after.map_or(0, char::len_utf8)
     }
 
-    /// The start of the word before the cursor.
     fn word(&self) -> usize {
         let words = self.text[..self.at].trim_end();
         let last = words.rsplit(char::is_whitespace).next();

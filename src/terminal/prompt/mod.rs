@@ -73,7 +73,6 @@ impl Prompter<'_> {
         })
     }
 
-    /// Says that the question before is asked again.
     pub(crate) fn announce_back(&self) {
         let hint = Theme::new(self.color).hint("You went back: the last answer above is not used.");
         // A closed stderr cannot be reported.

@@ -128,7 +128,6 @@ pub(crate) struct Deadline<'a> {
 }
 
 impl Deadline<'_> {
-    /// The time left: zero once the deadline has passed.
     pub(super) fn left(&self) -> SignedDuration {
         self.at.duration_since((self.clock)()).max(SignedDuration::ZERO)
     }

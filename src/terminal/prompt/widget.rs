@@ -14,7 +14,6 @@ use crate::platform::key::Key;
 use crate::service::documents::text_fold::fold;
 use crate::terminal::output::{cut, visible};
 
-/// The most further lines of the marked row.
 const MOST_MORE_LINES: usize = 2;
 const MOST_ROWS: usize = 12;
 /// If fewer columns than this are left for typing, the question moves to a line of its own.
@@ -35,16 +34,13 @@ pub(super) struct Widget<'a> {
     line: Option<Line>,
     /// Set if what is typed may be the answer.
     check: Option<AnswerCheck<'a>>,
-    /// The answer that an empty line stands for.
     default: Option<&'a str>,
-    /// The rows that the filter leaves.
     found: Vec<usize>,
     at: usize,
     /// The row that an arrow key selected, or the first. A filter that hides it keeps it.
     marked: usize,
     /// Why the last key or answer was rejected; cleared by the next key.
     problem: Option<String>,
-    /// The row that was answered, if one was.
     pub(super) row: usize,
     /// The answer: the row as it was given, or what was typed.
     pub(super) text: String,

@@ -31,7 +31,6 @@ pub(crate) struct BookingView {
     pub(crate) certainty: Certainty,
     /// The terms of the slot that was booked, if this computer keeps them.
     pub(crate) terms: Option<Value>,
-    /// Its venue, if a search has shown it.
     pub(crate) venue: Option<Venue>,
     /// Who made it, if others share the journal.
     pub(crate) made_by: Option<String>,
@@ -76,7 +75,6 @@ impl View for BookingView {
     }
 }
 
-/// One of several bookings, on one line.
 pub(crate) struct BookingLine(pub(crate) BookingView);
 
 impl View for BookingLine {
@@ -231,7 +229,6 @@ impl BookingView {
         page.field_if("made by", self.made_by.as_deref());
     }
 
-    /// The offset of the slot that was booked.
     fn slot_zone(&self) -> Option<TimeZone> {
         DocumentTime::from_field(self.terms.as_ref()?, "datetime")?.offset().map(TimeZone::fixed)
     }
@@ -255,7 +252,6 @@ impl BookingView {
         page.field_if("cancellation", terms.map(|terms| terms.text));
     }
 
-    /// What the last modification changed, one line per field.
     fn changes(&self, page: &mut Page, fields: &mut Fields<'_>) {
         self.time(page, fields, "changed", "last_modification.at");
         let changes = fields.get("last_modification.changes");
@@ -270,7 +266,6 @@ impl BookingView {
         }
     }
 
-    /// Adds a time of the booking, and how long ago it was.
     fn time(&self, page: &mut Page, fields: &mut Fields<'_>, label: &'static str, path: &str) {
         let instant = fields.time(path).and_then(|(_, time)| time.instant);
         let text = instant.map_or_else(|| fields.time_text(path), |at| Some(self.moment(at)));

@@ -48,7 +48,6 @@ impl<'a> Fields<'a> {
         self.text_of(self.get(path)?)
     }
 
-    /// The text that a value of the document is.
     pub(crate) fn text_of(&mut self, found: &'a Value) -> Option<&'a str> {
         let text = found.as_str().filter(|text| !text.is_empty())?;
         self.took(found);
@@ -145,7 +144,6 @@ pub(crate) fn money_of(value: &Value, certainty: Certainty) -> Option<String> {
     money(amount, Some(currency.as_str()?), certainty)
 }
 
-/// A person's word for a field of a booking that can be changed.
 pub(crate) fn field_word(name: &str) -> &str {
     match name {
         "datetime" => "when",

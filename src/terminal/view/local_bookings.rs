@@ -151,7 +151,6 @@ pub(crate) fn open_page(bookings: &[(Booking, Booking)], now: Timestamp) -> Page
     numbered(&headers, &PIPE, rows)
 }
 
-/// Bookings of the service, without numbers.
 pub(crate) fn bookings_page(bookings: impl Iterator<Item = Booking>, now: Timestamp) -> Page {
     let rows = bookings.map(|booking| {
         let mut cells = BookingRow::from_booking(&booking, &booking, now).cells(now);

@@ -17,7 +17,6 @@ use crate::terminal::output::Page;
 #[derive(Clone, Debug)]
 pub(crate) struct RequestedField<'a> {
     pub(crate) name: String,
-    /// What the service calls it for people, if it does.
     pub(crate) label: Option<String>,
     /// Whether the service says that it is no text: a number or true or false.
     pub(crate) is_typed: bool,

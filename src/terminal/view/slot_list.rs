@@ -47,7 +47,6 @@ pub(crate) fn slots_page(slots: &[Slot], reader: TermsReader) -> Page {
     numbered(&headers, &[6, 0, 1, 2, 3, 7, 8, 9, 10, 4, 11, 12, 13, 14, 5], rows)
 }
 
-/// What a slot says beside its id and its time, for people.
 pub(crate) struct SlotDetails {
     minutes: Option<String>,
     pub(crate) seating: Option<String>,
@@ -60,7 +59,6 @@ pub(crate) struct SlotDetails {
 }
 
 impl SlotDetails {
-    /// `90 min`
     pub(crate) fn duration(&self) -> Option<String> {
         let minutes = self.minutes.as_ref()?;
         Some(format!("{minutes} min"))

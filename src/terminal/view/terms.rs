@@ -170,7 +170,6 @@ impl TermsReader {
         Some(self.amount(&mut Fields::from_document(terms), "fee_amount")?.words())
     }
 
-    /// The amount in a field, in the currency beside it.
     fn amount(&self, fields: &mut Fields<'_>, name: &str) -> Option<GuestMoney> {
         let found = fields.get(name)?;
         let currency = fields.get("currency").filter(|it| it.is_string());

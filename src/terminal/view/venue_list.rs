@@ -27,7 +27,6 @@ pub(crate) fn venues_page(venues: &[Venue]) -> Page {
     numbered(&headers, &[6, 0, 1, 2, 3, 4, 5], rows)
 }
 
-/// What a venue says beside its id and its name, for people.
 struct VenueDetails {
     address: Option<String>,
     price: Option<u64>,

@@ -153,7 +153,6 @@ pub(crate) async fn run(parts: &Parts, mut args: Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The app that `--forward-to` names, and when to retry.
 fn forward_target(
     facts: &Facts,
     settings: &Settings,
@@ -185,7 +184,6 @@ struct Display<'a> {
 }
 
 impl Display<'_> {
-    /// Shows events until the output is closed.
     async fn serve(&mut self, events: &mut UnboundedReceiver<ListenerEvent>) -> Result<()> {
         let ui = self.ui;
         let displayed = async {

@@ -36,7 +36,6 @@ pub(crate) struct Delivery {
 }
 
 impl DrillCheck {
-    /// Sends the deliveries; returns the responses in the same order.
     pub(crate) async fn run(&self, handler: &Handler, dialect: &Dialect) -> Vec<HandlerVerdict> {
         let at_once = self.deliveries.iter().filter(|it| it.at_once).count();
         let posts = stream::iter(&self.deliveries).map(|delivery| async move {
@@ -63,7 +62,6 @@ pub(crate) struct Finding {
     pub(crate) verdict: &'static str,
     section: &'static str,
     pub(crate) why: &'static str,
-    /// The expected responses in order, without repetitions.
     pub(crate) expected: String,
     /// The statuses in order, or why there was none.
     pub(crate) responses: Vec<Value>,

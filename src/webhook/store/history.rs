@@ -49,7 +49,6 @@ pub(crate) struct EventQuery {
     pub(crate) kind: Option<String>,
     pub(crate) state: Option<EventState>,
     pub(crate) since: Option<Timestamp>,
-    /// At most this many, the newest.
     pub(crate) limit: Option<u32>,
 }
 
@@ -129,7 +128,6 @@ impl Webhooks {
         })
     }
 
-    /// An event's attempts, oldest first.
     pub(crate) fn attempts(&self, number: i64) -> Result<Vec<AttemptRow>> {
         let sql = "SELECT * FROM attempts WHERE event = ? ORDER BY number";
         self.rows(sql, [number], |row| {

@@ -27,7 +27,6 @@ pub(crate) struct QueuedDelivery {
     pub(crate) headers: Vec<HeaderLine>,
     pub(crate) body: Vec<u8>,
     pub(crate) received_at: Timestamp,
-    /// The attempt's number, from 1.
     pub(crate) attempt: u32,
     /// How many attempts have failed, without one that the end of its listener cut off.
     pub(crate) failures: u32,
