@@ -158,8 +158,6 @@ const WITHOUT_SPACES: &str =
 fn as_it_may_have_been(body: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
     const MARK: &[u8] = "\u{feff}".as_bytes();
     let text = String::from_utf8_lossy(body);
-    let is_crlf = text.contains("\r\n");
-    let with_lf = text.replace("\r\n", "\n");
     let mut bodies = vec![
         ([body, b"\n"].concat(), "the line end after it is missing"),
         ([body, b"\r\n"].concat(), "the line end after it is missing"),
@@ -179,9 +177,10 @@ fn as_it_may_have_been(body: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
         let decoded = body_text(body, |_| None).into_bytes();
         bodies.push((decoded, "it was written as UTF-16 after it was signed"));
     }
-    bodies.push(match is_crlf {
-        true => (with_lf.into_bytes(), "its line ends were LF and are CRLF"),
-        false => (text.replace('\n', "\r\n").into_bytes(), "its line ends were CRLF and are LF"),
+    bodies.push(if text.contains("\r\n") {
+        (text.replace("\r\n", "\n").into_bytes(), "its line ends were LF and are CRLF")
+    } else {
+        (text.replace('\n', "\r\n").into_bytes(), "its line ends were CRLF and are LF")
     });
     if let Ok(document) = serde_json::from_slice::<Value>(body) {
         const ESCAPES: &str = "the JSON was parsed and serialized again, with other escapes";

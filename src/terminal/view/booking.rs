@@ -182,19 +182,19 @@ impl BookingView {
             None => self.time(page, fields, "updated", "updated_at"),
         }
         let created = fields.get("created_at").and_then(DocumentTime::read);
-        match created.is_some_and(|created| created.instant == since) {
-            true => drop(fields.scalar("created_at")),
-            false => self.time(page, fields, "created", "created_at"),
+        if created.is_some_and(|created| created.instant == since) {
+            fields.scalar("created_at");
+        } else {
+            self.time(page, fields, "created", "created_at");
         }
     }
 
     /// Who comes when, where and with how many; then what is needed less often.
     fn visit(&self, page: &mut Page, fields: &mut Fields<'_>) {
+        let map_it = &self.map_it;
         let mark = |field| {
             move |text: String| match self.booking.from_request.contains(&field) {
-                true => {
-                    format!("asked for {text}; not found in the response (map it: {})", self.map_it)
-                }
+                true => format!("asked for {text}; not found in the response (map it: {map_it})"),
                 false => text,
             }
         };
@@ -207,7 +207,7 @@ impl BookingView {
                 FieldValue::Read(time) => {
                     with_own_time(&time.on_clock_of(zone.as_ref()), &system_zone())
                 }
-                _ => format!("{} is not understood (map it: {})", plain(when), self.map_it),
+                _ => format!("{} is not understood (map it: {map_it})", plain(when)),
             };
             page.field("when", mark("datetime")(when));
         }

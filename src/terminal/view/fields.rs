@@ -107,10 +107,7 @@ impl<'a> Fields<'a> {
                     return;
                 }
                 for (key, member) in object {
-                    let path = match path.is_empty() {
-                        true => key.clone(),
-                        false => format!("{path}.{key}"),
-                    };
+                    let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
                     self.collect(member, path, found);
                 }
                 return;
