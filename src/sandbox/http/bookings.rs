@@ -16,7 +16,7 @@ use crate::sandbox::rules::modify::ModifyRequest;
 use crate::sandbox::rules::provider_response::{GeneratedCodes, answer_outcome, respond};
 use crate::sandbox::rules::state::{Ask, BookingState};
 use crate::sandbox::rules::transition::{BookingEvent, step};
-use crate::sandbox::seed::{OfferedSlot, SeedVenue, local_time};
+use crate::sandbox::seed::{OfferedSlot, Provider, SeedVenue, local_time};
 use crate::sandbox::store::{Tx, next_number, one_time_code, reference};
 use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
@@ -77,7 +77,7 @@ pub(super) fn create(context: &RequestContext<'_>) -> HandlerResult {
     let provider = request.provider(venue)?;
     request.check_guest(provider)?;
     let offered = request.offered_slot(venue)?;
-    if let Some(end_user) = request.needs_session(provider) {
+    if let (Provider::B, Some(end_user)) = (provider, &request.body.end_user) {
         require_session(context, end_user)?;
     }
     request.check_payment(&context.organization, venue, provider)?;

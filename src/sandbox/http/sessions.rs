@@ -47,7 +47,7 @@ pub(super) fn verify(context: &RequestContext<'_>) -> HandlerResult {
     let body: VerifyBody = fields::read(&context.request.body)?;
     let mut errors = FieldErrors::default();
     let code = errors.required("code", body.code);
-    let code = errors.finish(code)?;
+    errors.finish()?;
     let mut session = find(context)?;
     let verified = session.verify(code.trim(), tx.now);
     tx.save_session(&session)?;
@@ -65,7 +65,7 @@ pub(super) fn list(context: &RequestContext<'_>) -> HandlerResult {
     if state == Some(None) {
         errors.add("state", "must be pending, active, expired or lapsed");
     }
-    errors.finish(Some(()))?;
+    errors.finish()?;
     let sessions = context.tx.sessions(&context.organization.id, end_user.as_deref())?;
     let listed = sessions
         .iter()
@@ -92,10 +92,9 @@ pub(super) fn card(context: &RequestContext<'_>) -> HandlerResult {
 
 pub(super) fn card_of_person(context: &RequestContext<'_>) -> HandlerResult {
     let mut errors = FieldErrors::default();
-    let end_user = context.request.query("end_user");
-    let end_user = errors.required("end_user", end_user);
+    let end_user = errors.required("end_user", context.request.query("end_user"));
     let has_any = has_sessions(context, &mut errors);
-    let end_user = errors.finish(end_user)?;
+    errors.finish()?;
     let session = latest(context, &end_user)?.filter(|_| has_any);
     let session = session.ok_or(ApiError::SESSION_NOT_FOUND)?;
     Reply::ok(&json!({"has_card": session.has_card(context.tx.now)?}))

@@ -135,7 +135,7 @@ pub(super) fn slots(context: &RequestContext<'_>) -> HandlerResult {
     let venue_id = errors.required("venue_id", body.venue_id);
     let at = errors.future_moment("datetime", body.datetime, tx.now);
     let party_size = errors.required_party_size(body.party_size);
-    let ((venue_id, at), party_size) = errors.finish(venue_id.zip(at).zip(party_size))?;
+    errors.finish()?;
     let venue = known_venue(context, &venue_id)?;
     let venue = venue.as_ref();
     let provider = match &body.provider {

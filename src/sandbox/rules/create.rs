@@ -57,8 +57,7 @@ impl CreateRequest {
         if payment_collection.is_some_and(|it| it != "vendor_external") {
             errors.add("payment_collection", "must be vendor_external");
         }
-        let required = venue_id.zip(at).zip(party_size).zip(name);
-        let (((venue_id, at), party_size), name) = errors.finish(required)?;
+        errors.finish()?;
         Ok(Self {
             venue_id,
             at,
@@ -78,10 +77,13 @@ impl CreateRequest {
     }
 
     pub(crate) fn check_guest(&self, provider: Provider) -> Result<()> {
-        if is_placeholder(&self.customer.name) {
+        let words = || self.customer.name.split_whitespace();
+        let has_letter = |text: &str| text.chars().any(char::is_alphabetic);
+        let name = words().collect::<String>().to_lowercase();
+        if !has_letter(&name) || PLACEHOLDERS.contains(&name.as_str()) {
             return Err(ApiError::PLACEHOLDER_CUSTOMER);
         }
-        if provider == Provider::A && !has_last_name(&self.customer.name) {
+        if provider == Provider::A && words().filter(|it| has_letter(it)).count() < 2 {
             return Err(ApiError::MISSING_LAST_NAME);
         }
         Ok(())
@@ -122,11 +124,6 @@ impl CreateRequest {
             Err(ApiError::VAULT_UNAVAILABLE)
         }
     }
-
-    /// The person whose active session the booking needs, if it needs one.
-    pub(crate) fn needs_session(&self, provider: Provider) -> Option<&str> {
-        self.body.end_user.as_deref().filter(|_| provider == Provider::B)
-    }
 }
 
 /// The provider with this id. Fails if it does not serve the venue.
@@ -136,21 +133,10 @@ pub(crate) fn serving(venue: &SeedVenue, name: &str) -> Result<Provider> {
         .ok_or_else(|| ApiError::invalid("provider", "does not serve this venue"))
 }
 
-/// In lower case and without spaces; docs/sandbox-reference.md lists them.
+/// Names that are no guest's, in lower case and without spaces; docs/sandbox-reference.md lists them.
 #[rustfmt::skip]
 const PLACEHOLDERS: &[&str] = &[
     "testuser", "testguest", "testcustomer", "testtest", "test", "testing", "johndoe", "janedoe",
     "guest", "guestuser", "customer", "customername", "firstlast", "firstnamelastname", "yourname",
     "fullname", "anonymous", "unknown", "null", "undefined", "n/a", "tbd", "placeholder",
 ];
-
-/// Whether a name is in [`PLACEHOLDERS`], ignoring case and spacing, or has no letter.
-fn is_placeholder(name: &str) -> bool {
-    let name = name.split_whitespace().collect::<String>().to_lowercase();
-    !name.chars().any(char::is_alphabetic) || PLACEHOLDERS.contains(&name.as_str())
-}
-
-fn has_last_name(name: &str) -> bool {
-    let is_word = |word: &&str| word.chars().any(char::is_alphabetic);
-    name.split_whitespace().filter(is_word).count() >= 2
-}

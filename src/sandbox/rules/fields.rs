@@ -74,21 +74,20 @@ impl FieldErrors {
         self.0.push((field.to_owned(), message.into()));
     }
 
-    /// The value of a required field. It must not be blank.
-    pub(crate) fn required(&mut self, field: &str, value: Option<String>) -> Option<String> {
-        let value = value.filter(|it| !it.trim().is_empty());
-        if value.is_none() {
+    /// The value of a required field. It must not be blank; after an error it is.
+    pub(crate) fn required(&mut self, field: &str, value: Option<String>) -> String {
+        let value = value.unwrap_or_default();
+        if value.trim().is_empty() {
             self.add(field, "is required");
         }
         value
     }
 
-    pub(crate) fn moment(&mut self, field: &str, value: Option<&str>) -> Option<Timestamp> {
-        let moment = rfc3339(value?);
-        if moment.is_none() {
+    pub(crate) fn moment(&mut self, field: &str, value: &str) -> Timestamp {
+        rfc3339(value).unwrap_or_else(|| {
             self.add(field, "must be a time with an offset, as 2026-12-01T19:30:00+01:00");
-        }
-        moment
+            Timestamp::MAX
+        })
     }
 
     /// Reads a required time, which must be in the future.
@@ -97,39 +96,36 @@ impl FieldErrors {
         field: &str,
         value: Option<String>,
         now: Timestamp,
-    ) -> Option<Timestamp> {
-        let value = self.required(field, value)?;
-        let moment = self.moment(field, Some(&value))?;
+    ) -> Timestamp {
+        let value = self.required(field, value);
+        if value.trim().is_empty() {
+            return now;
+        }
+        let moment = self.moment(field, &value);
         if moment <= now {
             self.add(field, "must be in the future");
         }
-        Some(moment)
+        moment
     }
 
     pub(crate) fn party_size(&mut self, value: Option<i64>) -> Option<u8> {
-        let size = value?;
-        match u8::try_from(size) {
-            Ok(size @ 1..=20) => Some(size),
-            _ => {
-                self.add("party_size", "must be 1 to 20");
-                None
-            }
+        let size = u8::try_from(value?).ok().filter(|it| (1..=20).contains(it));
+        if size.is_none() {
+            self.add("party_size", "must be 1 to 20");
         }
+        size
     }
 
-    pub(crate) fn required_party_size(&mut self, value: Option<i64>) -> Option<u8> {
+    pub(crate) fn required_party_size(&mut self, value: Option<i64>) -> u8 {
         if value.is_none() {
             self.add("party_size", "is required");
         }
-        self.party_size(value)
+        self.party_size(value).unwrap_or_default()
     }
 
-    /// The value if there were no errors, else the response that names all of them.
-    pub(crate) fn finish<T>(self, value: Option<T>) -> Result<T> {
-        match value {
-            Some(value) if self.0.is_empty() => Ok(value),
-            _ => Err(ApiError::all_invalid(self.0)),
-        }
+    /// The response that names all errors, if there were some.
+    pub(crate) fn finish(self) -> Result<()> {
+        if self.0.is_empty() { Ok(()) } else { Err(ApiError::all_invalid(self.0)) }
     }
 }
 

@@ -37,11 +37,12 @@ impl ModifyRequest {
             errors.add("datetime", demand);
         }
         let request = Self {
-            at: datetime.and_then(|it| errors.future_moment("datetime", Some(it), now)),
+            at: datetime.map(|it| errors.future_moment("datetime", Some(it), now)),
             party_size: errors.party_size(body.party_size),
-            seating: seating.and_then(|it| errors.required("seating_preference", Some(it))),
+            seating: seating.map(|it| errors.required("seating_preference", Some(it))),
         };
-        errors.finish(Some(request))
+        errors.finish()?;
+        Ok(request)
     }
 
     pub(crate) fn moves(&self, booking: &StoredBooking) -> bool {

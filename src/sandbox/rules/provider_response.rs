@@ -72,12 +72,15 @@ pub(crate) fn pause(
             fields: vec!["arrival_time".to_owned(), "dietary_requirements".to_owned()],
         },
         _ => {
-            let (channel, sent_to) = customer.reached_by();
+            let (channel, sent_to) = match (&customer.phone, &customer.email) {
+                (None, Some(email)) => ("email", email.as_str()),
+                (phone, _) => ("sms", phone.as_deref().unwrap_or("the phone on file")),
+            };
             Ask::Otp {
                 code: generate().otp,
                 attempts_left: OTP_ATTEMPTS,
                 channel: channel.to_owned(),
-                sent_to,
+                sent_to: sent_to.to_owned(),
             }
         }
     };
@@ -134,14 +137,4 @@ fn price(venue: &SeedVenue, slot: Option<&OfferedSlot>, party_size: u8) -> (i64,
         .and_then(|terms| terms.hold_amount.zip(terms.currency));
     let (each, currency) = priced.or(held).unwrap_or((DEPOSIT, venue.currency));
     (each * i64::from(party_size), currency.0.to_owned())
-}
-
-impl StoredCustomer {
-    fn reached_by(&self) -> (&'static str, String) {
-        match (&self.phone, &self.email) {
-            (Some(phone), _) => ("sms", phone.clone()),
-            (None, Some(email)) => ("email", email.clone()),
-            (None, None) => ("sms", "the phone on file".to_owned()),
-        }
-    }
 }

@@ -102,10 +102,11 @@ impl VenueSearch {
         let mut errors = FieldErrors::default();
         let vertical = body.vertical.as_deref();
         let vertical = vertical.and_then(|it| serde_json::from_value(it.into()).ok());
-        if vertical.is_none() {
+        let vertical = vertical.unwrap_or_else(|| {
             errors.add("vertical", "must be one of dining, fitness, entertainment, travel");
-        }
-        errors.moment("datetime", body.datetime.as_deref());
+            Vertical::Dining
+        });
+        errors.moment("datetime", body.datetime.as_deref().unwrap_or_default());
         errors.party_size(body.party_size);
         for (field, degrees, most) in
             [("latitude", body.latitude, 90.0), ("longitude", body.longitude, 180.0)]
@@ -114,7 +115,7 @@ impl VenueSearch {
                 errors.add(field, format!("must be -{most} to {most}"));
             }
         }
-        let vertical = errors.finish(vertical)?;
+        errors.finish()?;
         let around = body.around(own);
         let parse = |name: &String| Provider::parse(name).ok_or(ApiError::UNKNOWN_SEARCH_PROVIDER);
         let named = body.providers.filter(|it| !it.is_empty());

@@ -53,10 +53,10 @@ impl Session {
             errors.add("provider", format!("must be {only}, which alone has sessions"));
         }
         let phone = errors.required("phone", body.phone);
-        if phone.as_deref().is_some_and(|it| !is_phone(it)) {
+        if !phone.trim().is_empty() && !is_phone(&phone) {
             errors.add("phone", "must be a telephone number");
         }
-        let (end_user, phone) = errors.finish(end_user.zip(phone))?;
+        errors.finish()?;
         Ok(Self {
             number,
             organization: organization.to_owned(),

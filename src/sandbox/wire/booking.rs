@@ -122,7 +122,13 @@ fn next_action(pause: &PauseState, booking: &StoredBooking) -> Value {
         }),
         Ask::Payment { approval_id, amount, currency } => json!({
             "type": "payment_approval",
-            "message": payment_message(booking.party_size),
+            // A slot says what it costs or holds for each guest, and this is for all of them.
+            "message": match booking.party_size {
+                1 => "Have the payment approved by the payment vendor.".to_owned(),
+                guests => {
+                    format!("Have the payment for {guests} guests approved by the payment vendor.")
+                }
+            },
             "amount": amount,
             "currency": currency,
             "psp_request": {
@@ -138,15 +144,5 @@ fn next_action(pause: &PauseState, booking: &StoredBooking) -> Value {
             "message": "The venue wants to know more before it confirms.",
             "fields": fields,
         }),
-    }
-}
-
-/// A slot says what it costs or holds for each guest, and the payment is for all of them.
-fn payment_message(party_size: u8) -> String {
-    match party_size {
-        1 => "Have the payment approved by the payment vendor.".to_owned(),
-        guests => {
-            format!("Have the payment for {guests} guests approved by the payment vendor.")
-        }
     }
 }

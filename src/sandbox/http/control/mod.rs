@@ -121,7 +121,7 @@ impl Control {
                 errors.add(&name, "came twice");
             }
         }
-        errors.finish(Some(()))?;
+        errors.finish()?;
         Ok(request.query("organization").map(|it| Organization::id_of(&it)).or(main))
     }
 }

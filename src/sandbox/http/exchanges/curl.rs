@@ -2,7 +2,6 @@
 //! terminal: what a terminal acts on or hides is written in octal.
 
 use std::fmt::Write;
-use std::ops::Range;
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
@@ -74,36 +73,23 @@ fn percent_encoded(url: &str) -> String {
 
 /// A text as one word, with variables for masked keys. Latin-1 characters are bytes.
 fn shell_word(text: &str, is_latin: bool) -> String {
-    let mut word = String::new();
-    let mut rest = text;
-    loop {
-        let masked = masked_key(rest);
-        let (part, after) = masked.map_or((rest, None), |it| (&rest[..it.start], Some(it.end)));
+    let quoted = |part: &&str| {
         let is_plain = part.chars().all(|c| c == '\n' || !is_hidden(c));
         if is_plain && (!is_latin || part.is_ascii()) {
-            if !part.is_empty() || text.is_empty() {
-                word.push_str(&posix_word(part));
-            }
-        } else {
-            let latin = || part.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?'));
-            let bytes = if is_latin { latin().collect() } else { part.as_bytes().to_vec() };
-            let _ = write!(word, "\"$({})\"", printf(&bytes));
+            let is_nothing = part.is_empty() && !text.is_empty();
+            return if is_nothing { String::new() } else { posix_word(part) };
         }
-        let Some(after) = after else {
-            return word;
-        };
-        word.push_str(KEY);
-        rest = &rest[after..];
-    }
+        let latin = || part.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?'));
+        let bytes = if is_latin { latin().collect() } else { part.as_bytes().to_vec() };
+        format!("\"$({})\"", printf(&bytes))
+    };
+    between_keys(text).iter().map(quoted).collect::<Vec<_>>().join(KEY)
 }
 
 /// A command that writes these bytes: all but letters, digits, blanks and harmless signs in octal.
 fn printf(bytes: &[u8]) -> String {
-    let (mut format, mut keys) = (String::new(), String::new());
-    let mut rest = bytes;
-    loop {
-        let masked = std::str::from_utf8(rest).ok().and_then(masked_key);
-        let (part, after) = rest.split_at(masked.as_ref().map_or(rest.len(), |it| it.start));
+    let octal = |part: &[u8]| {
+        let mut format = String::new();
         for byte in part {
             if byte.is_ascii_alphanumeric() || b" \"#$&()*+,./:;<=>?@[]^_`{|}~".contains(byte) {
                 format.push(char::from(*byte));
@@ -111,24 +97,30 @@ fn printf(bytes: &[u8]) -> String {
                 let _ = write!(format, "\\{byte:03o}");
             }
         }
-        let Some(masked) = masked else {
-            return format!("printf '{format}'{keys}");
-        };
-        format.push_str("%s");
-        keys = format!("{keys} {KEY}");
-        rest = &after[masked.len()..];
-    }
+        format
+    };
+    let parts: Vec<String> = match std::str::from_utf8(bytes) {
+        Ok(text) => between_keys(text).iter().map(|it| octal(it.as_bytes())).collect(),
+        Err(_) => vec![octal(bytes)],
+    };
+    let keys = format!(" {KEY}").repeat(parts.len() - 1);
+    format!("printf '{}'{keys}", parts.join("%s"))
 }
 
-/// Where the first masked key of a text is, such as `sk_live_…dbox`.
-fn masked_key(text: &str) -> Option<Range<usize>> {
-    let is_of_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    text.match_indices('…').find_map(|(at, dots)| {
-        let start = text[..at].rfind("sk_")?;
-        let after = at + dots.len();
-        let end = text[after..].chars().take(4).take_while(|c| is_of_key(*c));
-        text[start..at].chars().all(is_of_key).then(|| start..after + end.count())
-    })
+/// The parts of a text before and after its masked keys, such as `sk_live_…dbox`.
+fn between_keys(text: &str) -> Vec<&str> {
+    let is_of_key = |c: &char| c.is_ascii_alphanumeric() || *c == '_' || *c == '-';
+    let (mut parts, mut end) = (Vec::new(), 0);
+    for (at, dots) in text.match_indices('…') {
+        let start = text[end..at].rfind("sk_").map(|it| end + it);
+        if let Some(start) = start.filter(|it| text[*it..at].chars().all(|c| is_of_key(&c))) {
+            parts.push(&text[end..start]);
+            let after = at + dots.len();
+            end = after + text[after..].chars().take(4).take_while(is_of_key).count();
+        }
+    }
+    parts.push(&text[end..]);
+    parts
 }
 
 #[cfg(test)]

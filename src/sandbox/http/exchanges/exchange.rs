@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, Method, request, response};
@@ -26,6 +26,7 @@ pub(in super::super) const NO_KEY: &str = "no_idempotency_key";
 /// A key that was used before, with another booking request: a finding.
 pub(in super::super) const OTHER_BOOKING: &str = "key_for_another_booking";
 
+#[derive(Default)]
 pub(crate) struct Exchange {
     pub(crate) number: i64,
     /// Whether it is a call of the service, not of the sandbox's own surface. Its bodies are kept.
@@ -33,7 +34,7 @@ pub(crate) struct Exchange {
     /// When it was answered, by the sandbox's clock.
     pub(crate) at: Timestamp,
     /// When it came, in real time.
-    pub(in super::super) came: SystemTime,
+    pub(in super::super) came: Timestamp,
     pub(in super::super) duration: Duration,
     /// How often the controls had changed something for its organization before it: what a test
     /// does then is no retry.
@@ -134,22 +135,12 @@ impl Exchange {
         let path = request.uri.path();
         let target = request.uri.path_and_query();
         let mut exchange = Self {
-            number: 0,
             is_service: !path.starts_with("/sandbox") && !["/", "/openapi.json"].contains(&path),
-            at: Timestamp::UNIX_EPOCH,
-            came: SystemTime::now(),
-            duration: Duration::ZERO,
-            changes: 0,
+            came: Timestamp::now(),
             method: request.method.clone(),
             target: target.map_or("/", |it| it.as_str()).to_owned(),
-            status: 0,
             request: HttpMessage::from_headers(&request.headers),
-            response: HttpMessage::default(),
-            organization: None,
-            endpoint: None,
-            situations: Vec::new(),
-            refusal: None,
-            fault: None,
+            ..Self::default()
         };
         exchange.organization = exchange.key().and_then(access::key).map(|it| it.organization);
         exchange
@@ -160,7 +151,7 @@ impl Exchange {
         self.refusal = head.extensions.remove().map(|RefusalReason(why)| why);
         self.fault = head.extensions.remove();
         self.endpoint = head.extensions.remove();
-        self.duration = self.came.elapsed().unwrap_or_default() + self.delay();
+        self.duration = Timestamp::now().duration_since(self.came).unsigned_abs() + self.delay();
         if self.fault_kind() != Some(FaultKind::DropBefore) {
             self.status = head.status.as_u16();
         }

@@ -6,7 +6,6 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use axum::http::StatusCode;
-use jiff::Timestamp;
 use reqwest::Url;
 use serde_json::{Value, json};
 
@@ -105,14 +104,13 @@ impl Exchange {
     /// An entry of a HAR file. Its times are real ones, not the sandbox's.
     fn har_entry(&self, origin: &str) -> Value {
         let document = self.document(&HashMap::new(), None);
-        let came = Timestamp::try_from(self.came).unwrap_or_default();
         let notes = document["notes"].as_array().into_iter().flatten();
         let comment = document.get("reason").into_iter().chain(notes);
         let comment: Vec<_> = comment.filter_map(Value::as_str).collect();
         let wait = &document["duration_ms"];
         json!({
             "_id": document["id"],
-            "startedDateTime": format!("{came:.3}"),
+            "startedDateTime": format!("{:.3}", self.came),
             "time": wait,
             "request": self.har_request(&document, origin),
             "response": self.har_response(&document["response"]),

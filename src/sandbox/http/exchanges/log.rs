@@ -40,7 +40,7 @@ struct LogEntries {
     /// When requests may be judged again.
     judging_due: Option<Instant>,
     /// What all requests showed, and the rules that those broke which are no longer there.
-    displayed: HashMap<Option<String>, HashMap<Cow<'static, str>, BTreeSet<String>>>,
+    displayed: HashMap<(Option<String>, Cow<'static, str>), BTreeSet<String>>,
 }
 
 /// Says which rules requests broke, and what deliveries show.
@@ -112,9 +112,8 @@ impl ExchangeLog {
     /// What is kept, oldest first; what all showed; and what judges it, unless there is no report.
     pub(in super::super) fn all(&self) -> Option<(Vec<Arc<Exchange>>, Vec<Evidence>, Judge)> {
         let stored = self.lock();
-        let displayed = stored.displayed.iter().flat_map(|(owner, codes)| {
-            let ids = codes.iter().flat_map(|(code, ids)| ids.iter().map(move |id| (code, id)));
-            ids.map(|(code, id)| (owner.clone(), code.clone(), id.clone()))
+        let displayed = stored.displayed.iter().flat_map(|((owner, code), ids)| {
+            ids.iter().map(|id| (owner.clone(), code.clone(), id.clone()))
         });
         Some((stored.exchanges.iter().cloned().collect(), displayed.collect(), stored.judge?))
     }
@@ -148,22 +147,21 @@ impl LogEntries {
             let how = if has_failed { "processing_failed" } else { "processed" };
             exchange.situations.push(how.into());
         }
-        let codes = self.displayed.entry(exchange.organization.clone()).or_default();
         for code in &exchange.situations {
-            let ids = codes.entry(code.clone()).or_default();
-            if ids.len() < MOST_IDS {
-                ids.insert(IdKind::REQUEST.id(exchange.number));
-            }
+            let id = IdKind::REQUEST.id(exchange.number);
+            self.add((exchange.organization.clone(), code.clone(), id));
         }
     }
 
     fn remember(&mut self, leaving: &[Arc<Exchange>], deliveries: &[SentDelivery]) {
-        for (owner, code, id) in self.judge.map(|it| it(leaving, deliveries)).into_iter().flatten()
-        {
-            let ids = self.displayed.entry(owner).or_default().entry(code).or_default();
-            if ids.len() < MOST_IDS {
-                ids.insert(id);
-            }
+        let broken = self.judge.map(|judge| judge(leaving, deliveries));
+        broken.into_iter().flatten().for_each(|it| self.add(it));
+    }
+
+    fn add(&mut self, (owner, code, id): Evidence) {
+        let ids = self.displayed.entry((owner, code)).or_default();
+        if ids.len() < MOST_IDS {
+            ids.insert(id);
         }
     }
 }
@@ -195,10 +193,10 @@ impl Filter {
     ) -> Result<Self> {
         let mut errors = FieldErrors::default();
         let limit = query("limit").map_or(Some(LIMIT), |it| it.parse().ok());
-        let limit = limit.filter(|it| (1..=MOST).contains(it));
-        if limit.is_none() {
+        let limit = limit.filter(|it| (1..=MOST).contains(it)).unwrap_or_else(|| {
             errors.add("limit", format!("must be 1 to {MOST}"));
-        }
+            LIMIT
+        });
         let status = query("status").map(|it| statuses(&it));
         if status == Some(None) {
             let demand = "must be a status, 100 to 599, 0 for no response, or a class, 1xx to 5xx";
@@ -208,7 +206,7 @@ impl Filter {
         if after == Some(None) {
             errors.add("after", "must be the id of a request");
         }
-        let limit = errors.finish(limit)?;
+        errors.finish()?;
         Ok(Self {
             limit,
             status: status.flatten(),

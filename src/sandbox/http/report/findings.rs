@@ -79,7 +79,7 @@ impl<'a> Sent<'a> {
     /// `None` if it was before.
     fn pauses(&self, other: &Self) -> Option<(Duration, Duration)> {
         let end = self.exchange.came + self.exchange.duration;
-        let real = other.exchange.came.duration_since(end).ok()?;
+        let real = Duration::try_from(other.exchange.came.duration_since(end)).ok()?;
         Some((real, other.exchange.at.duration_since(self.exchange.at).unsigned_abs()))
     }
 
