@@ -4,10 +4,7 @@
 
 use super::named_fields::Field;
 use crate::platform::shell;
-use crate::service::mapping::{Mapping, Setting, WriteKind, jq_key, set_command};
-
-/// What stands for a value that only a person knows.
-const HOLE: &str = "<?>";
+use crate::service::mapping::{HOLE, Mapping, Setting, WriteKind, jq_key, set_command};
 
 // Values of fields, as expressions over a request in our shape.
 const TIME: &str = ".datetime";
@@ -17,29 +14,34 @@ const SECONDS: &str = "(.datetime | if type == \"string\" then fromdateiso8601 e
 const MILLISECONDS: &str =
     "(.datetime | if type == \"string\" then fromdateiso8601 * 1000 else . end)";
 
-/// A value; what refusals report where they want it; and the contract's own words in the last name
-/// of such a field, which stands between `^` and `$`. First fit.
-const VALUES: [(&str, &str, &str); 10] = [
+/// A value, with words of the refusals and words in the last name of the field, which stands between
+/// `^` and `$`, that both have to be there. First fit.
+const VALUES: [(&str, &str, &str); 13] = [
     // What an answer is, and not what it says: only a person knows it.
-    ("", "", "^action$|^kind$|^method$|^type$"),
+    (HOLE, "", "^action$|^kind$|^method$|^type$"),
     (MILLISECONDS, "milli|epoch_ms", ""),
     (SECONDS, "epoch|unix|seconds|timestamp", ""),
     (".datetime[:16]", "without|local time|yyyy-mm-ddt|yyyy-mm-dd hh", ""),
     (TIME, "3339|8601|offset|date and time", ""),
     (".datetime[11:16]", "hh:mm|time of day", ""),
-    (".datetime[:10]", "yyyy-mm-dd|a date|a day", "^date$|^day$"),
+    (".datetime[:10]", "yyyy-mm-dd|a date|a day", ""),
+    (SECONDS, "number|integer", "time|date|day"),
+    (".datetime[:10]", "", "^date$|^day$"),
     (".venue_id", "", "venue"),
-    (PARTY, "number|integer", "party"),
+    (PARTY, "", "party"),
     (TIME, "", "time|date|day"),
+    (PARTY, "number|integer", ""),
 ];
 
-fn is_about(words: &str, text: &str) -> bool {
-    !words.is_empty() && words.split('|').any(|word| text.contains(word))
-}
-
-fn value_by_name(path: &str) -> Option<&'static str> {
+/// The row of `VALUES` for a field.
+fn find_value(
+    path: &str,
+    why: &str,
+) -> Option<&'static (&'static str, &'static str, &'static str)> {
     let last = format!("^{}$", path.rsplit('.').next()?.to_lowercase());
-    VALUES.iter().find(|it| is_about(it.2, &last)).map(|it| it.0)
+    let why = why.to_lowercase();
+    let is_in = |words: &str, text: &str| words.split('|').any(|word| text.contains(word));
+    VALUES.iter().find(|(_, forms, names)| is_in(forms, &why) && is_in(names, &last))
 }
 
 #[derive(Clone, Debug)]
@@ -51,32 +53,27 @@ pub(crate) struct Draft {
     pub(crate) is_row: bool,
     /// The profile, for the commands that change it.
     pub(crate) profile: Option<String>,
-    /// What bookctl sends by itself: the contract's names, with the keys of the dialect.
-    own: Vec<(&'static str, &'static str)>,
-    fields: Vec<Field>,
+    /// What bookctl sends by itself: paths, as the profile names them, and values.
+    own: Vec<(String, String)>,
+    /// The same with what refusals name. A hole stands for what only a person knows.
+    fields: Vec<(String, String)>,
 }
 
 impl Draft {
     /// Leaves what was not asked for to itself, where a request has several fields, but for the
     /// names that the profile gave it.
     pub(crate) fn new(mapping: &Mapping, kind: WriteKind, asks: impl Fn(&str) -> bool) -> Self {
-        let mut own = kind.fields().to_vec();
-        let path = |(name, key): (&'static str, &str)| mapping.dialect.get(key).unwrap_or(name);
-        if own.len() > 1 {
-            own.retain(|it| asks(it.0) || path(*it) != it.0);
-        }
-        let fields = own.iter().map(|it| Field {
-            name: path(*it).to_owned(),
-            value: Some(format!(".{}", it.0)),
-            is_own: true,
-            ..Field::default()
-        });
+        let named = kind.fields().iter();
+        let named = named.map(|(name, key)| (*name, mapping.dialect.get(key).unwrap_or(name)));
+        let is_taken = |it: &(&str, &str)| kind.fields().len() == 1 || asks(it.0) || it.1 != it.0;
+        let own = named.filter(is_taken).map(|(name, path)| (path.to_owned(), format!(".{name}")));
+        let own: Vec<_> = own.collect();
         Draft {
             kind,
             has_expression: mapping.write.contains_key(&kind),
             is_row: false,
             profile: mapping.profile.clone(),
-            fields: fields.collect(),
+            fields: own.clone(),
             own,
         }
     }
@@ -87,115 +84,92 @@ impl Draft {
 
     /// The contract's name of the field that is sent as `path`, if the profile may name it.
     pub(crate) fn own_name(&self, path: &str) -> Option<&str> {
-        self.fields.iter().find(|it| it.is_own && it.name == path)?.value.as_deref()?.get(1..)
+        self.own.iter().find(|it| it.0 == path)?.1.get(1..)
     }
 
-    /// What is sent for a value that nothing shows. A search tries the time, so that the next
-    /// refusal shows what is wanted.
-    fn tried(&self) -> &'static str {
-        if self.is_search() { TIME } else { "" }
-    }
-
-    /// Takes in what a refusal names. Returns whether the request is another one now.
+    /// Takes in what a refusal names. Returns whether the request is another one now: a search
+    /// tries something in a hole, so that the next refusal shows what is wanted.
     pub(crate) fn take(&mut self, refused: impl IntoIterator<Item = Field>) -> bool {
         if self.has_expression {
             return false;
         }
-        let before = self.expression(self.tried());
-        for mut it in refused {
-            let at = self.fields.iter().position(|field| field.name == it.name);
-            let known = at.map(|at| self.fields.remove(at));
+        let is_search = self.is_search();
+        let sent = |fields: &[(String, String)]| -> Vec<_> {
+            fields.iter().filter(|it| is_search || it.1 != HOLE).cloned().collect()
+        };
+        let before = sent(&self.fields);
+        for it in refused {
+            let at = self.fields.iter().position(|field| field.0 == it.name);
+            let known = at.map(|at| self.fields.remove(at).1);
             if it.is_unknown() {
                 continue;
             }
-            it.value = self.find_value(&it, known.as_ref().is_none_or(|field| field.is_own));
-            let is_same = |own: &Field| own.is_own && (it.value.is_none() || it.value == own.value);
-            let field = known.filter(is_same).unwrap_or(it);
-            self.fields.insert(at.unwrap_or(self.fields.len()), field);
+            let said = find_value(&it.name, &it.why).filter(|(value, forms, _)| {
+                // A search of venues is not sent twice to test that a number is the party.
+                let is_tested = self.kind != WriteKind::Search || *value != PARTY;
+                let is_own = self.own.iter().any(|own| value.contains(&own.1));
+                is_own && if forms.is_empty() { known.is_none() } else { is_tested }
+            });
+            let value = said.map(|it| it.0.to_owned()).or(known).unwrap_or_else(|| HOLE.to_owned());
+            self.fields.insert(at.unwrap_or(self.fields.len()), (it.name, value));
         }
         self.place_rest();
-        self.expression(self.tried()) != before
+        sent(&self.fields) != before
     }
 
     /// Puts the only value that has no place into the only field of which nothing shows what it
     /// holds. A search of venues is not sent twice to test it: there the service has to refuse the
     /// value's own place.
     fn place_rest(&mut self) {
-        let has_place = |name: &str, is_own| {
-            self.sent("").any(|(it, value)| it.is_own == is_own && value.contains(name))
-        };
         let mut left = self.own.clone();
-        left.retain(|it| !has_place(it.0, false));
-        if self.kind == WriteKind::Search || left.iter().any(|it| !has_place(it.0, true)) {
-            left.retain(|it| !has_place(it.0, true));
+        left.retain(|own| !self.is_placed(own));
+        if self.kind == WriteKind::Search || left.iter().any(|own| !self.fields.contains(own)) {
+            left.retain(|own| !self.fields.contains(own));
         }
-        let is_open = |it: &&mut Field| it.value.is_none() && value_by_name(&it.name).is_none();
+        let is_open = |it: &&mut (String, String)| it.1 == HOLE && find_value(&it.0, "").is_none();
         let mut open = self.fields.iter_mut().filter(is_open);
-        if let ([(name, _)], Some(field), None) = (&left[..], open.next(), open.next()) {
-            field.value = Some(format!(".{name}"));
+        if let ([(_, value)], Some(field), None) = (&left[..], open.next(), open.next()) {
+            field.1.clone_from(value);
         }
     }
 
-    /// What the refusal of a field says that it holds, or where it is new, its name.
-    fn find_value(&self, it: &Field, is_new: bool) -> Option<String> {
-        let why = it.why.to_lowercase();
-        let by_name = value_by_name(&it.name);
-        let value = match VALUES.iter().find(|row| is_about(row.1, &why)).map(|row| row.0) {
-            // What is just a number is a time by its name alone.
-            Some(PARTY) => match by_name {
-                Some(time) if time.starts_with(TIME) => Some(SECONDS),
-                // A search of venues is not sent twice to test it.
-                None if self.kind != WriteKind::Search => Some(PARTY),
-                other => other,
-            },
-            None => by_name.filter(|_| is_new),
-            form => form,
-        };
-        let is_own = |value: &&str| self.own.iter().any(|it| value.contains(it.0));
-        value.filter(is_own).map(str::to_owned)
+    /// Whether a field that a refusal named holds what bookctl sends by itself elsewhere.
+    fn is_placed(&self, own: &(String, String)) -> bool {
+        self.fields.iter().any(|it| it.1.contains(&own.1) && !self.own.contains(it))
     }
 
     /// The setting that makes this request; none where the profile makes it already. Where another
-    /// name is all that is asked for, a key of the dialect says it. With holes, `<?>` and `NAME`
-    /// stand for what only a person knows; without, what was tried counts.
-    pub(crate) fn setting(&self, with_holes: bool) -> Option<Setting> {
-        let hole = if with_holes { HOLE } else { self.tried() };
-        let sent: Vec<_> = self.sent(hole).collect();
-        if sent.len() == self.own.len() && sent.iter().all(|it| it.0.is_own) {
-            return None;
-        }
-        let (key, value) = match (&self.own[..], &sent[..]) {
-            ([(name, key)], [(field, value)]) if value[1..] == **name => {
-                (format!("dialect.{key}"), field.name.clone())
+    /// name is all that is asked for, a key of the dialect says it.
+    pub(crate) fn setting(&self) -> Option<Setting> {
+        let sent = self.fields.iter().filter(|it| !self.own.contains(it) || !self.is_placed(it));
+        let sent: Vec<_> = sent.collect();
+        let key = |name: &str| {
+            let key = self.kind.fields().iter().find(|it| it.0 == name);
+            format!("dialect.{}", key.map_or("", |it| it.1))
+        };
+        match (&self.own[..], &sent[..]) {
+            (own, sent) if own.iter().eq(sent.iter().copied()) => None,
+            ([own], [it]) if it.1 == own.1 => Some(Setting::new(key(&own.1[1..]), &it.0)),
+            ([own], []) => Some(Setting::new(key(&own.1[1..]), "NAME")),
+            _ => {
+                let key = format!("write.{}", self.kind.as_str());
+                Some(Setting::new(key, self.expression(&sent)))
             }
-            ([(_, key)], []) if with_holes => (format!("dialect.{key}"), "NAME".to_owned()),
-            _ => (format!("write.{}", self.kind.as_str()), self.expression(hole)),
-        };
-        Some(Setting::new(key, value))
+        }
     }
 
-    /// What is sent, with its values. What has another place is not sent by itself.
-    fn sent<'a>(&'a self, hole: &'static str) -> impl Iterator<Item = (&'a Field, &'a str)> {
-        let value = move |it: &'a Field| it.value.as_deref().unwrap_or(hole);
-        let is_moved = move |own: &'a Field| {
-            let mut others = self.fields.iter().filter(|it| own.is_own && !it.is_own);
-            others.any(|it| value(it).contains(value(own)))
-        };
-        let sent = self.fields.iter().filter(move |it| !is_moved(it));
-        sent.map(move |it| (it, value(it))).filter(|(_, value)| !value.is_empty())
-    }
-
-    fn expression(&self, hole: &'static str) -> String {
-        let mut left_out: Vec<&str> = self.own.iter().map(|it| it.0).collect();
-        left_out.retain(|name| !self.sent(hole).any(|(it, _)| it.name == *name));
+    fn expression(&self, sent: &[&(String, String)]) -> String {
+        let own = self.own.iter().map(|it| &it.1);
+        let left_out = own.filter(|own| sent.iter().all(|it| it.0 != own[1..]));
+        let left_out: Vec<_> = left_out.map(String::as_str).collect();
         let mut text = match left_out[..] {
             [] => ".".to_owned(),
-            _ => format!("del(.{})", left_out.join(", .")),
+            _ => format!("del({})", left_out.join(", ")),
         };
         let mut is_filled = false;
-        for (it, value) in self.sent(hole).filter(|(it, value)| value[1..] != it.name) {
+        for (name, value) in sent.iter().filter(|it| it.1[1..] != it.0) {
             is_filled |= value != HOLE;
-            let field = it.name.rsplit('.').fold(value.to_owned(), |value, part| {
+            let field = name.rsplit('.').fold(value.clone(), |value, part| {
                 format!("{{{}: {value}}}", jq_key(part).trim_start_matches('.'))
             });
             text.push_str(&format!(" * {field}"));
@@ -207,21 +181,8 @@ impl Draft {
         text
     }
 
-    /// The fields that only a person knows, each with the service's words, and what of the request
-    /// has no place yet.
-    pub(crate) fn open(&self) -> Option<String> {
-        let open = self.sent(HOLE).filter(|(_, value)| *value == HOLE);
-        let names = open.map(|(it, _)| match it.why.as_str() {
-            "" => format!("`{}`", it.name),
-            why => format!("`{}` ({why})", it.name),
-        });
-        let names = names.collect::<Vec<_>>().join(", ");
-        let own = self.own.iter().map(|it| format!(".{}", it.0)).collect::<Vec<_>>().join(", ");
-        (!names.is_empty()).then(|| format!("{names}; the request has {own}"))
-    }
-
     pub(crate) fn command(&self) -> Option<String> {
-        let setting = self.setting(true)?.to_string();
+        let setting = self.setting()?.to_string();
         Some(set_command(self.profile.as_deref(), &shell::word(&setting)))
     }
 }

@@ -18,15 +18,11 @@ const UNKNOWN: &str = "additional|not a field|not a known|not allowed|not expect
     unknown|unrecogni|unsupported";
 
 /// A field of a request, as a refusal names it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Field {
     /// With dots between the names of nested objects.
     pub(crate) name: String,
     pub(crate) why: String,
-    /// An expression over a request in our shape; `None` where nothing shows what it holds.
-    pub(crate) value: Option<String>,
-    /// Whether bookctl sends it by itself.
-    pub(crate) is_own: bool,
 }
 
 impl Field {
@@ -34,7 +30,7 @@ impl Field {
     fn new(name: &str, why: String) -> Option<Self> {
         let name = name.trim_start_matches(['#', '/']).replace('/', ".");
         let is_name = !name.is_empty() && name.len() < 80 && !name.contains(char::is_whitespace);
-        is_name.then_some(Field { name, why, ..Field::default() })
+        is_name.then_some(Field { name, why })
     }
 
     /// `partySize is required`, `unknown field partySize`, or a name alone.
@@ -61,7 +57,9 @@ impl Field {
 
 /// The fields that a refusal's body names, once each; else those of its sentence.
 pub(crate) fn named(body: &Value) -> Vec<Field> {
-    let texts = scalars(body);
+    // JSON:API names the field in an object of its own.
+    let texts = scalars(body).into_iter().map(|(path, text)| (path.replace("source.", ""), text));
+    let texts: Vec<_> = texts.collect();
     let mut found: Vec<_> =
         texts.iter().filter_map(|(path, text)| field_at(path, text, &texts)).collect();
     if found.is_empty() {
@@ -90,15 +88,14 @@ fn field_at(path: &str, text: &str, texts: &[(String, String)]) -> Option<Field>
     let parts: Vec<&str> = path.split('.').collect();
     let key = |part: &&str| part.split('[').next().unwrap_or_default().to_owned();
     let naming = parts.iter().rposition(|part| is_one_of(NAMING, &key(part)));
-    let (last, inner) =
-        (parts[parts.len() - 1], &parts[naming.map_or(parts.len() - 1, |at| at + 1)..]);
-    let object = path.trim_end_matches(last).trim_end_matches("source.");
-    let beside = texts.iter().filter_map(|(path, text)| Some((path.strip_prefix(object)?, text)));
-    let beside = beside.map(|(key, text)| (key.trim_start_matches("source."), text.as_str()));
+    let inner = &parts[naming.map_or(parts.len() - 1, |at| at + 1)..];
+    let (object, last) = path.split_at(path.rfind('.').map_or(0, |at| at + 1));
+    let beside =
+        texts.iter().filter_map(|(path, text)| Some((path.strip_prefix(object)?, text.as_str())));
     let beside: Vec<_> = beside.filter(|it| !it.0.contains('.')).collect();
     let names = if naming.is_some() { ONE } else { "field param parameter" };
     let mut ones = beside.iter().filter(|it| is_one_of(names, it.0) && !it.1.contains(' '));
-    if let ([_] | ["source", _], Some((one, name))) = (inner, ones.next()) {
+    if let ([_], Some((one, name))) = (inner, ones.next()) {
         let is_why = |key: &str| !is_one_of(ONE, key) && (naming.is_some() || key != "error");
         let why: Vec<_> = beside.iter().filter(|it| is_why(it.0)).map(|it| it.1).collect();
         return Field::new(name, why.join(" ")).filter(|_| last == *one);

@@ -22,7 +22,7 @@ pub(crate) use envelope_fields::{envelope_fields, scalars};
 pub(crate) use find::{Search, shallowest};
 pub(crate) use kind::{ReadKind, WriteKind};
 pub(crate) use names::{is_one_of, member};
-pub(crate) use outline::{Outline, jq_key, missing};
+pub(crate) use outline::{HOLE, Outline, jq_key, missing};
 pub(crate) use paging::{NextPage, next_page, total};
 pub(crate) use path::Path;
 pub(crate) use profile_mapping::{Mapping, Setting, set_command};

@@ -8,9 +8,9 @@ use super::names::{is_one_of, key_of, member};
 use super::shape::Shape;
 use crate::service::time::zone;
 
-/// What stands where a person has to say a name. jq does not take it, so that no command works
+/// What stands where a person has to say a name or a value. jq does not take it, so that no command works
 /// before it is filled in.
-const HOLE: &str = "<?>";
+pub(crate) const HOLE: &str = "<?>";
 
 impl ReadKind {
     /// The fields of the specification that such a document shows, identifying ones first.

@@ -4,7 +4,7 @@ pub(crate) mod service;
 
 use serde::Serialize;
 
-use super::learn::{LearnOptions, Reads, key};
+use super::learn::{LearnOptions, Reads};
 use crate::app::shared_journal::database;
 use crate::app::{Parts, Startup};
 use crate::config::{ConfigFile, SANDBOX_PROFILE, ServiceNeed, SharedJournal};
@@ -68,10 +68,8 @@ async fn probe(setup: Startup, near: Option<String>) -> Result<Exit> {
     let mut parts = Parts::new(setup, ServiceNeed::Profile, false)?;
     let options = LearnOptions { yes: true, check: true, near, vertical: "dining".to_owned() };
     let mut reads = Reads::new(&mut parts, &options, Vec::new());
-    let index = key::index(&mut reads).await?;
-    reads.look(&index).await?;
-    reads.parts.ui.out.emit(&reads.report)?;
-    Ok(reads.report.exit())
+    reads.look().await?;
+    reads.conclude()
 }
 
 fn conclude(out: &Output, checks: Vec<Check>) -> Result<Exit> {

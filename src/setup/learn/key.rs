@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use super::reads::Reads;
 use super::{refusal_body, with};
-use crate::booking::confirmation::Confirmation;
 use crate::outcome::{Error, Result};
 use crate::service::client::{Call, key_sent_as};
 use crate::service::mapping::{Mapping, Setting, scalars};
@@ -27,16 +26,13 @@ pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
     let ways = ways(&own, &error);
     let list = ways.iter().map(|it| format!("`{}`", key_sent_as(&it.1)));
     let list = list.collect::<Vec<_>>().join(", ");
-    let (out, sent_as) = (&reads.parts.ui.out, key_sent_as(&own));
-    out.warn(&format!("{}; sent as: {sent_as}", error.message));
+    let out = &reads.parts.ui.out;
+    out.warn(&format!("{}; sent as: {}", error.message, key_sent_as(&own)));
     out.note(&format!("other ways to send it: {list}"));
-    if !reads.options.yes {
-        let count = ways.len();
-        let question = format!("Try {count} other ways to send the key, to this address alone?");
-        let declined = "the key was not sent in another way";
-        let confirmation = Confirmation::new("sending the key in other ways", question, declined);
-        confirmation.ask(&reads.parts.ui.prompter).await?;
-    }
+    let count = ways.len();
+    let question = format!("Try {count} other ways to send the key, to this address alone?");
+    let declined = "the key was not sent in another way";
+    reads.confirm("sending the key in other ways", &question, declined).await?;
     for (settings, mapping) in ways {
         reads.parts.api.use_mapping(mapping);
         match reads.send(Call::get("/v1/")).await? {
@@ -57,17 +53,14 @@ pub(crate) async fn index(reads: &mut Reads<'_>) -> Result<Value> {
 /// Returns the refusal unless it names a header that neither carries a key nor was sent: then
 /// another way to send the key does not help, and only the user knows the header's value.
 fn require_headers(own: &Mapping, error: Error) -> Result<Error> {
-    let is_missing = |name: &String| {
+    let missing = header_names(&error).into_iter().find(|name| {
         let is_of_key = name.eq_ignore_ascii_case(&own.dialect.auth_header);
         !is_of_key && own.transport.clone().add_header(name, "value").is_ok()
-    };
-    let Some(name) = header_names(&error).into_iter().find(is_missing) else {
-        return Ok(error);
-    };
+    });
+    let Some(name) = missing else { return Ok(error) };
     let set = own.set_command(&format!("headers.{name}=VALUE"));
-    Err(error.hint(format!(
-        "the service asks for the header {name}; its documentation has the value; set it with: {set}"
-    )))
+    let what = "its documentation has the value; set it with";
+    Err(error.hint(format!("the service asks for the header {name}; {what}: {set}")))
 }
 
 /// The ways to send a key that are not the profile's own, each with its settings and a mapping

@@ -1,8 +1,8 @@
 //! What a service sends, as far as reading shows it, and what it certainly requires.
 
-pub(crate) mod key;
-pub(crate) mod reads;
-pub(crate) mod report;
+mod key;
+mod reads;
+mod report;
 
 use serde_json::Value;
 

@@ -8,18 +8,16 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::{Map, Value, json};
 
 use super::report::{Finding, LearnReport, Sample};
-use super::{LearnOptions, refusal_body, with};
+use super::{LearnOptions, key, refusal_body, with};
 use crate::app::Parts;
-use crate::outcome::{Code, Error, Result};
+use crate::booking::confirmation::Confirmation;
+use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{Call, Draft, Failure, SearchQuery, named, session, show_call};
-use crate::service::mapping::{Mapping, NextPage, ReadKind, WriteKind, next_page};
+use crate::service::mapping::{HOLE, Mapping, NextPage, ReadKind, Setting, WriteKind, next_page};
 
 const BOOKINGS: u32 = 3;
 
 const PLACES: [&str; 3] = ["New York", "London", "Paris"];
-
-const NO_VENUE: &str =
-    "slots need a venue that is read; name a place that the service knows with --near";
 
 pub(crate) const MOST_CALLS: usize = 25;
 
@@ -53,16 +51,25 @@ impl<'a> Reads<'a> {
         Reads { parts, options, recorded, report, left: BTreeMap::new() }
     }
 
-    pub(crate) fn mapping(&self) -> &Mapping {
+    pub(super) fn mapping(&self) -> &Mapping {
         self.parts.api.facts.mapping()
     }
 
-    /// Reads the service, whose index was read, and shows its documents and the recorded ones.
-    pub(crate) async fn look(&mut self, index: &Value) -> Result<()> {
+    /// Asks before something is sent or written, unless the user said yes or it is a check.
+    pub(crate) async fn confirm(&self, action: &str, question: &str, declined: &str) -> Result<()> {
+        if self.options.yes || self.options.check {
+            return Ok(());
+        }
+        Confirmation::new(action, question, declined).ask(&self.parts.ui.prompter).await
+    }
+
+    /// Reads the service, and shows its documents and the recorded ones.
+    pub(crate) async fn look(&mut self) -> Result<()> {
+        let index = key::index(self).await?;
         for it in &self.recorded {
             self.report.show(self.parts.api.facts.mapping(), it);
         }
-        self.show(ReadKind::Index, index);
+        self.show(ReadKind::Index, &index);
         let (vertical, datetime) = (&self.options.vertical, self.evening(1));
         let places = self.options.near.as_deref().map_or(PLACES.to_vec(), |near| vec![near]);
         let body = |place| json!({"vertical": vertical, "datetime": datetime, "location": place, "party_size": 2});
@@ -72,13 +79,14 @@ impl<'a> Reads<'a> {
             let body = json!({"venue_id": venue.id_value(), "datetime": datetime, "party_size": 2});
             self.search(ReadKind::Slots, vec![body]).await?;
         } else {
-            self.report.notes.push(NO_VENUE.to_owned());
+            let note =
+                "slots need a venue that is read; name a place that the service knows with --near";
+            self.report.notes.push(note.to_owned());
         }
-        let ids = self.parts.records.journal().and_then(|it| it.booking_ids(BOOKINGS));
-        let mut others = vec![(ReadKind::Sessions, session::list(&[]))];
-        let bookings = ids.unwrap_or_default();
-        others.extend(bookings.iter().map(|id| (ReadKind::Booking, show_call(id))));
-        for (kind, call) in others {
+        let bookings = self.parts.records.journal().and_then(|it| it.booking_ids(BOOKINGS));
+        let bookings = bookings.unwrap_or_default();
+        let bookings = bookings.iter().map(|id| (ReadKind::Booking, show_call(id)));
+        for (kind, call) in [(ReadKind::Sessions, session::list(&[]))].into_iter().chain(bookings) {
             match self.send(call).await? {
                 Ok(document) => self.show(kind, &document),
                 Err(error) => self.note_missed(kind, &error),
@@ -90,19 +98,22 @@ impl<'a> Reads<'a> {
     /// Reads again with what was found, and leaves what is still not read in the report.
     pub(crate) async fn look_again(&mut self) -> Result<()> {
         let found = std::mem::take(&mut self.report.settings);
-        let mapping = with(self.mapping(), &found)?;
-        self.parts.api.use_mapping(mapping);
+        self.parts.api.use_mapping(with(self.mapping(), &found)?);
         self.report.documents.clear();
         self.report.notes.clear();
-        let again = match self.send(Call::get("/v1/")).await.and_then(|it| it) {
-            Ok(index) => self.look(&index).await,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = again {
+        if let Err(error) = self.look().await {
             self.report.notes.push(format!("not read again: {}", error.message));
         }
         self.report.settings = found;
         Ok(())
+    }
+
+    /// Prints the report. Ends with 3 where a check finds that the service differs from what the
+    /// profile says.
+    pub(crate) fn conclude(&self) -> Result<Exit> {
+        self.parts.ui.out.emit(&self.report)?;
+        let is_other = self.options.check && !self.report.fits();
+        Ok(if is_other { Exit::Config } else { Exit::Done })
     }
 
     fn show(&mut self, kind: ReadKind, document: &Value) {
@@ -148,15 +159,14 @@ impl<'a> Reads<'a> {
     /// response is certain once it was tried for another page, or another day has another one.
     async fn search(&mut self, kind: ReadKind, bodies: Vec<Value>) -> Result<Option<Value>> {
         let is_venues = kind == ReadKind::Venues;
-        let own = self.mapping().clone();
         let write_kind = if is_venues { WriteKind::Search } else { WriteKind::Slots };
-        let mut draft = Draft::new(&own, write_kind, |_| true);
+        let mut draft = Draft::new(self.mapping(), write_kind, |_| true);
         let (is_anywhere, mut body, mut reply) = (bodies.len() > 1, Value::Null, Ok(Value::Null));
         for it in bodies {
             body = it;
             reply = self.ask(&mut draft, &body).await?;
-            let list = reply.as_ref().ok().map(|it| own.list(kind, &it.clone().into(), Some));
-            if list.is_some_and(|list| !list.is_ok_and(|it| it.item.items.is_empty())) {
+            let list = reply.as_ref().map(|it| self.mapping().list(kind, &it.clone().into(), Some));
+            if list.is_ok_and(|list| !list.is_ok_and(|it| it.item.items.is_empty())) {
                 break;
             }
         }
@@ -166,10 +176,11 @@ impl<'a> Reads<'a> {
                 // What was not sent says nothing against the profile. Without the name of a field, it
                 // may be the place that is refused.
                 let is_of_place = is_anywhere && named(refusal_body(&error)).is_empty();
-                match error.http_status {
-                    Some(500..) => self.leave_open(kind, &draft, &error.message),
-                    Some(_) if !is_of_place => self.leave_open(kind, &draft, &error.message),
-                    _ => self.note_missed(kind, &error),
+                if error.http_status.is_some_and(|status| status >= 500 || !is_of_place) {
+                    let why = [vec![error.message.clone()], error.details.clone()].concat();
+                    self.leave_open(kind, draft.setting(), why.join("; "));
+                } else {
+                    self.note_missed(kind, &error);
                 }
                 return Ok(None);
             }
@@ -185,18 +196,18 @@ impl<'a> Reads<'a> {
                 self.report.notes.push(note);
             }
         }
-        let Some(setting) = draft.setting(false) else { return Ok(Some(document)) };
-        let doubt = if is_venues {
-            draft.open().map(|_| "a value was tried")
+        let Some(setting) = draft.setting() else { return Ok(Some(document)) };
+        let (is_certain, doubt) = if is_venues {
+            (!setting.value.contains(HOLE), "a value was tried")
         } else {
             body["datetime"] = self.evening(2).into();
             let is_other = self.ask(&mut draft, &body).await?.is_ok_and(|it| it != document);
-            let why = "another day has the same response, so check each field of the request";
-            (!is_other).then_some(why)
+            (is_other, "another day has the same response, so check each field of the request")
         };
-        match doubt {
-            Some(why) => self.leave_open(kind, &draft, why),
-            None => self.report.settings.push(setting),
+        if is_certain {
+            self.report.settings.push(tried(setting));
+        } else {
+            self.leave_open(kind, Some(setting), doubt.to_owned());
         }
         Ok(Some(document))
     }
@@ -205,7 +216,8 @@ impl<'a> Reads<'a> {
     async fn ask(&mut self, draft: &mut Draft, body: &Value) -> Result<Result<Value>> {
         let own = self.mapping().clone();
         let reply = loop {
-            self.parts.api.use_mapping(with(&own, draft.setting(false).as_slice())?);
+            let setting = draft.setting().map(tried);
+            self.parts.api.use_mapping(with(&own, setting.as_slice())?);
             let call = SearchQuery::new(draft.kind, body, Map::new()).call(self.mapping())?;
             match self.send(call).await? {
                 Err(error)
@@ -220,12 +232,11 @@ impl<'a> Reads<'a> {
 
     /// Reports a search that showed nothing certain, with the setting whose holes only the user can
     /// fill.
-    fn leave_open(&mut self, kind: ReadKind, draft: &Draft, why: &str) {
-        let open = draft.open().map(|names| format!("; only you know the value of {names}"));
-        let why = Some(format!("{why}{}", open.unwrap_or_default()));
-        let setting = draft.setting(true).map(|it| it.to_string());
-        let kind = kind.as_str();
-        self.report.documents.push(Finding { kind, why, setting, ..Finding::default() });
+    fn leave_open(&mut self, kind: ReadKind, setting: Option<Setting>, why: String) {
+        let setting = setting.map(|it| it.to_string());
+        let finding =
+            Finding { kind: kind.as_str(), why: Some(why), setting, ..Finding::default() };
+        self.report.documents.push(finding);
     }
 
     fn evening(&self, days: i64) -> String {
@@ -233,6 +244,11 @@ impl<'a> Reads<'a> {
         let day = day.unwrap_or(Timestamp::MAX).strftime("%FT19:00:00");
         format!("{day}{}", if self.mapping().local_times { "" } else { "+00:00" })
     }
+}
+
+/// A setting whose holes have the time, so that the next refusal shows what is wanted.
+fn tried(setting: Setting) -> Setting {
+    Setting { value: setting.value.replace(HOLE, ".datetime"), ..setting }
 }
 
 #[cfg(test)]

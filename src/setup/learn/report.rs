@@ -5,11 +5,10 @@ use serde_json::{Map, Value};
 
 use super::items;
 use crate::json::plain;
-use crate::outcome::Exit;
 use crate::platform::shell;
 use crate::service::documents::slot::Slot;
 use crate::service::mapping::{
-    Mapping, Outline, ReadKind, Setting, missing, set_command, signing_service,
+    HOLE, Mapping, Outline, ReadKind, Setting, missing, set_command, signing_service,
 };
 use crate::terminal::output::{Draw, Page, Tone};
 
@@ -53,14 +52,12 @@ impl LearnReport {
     /// Takes in a document. Of several of a kind, one that is not read counts.
     pub(crate) fn show(&mut self, mapping: &Mapping, came: &Sample) {
         let (kind, outline) = (came.kind.as_str(), Outline::from_document(&came.value));
-        let (objects, mut why) = match items(mapping, came) {
-            Ok(objects) => (objects, None),
-            Err(error) => (Vec::new(), Some(error.message.clone())),
-        };
+        let read = items(mapping, came);
+        let mut why = read.as_ref().err().map(|error| error.message.clone());
+        let objects = read.unwrap_or_default();
         self.settings.extend(of_form(mapping, came, &objects));
         // An empty list shows no field.
-        let mut missing = missing(came.kind, &objects);
-        missing.retain(|_| !objects.is_empty());
+        let missing = if objects.is_empty() { Vec::new() } else { missing(came.kind, &objects) };
         // A delivery names its settings itself.
         let has_holes = (why.is_some() || !missing.is_empty()) && came.kind != ReadKind::Event;
         // What the profile's own expression names was there once. A slot may be without terms.
@@ -81,13 +78,8 @@ impl LearnReport {
         }
     }
 
-    fn fits(&self) -> bool {
+    pub(super) fn fits(&self) -> bool {
         self.settings.is_empty() && self.documents.iter().all(|it| it.read)
-    }
-
-    /// Ends with 3 where a check finds that the service differs from what the profile says.
-    pub(crate) fn exit(&self) -> Exit {
-        if self.is_check && !self.fits() { Exit::Config } else { Exit::Done }
     }
 
     fn draw_finding(&self, page: &mut Page, finding: &Finding) {
@@ -112,7 +104,7 @@ impl LearnReport {
 impl Draw for LearnReport {
     fn draw(&self, page: &mut Page) {
         let name = self.profile.as_ref();
-        let name = name.map_or("the service".to_owned(), |name| format!("profile {name}"));
+        let name = name.map_or("the service".to_owned(), |it| format!("profile {it}"));
         match &self.written {
             Some(file) => page.heading(Tone::Good, "wrote", file),
             None if self.fits() => page.heading(Tone::Good, "fits", name),
@@ -123,10 +115,11 @@ impl Draw for LearnReport {
             self.draw_finding(page, finding);
         }
         let mut settings = self.documents.iter().filter_map(|it| it.setting.as_ref());
-        let how =
-            "put the service's own name or value for each <?>, and leave out what it does not have";
-        let how = settings.any(|it| it.contains("<?>")).then_some(how);
-        for note in how.into_iter().chain(self.notes.iter().map(String::as_str)) {
+        if settings.any(|it| it.contains(HOLE)) {
+            let how = "put the service's own name or value for each <?>, and leave out what it does not have";
+            page.labelled(Tone::Dim, "note", how);
+        }
+        for note in &self.notes {
             page.labelled(Tone::Dim, "note", note);
         }
         for setting in &self.settings {
@@ -149,8 +142,7 @@ impl Draw for LearnReport {
 
 /// The setting that the form of a document shows, and the profile does not say yet.
 fn of_form(mapping: &Mapping, came: &Sample, objects: &[Value]) -> Option<Setting> {
-    let mut names = came.headers.iter().map(|(name, _)| name);
-    if let Some(service) = names.find_map(|name| signing_service(name)) {
+    if let Some(service) = came.headers.iter().find_map(|(name, _)| signing_service(name)) {
         let is_known = service.eq_ignore_ascii_case(&mapping.dialect.service_name);
         return (!is_known).then(|| Setting::new("dialect.service_name", service));
     }
@@ -158,9 +150,7 @@ fn of_form(mapping: &Mapping, came: &Sample, objects: &[Value]) -> Option<Settin
         let slot = Slot::from_value(it.clone());
         slot.is_some_and(|it| it.local().is_some() && it.instant(None).is_none())
     };
-    let are_local = !mapping.local_times
-        && came.kind == ReadKind::Slots
-        && !objects.is_empty()
-        && objects.iter().all(is_local);
+    let are_slots = came.kind == ReadKind::Slots && !objects.is_empty();
+    let are_local = are_slots && !mapping.local_times && objects.iter().all(is_local);
     are_local.then(|| Setting::new("local_times", "true"))
 }

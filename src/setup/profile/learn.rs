@@ -3,14 +3,13 @@ use std::path::{Path, PathBuf};
 use super::change::known;
 use crate::app::input::read_file;
 use crate::app::{Parts, Startup};
-use crate::booking::confirmation::Confirmation;
 use crate::config::{ServiceNeed, edit};
 use crate::json::parsed;
 use crate::outcome::{Error, Exit, Result};
 use crate::platform::{private_file, shell};
 use crate::service::documents::plural;
 use crate::service::mapping::{ReadKind, set_command};
-use crate::setup::learn::{LearnOptions, MOST_CALLS, Reads, Sample, key};
+use crate::setup::learn::{LearnOptions, MOST_CALLS, Reads, Sample};
 use crate::terminal::output::View;
 
 /// Show what a service sends, and save what is certain
@@ -55,14 +54,11 @@ pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
     setup.settings.options.profile = Some(args.name.clone());
     let config_file = setup.settings.paths.config_file.clone();
     let mut parts = Parts::new(setup, ServiceNeed::Profile, false)?;
-    if !args.options.yes && !args.options.check {
-        let address = parts.api.facts.target().address();
-        let question = format!("Send at most {MOST_CALLS} reads to {address}?");
-        Confirmation::new("learning", question, "nothing was sent").ask(&parts.ui.prompter).await?;
-    }
     let mut reads = Reads::new(&mut parts, &args.options, recorded);
-    let index = key::index(&mut reads).await?;
-    reads.look(&index).await?;
+    let address = reads.parts.api.facts.target().address();
+    let question = format!("Send at most {MOST_CALLS} reads to {address}?");
+    reads.confirm("learning", &question, "nothing was sent").await?;
+    reads.look().await?;
     if !args.options.check && !reads.report.settings.is_empty() {
         let written = match &args.out {
             Some(out) => {
@@ -79,20 +75,17 @@ pub(crate) async fn run(mut setup: Startup, args: Args) -> Result<Exit> {
         };
         reads.report.written = Some(written.display().to_string());
     }
-    reads.parts.ui.out.emit(&reads.report)?;
-    Ok(reads.report.exit())
+    reads.conclude()
 }
 
 /// Writes what is certain to the profile, keeps the old file, and reads again.
 async fn write(reads: &mut Reads<'_>, name: &str, config_file: &Path) -> Result<()> {
     if !reads.options.yes {
-        let ui = &reads.parts.ui;
-        ui.out.show(&reads.report.page());
-        let settings = plural(reads.report.settings.len(), "setting", "settings");
-        let question = format!("Write {settings} to profile {name}?");
-        let declined = "nothing was written";
-        Confirmation::new("writing the profile", question, declined).ask(&ui.prompter).await?;
+        reads.parts.ui.out.show(&reads.report.page());
     }
+    let settings = plural(reads.report.settings.len(), "setting", "settings");
+    let question = format!("Write {settings} to profile {name}?");
+    reads.confirm("writing the profile", &question, "nothing was written").await?;
     let backup = private_file::add_suffix(config_file, ".bak");
     std::fs::copy(config_file, &backup)
         .map_err(|error| Error::io(format!("cannot write {}", backup.display()), error))?;
