@@ -21,7 +21,7 @@ use crate::service::documents::certainty::Certainty;
 use crate::service::documents::contact;
 use crate::service::documents::id::{id, same_id};
 use crate::service::documents::session::Session;
-use crate::service::documents::text_fold::same_words;
+use crate::service::documents::text_fold::fold;
 use crate::service::mapping::Dialect;
 use crate::terminal::output::{DocumentView, Page, Tone};
 use crate::terminal::prompt::{Prompter, Question};
@@ -291,7 +291,7 @@ async fn connect(parts: &Parts, args: Connect) -> Result<Exit> {
     ];
     let another = requested.into_iter().find_map(|(name, displayed, requested)| {
         let (displayed, requested) = (displayed.as_ref()?, requested?);
-        (!same_words(displayed, requested))
+        (fold(displayed) != fold(requested))
             .then(|| format!("{name} is {displayed}, not {requested}"))
     });
     if let Some(difference) = another {

@@ -4,17 +4,21 @@
 //! does. Our time limits apply to a connection, which does not work with HTTP/2, where one
 //! connection carries many requests.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
 use axum::serve::Listener;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
@@ -22,13 +26,13 @@ use tokio::sync::Semaphore;
 /// and SQLite needs some.
 const MOST_CONNECTIONS: usize = 512;
 
-/// Serves `router` until `shutdown` completes, then waits for the requests that are in progress. A
-/// connection on which no whole head of a request has come within `head_timeout`, since it was made
-/// or since the last response, is closed. How long a body may take is the handlers' matter.
-pub(crate) async fn serve(
+/// Serves until `shutdown` completes, then waits for the requests that are in progress. A connection
+/// on which no whole head of a request has come within `head_timeout`, since it was made or since
+/// the last response, is closed. How long a body may take is the matter of `answer`.
+pub(crate) async fn serve<R: Future<Output = Response> + Send + 'static>(
     mut listener: TcpListener,
     head_timeout: Duration,
-    router: Router,
+    answer: impl Fn(Request) -> R + Clone + Send + 'static,
     shutdown: impl Future<Output = ()>,
 ) {
     let graceful = GracefulShutdown::new();
@@ -46,7 +50,11 @@ pub(crate) async fn serve(
         };
         // Without it responses may wait for an acknowledgement. Failure only costs time.
         let _ = stream.set_nodelay(true);
-        let service = TowerToHyperService::new(router.clone());
+        let answer = answer.clone();
+        let service = service_fn(move |request: Request<Incoming>| {
+            let answering = answer(request.map(Body::new));
+            async move { Ok::<_, Infallible>(answering.await) }
+        });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(head_timeout)
@@ -65,6 +73,8 @@ pub(crate) async fn serve(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::response::IntoResponse;
+    use hyper::StatusCode;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpStream;
 
@@ -74,7 +84,8 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let timeout = Duration::from_millis(50);
         let never = std::future::pending();
-        let server = serve(listener, timeout, Router::new(), never);
+        let answer = async |_| StatusCode::NOT_FOUND.into_response();
+        let server = serve(listener, timeout, answer, never);
         let clients = async {
             for (sent, answer) in [
                 ("", ""),

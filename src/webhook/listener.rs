@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::sync::watch;
 
 use super::forwarder::{App, Forwarder, Schedule};
-use super::receiver::{Listening, REQUEST_TIMEOUT, Receiver, router};
+use super::receiver::{Listening, REQUEST_TIMEOUT, Receiver, answer};
 use super::reporter::ListenerEvent;
 use super::store::Webhooks;
 use crate::outcome::{Error, Result};
@@ -81,7 +81,8 @@ async fn serve(
         forwarder: forwarder.as_ref().map(|it| it.arrived.clone()),
         listening,
     });
-    let server = http1::serve(socket, REQUEST_TIMEOUT, router(receiver), stopped());
+    let answer = move |request| answer(Arc::clone(&receiver), request);
+    let server = http1::serve(socket, REQUEST_TIMEOUT, answer, stopped());
     let forwarding = async {
         if let Some(forwarder) = forwarder {
             forwarder.run(stopped(), GRACE).await;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Json;
 use axum::body::to_bytes;
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::Request;
+use axum::http::header::ALLOW;
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
-use axum::{Json, Router};
 use jiff::Timestamp;
 use serde_json::json;
 use tokio::sync::Notify;
@@ -53,11 +53,10 @@ pub(super) struct Receiver {
 
 type DeliveryRejection = (StatusCode, String);
 
-pub(super) fn router(receiver: Arc<Receiver>) -> Router {
-    Router::new().fallback(post(handle)).with_state(receiver)
-}
-
-async fn handle(State(receiver): State<Arc<Receiver>>, request: Request) -> Response {
+pub(super) async fn answer(receiver: Arc<Receiver>, request: Request) -> Response {
+    if request.method() != Method::POST {
+        return (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "POST")]).into_response();
+    }
     let (head, body) = request.into_parts();
     let read = timeout(REQUEST_TIMEOUT, to_bytes(body, LARGEST_BODY)).await;
     // A task of its own: if the sender hangs up, the delivery is stored and forwarded all the same.

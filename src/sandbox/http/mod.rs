@@ -12,6 +12,7 @@ mod receive;
 mod reply;
 pub(crate) mod report;
 mod request;
+mod routes;
 mod sessions;
 mod venues;
 
@@ -21,15 +22,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::extract::State;
-use axum::http::Method;
-use axum::middleware::from_fn_with_state;
-use axum::routing::{MethodFilter, on};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use super::rules::api_error::ApiError;
 use super::store::Store;
 use super::{Options, delivery_worker};
 use crate::platform::http1;
@@ -72,7 +67,9 @@ pub(crate) async fn serve(
         stopped_service.store.changes.stop();
         let _ = stopping.send(());
     };
-    let server = http1::serve(listener, HEAD_TIMEOUT, router(&service), shutdown);
+    let served = Arc::clone(&service);
+    let answer = move |request| receive::receive(Arc::clone(&served), request);
+    let server = http1::serve(listener, HEAD_TIMEOUT, answer, shutdown);
     let grace_period = async {
         if stopped.await.is_err() {
             std::future::pending::<()>().await;
@@ -87,38 +84,6 @@ pub(crate) async fn serve(
     }
     service.store.checkpoint(1);
     Ok(())
-}
-
-fn router(service: &Arc<SandboxService>) -> Router {
-    type Served = State<Arc<SandboxService>>;
-    let mut router = Router::new();
-    for endpoint in endpoints::ENDPOINTS {
-        let answer = async move |State(service): Served, request: request::Request| {
-            answer::answer(&service, endpoint, request).await
-        };
-        let route = on(filter(endpoint.method), answer);
-        // Base URLs are often written without the final slash.
-        if let Some(bare) = endpoint.path.strip_suffix('/') {
-            router = router.route(bare, route.clone());
-        }
-        router = router.route(endpoint.path, route);
-    }
-    for control in control::CONTROLS {
-        let answer = async move |State(service): Served, request: request::Request| {
-            control::answer(&service, control, request).await
-        };
-        router = router.route(control.path, on(filter(control.method), answer));
-    }
-    router
-        .fallback(async || ApiError::PATH_NOT_FOUND)
-        .method_not_allowed_fallback(async || ApiError::METHOD_NOT_ALLOWED)
-        .layer(from_fn_with_state(Arc::clone(service), receive::receive))
-        .with_state(Arc::clone(service))
-}
-
-fn filter(method: &str) -> MethodFilter {
-    let method = Method::from_bytes(method.as_bytes()).unwrap_or_default();
-    MethodFilter::try_from(method).unwrap_or(MethodFilter::GET)
 }
 
 #[cfg(test)]

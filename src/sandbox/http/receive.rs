@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::body::{Body, HttpBody, to_bytes};
-use axum::extract::{Request, State};
+use axum::body::{HttpBody, to_bytes};
+use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use jiff::fmt::rfc2822::DateTimePrinter;
 
 use super::exchanges::Exchange;
 use super::reply::AnsweredAt;
-use super::{SandboxService, faults, loopback, page, request};
+use super::{SandboxService, faults, loopback, page, request, routes};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::store::ChangeTopic;
 
@@ -19,11 +18,7 @@ use crate::sandbox::store::ChangeTopic;
 /// amount. The real service has no such header.
 const CONTRACT: HeaderName = HeaderName::from_static("bookctl-contract");
 
-pub(super) async fn receive(
-    State(service): State<Arc<SandboxService>>,
-    request: Request,
-    next: Next,
-) -> Response {
+pub(super) async fn receive(service: Arc<SandboxService>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let mut exchange = Exchange::from_request(&parts);
     let own = loopback::Own::from_service(&service);
@@ -42,9 +37,7 @@ pub(super) async fn receive(
             if length > request::BODY_LIMIT {
                 ApiError::BODY_TOO_LARGE.into_response()
             } else {
-                let mut request = Request::from_parts(parts, Body::empty());
-                request.extensions_mut().insert(body);
-                next.run(request).await
+                routes::answer(&service, parts, body).await
             }
         }
     };

@@ -1,10 +1,8 @@
 //! A request as its handler reads it.
 
-use std::convert::Infallible;
-
-use axum::RequestExt;
 use axum::body::{Body, Bytes};
-use axum::extract::{FromRequest, Query, RawPathParams};
+use axum::extract::Query;
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use futures_util::StreamExt;
 use serde_json::{Map, Value};
@@ -56,28 +54,11 @@ pub(crate) struct Request {
     pub(super) organization: Option<String>,
 }
 
-impl<S: Send + Sync> FromRequest<S> for Request {
-    type Rejection = Infallible;
-
-    async fn from_request(
-        mut request: axum::extract::Request,
-        _: &S,
-    ) -> Result<Self, Self::Rejection> {
-        let params = request.extract_parts::<RawPathParams>().await.ok();
-        let id = params.and_then(|it| Some(it.iter().next()?.1.to_owned()));
-        let (mut parts, _) = request.into_parts();
-        Ok(Self {
-            id: id.unwrap_or_default(),
-            // It was read before, whatever is asked for.
-            body: parts.extensions.remove().unwrap_or_default(),
-            uri: parts.uri,
-            headers: parts.headers,
-            organization: None,
-        })
-    }
-}
-
 impl Request {
+    pub(super) fn new(id: String, head: Parts, body: Bytes) -> Self {
+        Request { id, uri: head.uri, headers: head.headers, body, organization: None }
+    }
+
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }

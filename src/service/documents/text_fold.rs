@@ -43,10 +43,10 @@ pub(crate) fn fold(text: &str) -> String {
 /// What is written between the letters of one name: as typed, as printed, and as a letter.
 const APOSTROPHES: [char; 6] = ['\'', '`', '\u{2018}', '\u{2019}', '\u{2bb}', '\u{2bc}'];
 
-/// The letters and digits of a name or word in lower case, without what separates its parts:
-/// `party_size`, `partySize` and `Party-Size` are one name.
+/// The letters and digits of an English name or word in lower case, without what separates its
+/// parts: `party_size`, `partySize` and `Party-Size` are one name.
 pub(crate) fn letters(name: &str) -> impl Iterator<Item = char> {
-    name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase)
+    name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).map(|c| c.to_ascii_lowercase())
 }
 
 pub(crate) fn same_words(one: &str, other: &str) -> bool {
