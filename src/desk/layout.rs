@@ -22,16 +22,10 @@ const MOST_FOOT: usize = 4;
 const SEARCH: &str = "Search: ";
 const HINT: &str = " name, phone, email, venue or ID";
 
-/// A part of the screen. One without rows is not shown.
-#[derive(Clone, Copy)]
-pub(super) struct Area {
-    pub(super) rows: usize,
-    pub(super) columns: usize,
-}
-
+/// The parts of the screen. One without rows is not shown.
 pub(super) struct Areas {
-    pub(super) list: Area,
-    pub(super) card: Area,
+    pub(super) list: Size,
+    pub(super) card: Size,
     head: usize,
 }
 
@@ -40,7 +34,7 @@ pub(super) fn areas(size: Size, is_open: bool, has_trouble: bool, foot: usize) -
     let columns = size.usable();
     let head = HEAD + usize::from(has_trouble);
     let body = size.rows.saturating_sub(head + foot);
-    let part = |rows, columns| Area { rows, columns };
+    let part = |rows, columns| Size { rows, columns };
     let list = body * 11 / 20;
     let (list, card) = if columns + 1 >= WIDE {
         let list = columns * 11 / 20;
@@ -125,7 +119,7 @@ impl Desk<'_> {
         format!("{title}{:blanks$}{counts}", "")
     }
 
-    fn list_lines(&self, part: Area) -> Vec<String> {
+    fn list_lines(&self, part: Size) -> Vec<String> {
         let (list, style) = (&self.list, self.style);
         if list.lines.is_empty() {
             let what = match self.search.text.trim() {

@@ -10,7 +10,7 @@ use tokio::process::Command;
 use tokio::sync::oneshot;
 
 use super::report::ReportFlags;
-use super::start::{Files, ServerFlags, start};
+use super::start::{ServerFlags, start};
 use crate::app::{Parts, listen_for_signals};
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::ownership;
@@ -43,8 +43,6 @@ pub(crate) struct Args {
     ephemeral: bool,
     #[command(flatten)]
     server: ServerFlags,
-    #[command(flatten)]
-    files: Files,
     /// Keep no log of requests, as in a load test
     #[arg(long)]
     no_request_log: bool,
@@ -66,7 +64,7 @@ pub(crate) async fn serve(parts: &Parts, args: Args) -> Result<Exit> {
         ..Options::new(file.clone())
     };
     let logs = !ui.out.quiet;
-    let starting = start(parts, options, args.files, args.server, args.port, logs).await?;
+    let starting = start(parts, options, args.server, args.port, logs).await?;
     // Listens for signals before the server is announced, so that each ends it cleanly.
     let mut signals = listen_for_signals()?;
     let address = starting.address;
@@ -148,8 +146,6 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     server: ServerFlags,
     #[command(flatten)]
-    files: Files,
-    #[command(flatten)]
     report: ReportFlags,
     /// Command and its arguments, after --
     #[arg(last = true, required = true, value_name = "CMD")]
@@ -160,7 +156,7 @@ pub(crate) async fn run(parts: &Parts, args: RunArgs) -> Result<Exit> {
     let Parts { ui, .. } = parts;
     let mut report = args.report.open()?;
     let options = Options::new(None);
-    let starting = start(parts, options, args.files, args.server, args.port, false).await?;
+    let starting = start(parts, options, args.server, args.port, false).await?;
     starting.announce()?;
     let _ready_file = starting.ready_file;
     let (stop, stopped) = oneshot::channel::<()>();

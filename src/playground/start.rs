@@ -20,19 +20,6 @@ use crate::service::time::duration::lasting;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{LogThread, Output, StreamStyle};
 
-#[derive(clap::Args, Debug)]
-pub(crate) struct Files {
-    /// Load your own venues and bookings from this file, or -
-    #[arg(long, value_name = "FILE", value_parser = Source::parse)]
-    fixtures: Option<Source>,
-    /// Write requests and responses to this file, keys masked
-    ///
-    /// Only the first 64 KB of each body is written. A HAR file that bookctl wrote before is
-    /// replaced. bookctl rejects any other file, and one that another sandbox is writing.
-    #[arg(long, value_name = "FILE")]
-    har: Option<PathBuf>,
-}
-
 /// Where and how a sandbox is served.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ServerFlags {
@@ -53,6 +40,15 @@ pub(crate) struct ServerFlags {
     /// Write the address to this file when ready
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
+    /// Load your own venues and bookings from this file, or -
+    #[arg(long, value_name = "FILE", value_parser = Source::parse)]
+    fixtures: Option<Source>,
+    /// Write requests and responses to this file, keys masked
+    ///
+    /// Only the first 64 KB of each body is written. A HAR file that bookctl wrote before is
+    /// replaced. bookctl rejects any other file, and one that another sandbox is writing.
+    #[arg(long, value_name = "FILE")]
+    har: Option<PathBuf>,
 }
 
 impl Starting {
@@ -77,7 +73,6 @@ pub(crate) struct Starting {
 pub(crate) async fn start(
     Parts { api, ui, settings, .. }: &Parts,
     options: Options,
-    files: Files,
     flags: ServerFlags,
     port: u16,
     logs: bool,
@@ -97,7 +92,7 @@ pub(crate) async fn start(
         ..options
     };
     let sandbox = api.facts.open_sandbox(options)?;
-    if let Some(file) = files.fixtures {
+    if let Some(file) = flags.fixtures {
         let file = FixtureFile::read(file).await?;
         let loaded = sandbox.load(file.document.clone()).await;
         loaded.map_err(|body| {
@@ -110,7 +105,7 @@ pub(crate) async fn start(
     let failed = |error| Error::io("cannot serve the sandbox", error);
     let listener = TcpListener::from_std(socket).map_err(failed)?;
     let base_url = format!("http://{}", own_address(address));
-    let har = files.har.map(|path| {
+    let har = flags.har.map(|path| {
         HarFile::open(path.clone(), base_url.clone()).map_err(|error| {
             let what = format!("cannot write {}", path.display());
             Error::io(what, error).hint("name another file with --har")

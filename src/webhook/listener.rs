@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio::sync::mpsc::{self, UnboundedSender};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use super::forwarder::{App, Forwarder, Schedule};
 use super::receiver::{Listening, REQUEST_TIMEOUT, Receiver, answer};
@@ -18,8 +17,8 @@ use crate::platform::http1;
 /// How long requests in flight have to finish: Ctrl-C ends the process within 200 ms.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// Starts a listener on a bound, non-blocking socket. Returns what stops it, and its events'
-/// receiver.
+/// Starts a listener on a bound, non-blocking socket. It receives and forwards until the returned
+/// sender says so or is gone, and reports to the returned receiver.
 pub(crate) fn start(
     listening: Listening,
     app: Option<(App, Schedule)>,
@@ -33,38 +32,8 @@ pub(crate) fn start(
         let _inside = runtime.enter();
         TcpListener::from_std(socket).map_err(failed)?
     };
-    let (reporter, receiver) = mpsc::unbounded_channel();
-    let (stop, stopped) = watch::channel(false);
-    let served = serve(listening, app, socket, store, reporter, stopped);
-    std::thread::Builder::new()
-        .name("listener".to_owned())
-        .spawn(move || {
-            runtime.block_on(served);
-            runtime.shutdown_background();
-        })
-        .map_err(failed)?;
-    Ok((stop, receiver))
-}
-
-pub(crate) async fn stop(stop: watch::Sender<bool>) {
-    let _ = stop.send(true);
-    let _ = tokio::time::timeout(2 * GRACE, stop.closed()).await;
-}
-
-async fn serve(
-    listening: Listening,
-    app: Option<(App, Schedule)>,
-    socket: TcpListener,
-    store: Webhooks,
-    reporter: UnboundedSender<ListenerEvent>,
-    stop: watch::Receiver<bool>,
-) {
-    let stopped = || {
-        let mut stop = stop.clone();
-        async move {
-            let _ = stop.wait_for(|stop| *stop).await;
-        }
-    };
+    let (reporter, events) = mpsc::unbounded_channel();
+    let (stop, stopping) = watch::channel(false);
     let forwarder = app.map(|(app, schedule)| {
         Arc::new(Forwarder {
             app,
@@ -81,19 +50,40 @@ async fn serve(
         forwarder: forwarder.as_ref().map(|it| it.arrived.clone()),
         listening,
     });
-    let answer = move |request| answer(Arc::clone(&receiver), request);
-    let server = http1::serve(socket, REQUEST_TIMEOUT, answer, stopped());
-    let forwarding = async {
-        if let Some(forwarder) = forwarder {
-            forwarder.run(stopped(), GRACE).await;
+    let stopped = move || {
+        let mut stopping = stopping.clone();
+        async move {
+            let _ = stopping.wait_for(|stop| *stop).await;
         }
     };
-    let grace = async {
-        stopped().await;
-        tokio::time::sleep(GRACE).await;
+    let served = async move {
+        let answer = move |request| answer(Arc::clone(&receiver), request);
+        let server = http1::serve(socket, REQUEST_TIMEOUT, answer, stopped());
+        let forwarding = async {
+            if let Some(forwarder) = forwarder {
+                forwarder.run(stopped(), GRACE).await;
+            }
+        };
+        let grace = async {
+            stopped().await;
+            tokio::time::sleep(GRACE).await;
+        };
+        tokio::select! {
+            _ = async { tokio::join!(server, forwarding) } => {}
+            () = grace => {}
+        }
     };
-    tokio::select! {
-        _ = async { tokio::join!(server, forwarding) } => {}
-        () = grace => {}
-    }
+    std::thread::Builder::new()
+        .name("listener".to_owned())
+        .spawn(move || {
+            runtime.block_on(served);
+            runtime.shutdown_background();
+        })
+        .map_err(failed)?;
+    Ok((stop, events))
+}
+
+pub(crate) async fn stop(stop: watch::Sender<bool>) {
+    let _ = stop.send(true);
+    let _ = tokio::time::timeout(2 * GRACE, stop.closed()).await;
 }

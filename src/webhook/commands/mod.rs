@@ -47,18 +47,16 @@ impl Command {
     /// Signing, verifying and posting need only a secret and an address, except for a booking.
     pub(crate) fn needs(&self) -> Needs {
         let service = match self {
-            Command::Verify(_) | Command::Sign(_) => ServiceNeed::None,
-            Command::Send(send::Args { booking: None, .. })
+            Command::Verify(_)
+            | Command::Sign(_)
+            | Command::Send(send::Args { booking: None, .. })
             | Command::Drill(drill::Args { booking: None, .. }) => ServiceNeed::None,
             _ => ServiceNeed::ProfileUnchecked,
         };
-        let only_reads = match self {
-            Command::Events(args) => !matches!(args.action, Some(Events::Replay(_))),
-            _ => false,
-        };
+        let replays = |args: &EventsArgs| matches!(args.action, Some(Events::Replay(_)));
         Needs {
             is_server: matches!(self, Command::Listen(_)),
-            only_reads,
+            only_reads: matches!(self, Command::Events(args) if !replays(args)),
             ..Needs::from_service(service)
         }
     }
