@@ -2,7 +2,6 @@
 //! It draws and dispatches; what it shows and does is there already.
 
 mod action;
-mod card;
 mod layout;
 mod list;
 mod reads;
@@ -361,7 +360,7 @@ impl Desk<'_> {
         if self.card_for != made_for {
             self.card = match self.list.entry() {
                 Some(entry) => {
-                    let page = card::page(self.parts, entry, now, self.is_open)?;
+                    let page = layout::card_page(self.parts, entry, now, self.is_open)?;
                     layout::drawn(&page, self.style, parts.card.columns)
                 }
                 None => Vec::new(),

@@ -2,7 +2,6 @@
 //! service nor the keyring, writes nothing, and offers less if something cannot be read.
 
 mod command_line;
-mod known;
 mod values;
 
 use std::ffi::OsString;
@@ -17,7 +16,7 @@ use crate::outcome::Exit;
 use crate::platform::shell::escaped;
 use crate::terminal::output::{ColorChoice, Format, Output, visible};
 use command_line::CommandLine;
-use known::Known;
+use values::Known;
 
 /// The shell that a completion script names in a variable. The words follow after `--`.
 pub(crate) fn asking(arguments: &[OsString], environment: &Environment) -> Option<Shell> {

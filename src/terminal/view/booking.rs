@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use super::fields::{Fields, change_text};
 use super::local_bookings::{line_cells, time_left, tone_and_word};
-use super::pause::pause;
 use super::terms::TermsReader;
 use super::{capitalised, joined, next_step, venue_place};
 use crate::json::{Document, plain};
@@ -166,7 +165,7 @@ impl BookingView {
         page.field_if("tell guest", known.and_then(|entry| entry.code.for_the_guest()));
         if status == Status::RequiresAction {
             let (dialect, certainty) = (&self.dialect, self.certainty);
-            pause(page, fields, booking, dialect, self.now, certainty);
+            next_step::pause(page, fields, booking, dialect, self.now, certainty);
         }
     }
 

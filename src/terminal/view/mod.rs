@@ -6,11 +6,9 @@ mod booking;
 mod fields;
 mod local_bookings;
 mod next_step;
-mod pause;
 mod request;
-mod slot_list;
+mod search_lists;
 mod terms;
-mod venue_list;
 
 pub(crate) use booking::{BookingLine, BookingView};
 pub(crate) use fields::{Fields, change_text, field_word};
@@ -18,12 +16,12 @@ pub(crate) use local_bookings::{
     BookingRow, bookings_page, is_listed_as, kept_page, open_page, row_lines, time_left,
     tone_and_word,
 };
-pub(crate) use next_step::restriction;
-pub(crate) use pause::requested_fields;
+pub(crate) use next_step::{requested_fields, restriction};
 pub(crate) use request::RequestView;
-pub(crate) use slot_list::{SlotDetails, slot_line, slots_page};
+pub(crate) use search_lists::{
+    SlotDetails, slot_line, slots_page, venue_line, venue_place, venues_page,
+};
 pub(crate) use terms::TermsReader;
-pub(crate) use venue_list::{venue_line, venue_place, venues_page};
 
 use serde_json::Value;
 

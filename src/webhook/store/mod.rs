@@ -1,11 +1,9 @@
 //! The received events and the attempts to forward them: `webhooks.db`, beside the journal. One
 //! write at a time, each on the disk when it returns. Other processes may read meanwhile.
 
-mod history;
-mod queue;
+mod events;
 
-pub(crate) use history::{AttemptRow, EventQuery, EventRow};
-pub(crate) use queue::{QueuedDelivery, ReceivedDelivery};
+pub(crate) use events::{AttemptRow, EventQuery, EventRow, QueuedDelivery, ReceivedDelivery};
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
