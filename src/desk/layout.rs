@@ -20,7 +20,6 @@ use crate::terminal::prompt::Size;
 
 /// From this width the card stands beside the list.
 const WIDE: usize = 120;
-/// What stands between them there.
 const BETWEEN: &str = " │ ";
 /// The lines above the list: what is shown, and what is searched.
 const HEAD: usize = 2;
@@ -106,7 +105,6 @@ impl Desk<'_> {
         (lines, is_typing.then_some((1, SEARCH.len() + at)))
     }
 
-    /// Whose bookings these are, and what is to be done.
     fn head(&self, columns: usize) -> String {
         let counted = [
             (Group::CallVenue, "to call"),
@@ -190,7 +188,6 @@ impl Desk<'_> {
     }
 }
 
-/// A page as the lines of a part that has so many columns.
 pub(super) fn drawn(page: &Page, style: StreamStyle, columns: usize) -> Vec<String> {
     let width = columns;
     page.render(&StreamStyle { width, ..style }).lines().map(str::to_owned).collect()

@@ -113,7 +113,6 @@ pub(super) struct List {
     pub(super) selected: usize,
     /// What was selected and is no longer there.
     pub(super) gone: Option<String>,
-    /// Whether there are more bookings than were read.
     pub(super) has_more: bool,
     pub(super) is_stale: bool,
     /// Whether what is searched has changed since.

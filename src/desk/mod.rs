@@ -66,7 +66,6 @@ struct Desk<'a> {
     /// Whether the card has the keys.
     is_open: bool,
     shows_keys: bool,
-    /// What the last key has done, until the next one.
     message: Option<String>,
     reads: Reads,
     reading: Option<(String, Reading<'a>)>,
@@ -209,7 +208,6 @@ impl Desk<'_> {
         self.reading = Some((id, Box::pin(async move { wait::read_now(api, &named).await })));
     }
 
-    /// Stores a booking that was read from the service.
     fn take_in(&mut self, read: Option<Result<Booking>>) {
         let (Some((id, _)), Some(read)) = (self.reading.take(), read) else { return };
         let Parts { api, records, ui, .. } = self.parts;
@@ -282,7 +280,6 @@ impl Desk<'_> {
         Step::Stay
     }
 
-    /// Opens the card of the selected row, which is read.
     fn open(&mut self) {
         let Some(entry) = self.list.entry() else {
             return;

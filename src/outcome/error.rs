@@ -78,7 +78,6 @@ pub(crate) struct ErrorReport {
 }
 
 impl Error {
-    /// An error with a code of the table, and that code's exit code.
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
         Error::with_exit(code.into(), code.entry().exit, message)
     }
@@ -197,7 +196,6 @@ impl Error {
         self
     }
 
-    /// Whether the same command may be run again.
     pub(crate) fn retry(&self) -> Retry {
         match (&self.code, self.exit) {
             (_, Exit::OutcomeUnknown) => Retry::AfterCheck,

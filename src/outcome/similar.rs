@@ -21,7 +21,6 @@ pub(crate) fn similar<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) 
     found.into_iter().take(MOST).map(|(_, name)| name).collect()
 }
 
-/// `did you mean 'a' or 'b'?`, of the names that are similar.
 pub(crate) fn did_you_mean<'a>(
     word: &str,
     names: impl IntoIterator<Item = &'a str>,

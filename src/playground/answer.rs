@@ -155,7 +155,6 @@ impl AnswerList {
         self.rows().into_iter().filter_map(|it| it.get("event_id").or(it.get("id"))?.as_str())
     }
 
-    /// Writes the list, or `none` for a person if it is empty.
     pub(crate) fn emit(&self, records: &Records, ui: &Ui, none: &str) -> Result<Exit> {
         if let Some(recent) = self.recent {
             records.remember_rows(recent, self.ids());

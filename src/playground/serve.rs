@@ -206,7 +206,6 @@ pub(crate) async fn run(parts: &Parts, args: RunArgs) -> Result<Exit> {
     ended
 }
 
-/// Runs the command to its end, which is the end of this too.
 async fn ended(command: &mut Command, program: &OsStr) -> Result<Exit> {
     let mut signals = listen_for_signals()?;
     let mut child = command.spawn().map_err(|error| {

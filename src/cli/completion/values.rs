@@ -118,7 +118,6 @@ impl Known {
         Some(plain(made.into_iter().map(described)))
     }
 
-    /// The profiles of the configuration, each with its origin.
     pub(super) fn profiles(&self) -> Vec<Candidate> {
         let paths = Paths::find(&self.environment).ok();
         let file = paths.and_then(|it| ConfigFile::read(&it.config_file).ok());
@@ -143,7 +142,6 @@ fn plain(found: impl Iterator<Item = Candidate>) -> Vec<Candidate> {
     plain.map(|(id, about)| (id, visible(&about).into_owned())).collect()
 }
 
-/// What offers the values of an argument, given what was typed of it.
 type ValueSource = fn(&Known, &str) -> Option<Vec<Candidate>>;
 
 fn source(path: &[&str], arg: &Arg) -> Option<ValueSource> {

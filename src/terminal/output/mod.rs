@@ -371,7 +371,6 @@ fn styled(text: &StyledStr, style: &StreamStyle) -> String {
     if style.color { text.ansi().to_string() } else { text.to_string() }
 }
 
-/// Writes a result. Returns `false` if the reader closed the pipe, as `| head -1` does.
 fn write_all(text: &str) -> Result<bool> {
     match streams::write(text) {
         Ok(Some(signal)) => Err(Error::interrupted(signal)),

@@ -44,7 +44,6 @@ fn is_in(headers: &str, header: &str) -> bool {
     headers.split(',').any(|it| it == header)
 }
 
-/// A table cell: its text, an optional shorter text for terminals, and its color.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     pub(super) text: String,

@@ -18,7 +18,6 @@ pub(crate) struct FullScreen {
     typed: Typed,
     modes: Modes,
     continued: Continued,
-    /// What was drawn last, and on a screen of which size.
     displayed: Option<(String, Size)>,
 }
 
@@ -57,7 +56,6 @@ impl FullScreen {
         }
     }
 
-    /// A key that has already been typed, if any.
     pub(crate) async fn waiting(&mut self) -> Result<Option<Key>> {
         Ok(self.typed.waiting().await?)
     }

@@ -85,7 +85,6 @@ impl Theme {
         below(first, &lines[1..], 2 * INDENT, style)
     }
 
-    /// `✘ message`, wrapped to `columns`.
     pub(super) fn problem(&self, text: &str, columns: usize) -> Vec<String> {
         let lines = broken(text, columns.saturating_sub(INDENT));
         let first = drawn(|out| self.styles.format_error(out, &lines[0]));

@@ -25,7 +25,6 @@ use crate::terminal::output::{Page, TableCell, View};
 pub(crate) struct BookingView {
     pub(crate) booking: Booking,
     pub(crate) dialect: Dialect,
-    /// The service's current time, for the time left until a deadline.
     pub(crate) now: Timestamp,
     pub(crate) certainty: Certainty,
     /// The terms of the slot that was booked, if this computer keeps them.
@@ -109,7 +108,6 @@ impl BookingView {
         }
     }
 
-    /// What bookctl cannot do with this booking, if that is known.
     pub(crate) fn restrictions(&self) -> Option<String> {
         next_step::limits(&self.booking, self.venue.as_ref(), &self.dialect, self.certainty)
     }
@@ -169,7 +167,6 @@ impl BookingView {
         }
     }
 
-    /// When the status began or the booking last changed, and when it was made.
     fn since(&self, page: &mut Page, fields: &mut Fields<'_>) {
         let since = self.booking.since();
         match since {

@@ -12,7 +12,6 @@ use crate::secrets::Secret;
 use crate::service::client::{Call, Failure};
 use crate::terminal::prompt::Question;
 
-/// What a secret looks like, for the error about another value.
 const SHAPE: &str = "a secret is one line of ASCII characters without spaces";
 
 #[derive(Clone, Debug)]

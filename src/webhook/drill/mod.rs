@@ -66,7 +66,6 @@ pub(crate) struct Finding {
     /// The statuses in order, or why there was none.
     pub(crate) responses: Vec<Value>,
     slowest_ms: u32,
-    /// What is wrong, as sentences, each once.
     pub(crate) faults: Vec<String>,
 }
 

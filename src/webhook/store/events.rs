@@ -230,7 +230,6 @@ fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
 }
 
 impl Webhooks {
-    /// The events of this service, newest first.
     pub(crate) fn events(&self, query: &EventQuery) -> Result<Vec<EventRow>> {
         let sql = format!(
             "{ROW} AND (?2 IS NULL OR e.booking = ?2) AND (?3 IS NULL OR e.kind = ?3) \
@@ -253,7 +252,6 @@ impl Webhooks {
         self.read(|connection| connection.query_row(&sql, (&self.origin, id), event_row).optional())
     }
 
-    /// The number of the newest event, 0 without any.
     pub(crate) fn newest(&self) -> Result<i64> {
         let sql = "SELECT coalesce(max(number), 0) FROM events";
         self.read(|connection| connection.query_row(sql, [], |row| row.get(0)))
