@@ -101,10 +101,10 @@ impl Continued {
 /// The signals that end a command, but for those that it was started to ignore.
 #[cfg(unix)]
 fn heard() -> Vec<(Exit, SignalKind)> {
-    // A shell's job in the background has SIGINT ignored: Ctrl-C is not meant for it.
-    let is_heard = |exit, kind| exit == Exit::Terminated || !is_ignored(kind);
+    let ignored = ignored();
     let kinds = KINDS.into_iter().map(|(exit, kind)| (exit, kind()));
-    kinds.filter(|(exit, kind)| is_heard(*exit, *kind)).collect()
+    let is_ignored = |kind: SignalKind| ignored & (1 << (kind.as_raw_value() - 1)) != 0;
+    kinds.filter(|(exit, kind)| *exit == Exit::Terminated || !is_ignored(*kind)).collect()
 }
 
 #[cfg(unix)]
@@ -113,13 +113,13 @@ fn listener(kind: SignalKind) -> io::Result<SignalListener> {
     Ok(Box::new(move |context| signal.poll_recv(context)))
 }
 
-/// Whether the process was started with a signal ignored, as `nohup` does.
+/// A bit for each signal that the process was started to ignore, as `nohup` does. A shell's job in
+/// the background has SIGINT ignored: Ctrl-C is not meant for it.
 #[cfg(unix)]
-fn is_ignored(kind: SignalKind) -> bool {
+fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    ignored.unwrap_or_default() & (1 << (kind.as_raw_value() - 1)) != 0
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
 }
 
 /// Remembers signals from now on, for what blocks and polls [`caught`].
