@@ -10,16 +10,12 @@ use super::venues::{choose_slot, known_venue};
 use crate::sandbox::rules::access::KeyKind;
 use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::booking::StoredBooking;
-use crate::sandbox::rules::continue_::ContinueRequest;
-use crate::sandbox::rules::create::CreateRequest;
-use crate::sandbox::rules::modify::ModifyRequest;
 use crate::sandbox::rules::provider_response::{GeneratedCodes, answer_outcome, respond};
-use crate::sandbox::rules::state::{Ask, BookingState};
-use crate::sandbox::rules::transition::{BookingEvent, step};
+use crate::sandbox::rules::requests::{ContinueRequest, CreateRequest, ModifyRequest};
+use crate::sandbox::rules::state::{Ask, BookingEvent, BookingState, step};
 use crate::sandbox::seed::{OfferedSlot, Provider, SeedVenue, local_time};
 use crate::sandbox::store::{Tx, next_number, one_time_code, reference};
-use crate::sandbox::wire::IdKind;
-use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
+use crate::sandbox::wire::{BookingDocument, BookingSummary, IdKind};
 
 pub(super) fn read(context: &RequestContext<'_>) -> HandlerResult {
     let (tx, organization) = (context.tx, &context.organization.id);

@@ -1,6 +1,5 @@
 //! The HTTP surface: the service under `/v1`, the sandbox's own controls under `/sandbox`.
 
-mod answer;
 mod bookings;
 mod control;
 mod endpoints;

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::booking::StoredBooking;
-use crate::sandbox::wire::booking::BookingDocument;
+use crate::sandbox::wire::BookingDocument;
 
 #[derive(Debug)]
 pub(crate) struct Reply {

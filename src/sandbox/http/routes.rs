@@ -9,10 +9,10 @@ use axum::http::{HeaderValue, Method};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::percent_decode_str;
 
+use super::SandboxService;
 use super::control::{self, CONTROLS, Control};
-use super::endpoints::{ENDPOINTS, Endpoint};
+use super::endpoints::{self, ENDPOINTS, Endpoint};
 use super::request::Request;
-use super::{SandboxService, answer};
 use crate::sandbox::rules::api_error::ApiError;
 
 enum Route {
@@ -69,7 +69,7 @@ pub(super) async fn answer(service: &Arc<SandboxService>, head: Parts, body: Byt
     let id = id.unwrap_or_default().into_owned();
     let request = Request::new(id, head, body);
     match route {
-        Route::Endpoint(endpoint) => answer::answer(service, endpoint, request).await,
+        Route::Endpoint(endpoint) => endpoints::answer(service, endpoint, request).await,
         Route::Control(control) => control::answer(service, control, request).await,
     }
 }

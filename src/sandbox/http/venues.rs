@@ -10,9 +10,9 @@ use serde_json::json;
 use super::reply::{HandlerResult, Reply};
 use super::request::RequestContext;
 use crate::sandbox::rules::api_error::{ApiError, Result};
-use crate::sandbox::rules::create::serving;
 use crate::sandbox::rules::fields::{self, FieldErrors};
 use crate::sandbox::rules::provider_response::has_room;
+use crate::sandbox::rules::requests::serving;
 use crate::sandbox::rules::search::VenueSearch;
 use crate::sandbox::seed::{
     OfferedSlot, Provider, Scenario, SeedVenue, Vertical, slots_at, slots_on, venues,

@@ -5,10 +5,9 @@ use serde_json::json;
 
 use super::booking::StoredCustomer;
 use super::state::{
-    ACTION_WINDOW, Ask, BookingErrorCode, BookingState, OTP_ATTEMPTS, PAYMENT_WINDOW,
-    PROCESSING_TIME, PauseState,
+    ACTION_WINDOW, AnswerOutcome, Ask, BookingErrorCode, BookingState, OTP_ATTEMPTS,
+    PAYMENT_WINDOW, PROCESSING_TIME, PauseState,
 };
-use super::transition::AnswerOutcome;
 use crate::sandbox::seed::{OfferedSlot, Scenario, SeedVenue};
 
 pub(crate) struct GeneratedCodes {

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::organizations::TABLES;
 use crate::sandbox::rules::organization::Organization;
-use crate::sandbox::rules::transition::{BookingEvent, step};
+use crate::sandbox::rules::state::{BookingEvent, step};
 use crate::sandbox::wire::WireTime;
 
 pub(super) struct Handle {

@@ -5,7 +5,6 @@ mod faults;
 mod fixtures;
 mod organization;
 mod records;
-mod set;
 mod stream;
 
 use std::collections::HashSet;
@@ -73,7 +72,7 @@ pub(crate) const CONTROLS: &[Control] = &[
     Control { method: "POST", path: "/sandbox/organizations", about: About::All, work: Work::Write(organization::add, ORGANIZATION) },
     Control { method: "DELETE", path: ORGANIZATION_PATH, about: About::All, work: Work::Write(organization::remove, EVERYTHING) },
     Control { method: "GET", path: "/sandbox/bookings", about: About::All, work: Work::Read(records::bookings) },
-    Control { method: "PUT", path: "/sandbox/bookings/{booking_id}", about: About::All, work: Work::Write(set::set, None) },
+    Control { method: "PUT", path: "/sandbox/bookings/{booking_id}", about: About::All, work: Work::Write(records::set, None) },
     Control { method: "GET", path: "/sandbox/bookings/{booking_id}/events", about: About::All, work: Work::Read(records::events) },
     Control { method: "GET", path: "/sandbox/scenarios", about: About::Main, work: Work::Read(records::scenarios) },
     Control { method: "GET", path: "/sandbox/inbox", about: About::All, work: Work::Read(records::inbox) },
