@@ -79,7 +79,7 @@ impl DeliveryWorker<'_> {
         let busy = self.busy.clone();
         let taken = self.store.write(None, move |tx| Ok(tx.take_due_deliveries(most, busy)?));
         for delivery in taken.await.unwrap_or_default() {
-            self.busy.insert(delivery.due.booking);
+            self.busy.insert(delivery.booking);
             let client = self.client();
             self.in_flight.spawn(async move {
                 let fault = delivery.fault;
@@ -102,8 +102,8 @@ impl DeliveryWorker<'_> {
     }
 
     async fn record(&mut self, delivery: PendingDelivery, attempt: DeliveryAttempt) {
-        self.busy.remove(&delivery.due.booking);
-        let owner = Some(delivery.due.organization.clone());
+        self.busy.remove(&delivery.booking);
+        let owner = Some(delivery.organization.clone());
         let record = move |tx: &Tx<'_>| Ok(tx.record_attempt(&delivery, &attempt)?);
         let recorded = self.store.write(owner, record);
         if recorded.await.is_ok() {
@@ -127,7 +127,7 @@ async fn attempt(client: Option<Client>, delivery: &PendingDelivery) -> Delivery
         return DeliveryAttempt::failed("the HTTP client could not be built");
     };
     let mut attempt = DeliveryAttempt::default();
-    let body = &delivery.due.body;
+    let body = &delivery.body;
     let hours = i64::from(delivery.fault == Some(FaultKind::Old));
     let signed_at = Timestamp::now() - SignedDuration::from_hours(hours);
     let signature = sign(&delivery.secret, signed_at, body.as_bytes());
@@ -135,8 +135,7 @@ async fn attempt(client: Option<Client>, delivery: &PendingDelivery) -> Delivery
     if delivery.fault != Some(FaultKind::Unsigned) {
         request = request.header("booking-signature", signature);
     }
-    let request =
-        request.header("booking-delivery-attempt", delivery.due.number).body(body.clone());
+    let request = request.header("booking-delivery-attempt", delivery.number).body(body.clone());
     let response = match request.build() {
         Ok(request) => {
             attempt.request = Some(Content {

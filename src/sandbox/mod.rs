@@ -3,6 +3,25 @@
 //! It is written from the specification alone and shares no code with the client, so that the same
 //! mistake on both sides cannot go unnoticed.
 
+/// An enum of words, in one table with what belongs to each: first its name on the wire.
+macro_rules! word_table {
+    ($(#[$attribute:meta])* $name:ident of $texts:literal, $($value:ident $row:expr,)*) => {
+        $(#[$attribute])*
+        #[serde(rename_all = "snake_case")]
+        pub(crate) enum $name {
+            $($value),*
+        }
+
+        impl $name {
+            pub(crate) const TABLE: &[(Self, [&str; $texts])] = &[$((Self::$value, $row)),*];
+
+            pub(crate) const fn name(self) -> &'static str {
+                Self::TABLE[self as usize].1[0]
+            }
+        }
+    };
+}
+
 mod delivery_worker;
 mod http;
 mod rules;
@@ -19,10 +38,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
+use http::ExchangeLog;
 pub(crate) use http::report::Report;
-use http::report::judge;
 pub(crate) use http::{BODY_LIMIT, Exchange, HarFile, OnRequest, open_own};
-use http::{ExchangeLog, Judge};
 pub(crate) use rules::access::LIVE_KEY;
 use rules::organization::Organization;
 pub(crate) use store::{OpenError, set_aside};
@@ -102,8 +120,8 @@ impl Sandbox {
         on_request: Option<OnRequest>,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> io::Result<()> {
-        let judge = self.options.keeps_report.then_some(judge as Judge);
-        let exchanges = self.options.keeps_requests.then(|| ExchangeLog::new(judge));
+        let exchanges =
+            self.options.keeps_requests.then(|| ExchangeLog::new(self.options.keeps_report));
         let service = http::SandboxService {
             store: self.store,
             options: self.options,

@@ -85,26 +85,19 @@ pub(super) fn create(context: &RequestContext<'_>) -> HandlerResult {
         }
         None => choose_slot(context, venue, request.at, |_| true)?,
     };
-    let state = respond(
-        venue,
-        slot.as_ref(),
-        request.pays_by_vendor,
-        (&request.customer, request.party_size),
-        generated_codes,
-        now,
-    );
     let at = request.at.to_zoned(venue.timezone.clone());
-    let guest = (request.customer, request.party_size);
-    let slot = slot.map(|(slot, _)| slot);
-    let booking = StoredBooking {
+    let offered = slot.as_ref().map(|(slot, _)| slot);
+    let (customer, party_size) = (request.customer, request.party_size);
+    let mut booking = StoredBooking {
         number: next_number(),
         organization: context.organization.id.clone(),
         is_test: context.key.kind == KeyKind::Test,
         end_user: request.body.end_user,
         pays_by_vendor: request.pays_by_vendor,
         webhook_url: request.body.webhook_url,
-        ..StoredBooking::placed(venue, provider, &at, slot, guest, state, now)
+        ..StoredBooking::placed(venue, provider, &at, offered, customer, party_size, now)
     };
+    booking.state = respond(&booking, venue, slot.as_ref(), generated_codes());
     let document = tx.create_booking(&booking, context.organization.webhook_url.as_deref())?;
     send_code(tx, &booking, venue)?;
     if let Some(key) = context.request.idempotency_key() {

@@ -154,7 +154,7 @@ impl ApiError {
 
     /// With the unchanged booking.
     pub(crate) fn venue_refused(code: BookingErrorCode, booking: &Value) -> Self {
-        let name = code.as_str();
+        let name = code.name();
         let body = json!({"error": code.message(), "error_code": name, "booking": booking});
         Self::Told(422, name, body, format!("The venue rejected the change: {name} (Codes by condition)."))
     }

@@ -57,17 +57,17 @@ pub(crate) struct StoredBooking {
 }
 
 impl StoredBooking {
-    /// A booking of a venue's slot as its guest places it. Who asked for it is still blank.
+    /// A booking of a venue's slot as its guest places it, before the provider responds. Who asked
+    /// for it is still blank.
     pub(crate) fn placed(
         venue: &SeedVenue,
         provider: Provider,
         at: &Zoned,
-        slot: Option<OfferedSlot>,
-        (customer, party_size): (StoredCustomer, u8),
-        state: BookingState,
+        slot: Option<&OfferedSlot>,
+        customer: StoredCustomer,
+        party_size: u8,
         now: Timestamp,
     ) -> Self {
-        let (slot_id, seating) = slot.map_or((None, None), |it| (Some(it.id), it.seating));
         Self {
             number: 0,
             organization: String::new(),
@@ -79,11 +79,11 @@ impl StoredBooking {
             party_size,
             customer,
             end_user: None,
-            seating,
+            seating: slot.and_then(|it| it.seating.clone()),
             pays_by_vendor: false,
             webhook_url: None,
-            slot_id,
-            state,
+            slot_id: slot.map(|it| it.id.clone()),
+            state: BookingState::CONFIRMED,
             last_modification: None,
             created_at: now,
             updated_at: now,

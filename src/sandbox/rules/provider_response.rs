@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::booking::StoredCustomer;
+use super::booking::StoredBooking;
 use super::state::{
     ACTION_WINDOW, AnswerOutcome, Ask, BookingErrorCode, BookingState, OTP_ATTEMPTS,
     PAYMENT_WINDOW, PROCESSING_TIME, PauseState,
@@ -20,14 +20,12 @@ pub(crate) const fn has_room(slot: &OfferedSlot, held: u32) -> bool {
 }
 
 /// The state into which the provider's response puts a new booking. `slot` comes with the number of
-/// bookings in it; `pays` is whether the vendor collects the payment.
+/// bookings in it.
 pub(crate) fn respond(
+    booking: &StoredBooking,
     venue: &SeedVenue,
     slot: Option<&(OfferedSlot, u32)>,
-    pays: bool,
-    guest: (&StoredCustomer, u8),
-    generate: impl FnOnce() -> GeneratedCodes,
-    now: Timestamp,
+    codes: GeneratedCodes,
 ) -> BookingState {
     let failed = |error| BookingState::Failed { error };
     let Some((slot, held)) = slot else {
@@ -36,6 +34,7 @@ pub(crate) fn respond(
     if !has_room(slot, *held) {
         return failed(BookingErrorCode::SlotTaken);
     }
+    let (pays, now) = (booking.pays_by_vendor, booking.created_at);
     match venue.scenario {
         Some(Scenario::ProviderFails) => failed(BookingErrorCode::ProviderError),
         Some(Scenario::PaymentSetupFails) if pays => failed(BookingErrorCode::PaymentSetupFailed),
@@ -44,7 +43,7 @@ pub(crate) fn respond(
         scenario => {
             use Scenario::{ConfirmDetails, DetailsFails, Otp, OtpFails};
             if pays || matches!(scenario, Some(Otp | OtpFails | ConfirmDetails | DetailsFails)) {
-                BookingState::RequiresAction(pause(venue, Some(slot), pays, guest, generate, now))
+                BookingState::RequiresAction(pause(booking, venue, Some(slot), codes, now))
             } else {
                 BookingState::CONFIRMED
             }
@@ -55,35 +54,34 @@ pub(crate) fn respond(
 /// What a booking that waits for its guest waits for: the payment, what the venue's scenario asks
 /// for, else a code.
 pub(crate) fn pause(
+    booking: &StoredBooking,
     venue: &SeedVenue,
     slot: Option<&OfferedSlot>,
-    pays: bool,
-    (customer, party_size): (&StoredCustomer, u8),
-    generate: impl FnOnce() -> GeneratedCodes,
+    codes: GeneratedCodes,
     now: Timestamp,
 ) -> PauseState {
     let ask = match venue.scenario {
-        _ if pays => {
-            let (amount, currency) = price(venue, slot, party_size);
-            Ask::Payment { approval_id: generate().approval_id, amount, currency }
+        _ if booking.pays_by_vendor => {
+            let (amount, currency) = price(venue, slot, booking.party_size);
+            Ask::Payment { approval_id: codes.approval_id, amount, currency }
         }
         Some(Scenario::ConfirmDetails | Scenario::DetailsFails) => Ask::Details {
             fields: vec!["arrival_time".to_owned(), "dietary_requirements".to_owned()],
         },
         _ => {
-            let (channel, sent_to) = match (&customer.phone, &customer.email) {
+            let (channel, sent_to) = match (&booking.customer.phone, &booking.customer.email) {
                 (None, Some(email)) => ("email", email.as_str()),
                 (phone, _) => ("sms", phone.as_deref().unwrap_or("the phone on file")),
             };
             Ask::Otp {
-                code: generate().otp,
+                code: codes.otp,
                 attempts_left: OTP_ATTEMPTS,
                 channel: channel.to_owned(),
                 sent_to: sent_to.to_owned(),
             }
         }
     };
-    let window = if pays { PAYMENT_WINDOW } else { ACTION_WINDOW };
+    let window = if booking.pays_by_vendor { PAYMENT_WINDOW } else { ACTION_WINDOW };
     PauseState { expires_at: now + window, ask }
 }
 

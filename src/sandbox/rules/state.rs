@@ -128,8 +128,8 @@ impl BookingState {
                 Ask::Payment { .. } => "payment_approval",
                 Ask::Details { .. } => "confirm_details",
             }),
-            Self::Confirmed { error } => error.map(BookingErrorCode::as_str),
-            Self::Failed { error } => Some(error.as_str()),
+            Self::Confirmed { error } => error.map(BookingErrorCode::name),
+            Self::Failed { error } => Some(error.name()),
             Self::Reported { status, fields } => {
                 fields.get("error_code").map_or(Some(status), Value::as_str)
             }
@@ -155,48 +155,28 @@ impl BookingState {
     }
 }
 
-/// A booking's `error_code`, or a provider's reason for refusing a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum BookingErrorCode {
-    CancellationUnsupported,
-    CardDeclined,
-    ModificationRefused,
-    NoAvailability,
-    OtpAttemptsExceeded,
-    PaymentApprovalExpired,
-    PaymentDeclined,
-    PaymentOutcomeUnknown,
-    PaymentReplayFailed,
-    PaymentSetupFailed,
-    ProviderError,
-    SlotTaken,
+word_table! {
+    /// A booking's `error_code`, or a provider's reason for refusing a change, with the booking's
+    /// `error_message`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    BookingErrorCode of 2,
+    CancellationUnsupported ["cancellation_unsupported", "This provider cannot cancel at the venue. The booking is still confirmed."],
+    CardDeclined ["card_declined", "The payment processor declined the guest's card."],
+    ModificationRefused ["modification_refused", "The venue rejected the change. The booking is unchanged."],
+    NoAvailability ["no_availability", "The venue has no slot at that time."],
+    OtpAttemptsExceeded ["otp_attempts_exceeded", "The one-time code was wrong five times."],
+    PaymentApprovalExpired ["payment_approval_expired", "The payment was not approved in time."],
+    PaymentDeclined ["payment_declined", "The payment was aborted."],
+    PaymentOutcomeUnknown ["payment_outcome_unknown", "The card may have reached the venue. Check with the venue before booking again."],
+    PaymentReplayFailed ["payment_replay_failed", "The payment processor may hold the card. Check before booking again."],
+    PaymentSetupFailed ["payment_setup_failed", "The payment could not be prepared for this venue."],
+    ProviderError ["provider_error", "The provider failed while placing the booking."],
+    SlotTaken ["slot_taken", "Another guest booked the slot."],
 }
 
-/// Each code with its name on the wire and the booking's `error_message`.
-#[rustfmt::skip]
-pub(crate) const ERROR_CODES: [(BookingErrorCode, &str, &str); 12] = [
-    (BookingErrorCode::CancellationUnsupported, "cancellation_unsupported", "This provider cannot cancel at the venue. The booking is still confirmed."),
-    (BookingErrorCode::CardDeclined, "card_declined", "The payment processor declined the guest's card."),
-    (BookingErrorCode::ModificationRefused, "modification_refused", "The venue rejected the change. The booking is unchanged."),
-    (BookingErrorCode::NoAvailability, "no_availability", "The venue has no slot at that time."),
-    (BookingErrorCode::OtpAttemptsExceeded, "otp_attempts_exceeded", "The one-time code was wrong five times."),
-    (BookingErrorCode::PaymentApprovalExpired, "payment_approval_expired", "The payment was not approved in time."),
-    (BookingErrorCode::PaymentDeclined, "payment_declined", "The payment was aborted."),
-    (BookingErrorCode::PaymentOutcomeUnknown, "payment_outcome_unknown", "The card may have reached the venue. Check with the venue before booking again."),
-    (BookingErrorCode::PaymentReplayFailed, "payment_replay_failed", "The payment processor may hold the card. Check before booking again."),
-    (BookingErrorCode::PaymentSetupFailed, "payment_setup_failed", "The payment could not be prepared for this venue."),
-    (BookingErrorCode::ProviderError, "provider_error", "The provider failed while placing the booking."),
-    (BookingErrorCode::SlotTaken, "slot_taken", "Another guest booked the slot."),
-];
-
 impl BookingErrorCode {
-    pub(crate) const fn as_str(self) -> &'static str {
-        ERROR_CODES[self as usize].1
-    }
-
     pub(crate) const fn message(self) -> &'static str {
-        ERROR_CODES[self as usize].2
+        Self::TABLE[self as usize].1[1]
     }
 }
 
@@ -381,10 +361,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_line_of_the_table_is_that_of_its_code() {
-        for (place, (code, name, _)) in ERROR_CODES.into_iter().enumerate() {
-            assert_eq!(code as usize, place);
-            assert_eq!(serde_json::json!(code), name);
+    fn each_name_of_the_table_is_that_of_its_code() {
+        for (code, _) in BookingErrorCode::TABLE {
+            assert_eq!(serde_json::json!(code), code.name());
         }
     }
 }

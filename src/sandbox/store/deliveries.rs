@@ -25,26 +25,20 @@ const HELD_BACK: SignedDuration = SignedDuration::from_secs(30);
 
 #[derive(Debug)]
 pub(crate) struct PendingDelivery {
-    pub(crate) due: DueDelivery,
-    pub(crate) url: String,
-    pub(crate) secret: String,
-    /// When the attempt begins, by the sandbox's clock.
-    at: Timestamp,
-    pub(crate) fault: Option<FaultKind>,
-    /// Whether the fault comes after the handler has answered.
-    pub(crate) is_after: bool,
-}
-
-#[derive(Debug)]
-pub(crate) struct DueDelivery {
     event: i64,
     pub(crate) booking: i64,
     pub(crate) organization: String,
     pub(crate) body: String,
-    /// The number of the next attempt, counted from 1.
+    /// The number of the attempt, counted from 1.
     pub(crate) number: u32,
-    /// The fault that this attempt was held back by.
-    held_by: Option<FaultKind>,
+    /// When the attempt begins, by the organization's clock.
+    at: Timestamp,
+    pub(crate) url: String,
+    pub(crate) secret: String,
+    /// What the attempt meets, or was held back by.
+    pub(crate) fault: Option<FaultKind>,
+    /// Whether the fault comes after the handler has answered.
+    pub(crate) is_after: bool,
 }
 
 pub(crate) struct SentDelivery {
@@ -129,55 +123,52 @@ impl Tx<'_> {
                 0 => FaultKind::Delay,
                 _ => FaultKind::Reorder,
             };
-            Ok(DueDelivery {
+            Ok(PendingDelivery {
                 event: row.get("event")?,
                 booking: row.get("booking")?,
                 organization: row.get("organization")?,
                 body: row.get("body")?,
                 number,
-                held_by: is_held.then_some(held_by),
+                at: self.now,
+                url: String::new(),
+                secret: String::new(),
+                fault: is_held.then_some(held_by),
+                is_after: false,
             })
         })?;
         // A row that cannot be read is an error, not a busy booking.
         let due = due.filter(|it| !it.as_ref().is_ok_and(|it| !busy.insert(it.booking)));
-        let due: Vec<DueDelivery> = due.take(most).collect::<Result<_>>()?;
+        let due: Vec<PendingDelivery> = due.take(most).collect::<Result<_>>()?;
         let mut deliveries = Vec::new();
-        for due in due {
-            let at = self.for_organization(&due.organization)?.now;
-            let organization = self.organization(&due.organization)?;
-            let to = organization.and_then(|it| Some((it.webhook_url?, it.webhook_secret)));
-            let Some((url, secret)) = to else {
-                self.set_state(due.event, PENDING, None)?;
+        for mut delivery in due {
+            let owner = delivery.organization.as_str();
+            delivery.at = self.for_organization(owner)?.now;
+            let to = self.organization(owner)?;
+            let Some((url, secret)) = to.and_then(|it| Some((it.webhook_url?, it.webhook_secret)))
+            else {
+                self.set_state(delivery.event, PENDING, None)?;
                 continue;
             };
-            let fault = if due.held_by.is_some() {
-                None
-            } else {
-                let meets = |it: &Fault| it.on == WEBHOOK && it.meets_body(due.body.as_bytes());
-                self.take_fault(Some(&due.organization), meets)?
-            };
-            let pause = match &fault {
-                Some(it) if it.kind == FaultKind::Reorder => Some(HELD_BACK),
-                Some(it) if it.kind == FaultKind::Delay => {
-                    let delay = i64::try_from(it.delay_ms.unwrap_or_default());
-                    Some(SignedDuration::from_millis(delay.unwrap_or_default()))
+            if delivery.fault.is_none() {
+                let body = delivery.body.as_bytes();
+                let meets = |it: &Fault| it.on == WEBHOOK && it.meets_body(body);
+                let fault = self.take_fault(Some(owner), meets)?;
+                if let Some(pause) = fault.as_ref().and_then(held_back) {
+                    // A reordered one waits at most until another of its booking was attempted.
+                    let is_reordered = fault.is_some_and(|it| it.kind == FaultKind::Reorder);
+                    let then = delivery.at.saturating_add(pause).unwrap_or(delivery.at);
+                    let row =
+                        (then.as_millisecond(), delivery.number, is_reordered, delivery.event);
+                    let sql = "UPDATE deliveries SET next_attempt_at = ?, met = ?, held_back = ? WHERE event = ?";
+                    self.run(sql, row)?;
+                    continue;
                 }
-                _ => None,
-            };
-            let is_after = fault.as_ref().is_some_and(|it| it.after);
-            let fault = due.held_by.or(fault.map(|it| it.kind));
-            if let Some(pause) = pause {
-                // A reordered one waits at most until another of its booking was attempted.
-                let is_reordered = fault == Some(FaultKind::Reorder);
-                let then = at.saturating_add(pause).unwrap_or(at);
-                let row = (then.as_millisecond(), due.number, is_reordered, due.event);
-                let sql = "UPDATE deliveries SET next_attempt_at = ?, met = ?, held_back = ? WHERE event = ?";
-                self.run(sql, row)?;
-                continue;
+                delivery.is_after = fault.as_ref().is_some_and(|it| it.after);
+                delivery.fault = fault.map(|it| it.kind);
             }
-            let row = (&url, (today + LEASE).as_millisecond(), due.event);
+            let row = (&url, (today + LEASE).as_millisecond(), delivery.event);
             self.run("UPDATE deliveries SET url = ?, leased_until = ? WHERE event = ?", row)?;
-            deliveries.push(PendingDelivery { due, url, secret, at, fault, is_after });
+            deliveries.push(PendingDelivery { url, secret, ..delivery });
         }
         Ok(deliveries)
     }
@@ -188,7 +179,7 @@ impl Tx<'_> {
         delivery: &PendingDelivery,
         attempt: &DeliveryAttempt,
     ) -> Result<()> {
-        let (event, booking) = (delivery.due.event, delivery.due.booking);
+        let (event, booking) = (delivery.event, delivery.booking);
         let failed =
             "UPDATE deliveries SET failures = failures + 1 WHERE event = ? RETURNING failures";
         let failures = self.first(failed, [event], |row| row.get(0))?;
@@ -196,8 +187,8 @@ impl Tx<'_> {
             return Ok(());
         };
         let document =
-            AttemptDocument { number: delivery.due.number, at: WireTime(delivery.at), attempt };
-        let row = (event, delivery.due.number, without_nulls(json!(document)).to_string());
+            AttemptDocument { number: delivery.number, at: WireTime(delivery.at), attempt };
+        let row = (event, delivery.number, without_nulls(json!(document)).to_string());
         self.run("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?)", row)?;
         // The delivery of this booking that waited for this one goes on.
         let go_on = "UPDATE deliveries SET next_attempt_at = ?, held_back = 2 \
@@ -287,5 +278,14 @@ impl Tx<'_> {
         let sql = "UPDATE deliveries SET state = ?, next_attempt_at = ?, leased_until = NULL, \
                    held_back = held_back & 2 WHERE event = ?";
         self.run(sql, (state, next.map(Timestamp::as_millisecond), event)).map(drop)
+    }
+}
+
+/// How long a fault holds a webhook back, if it does.
+fn held_back(fault: &Fault) -> Option<SignedDuration> {
+    match fault.kind {
+        FaultKind::Reorder => Some(HELD_BACK),
+        FaultKind::Delay => i64::try_from(fault.delay_ms?).ok().map(SignedDuration::from_millis),
+        _ => None,
     }
 }

@@ -11,7 +11,7 @@ use crate::sandbox::http::reply::{HandlerResult, Reply};
 use crate::sandbox::http::request::Request;
 use crate::sandbox::http::venues::slot_of;
 use crate::sandbox::rules::api_error::{ApiError, Result};
-use crate::sandbox::rules::booking::{StoredBooking, StoredCustomer};
+use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::fixtures::{BookingFixture, Fixtures};
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::rules::provider_response::{pause, processing};
@@ -89,36 +89,33 @@ fn booking(
     }
     let skipped = "does not exist in the venue's zone: its clocks skip it";
     let at = fixture.datetime.resolve(&venue.timezone, tx.now).ok_or(("datetime", skipped))?;
-    let seating = fixture.seating_preference.as_deref();
-    let slot = slot_of(venue, at.timestamp(), seating);
-    let guest = (&fixture.customer, fixture.party_size);
-    let pays = fixture.payment_collection.is_some();
-    let status = (fixture.status, fixture.error_code);
-    let state = state_of(status, venue, slot.as_ref(), pays, guest, tx.now);
-    let guest = (fixture.customer, fixture.party_size);
-    let placed = StoredBooking::placed(venue, provider, &at, slot, guest, state, tx.now);
-    Ok(StoredBooking {
+    let slot = slot_of(venue, at.timestamp(), fixture.seating_preference.as_deref());
+    let (slot, customer, party_size) = (slot.as_ref(), fixture.customer, fixture.party_size);
+    let placed = StoredBooking::placed(venue, provider, &at, slot, customer, party_size, tx.now);
+    let mut booking = StoredBooking {
         number,
         organization: organization.to_owned(),
         end_user: fixture.end_user,
         seating: placed.seating.clone().or(fixture.seating_preference),
-        pays_by_vendor: pays,
+        pays_by_vendor: fixture.payment_collection.is_some(),
         ..placed
-    })
+    };
+    let status = (fixture.status, fixture.error_code);
+    booking.state = state_of(&booking, status, venue, slot, tx.now);
+    Ok(booking)
 }
 
 /// The state of a booking that has this status already.
 pub(super) fn state_of(
+    booking: &StoredBooking,
     (status, error): (BookingStatus, Option<BookingErrorCode>),
     venue: &SeedVenue,
     slot: Option<&OfferedSlot>,
-    pays: bool,
-    guest: (&StoredCustomer, u8),
     now: Timestamp,
 ) -> BookingState {
     match status {
         BookingStatus::RequiresAction => {
-            BookingState::RequiresAction(pause(venue, slot, pays, guest, generated_codes, now))
+            BookingState::RequiresAction(pause(booking, venue, slot, generated_codes(), now))
         }
         BookingStatus::Processing => processing(venue, now),
         BookingStatus::Confirmed => BookingState::Confirmed { error },

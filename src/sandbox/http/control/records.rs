@@ -109,9 +109,7 @@ impl SetBooking {
             (is_plain, &self.error_message, known, venue)
         {
             let slot = booking.slot_id.as_ref().and_then(|it| venue.offered(it));
-            let guest = (&booking.customer, booking.party_size);
-            let pays = booking.pays_by_vendor;
-            return state_of((status, code.flatten()), venue, slot.as_ref(), pays, guest, tx.now);
+            return state_of(booking, (status, code.flatten()), venue, slot.as_ref(), tx.now);
         }
         let fields = [("error_code", self.error_code), ("error_message", self.error_message)];
         let fields =

@@ -6,7 +6,6 @@ use std::fmt::Write;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use super::exchange::Exchange;
-use super::secrets::Secrets;
 use crate::platform::hidden::is_hidden;
 use crate::platform::shell::posix_word;
 
@@ -21,7 +20,7 @@ impl Exchange {
     /// The command; `None` if the whole body is not kept, or the request names another host than
     /// one of the server's.
     pub(crate) fn curl(&self, is_own_host: impl Fn(&str) -> bool) -> Option<String> {
-        let secrets = Secrets::find(self.request.headers(), &self.target, &self.request.body);
+        let secrets = self.secrets();
         let host = self.request.header("host").filter(|it| is_own_host(it))?;
         if self.request.is_cut() || !self.target.starts_with('/') {
             return None;

@@ -312,7 +312,7 @@ impl Exchange {
         (!key.eq_ignore_ascii_case("Bearer")).then_some(key)
     }
 
-    fn secrets(&self) -> Secrets {
+    pub(super) fn secrets(&self) -> Secrets {
         Secrets::find(self.request.headers(), &self.target, &self.request.body)
     }
 

@@ -9,6 +9,7 @@ use std::time::Instant;
 use jiff::Timestamp;
 
 use super::exchange::Exchange;
+use crate::sandbox::http::report::judge;
 use crate::sandbox::rules::api_error::Result;
 use crate::sandbox::rules::fields::FieldErrors;
 use crate::sandbox::store::SentDelivery;
@@ -35,25 +36,22 @@ struct LogEntries {
     changes: HashMap<Option<String>, u32>,
     /// The bookings that a response showed as processing, and none since as anything else.
     processing: HashSet<String>,
-    /// `None` if there is no report.
-    judge: Option<Judge>,
+    keeps_report: bool,
     /// When requests may be judged again.
     judging_due: Option<Instant>,
     /// What all requests showed, and the rules that those broke which are no longer there.
     displayed: HashMap<(Option<String>, Cow<'static, str>), BTreeSet<String>>,
 }
 
-/// Says which rules requests broke, and what deliveries show.
-pub(crate) type Judge = fn(&[Arc<Exchange>], &[SentDelivery]) -> Vec<Evidence>;
 /// An organization, the code of a situation or a finding, and the id of what shows it.
 pub(crate) type Evidence = (Option<String>, Cow<'static, str>, String);
 
 impl ExchangeLog {
     /// An empty one. Numbers begin with the time, so that they are not used again after a restart.
-    pub(crate) fn new(judge: Option<Judge>) -> Self {
+    pub(crate) fn new(keeps_report: bool) -> Self {
         Self(Mutex::new(LogEntries {
             last: Timestamp::now().as_millisecond() << 21,
-            judge,
+            keeps_report,
             ..LogEntries::default()
         }))
     }
@@ -67,7 +65,7 @@ impl ExchangeLog {
             let owners = [&None, &exchange.organization];
             exchange.changes = owners.iter().filter_map(|it| stored.changes.get(*it)).sum();
         }
-        if stored.judge.is_some() {
+        if stored.keeps_report {
             stored.count(&mut exchange);
         }
         stored.size += exchange.size();
@@ -109,13 +107,14 @@ impl ExchangeLog {
         stored.exchanges = staying.into();
     }
 
-    /// What is kept, oldest first; what all showed; and what judges it, unless there is no report.
-    pub(in super::super) fn all(&self) -> Option<(Vec<Arc<Exchange>>, Vec<Evidence>, Judge)> {
+    /// What is kept, oldest first, and what all showed; `None` if there is no report.
+    pub(in super::super) fn all(&self) -> Option<(Vec<Arc<Exchange>>, Vec<Evidence>)> {
         let stored = self.lock();
         let displayed = stored.displayed.iter().flat_map(|((owner, code), ids)| {
             ids.iter().map(|id| (owner.clone(), code.clone(), id.clone()))
         });
-        Some((stored.exchanges.iter().cloned().collect(), displayed.collect(), stored.judge?))
+        let all = (stored.exchanges.iter().cloned().collect(), displayed.collect());
+        stored.keeps_report.then_some(all)
     }
 
     pub(in super::super) fn list(&self, filter: &Filter) -> Vec<Arc<Exchange>> {
@@ -154,8 +153,9 @@ impl LogEntries {
     }
 
     fn remember(&mut self, leaving: &[Arc<Exchange>], deliveries: &[SentDelivery]) {
-        let broken = self.judge.map(|judge| judge(leaving, deliveries));
-        broken.into_iter().flatten().for_each(|it| self.add(it));
+        if self.keeps_report {
+            judge(leaving, deliveries).into_iter().for_each(|it| self.add(it));
+        }
     }
 
     fn add(&mut self, (owner, code, id): Evidence) {
