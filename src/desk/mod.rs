@@ -232,7 +232,6 @@ impl Desk<'_> {
         self.troubles.extend(failed.map(|(why, is_general)| Trouble { id, why, is_general }));
     }
 
-    /// Why the selected booking is not up to date, if so.
     fn trouble(&self) -> Option<&Trouble> {
         let selected = self.list.entry().map(Entry::id);
         self.troubles.iter().rev().find(|it| it.is_general || selected == Some(&it.id))

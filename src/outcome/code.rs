@@ -76,7 +76,6 @@ impl Retry {
 #[derive(Debug)]
 pub(crate) struct CodeEntry {
     pub(crate) code: Code,
-    /// The code in scripts and in the service's documents.
     pub(crate) name: &'static str,
     pub(crate) kind: CodeKind,
     /// The meaning, as a sentence without a full stop.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::net::TcpListener;
 
 use super::load::FixtureFile;
@@ -113,10 +114,9 @@ pub(crate) async fn start(
     });
     let har = har.transpose()?.map(Mutex::new);
     let style = ui.out.stderr_style();
-    let log = Log { bodies: settings.verbose, style };
-    let lines = logs.then(|| {
-        Arc::new(LogThread::start(style, move |exchange: Arc<Exchange>| log.lines(&exchange)))
-    });
+    let bodies = settings.verbose;
+    let lines = move |exchange: Arc<Exchange>| log_lines(&exchange, bodies, style);
+    let lines = logs.then(|| Arc::new(LogThread::start(style, lines)));
     Ok(Starting {
         ready_file,
         sandbox,
@@ -156,49 +156,34 @@ fn on_request(
     }))
 }
 
-/// The lines of a request: its reason and notes below it, with `--verbose` the bodies too.
-struct Log {
-    bodies: bool,
-    style: StreamStyle,
-}
-
-impl Log {
-    /// `12:00:01 POST /v1/bookings 400 0.4 ms sk_live_…dbox`, and what is to be said of it.
-    fn lines(&self, exchange: &Exchange) -> String {
-        let time = exchange.at.to_zoned(system_zone()).strftime("%H:%M:%S").to_string();
-        let (method, path) = (&exchange.method, exchange.shown_path());
-        let took = exchange.duration_ms();
-        let status = match exchange.status {
-            0 => "---".to_owned(),
-            status => status.to_string(),
-        };
-        let mut line = format!("{method} {path} {status} {took:.1} ms");
-        line.extend(exchange.masked_key().map(|key| format!(" {key}")));
-        line.extend(exchange.fault_kind().map(|fault| format!(" fault: {fault}")));
-        let mut lines = Output::log_line(self.style, &time, &line);
-        let below = " ".repeat(time.len());
-        let notes = exchange.notes().into_iter().map(|note| format!("note: {note}"));
-        for wording in exchange.reason().into_iter().chain(notes) {
-            lines.push_str(&Output::log_line(self.style, &below, &wording));
-        }
-        if self.bodies {
-            let exchange = exchange.document(&HashMap::new(), None);
-            self.add_body(&mut lines, "  >", &exchange["request"]["body"]);
-            self.add_body(&mut lines, "  <", &exchange["response"]["body"]);
-        }
-        lines
+/// `12:00:01 POST /v1/bookings 400 0.4 ms sk_live_…dbox`, its reason and notes below it, and with
+/// `--verbose` the bodies.
+fn log_lines(exchange: &Exchange, bodies: bool, style: StreamStyle) -> String {
+    let time = exchange.at.to_zoned(system_zone()).strftime("%H:%M:%S").to_string();
+    let (method, path) = (&exchange.method, exchange.shown_path());
+    let took = exchange.duration_ms();
+    let status = match exchange.status {
+        0 => "---".to_owned(),
+        status => status.to_string(),
+    };
+    let mut line = format!("{method} {path} {status} {took:.1} ms");
+    line.extend(exchange.masked_key().map(|key| format!(" {key}")));
+    line.extend(exchange.fault_kind().map(|fault| format!(" fault: {fault}")));
+    let mut lines = Output::log_line(style, &time, &line);
+    let below = " ".repeat(time.len());
+    let notes = exchange.notes().into_iter().map(|note| format!("note: {note}"));
+    for wording in exchange.reason().into_iter().chain(notes) {
+        lines.push_str(&Output::log_line(style, &below, &wording));
     }
-
-    fn add_body(&self, lines: &mut String, sign: &str, body: &serde_json::Value) {
-        let body = body.as_str().unwrap_or_default();
-        let laid_out = match serde_json::from_str::<serde_json::Value>(body) {
-            Ok(value) => format!("{value:#}"),
-            Err(_) => body.to_owned(),
-        };
-        for line in laid_out.lines() {
+    let exchange = bodies.then(|| exchange.document(&HashMap::new(), None)).unwrap_or_default();
+    for (sign, part) in [("  >", "request"), ("  <", "response")] {
+        let body = exchange[part]["body"].as_str().unwrap_or_default();
+        let laid_out = serde_json::from_str::<Value>(body).map(|it| format!("{it:#}"));
+        for line in laid_out.as_deref().unwrap_or(body).lines() {
             let text = line.trim_start_matches(' ');
             let indent = " ".repeat(line.len() - text.len());
-            lines.push_str(&Output::log_line(self.style, &format!("{sign}{indent}"), text));
+            lines.push_str(&Output::log_line(style, &format!("{sign}{indent}"), text));
         }
     }
+    lines
 }

@@ -33,24 +33,6 @@ pub(super) struct Known {
     options: TargetOptions,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bookings {
-    All,
-    Alive,
-    Open,
-}
-
-impl Bookings {
-    /// Whether a booking with this last seen status is included. An unknown status always is.
-    fn include(self, status: Option<&str>) -> bool {
-        match status.map(Status::parse) {
-            Some(Status::Failed | Status::Cancelled | Status::Expired) => self == Bookings::All,
-            Some(Status::Confirmed) => self != Bookings::Open,
-            Some(Status::RequiresAction | Status::Processing | Status::Other(_)) | None => true,
-        }
-    }
-}
-
 impl Known {
     pub(super) fn new(environment: Environment, line: &CommandLine) -> Self {
         let profiles = line.before().filter_map(|it| it.strip_prefix("--profile="));
@@ -107,9 +89,11 @@ impl Known {
         Some(plain(slots))
     }
 
-    pub(super) fn bookings(&self, start: &str, which: Bookings) -> Option<Vec<Candidate>> {
+    /// The bookings whose status, as it was last seen, is wanted, and those of unknown status.
+    fn bookings(&self, start: &str, is_wanted: fn(&Status) -> bool) -> Option<Vec<Candidate>> {
         let mut made = self.journal()?.bookings(start);
-        made.retain(|made| which.include(made.status.as_deref()));
+        let status = |made: &IndexedRow| made.status.as_deref().map(Status::parse);
+        made.retain(|made| status(made).is_none_or(|it| is_wanted(&it)));
         Some(plain(made.into_iter().map(described)))
     }
 
@@ -152,13 +136,13 @@ fn source(path: &[&str], arg: &Arg) -> Option<ValueSource> {
         (["help"], "words", _) => |_, _| fixed(TOPICS.into_iter().map(|it| (it, "topic"))),
         (_, _, "VENUE") => Known::venues,
         (_, "slot", _) => Known::slots,
-        (["continue" | "watch"], _, "BOOKING") => {
-            |known, start| known.bookings(start, Bookings::Open)
-        }
+        (["continue" | "watch"], _, "BOOKING") => |known, start| {
+            known.bookings(start, |it| it.has_not_ended() && *it != Status::Confirmed)
+        },
         (["modify" | "cancel"], _, "BOOKING") => {
-            |known, start| known.bookings(start, Bookings::Alive)
+            |known, start| known.bookings(start, Status::has_not_ended)
         }
-        (_, _, "BOOKING") => |known, start| known.bookings(start, Bookings::All),
+        (_, _, "BOOKING") => |known, start| known.bookings(start, |_| true),
         (["attempts", ..], _, "KEY") => Known::attempts,
         (_, "scenario", _) => |_, _| fixed(Scenario::all().map(|it| (it.name(), it.describe()))),
         (_, "dialect", _) => |_, _| {

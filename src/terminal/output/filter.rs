@@ -58,7 +58,6 @@ impl Filter {
     }
 }
 
-/// An output for a person or a pipe, with its line feed.
 fn output_line(output: &str) -> String {
     let text = match serde_json::from_str::<Cow<'_, str>>(output) {
         Ok(string) => visible_rows(&string).into_owned(),

@@ -183,7 +183,6 @@ impl Output {
         streams::reader_gone().await;
     }
 
-    /// Writes the help or the version to stdout. An error is reported.
     pub(crate) fn print_help(&self, text: &StyledStr) -> Exit {
         let Err(error) = write_all(&styled(text, &self.stdout)) else {
             return Exit::Done;
@@ -192,7 +191,6 @@ impl Output {
         error.exit
     }
 
-    /// Writes a help that was asked for as a page of its own.
     pub(crate) fn emit_help(&self, text: &StyledStr) -> Result<Exit> {
         self.print_paged(&styled(text, &self.stdout))
     }
@@ -330,7 +328,6 @@ impl Output {
         self.show(&page);
     }
 
-    /// Writes a text for a person, in the pager if it is longer than the screen.
     fn print_paged(&self, text: &str) -> Result<Exit> {
         if let Some(pager) = self.pager.as_ref().filter(|pager| pager.is_needed(text)) {
             self.make_room();

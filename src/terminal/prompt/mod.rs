@@ -35,7 +35,6 @@ use crate::platform::system::tty::Modes;
 
 /// Asks questions, or refuses to. Dropping an `async` method restores the terminal.
 pub(crate) struct Prompter<'a> {
-    /// Why nothing can be asked, if so.
     refusal: Option<&'static str>,
     /// Whether a question is printed and its answer read as a line, with nothing redrawn.
     is_plain: bool,
@@ -57,7 +56,6 @@ impl Prompter<'_> {
         self.refusal.is_none()
     }
 
-    /// Why a command cannot have the whole screen, if so.
     pub(crate) fn why_no_screen(&self) -> Option<&'static str> {
         let plain = "TERM is dumb or not set, or BOOKCTL_ACCESSIBLE is set";
         self.refusal.or(self.is_plain.then_some(plain))

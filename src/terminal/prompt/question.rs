@@ -18,7 +18,6 @@ pub(super) enum Echo {
     Hidden,
 }
 
-/// What is asked, and the flag that answers it instead.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
     pub(super) text: String,
@@ -55,12 +54,10 @@ impl Question {
         Self { goes_back, ..self }
     }
 
-    /// Fills in the answer that was given before, to be changed or confirmed.
     pub(crate) fn previous_answer(self, previous_answer: Option<String>) -> Self {
         Self { previous_answer, ..self }
     }
 
-    /// Adds a line below the question, such as what its keys do.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }

@@ -45,7 +45,6 @@ const CHECKS: [[&str; 3]; 21] = [
     ["out_of_order", "Events 7", "events may arrive out of order: read the booking instead of relying on the event's status"],
 ];
 
-/// The booking that the events are about, and how they are signed.
 pub(crate) struct Subject<'a> {
     secret: &'a Secret,
     dialect: &'a Dialect,
