@@ -1,6 +1,6 @@
 //! Finds objects in a document by their shape, wherever the service put them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
@@ -26,13 +26,6 @@ pub(crate) enum Search<'a> {
     Nothing,
 }
 
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ListAt {
-    pub(crate) place: String,
-    pub(crate) elements: usize,
-    pub(crate) has_objects: bool,
-}
-
 pub(crate) const NON_DATA_KEYS: &str = "_links aggregations categories debug errors facets filters images links messages \
     notices photos providers providers_failed tags warnings";
 
@@ -41,15 +34,15 @@ fn below(place: &str, key: &str) -> String {
 }
 
 /// The lists of a document that could hold its objects, shallowest first, none nested.
-pub(crate) fn lists(document: &Value) -> Vec<ListAt> {
+pub(crate) fn lists(document: &Value) -> Vec<Found<'_>> {
     let mut lists = Vec::new();
     let mut level = vec![(String::new(), document)];
     for _ in 0..=DEEPEST {
         for (place, value) in std::mem::take(&mut level) {
             if let Value::Array(elements) = value {
-                lists.push(ListAt {
+                lists.push(Found {
                     elements: elements.len(),
-                    has_objects: elements.iter().any(Value::is_object),
+                    objects: elements.iter().filter_map(Value::as_object).collect(),
                     place: if place.is_empty() { "[]".to_owned() } else { place },
                 });
             } else if let Value::Object(object) = value {
@@ -61,69 +54,51 @@ pub(crate) fn lists(document: &Value) -> Vec<ListAt> {
     lists
 }
 
-/// What stands at one path. The elements of arrays all have the same path.
-struct Place<'a> {
-    path: String,
-    values: Vec<&'a Value>,
-    /// How many elements the innermost list around it has.
-    elements: usize,
+/// The objects of a shape by depth and place, and how many elements the lists at each place have.
+#[derive(Default)]
+struct Places<'a> {
+    objects: BTreeMap<(usize, String), Vec<&'a Map<String, Value>>>,
+    elements: HashMap<String, usize>,
 }
 
-type Objects<'a> = Vec<&'a Map<String, Value>>;
-
-pub(crate) fn shallowest(document: &Value, shape: Shape) -> Search<'_> {
-    let mut level = vec![Place { path: String::new(), values: vec![document], elements: 0 }];
-    for _ in 0..=DEEPEST {
-        let mut places: Vec<(Place<'_>, Objects<'_>)> = Vec::new();
-        // The elements of arrays are as deep as the array.
-        while !level.is_empty() {
-            let mut inner = Vec::new();
-            for place in level {
-                let arrays = place.values.iter().filter_map(|it| it.as_array());
-                let values: Vec<&Value> = arrays.flatten().collect();
-                if !values.is_empty() {
-                    inner.push(Place {
-                        path: format!("{}[]", place.path),
-                        elements: values.len(),
-                        values,
-                    });
-                }
-                let objects = place.values.iter().filter_map(|it| it.as_object()).collect();
-                places.push((place, objects));
+impl<'a> Places<'a> {
+    /// The elements of an array all have the same place, and are as deep as the array.
+    fn collect(&mut self, value: &'a Value, shape: Shape, place: &str, depth: usize) {
+        if let Value::Array(elements) = value {
+            let place = format!("{place}[]");
+            elements.iter().for_each(|it| self.collect(it, shape, &place, depth));
+            *self.elements.entry(place).or_default() += elements.len();
+        } else if let Value::Object(object) = value {
+            if shape.fits(object) {
+                self.objects.entry((depth, place.to_owned())).or_default().push(object);
             }
-            level = inner;
-        }
-        let fits = |object: &&Map<String, Value>| shape.fits(object);
-        if places.iter().any(|(_, objects)| objects.iter().any(fits)) {
-            places.iter_mut().for_each(|it| it.1.retain(fits));
-            places.retain(|(_, objects)| !objects.is_empty());
-            let named = |path: &str| if path.is_empty() { "." } else { path }.to_owned();
-            return match &places[..] {
-                [(place, objects)] => Search::Found(Found {
-                    place: named(&place.path),
-                    elements: place.elements.max(objects.len()),
-                    objects: objects.clone(),
-                }),
-                _ => Search::Ambiguous(places.iter().map(|it| named(&it.0.path)).collect()),
-            };
-        }
-        for (place, objects) in places {
-            let mut at: HashMap<&str, usize> = HashMap::new();
-            let members = objects.into_iter().flatten();
-            for (key, value) in members.filter(|(_, it)| it.is_object() || it.is_array()) {
-                let at = *at.entry(key).or_insert_with(|| {
-                    level.push(Place {
-                        path: below(&place.path, key),
-                        values: Vec::new(),
-                        elements: place.elements,
-                    });
-                    level.len() - 1
-                });
-                level[at].values.push(value);
+            let inner = object.iter().filter(|(_, it)| it.is_object() || it.is_array());
+            for (key, value) in inner.filter(|_| depth < DEEPEST) {
+                self.collect(value, shape, &below(place, key), depth + 1);
             }
         }
     }
-    Search::Nothing
+}
+
+pub(crate) fn shallowest(document: &Value, shape: Shape) -> Search<'_> {
+    let mut places = Places::default();
+    places.collect(document, shape, "", 0);
+    let depth = places.objects.keys().next().map(|it| it.0);
+    let found = places.objects.into_iter().take_while(|it| Some(it.0.0) == depth);
+    let mut found: Vec<_> = found.map(|((_, place), objects)| (place, objects)).collect();
+    match (found.pop(), &found[..]) {
+        (None, _) => Search::Nothing,
+        (Some((place, objects)), []) => {
+            let list = place.rfind("[]").and_then(|at| places.elements.get(&place[..at + 2]));
+            let elements = list.copied().unwrap_or_default().max(objects.len());
+            let place = if place.is_empty() { ".".to_owned() } else { place };
+            Search::Found(Found { place, objects, elements })
+        }
+        (last, _) => {
+            let all = found.into_iter().chain(last);
+            Search::Ambiguous(all.map(|(place, _)| place).collect())
+        }
+    }
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ pub(crate) fn elements<'a>(
     // None, only where no element came that could be one.
     let lists = lists(value);
     if let Some(place) = empty {
-        let others = lists.iter().filter(|list| list.has_objects);
+        let others = lists.iter().filter(|list| !list.objects.is_empty());
         let others: Vec<_> = others.map(|it| (it.place.clone(), it.elements)).collect();
         return match others[..] {
             [] => Ok(unread(place, 0)),
@@ -62,7 +62,7 @@ pub(crate) fn elements<'a>(
     }
     let list = lists.iter().min_by_key(|list| {
         let is_named = Some(list.place.as_str()) == unreadable;
-        (!is_named, !list.has_objects, list.elements == 0)
+        (!is_named, list.objects.is_empty(), list.elements == 0)
     });
     list.map(|list| unread(&list.place, list.elements))
         .ok_or_else(|| format!("the response has no list of {nouns}"))

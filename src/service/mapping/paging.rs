@@ -8,7 +8,6 @@ use crate::service::documents::text_fold::same_words;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NextPage {
     At(String),
-    /// Under this request field, with this value.
     Field {
         name: String,
         value: Value,
@@ -26,7 +25,6 @@ const LINKS: &str = "links _links";
 const TOTAL: &str = "total count total_count total_items total_results totalsize";
 const MORE: &str = "has_more has_next has_next_page more";
 
-/// The next page, if the answer or its `Link` header names one.
 pub(crate) fn next_page(document: &Value, link: Option<&str>) -> Option<NextPage> {
     if let Some(address) = link.and_then(next_of_link) {
         return Some(NextPage::At(address));
@@ -135,13 +133,8 @@ fn by_number(members: &[Member<'_>]) -> Option<NextPage> {
 
 /// The address with `rel="next"` in a `Link` header (RFC 8288).
 fn next_of_link(header: &str) -> Option<String> {
-    let mut rest = header;
-    loop {
-        let start = rest.find('<')?;
-        let end = start + rest[start..].find('>')?;
-        let address = &rest[start + 1..end];
-        rest = &rest[end + 1..];
-        let parameters = &rest[..rest.find('<').unwrap_or(rest.len())];
+    header.split('<').skip(1).find_map(|link| {
+        let (address, parameters) = link.split_once('>')?;
         let is_next = parameters.split([';', ',']).any(|parameter| {
             let Some((name, value)) = parameter.split_once('=') else {
                 return false;
@@ -150,10 +143,8 @@ fn next_of_link(header: &str) -> Option<String> {
             name.trim().eq_ignore_ascii_case("rel")
                 && words.any(|word| word.eq_ignore_ascii_case("next"))
         });
-        if is_next {
-            return Some(address.to_owned());
-        }
-    }
+        is_next.then(|| address.to_owned())
+    })
 }
 
 #[cfg(test)]
