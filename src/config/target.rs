@@ -107,6 +107,18 @@ impl Service {
         }
     }
 
+    pub(crate) fn from_profile(name: &str, base_url: BaseUrl, profile: Profile) -> Self {
+        Service {
+            profile: Some(name.to_owned()),
+            base_url,
+            key_origin: profile.key_origin,
+            key_fingerprint: profile.key_fingerprint,
+            read_only: profile.read_only == Some(true),
+            ca_file: profile.ca_file,
+            mapping: profile.mapping,
+        }
+    }
+
     /// The account under which its secrets are stored. Only a profile has stored secrets.
     pub(crate) fn account(&self) -> Option<Account> {
         Some(Account::new(self.profile.as_ref()?, self.base_url.origin()))
@@ -229,15 +241,10 @@ pub(crate) fn resolve(
         });
     };
     let key = env_key.filter(|_| key_origin.is_none_or(|origin| origin == base_url.origin()));
-    let mut service = Service::from_base_url(base_url);
-    if let Some((name, profile)) = profile {
-        service.profile = Some(name.to_owned());
-        service.key_origin = profile.key_origin;
-        service.key_fingerprint = profile.key_fingerprint;
-        service.read_only = profile.read_only == Some(true);
-        service.ca_file = profile.ca_file;
-        service.mapping = profile.mapping;
-    }
+    let service = match profile {
+        Some((name, profile)) => Service::from_profile(name, base_url, profile),
+        None => Service::from_base_url(base_url),
+    };
     Ok(Target { retention, journal, ..Target::from_service(service, key) })
 }
 

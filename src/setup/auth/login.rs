@@ -262,12 +262,10 @@ fn service(
     file: &ConfigFile,
     dialect: &[Assignment],
 ) -> Result<Service> {
-    let mut service =
-        Service { profile: Some(name.to_owned()), ..Service::from_base_url(base_url) };
-    if let Some(profile) = file.profiles.get(name) {
-        service.ca_file = profile.ca_file.clone();
-        service.mapping = profile.mapping.clone();
-    }
+    let mut service = match file.profiles.get(name) {
+        Some(profile) => Service::from_profile(name, base_url, profile.clone()),
+        None => Service { profile: Some(name.to_owned()), ..Service::from_base_url(base_url) },
+    };
     let refused = |key: &str, why| Error::usage(format!("--dialect {key} {why}"));
     for Assignment { key, value } in dialect {
         let set = service.mapping.set(key, value);
