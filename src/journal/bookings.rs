@@ -71,7 +71,7 @@ impl KeptBooking {
         }
         let (document, envelope_fields) =
             (booking.document.clone(), booking.envelope_fields.clone());
-        let filled = Booking::translated(document, value, envelope_fields);
+        let filled = Booking::read(document, Some(value), envelope_fields);
         let mut filled = filled.unwrap_or_else(|| booking.clone());
         filled.from_request = from_request.into();
         filled

@@ -87,7 +87,6 @@ pub(crate) struct Booking {
     pub(crate) translated: Option<Document>,
     /// What stands around the booking in the answer, as paths and texts.
     pub(crate) envelope_fields: Vec<(String, String)>,
-    /// When the visit is.
     pub(crate) time: FieldValue<DocumentTime>,
     pub(crate) party: FieldValue<u32>,
     /// When the answered request left, or the event came; `None` if nothing was read.
@@ -102,11 +101,13 @@ impl Booking {
         Booking::read(document, None, Vec::new())
     }
 
-    fn read(
+    /// A booking whose answer may have another shape: `translated` is it in the contract's then.
+    pub(crate) fn read(
         document: Document,
-        translated: Option<Document>,
+        translated: Option<Value>,
         envelope_fields: Vec<(String, String)>,
     ) -> Option<Self> {
+        let translated = translated.map(Document::from);
         let value = translated.as_ref().unwrap_or(&document).value();
         Some(Booking {
             id: id_of(value)?,
@@ -118,15 +119,6 @@ impl Booking {
             left_at: None,
             from_request: Box::default(),
         })
-    }
-
-    /// A booking whose answer has another shape: `value` is the booking in the contract's.
-    pub(crate) fn translated(
-        document: Document,
-        value: Value,
-        envelope_fields: Vec<(String, String)>,
-    ) -> Option<Self> {
-        Booking::read(document, Some(value.into()), envelope_fields)
     }
 
     pub(crate) fn with_id(self, id: &str) -> Self {
@@ -166,7 +158,6 @@ impl Booking {
         self.value().get("venue_name").and_then(token)
     }
 
-    /// The party size; 1 if the service shows none.
     pub(crate) fn head_count(&self) -> u32 {
         self.party.read().copied().unwrap_or(1)
     }
@@ -251,7 +242,6 @@ impl Booking {
         }
     }
 
-    /// Whether its time to answer is up, whatever its last status says.
     pub(crate) fn is_overdue(&self, now: Timestamp) -> bool {
         self.waits_until().is_some_and(|until| until <= now)
     }

@@ -50,7 +50,7 @@ impl Mapping {
                 let object = value.as_object();
                 object
                     .map(|it| contract(it, Shape::Booking, true))
-                    .and_then(|value| Booking::translated(document.clone(), value, Vec::new()))
+                    .and_then(|value| Booking::read(document.clone(), Some(value), Vec::new()))
                     .ok_or_else(|| "does not give an `id` and a `status`".to_owned())
             });
             match read {
@@ -66,11 +66,11 @@ impl Mapping {
         let unread = |why: String| unreadable(ReadKind::Booking, &why, &document);
         let found = one(&value, Shape::Booking).map_err(unread)?;
         let read = contract(found, Shape::Booking, false);
-        let item = if read == *document.value() {
-            Booking::from_document(document.clone())
-        } else {
-            Booking::translated(document.clone(), read, envelope_fields(&value, &[found]))
+        let (translated, around) = match read == *document.value() {
+            true => (None, Vec::new()),
+            false => (Some(read), envelope_fields(&value, &[found])),
         };
+        let item = Booking::read(document.clone(), translated, around);
         item.map(|item| Reading { item, warnings })
             .ok_or_else(|| unread("it has no `id` and `status`".to_owned()))
     }
@@ -258,7 +258,7 @@ fn unreadable(kind: ReadKind, why: &str, document: &Document) -> Error {
 /// A booking that stands beside what a document is about.
 fn booking_of(object: &Map<String, Value>) -> Option<Booking> {
     let document = Document::from(Value::Object(object.clone()));
-    Booking::translated(document, contract(object, Shape::Booking, false), Vec::new())
+    Booking::read(document, Some(contract(object, Shape::Booking, false)), Vec::new())
 }
 
 /// The objects in a refusal, except those of unfinished bookings (spec, Errors).
