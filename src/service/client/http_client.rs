@@ -55,7 +55,7 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn new(connection: Connection) -> Result<Self> {
         Ok(Client {
-            http: build(http_client(&connection)?)?,
+            http: http_client(&connection, usize::MAX)?,
             without_pool: OnceCell::new(),
             connection,
             key: OnceCell::new(),
@@ -70,7 +70,7 @@ impl Client {
         if !call.is_write() {
             return Ok(&self.http);
         }
-        let build = async || build(http_client(&self.connection)?.pool_max_idle_per_host(0));
+        let build = async || http_client(&self.connection, 0);
         let client = self.without_pool.get_or_try_init(build).await;
         client.map_err(|error: Error| Failure::NotSent(error.message.clone()))
     }
@@ -149,11 +149,6 @@ impl Client {
         }
     }
 
-    /// Sends `GET /v1/` with this key or none. Even a refusal shows that it is reachable.
-    pub(crate) async fn probe(&self, key: Option<&Secret>) -> Result<Answer, Failure> {
-        self.send_with(&Call::get("/v1/"), key).await
-    }
-
     /// Reads an answer: a refusal as the profile says. A refused key's error shows how it was sent.
     fn read_answer(
         &self,
@@ -174,7 +169,11 @@ impl Client {
         answer
     }
 
-    async fn send_with(&self, call: &Call, key: Option<&Secret>) -> Result<Answer, Failure> {
+    pub(crate) async fn send_with(
+        &self,
+        call: &Call,
+        key: Option<&Secret>,
+    ) -> Result<Answer, Failure> {
         self.answered.take();
         let headers = self.headers(call, key)?;
         let mapping = &self.connection.mapping;
@@ -242,7 +241,8 @@ fn unsendable_key() -> Failure {
     Failure::Key(Error::new(Code::NoKey, what).hint(hint))
 }
 
-fn http_client(connection: &Connection) -> Result<reqwest::ClientBuilder> {
+/// A client that keeps at most so many connections for the requests that follow.
+fn http_client(connection: &Connection, most_idle: usize) -> Result<reqwest::Client> {
     let authorities = match &connection.ca_file {
         Some(file) => Some(http_client::authorities(file)?),
         None => connection.https.then(Vec::new),
@@ -251,11 +251,8 @@ fn http_client(connection: &Connection) -> Result<reqwest::ClientBuilder> {
     let builder = http_client::builder(connection.loopback, authorities)
         .user_agent(http_client::USER_AGENT)
         // A connection that cannot be established has to be reported as such, not as a lost answer.
-        .connect_timeout(CONNECT_TIMEOUT.min(connection.timeout.mul_f32(0.75)));
-    Ok(builder)
-}
-
-fn build(builder: reqwest::ClientBuilder) -> Result<reqwest::Client> {
+        .connect_timeout(CONNECT_TIMEOUT.min(connection.timeout.mul_f32(0.75)))
+        .pool_max_idle_per_host(most_idle);
     http_client::build(builder).map_err(|error| {
         error.hint("install the system's certificate authorities (ca-certificates), or set ca_file in the profile")
     })

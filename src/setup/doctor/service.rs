@@ -117,7 +117,7 @@ async fn ask(
     let answer = async {
         match facts.target().service() {
             None => client.send(&Call::get("/v1/")).await,
-            Some(_) => client.probe(key).await,
+            Some(_) => client.send_with(&Call::get("/v1/"), key).await,
         }
     };
     tokio::time::timeout(limit, answer).await.unwrap_or(Err(Failure::TimedOut(limit)))
