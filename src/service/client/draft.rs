@@ -33,15 +33,13 @@ const VALUES: [(&str, &str, &str); 13] = [
     (PARTY, "number|integer", ""),
 ];
 
-/// The row of `VALUES` for a field.
-fn find_value(
-    path: &str,
-    why: &str,
-) -> Option<&'static (&'static str, &'static str, &'static str)> {
+/// What a field holds, and whether the refusal says so, or its name alone.
+fn find_value(path: &str, why: &str) -> Option<(&'static str, bool)> {
     let last = format!("^{}$", path.rsplit('.').next()?.to_lowercase());
     let why = why.to_lowercase();
     let is_in = |words: &str, text: &str| words.split('|').any(|word| text.contains(word));
-    VALUES.iter().find(|(_, forms, names)| is_in(forms, &why) && is_in(names, &last))
+    let row = VALUES.iter().find(|(_, forms, names)| is_in(forms, &why) && is_in(names, &last))?;
+    Some((row.0, !row.1.is_empty()))
 }
 
 #[derive(Clone, Debug)]
@@ -104,11 +102,11 @@ impl Draft {
             if it.is_unknown() {
                 continue;
             }
-            let said = find_value(&it.name, &it.why).filter(|(value, forms, _)| {
+            let said = find_value(&it.name, &it.why).filter(|(value, is_said)| {
                 // A search of venues is not sent twice to test that a number is the party.
                 let is_tested = self.kind != WriteKind::Search || *value != PARTY;
                 let is_own = self.own.iter().any(|own| value.contains(&own.1));
-                is_own && if forms.is_empty() { known.is_none() } else { is_tested }
+                is_own && if *is_said { is_tested } else { known.is_none() }
             });
             let value = said.map(|it| it.0.to_owned()).or(known).unwrap_or_else(|| HOLE.to_owned());
             self.fields.insert(at.unwrap_or(self.fields.len()), (it.name, value));
