@@ -55,12 +55,10 @@ impl BaseUrl {
         self.url.scheme() == "https"
     }
 
-    /// Scheme, host and port.
     pub(crate) fn origin(&self) -> String {
         self.url.origin().ascii_serialization()
     }
 
-    /// The path of the address, without a slash at its end.
     pub(crate) fn path(&self) -> &str {
         self.url.path().trim_end_matches('/')
     }

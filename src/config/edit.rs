@@ -9,7 +9,6 @@ use super::file::{ConfigFile, SANDBOX_PROFILE};
 use crate::outcome::{Error, Result};
 use crate::platform::private_file;
 
-/// Checks the name of a profile: visible ASCII without blanks, and not `sandbox`.
 pub(crate) fn profile_name(text: &str) -> Result<String, String> {
     if text == SANDBOX_PROFILE {
         return Err("`sandbox` is always bookctl's own sandbox".to_owned());
@@ -61,7 +60,6 @@ impl ConfigEdit {
         Ok(())
     }
 
-    /// Removes a key of a profile, and a table with its last key.
     pub(crate) fn unset(&mut self, name: &str, key: &str) -> Result<()> {
         let profile = self.profiles()?.get_mut(name);
         let Some(profile) = profile.and_then(Item::as_table_like_mut) else {
@@ -80,7 +78,6 @@ impl ConfigEdit {
         Ok(())
     }
 
-    /// Removes a profile, and the default if it was this profile.
     pub(crate) fn remove(&mut self, name: &str) -> Result<()> {
         self.profiles()?.remove(name);
         if self.before.default_profile.as_deref() == Some(name) {

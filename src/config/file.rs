@@ -24,7 +24,6 @@ pub(super) const LIST_KEYS: &str =
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConfigFile {
-    /// The profile used when neither a flag nor the environment names one.
     pub(crate) default_profile: Option<String>,
     /// How long guests' data is kept, unless a profile says otherwise.
     pub(crate) retention: Option<Retention>,
@@ -45,14 +44,12 @@ pub(crate) struct Profile {
     pub(crate) key_origin: Option<String>,
     /// The fingerprint of that key. It tells organizations apart in a journal that a team shares.
     pub(crate) key_fingerprint: Option<String>,
-    /// How long guests' data is kept.
     pub(crate) retention: Option<Retention>,
     /// The URL of a team's journal, without a password; `None` for this computer's file.
     pub(crate) journal: Option<String>,
     /// Whether `auth login` stored that journal's password.
     #[serde(default)]
     pub(crate) journal_password_stored: bool,
-    /// Whether times without an offset are the venue's own, in requests as well.
     #[serde(default)]
     pub(crate) local_times: bool,
     // What the mapping is made of, as written.
@@ -114,7 +111,6 @@ impl ConfigFile {
         Ok(file)
     }
 
-    /// The profile of this name. The error lists the profiles that exist.
     pub(crate) fn profile(&self, name: &str) -> Result<&Profile> {
         self.profiles.get(name).ok_or_else(|| {
             let mut known = vec![SANDBOX_PROFILE];

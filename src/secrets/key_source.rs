@@ -9,7 +9,6 @@ use crate::platform::shell;
 #[derive(Debug)]
 pub(crate) enum KeySource {
     Given(Secret),
-    /// A key that may be stored for this account.
     Stored {
         vault: Vault,
         account: Account,

@@ -21,7 +21,6 @@ pub(crate) struct Keyring {
 }
 
 impl Keyring {
-    /// The stored secret, if any.
     pub(super) async fn get(&self, account: &Account, item: Item) -> Result<Option<Secret>> {
         let get = |entry: Entry| entry.get_password().map(Secret::new);
         self.ask(account, item, get).await

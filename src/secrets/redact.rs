@@ -55,7 +55,6 @@ pub(crate) fn register_secrets_in(document: &Value) {
     }
 }
 
-/// Registers a text that has the form of an API key or a webhook secret.
 pub(crate) fn register_if_key(text: &str) {
     let rests = BEGINNINGS.iter().filter_map(|it| text.strip_prefix(it));
     if rests.map(str::len).max() > Some(SHORTEST) {

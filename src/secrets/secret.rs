@@ -14,7 +14,6 @@ pub(crate) struct Secret(Zeroizing<String>);
 const KINDS: [(&str, &str); 3] = [("sk_live_", "live"), ("sk_test_", "test"), ("sk_v3_", "beta")];
 
 impl Secret {
-    /// Wraps a secret, and registers it for redaction.
     pub(crate) fn new(text: String) -> Self {
         register_secret(&text);
         Secret(Zeroizing::new(text))
@@ -52,7 +51,6 @@ impl Secret {
         &self.0
     }
 
-    /// `live`, `test`, `beta` or `unknown`.
     pub(crate) fn kind(&self) -> &'static str {
         self.split().0
     }

@@ -49,7 +49,6 @@ pub(crate) struct Refusal {
     /// Whether it may be about another request with the key, which may still book.
     pub(crate) is_open_conflict: bool,
     pub(crate) instead: Option<String>,
-    /// The service's id of the request.
     pub(crate) request_id: Option<String>,
     /// How a refused key was sent, for a person.
     pub(crate) key_sent: Option<String>,

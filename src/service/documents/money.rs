@@ -49,7 +49,6 @@ pub(crate) fn money_columns(
     }
 }
 
-/// Whether it is certain that an amount is in the currency's main unit or in its minor unit.
 pub(crate) fn is_unit_known(amount: &Value, currency: &str, certainty: Certainty) -> bool {
     certainty == Certainty::Contract || plain(amount).contains('.') || minor_digits(currency) == 0
 }

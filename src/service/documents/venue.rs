@@ -39,7 +39,6 @@ impl Venue {
         zone::of_name(self.str("timezone")?)
     }
 
-    /// Its phone number, under any usual name.
     pub(crate) fn phone(&self) -> Option<&str> {
         ["phone", "phone_number", "telephone"].into_iter().find_map(|name| self.str(name))
     }

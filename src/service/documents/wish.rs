@@ -102,7 +102,6 @@ impl Wish {
         self.text("venue_id").unwrap_or_default()
     }
 
-    /// The party size; 1 if it asks for none.
     pub(crate) fn party(&self) -> u32 {
         self.get("party_size").and_then(count).unwrap_or(1)
     }
@@ -115,7 +114,6 @@ impl Wish {
         DocumentTime::read(self.get("datetime")?)
     }
 
-    /// Its time for people.
     pub(crate) fn time_text(&self) -> Option<String> {
         self.get("datetime").map(time_text)
     }
@@ -126,7 +124,6 @@ impl Wish {
         Some(mark).filter(|mark| !mark.is_empty())
     }
 
-    /// What identifies the guest.
     pub(crate) fn guest_marks(&self) -> Vec<String> {
         ["name", "phone", "email"].into_iter().filter_map(|field| self.guest_mark(field)).collect()
     }
@@ -136,7 +133,6 @@ impl Wish {
         other.guest_marks().iter().any(|mark| own.contains(mark))
     }
 
-    /// Whether both ask for one booking: the same venue, time, party and name.
     pub(crate) fn is_same_booking(&self, other: &Self) -> bool {
         let is_same = |field: &&str| self.text(field) == other.text(field);
         is_same_time(self.time(), other.time())
@@ -147,7 +143,6 @@ impl Wish {
 
 /// The clock of a booking's time without an offset.
 pub(crate) struct VenueClock {
-    /// The venue's zone, if it is known.
     pub(crate) zone: Option<TimeZone>,
     /// Whether the profile says that such a time is the venue's own (`local_times`).
     pub(crate) is_certain: bool,

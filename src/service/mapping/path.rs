@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 pub(crate) struct Path(Vec<String>);
 
 impl Path {
-    /// Parses names with dots between them. Returns `None` where one of them is empty.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let names: Vec<String> = text.split('.').map(|name| name.trim().to_owned()).collect();
         names.iter().all(|name| !name.is_empty()).then_some(Path(names))

@@ -52,7 +52,6 @@ impl DocumentTime {
         (instant.is_some() || local.is_some()).then_some(DocumentTime { instant, local })
     }
 
-    /// The time in a field of a document.
     pub(crate) fn from_field(document: &Value, field: &str) -> Option<Self> {
         DocumentTime::read(document.get(field)?)
     }

@@ -101,12 +101,10 @@ impl Failure {
         matches!(self, Failure::Refused(refusal) if refusal.proves_nothing_was_done())
     }
 
-    /// Whether another request with the key may still book.
     pub(crate) fn is_open_conflict(&self) -> bool {
         matches!(self, Failure::Refused(refusal) if refusal.is_open_conflict)
     }
 
-    /// Whether the request may have been carried out without a response, unless disproved.
     pub(crate) fn may_have_been_carried_out(&self) -> bool {
         !self.sent_nothing() && !self.is_certain_refusal()
     }
@@ -121,7 +119,6 @@ impl Failure {
         }
     }
 
-    /// The code of a refusal, if it has one.
     pub(crate) fn code(&self) -> Option<&str> {
         if let Failure::Refused(refusal) = self { refusal.code.as_deref() } else { None }
     }
