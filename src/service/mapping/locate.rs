@@ -35,50 +35,44 @@ pub(crate) fn elements<'a>(
     }
     // The contract's name is nobody's choice, so the objects may stand elsewhere.
     if empty == Some(field) && field != nouns {
-        return Ok(unread(field, 0));
+        return Ok(none_at(field));
     }
+    let unclear = "and it is not clear which of them are meant";
     match (empty, shallowest(value, shape)) {
-        (None, Search::Found(found)) => return Ok(found),
+        (None, Search::Found(found)) => Ok(found),
         (None, Search::Ambiguous(places)) => {
-            return Err(format!(
-                "the response has {nouns} at `{}`, and it is not clear which of them are meant",
-                places.join("` and at `")
-            ));
+            let places = places.join("` and at `");
+            Err(format!("the response has {nouns} at `{places}`, {unclear}"))
         }
-        (Some(place), Search::Found(found)) => {
-            return Err(elsewhere(nouns, place, &[(found.place, found.elements)]));
+        (None, Search::Nothing) => {
+            let list = lists(value).into_iter().min_by_key(|list| {
+                let is_named = Some(list.place.as_str()) == unreadable;
+                (!is_named, list.objects.is_empty(), list.elements == 0)
+            });
+            list.map(|list| Found { objects: Vec::new(), ..list })
+                .ok_or_else(|| format!("the response has no list of {nouns}"))
         }
-        _ => {}
+        // None, only where no element came that could be one.
+        (Some(empty), found) => {
+            let mut others = match found {
+                Search::Found(found) => vec![found],
+                _ => lists(value),
+            };
+            others.retain(|list| !list.objects.is_empty());
+            let at = |it: &Found<'_>| format!("{} at `{}`", counted(it.elements), it.place);
+            let lists = others.iter().map(at).collect::<Vec<_>>().join(" and ");
+            match others[..] {
+                [] => Ok(none_at(empty)),
+                _ => {
+                    Err(format!("the response has no {nouns} at `{empty}`, and {lists}, {unclear}"))
+                }
+            }
+        }
     }
-    // None, only where no element came that could be one.
-    let lists = lists(value);
-    if let Some(place) = empty {
-        let others = lists.iter().filter(|list| !list.objects.is_empty());
-        let others: Vec<_> = others.map(|it| (it.place.clone(), it.elements)).collect();
-        return match others[..] {
-            [] => Ok(unread(place, 0)),
-            _ => Err(elsewhere(nouns, place, &others)),
-        };
-    }
-    let list = lists.iter().min_by_key(|list| {
-        let is_named = Some(list.place.as_str()) == unreadable;
-        (!is_named, list.objects.is_empty(), list.elements == 0)
-    });
-    list.map(|list| unread(&list.place, list.elements))
-        .ok_or_else(|| format!("the response has no list of {nouns}"))
 }
 
-fn unread<'a>(place: &str, elements: usize) -> Found<'a> {
-    Found { place: place.to_owned(), objects: Vec::new(), elements }
-}
-
-fn elsewhere(nouns: &str, empty: &str, lists: &[(String, usize)]) -> String {
-    let at = |(place, elements): &(String, usize)| format!("{} at `{place}`", counted(*elements));
-    let lists: Vec<String> = lists.iter().map(at).collect();
-    format!(
-        "the response has no {nouns} at `{empty}`, and {}, and it is not clear which of them are meant",
-        lists.join(" and ")
-    )
+fn none_at<'a>(place: &str) -> Found<'a> {
+    Found { place: place.to_owned(), objects: Vec::new(), elements: 0 }
 }
 
 pub(crate) fn counted(elements: usize) -> String {

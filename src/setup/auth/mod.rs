@@ -8,8 +8,7 @@ use serde::Serialize;
 use super::forget_secrets::forget_secrets;
 use crate::app::Startup;
 use crate::config::{
-    ConfigFile, Environment, Place, SANDBOX_PROFILE, Service, ServiceNeed, SharedJournal, Target,
-    journal_address,
+    ConfigFile, Environment, SANDBOX_PROFILE, Service, ServiceNeed, SharedJournal, journal_address,
 };
 use crate::outcome::{Error, Exit, Result};
 use crate::secrets::{Account, Item, Secret, Vault, look_up};
@@ -100,22 +99,19 @@ async fn status(setup: &Startup) -> Result<Exit> {
 /// What commands use now. Without a service, the key in the environment alone.
 async fn current(setup: &Startup, vault: &Vault) -> Result<ProfileSecrets> {
     let mut row = match setup.settings.target(ServiceNeed::Profile) {
-        Ok(Target { key, place: Place::Sandbox { .. }, .. }) => {
-            let mut row = ProfileSecrets::for_profile(Some(SANDBOX_PROFILE), Some(SANDBOX_PROFILE));
-            row.take_key(ENVIRONMENT, key.as_ref());
-            row.detail = Some("the sandbox needs no API key".to_owned());
-            row
-        }
-        Ok(Target { key, place: Place::Service(service), .. }) => match (&key, service.account()) {
+        Ok(target) => match (&target.key, target.service().and_then(Service::account)) {
             // The keyring is not opened if the environment has the key.
             (None, Some(account)) => {
-                ProfileSecrets::of_account(vault, &account, service.key_origin.as_deref()).await
+                let noted = target.service().and_then(|it| it.key_origin.as_deref());
+                ProfileSecrets::of_account(vault, &account, noted).await
             }
             (key, _) => {
-                let origin = service.base_url.origin();
-                let mut row =
-                    ProfileSecrets::for_profile(service.profile.as_deref(), Some(&origin));
+                let origin = target.service().map(|it| it.base_url.origin());
+                let is_sandbox = origin.is_none();
+                let origin = origin.as_deref().unwrap_or(SANDBOX_PROFILE);
+                let mut row = ProfileSecrets::for_profile(target.profile(), Some(origin));
                 row.take_key(ENVIRONMENT, key.as_ref());
+                row.detail = is_sandbox.then(|| "the sandbox needs no API key".to_owned());
                 row
             }
         },

@@ -66,15 +66,10 @@ pub(crate) fn time(text: &str) -> Result<When, String> {
         }
         (_, None, _) => Err(format!("it has no time of day; try {TIME_EXAMPLE}")),
         (day, Some(time), None) => Ok(When::Local(day.unwrap_or(Day::Soonest), time)),
-        (Some(Day::Date(date)), Some(time), Some(offset)) => {
-            let instant = |offset: Offset| offset.to_timestamp(date.to_datetime(time));
-            Ok(When::Exact(match offset {
-                Written::Zulu => Moment::zulu(instant(Offset::UTC).map_err(|_| TOO_FAR)?),
-                Written::Offset(offset) => {
-                    let instant = instant(offset).map_err(|_| TOO_FAR)?;
-                    Moment::new(instant.to_zoned(TimeZone::fixed(offset)))
-                }
-            }))
+        (Some(Day::Date(date)), Some(time), Some((offset, is_zulu))) => {
+            let instant = offset.to_timestamp(date.to_datetime(time)).map_err(|_| TOO_FAR)?;
+            let in_zone = || Moment::new(instant.to_zoned(TimeZone::fixed(offset)));
+            Ok(When::Exact(if is_zulu { Moment::zulu(instant) } else { in_zone() }))
         }
         (_, Some(_), Some(_)) => {
             Err("an offset belongs to a full date; try `2026-12-01 19:30+01:00`".to_owned())
@@ -246,16 +241,13 @@ fn time_of_day(digits: &str, half: &str) -> Option<Time> {
     Time::new(hour, two(minute)?, two(second)?, 0).ok()
 }
 
-/// An offset as it was typed.
-enum Written {
-    Zulu,
-    Offset(Offset),
-}
+/// An offset, and whether it was typed as `Z` or `UTC`.
+type Written = (Offset, bool);
 
 fn read_offset(word: &str) -> Result<Written, String> {
     match word {
-        "z" | "utc" => Ok(Written::Zulu),
-        offset => zone::offset(offset).map(Written::Offset),
+        "z" | "utc" => Ok((Offset::UTC, true)),
+        offset => Ok((zone::offset(offset)?, false)),
     }
 }
 
