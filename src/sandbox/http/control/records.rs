@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::fixtures::state_of;
 use crate::sandbox::http::SandboxService;
 use crate::sandbox::http::bookings::send_code;
-use crate::sandbox::http::exchanges::{Exchange, Filter};
+use crate::sandbox::http::exchanges::{Exchange, read_filter};
 use crate::sandbox::http::loopback::Own;
 use crate::sandbox::http::reply::{HandlerResult, Reply};
 use crate::sandbox::http::report::Report;
@@ -180,8 +180,8 @@ pub(super) fn report(service: &Arc<SandboxService>, request: &Request) -> Result
 
 pub(super) fn requests(service: &Arc<SandboxService>, request: &Request) -> Result<Response> {
     let names = service.store.look(|tx| tx.organization_names())?;
-    let filter = Filter::read(request.organization.clone(), |name| request.query(name))?;
-    let stored = service.exchanges.as_ref().map(|it| it.list(&filter));
+    let (limit, is_wanted) = read_filter(request)?;
+    let stored = service.exchanges.as_ref().map(|it| it.list(limit, is_wanted));
     let requests: Vec<_> = stored.iter().flatten().map(|it| it.document(&names, None)).collect();
     let document = json!({"requests": requests, "kept": stored.is_some()});
     Ok(Reply::ok(&document).into_response())

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use super::exchange::Exchange;
 use crate::sandbox::http::report::judge;
+use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::Result;
 use crate::sandbox::rules::fields::FieldErrors;
 use crate::sandbox::store::SentDelivery;
@@ -117,10 +118,15 @@ impl ExchangeLog {
         stored.keeps_report.then_some(all)
     }
 
-    pub(in super::super) fn list(&self, filter: &Filter) -> Vec<Arc<Exchange>> {
+    /// The newest that are wanted.
+    pub(in super::super) fn list(
+        &self,
+        limit: usize,
+        is_wanted: impl Fn(&Exchange) -> bool,
+    ) -> Vec<Arc<Exchange>> {
         let stored = self.lock();
-        let newest = stored.exchanges.iter().rev().filter(|it| filter.takes(it));
-        newest.take(filter.limit).cloned().collect()
+        let newest = stored.exchanges.iter().rev().filter(|it| is_wanted(it));
+        newest.take(limit).cloned().collect()
     }
 
     pub(in super::super) fn numbered(&self, number: i64) -> Option<Arc<Exchange>> {
@@ -166,14 +172,41 @@ impl LogEntries {
     }
 }
 
-pub(in super::super) struct Filter {
-    limit: usize,
-    status: Option<RangeInclusive<u16>>,
-    method: Option<String>,
-    path: Option<String>,
-    booking: Option<String>,
-    organization: Option<String>,
-    after: Option<i64>,
+/// The most exchanges of a list, and which of them the parameters of its request let through.
+pub(in super::super) fn read_filter(
+    request: &Request,
+) -> Result<(usize, impl Fn(&Exchange) -> bool)> {
+    let mut errors = FieldErrors::default();
+    let limit = request.query("limit").map_or(Some(LIMIT), |it| it.parse().ok());
+    let limit = limit.filter(|it| (1..=MOST).contains(it)).unwrap_or_else(|| {
+        errors.add("limit", format!("must be 1 to {MOST}"));
+        LIMIT
+    });
+    let status = request.query("status").map_or(Some(0..=u16::MAX), |it| statuses(&it));
+    let status = status.unwrap_or_else(|| {
+        let demand = "must be a status, 100 to 599, 0 for no response, or a class, 1xx to 5xx";
+        errors.add("status", demand);
+        0..=0
+    });
+    let after = request.query("after").map_or(Some(0), |it| IdKind::REQUEST.number(&it));
+    let after = after.unwrap_or_else(|| {
+        errors.add("after", "must be the id of a request");
+        0
+    });
+    errors.finish()?;
+    let (method, booking) = (request.query("method"), request.query("booking"));
+    // Every path begins with a slash.
+    let path = request.query("path").map(|it| format!("/{}", it.trim_start_matches('/')));
+    let path = path.unwrap_or_default();
+    let is_wanted = move |it: &Exchange| {
+        it.number > after
+            && status.contains(&it.status)
+            && method.as_ref().is_none_or(|method| method.eq_ignore_ascii_case(it.method.as_str()))
+            && it.path().starts_with(&path)
+            && (booking.is_none() || booking == it.booking())
+            && request.is_about(it.organization.as_deref().unwrap_or_default())
+    };
+    Ok((limit, is_wanted))
 }
 
 fn statuses(text: &str) -> Option<RangeInclusive<u16>> {
@@ -184,50 +217,4 @@ fn statuses(text: &str) -> Option<RangeInclusive<u16>> {
     }
     let status = text.parse().ok()?;
     matches!(status, 0 | 100..=599).then_some(status..=status)
-}
-
-impl Filter {
-    pub(in super::super) fn read(
-        organization: Option<String>,
-        query: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self> {
-        let mut errors = FieldErrors::default();
-        let limit = query("limit").map_or(Some(LIMIT), |it| it.parse().ok());
-        let limit = limit.filter(|it| (1..=MOST).contains(it)).unwrap_or_else(|| {
-            errors.add("limit", format!("must be 1 to {MOST}"));
-            LIMIT
-        });
-        let status = query("status").map(|it| statuses(&it));
-        if status == Some(None) {
-            let demand = "must be a status, 100 to 599, 0 for no response, or a class, 1xx to 5xx";
-            errors.add("status", demand);
-        }
-        let after = query("after").map(|it| IdKind::REQUEST.number(&it));
-        if after == Some(None) {
-            errors.add("after", "must be the id of a request");
-        }
-        errors.finish()?;
-        Ok(Self {
-            limit,
-            status: status.flatten(),
-            method: query("method"),
-            // Every path begins with a slash.
-            path: query("path").map(|it| format!("/{}", it.trim_start_matches('/'))),
-            booking: query("booking"),
-            organization,
-            after: after.flatten(),
-        })
-    }
-
-    fn takes(&self, exchange: &Exchange) -> bool {
-        let is_method = |it: &String| it.eq_ignore_ascii_case(exchange.method.as_str());
-        let is_path = |it: &String| exchange.path().starts_with(it.as_str());
-        let is_status = |it: &RangeInclusive<u16>| it.contains(&exchange.status);
-        self.after.is_none_or(|after| exchange.number > after)
-            && self.status.as_ref().is_none_or(is_status)
-            && self.method.as_ref().is_none_or(is_method)
-            && self.path.as_ref().is_none_or(is_path)
-            && (self.booking.is_none() || self.booking == exchange.booking())
-            && (self.organization.is_none() || self.organization == exchange.organization)
-    }
 }
