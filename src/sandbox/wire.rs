@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
+use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::rules::booking::{Modification, StoredBooking, StoredCustomer};
+use super::rules::booking::StoredBooking;
 use super::rules::state::{Ask, BookingErrorCode, PauseState};
-use super::seed::Provider;
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: u32 = 13;
@@ -85,106 +85,69 @@ pub(crate) fn add_owner(document: &mut Value, organization: &str, names: &HashMa
     }
 }
 
-#[derive(Serialize)]
-pub(crate) struct BookingDocument<'a> {
-    id: String,
-    object: &'static str,
-    status: &'a str,
-    provider: Provider,
-    venue_id: &'a str,
-    venue_name: &'a str,
-    datetime: &'a str,
-    party_size: u8,
-    customer: &'a StoredCustomer,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    end_user: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seating_preference: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    payment_collection: Option<&'static str>,
-    #[serde(flatten)]
-    outcome: OutcomeFields<'a>,
-    /// Until when a payment can be answered.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<WireTime>,
-    created_at: WireTime,
-    updated_at: WireTime,
+pub(crate) struct BookingDocument<'a>(pub(crate) &'a StoredBooking);
+
+/// The summary of a booking in events and `open_bookings` ("Events", 4).
+pub(crate) struct BookingSummary<'a>(pub(crate) &'a StoredBooking);
+
+impl Serialize for BookingDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let booking = self.0;
+        let payment = booking.state.pause().filter(|it| matches!(it.ask, Ask::Payment { .. }));
+        let vendor = booking.pays_by_vendor.then_some("vendor_external");
+        let mut fields = serializer.serialize_map(None)?;
+        add_head(&mut fields, booking)?;
+        fields.serialize_entry("venue_id", &booking.venue_id)?;
+        fields.serialize_entry("venue_name", &booking.venue_name)?;
+        fields.serialize_entry("datetime", &booking.datetime)?;
+        fields.serialize_entry("party_size", &booking.party_size)?;
+        fields.serialize_entry("customer", &booking.customer)?;
+        add_some(&mut fields, "end_user", booking.end_user.as_ref())?;
+        add_some(&mut fields, "seating_preference", booking.seating.as_ref())?;
+        add_some(&mut fields, "payment_collection", vendor)?;
+        add_outcome(&mut fields, booking)?;
+        // Until when a payment can be answered.
+        add_some(&mut fields, "expires_at", payment.map(|it| WireTime(it.expires_at)))?;
+        fields.serialize_entry("created_at", &WireTime(booking.created_at))?;
+        fields.serialize_entry("updated_at", &WireTime(booking.updated_at))?;
+        fields.end()
+    }
 }
 
-/// The summary of a booking ("Events", 4).
-#[derive(Serialize)]
-pub(crate) struct BookingSummary<'a> {
-    id: String,
-    object: &'static str,
-    status: &'a str,
-    provider: Provider,
-    #[serde(flatten)]
-    outcome: OutcomeFields<'a>,
+impl Serialize for BookingSummary<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        add_head(&mut fields, self.0)?;
+        add_outcome(&mut fields, self.0)?;
+        fields.end()
+    }
+}
+
+fn add_head<M: SerializeMap>(fields: &mut M, booking: &StoredBooking) -> Result<(), M::Error> {
+    fields.serialize_entry("id", &IdKind::BOOKING.id(booking.number))?;
+    fields.serialize_entry("object", "booking")?;
+    fields.serialize_entry("status", booking.state.status())?;
+    fields.serialize_entry("provider", &booking.provider)
 }
 
 /// Why a booking is in its state, what it waits for, and what was changed last.
-#[derive(Serialize)]
-struct OutcomeFields<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error_code: Option<BookingErrorCode>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error_message: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_action: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last_modification: Option<&'a Modification>,
-    #[serde(flatten)]
-    reported: Option<&'a Map<String, Value>>,
+fn add_outcome<M: SerializeMap>(fields: &mut M, booking: &StoredBooking) -> Result<(), M::Error> {
+    let state = &booking.state;
+    add_some(fields, "error_code", state.error())?;
+    add_some(fields, "error_message", state.error().map(BookingErrorCode::message))?;
+    add_some(fields, "next_action", state.pause().map(|it| next_action(it, booking)))?;
+    add_some(fields, "last_modification", booking.last_modification.as_ref())?;
+    let mut reported = state.reported().into_iter().flatten();
+    reported.try_for_each(|(name, value)| fields.serialize_entry(name, value))
 }
 
-impl<'a> BookingDocument<'a> {
-    pub(crate) fn from_booking(booking: &'a StoredBooking) -> Self {
-        let payment = booking.state.pause();
-        let payment = payment.filter(|pause| matches!(pause.ask, Ask::Payment { .. }));
-        Self {
-            id: IdKind::BOOKING.id(booking.number),
-            object: "booking",
-            status: booking.state.status(),
-            provider: booking.provider,
-            venue_id: &booking.venue_id,
-            venue_name: &booking.venue_name,
-            datetime: &booking.datetime,
-            party_size: booking.party_size,
-            customer: &booking.customer,
-            end_user: booking.end_user.as_deref(),
-            seating_preference: booking.seating.as_deref(),
-            payment_collection: booking.pays_by_vendor.then_some("vendor_external"),
-            outcome: OutcomeFields::from_booking(booking),
-            expires_at: payment.map(|it| WireTime(it.expires_at)),
-            created_at: WireTime(booking.created_at),
-            updated_at: WireTime(booking.updated_at),
-        }
-    }
-}
-
-impl<'a> BookingSummary<'a> {
-    pub(crate) fn from_booking(booking: &'a StoredBooking) -> Self {
-        Self {
-            id: IdKind::BOOKING.id(booking.number),
-            object: "booking",
-            status: booking.state.status(),
-            provider: booking.provider,
-            outcome: OutcomeFields::from_booking(booking),
-        }
-    }
-}
-
-impl<'a> OutcomeFields<'a> {
-    fn from_booking(booking: &'a StoredBooking) -> Self {
-        let error = booking.state.error();
-        Self {
-            error_code: error,
-            error_message: error.map(|it| it.message()),
-            next_action: booking.state.pause().map(|it| next_action(it, booking)),
-            last_modification: booking.last_modification.as_ref(),
-            reported: booking.state.reported(),
-        }
-    }
+/// Adds a field that a document has or lacks.
+pub(crate) fn add_some<M: SerializeMap>(
+    fields: &mut M,
+    name: &str,
+    value: Option<impl Serialize>,
+) -> Result<(), M::Error> {
+    value.map_or(Ok(()), |it| fields.serialize_entry(name, &it))
 }
 
 /// What the guest is asked for. It never contains the one-time code.

@@ -52,7 +52,7 @@ fn find(context: &RequestContext<'_>) -> Result<StoredBooking> {
         return Ok(found);
     }
     let open = context.tx.open_bookings(organization)?;
-    let open = open.iter().map(|it| json!(BookingSummary::from_booking(it)));
+    let open = open.iter().map(|it| json!(BookingSummary(it)));
     Err(ApiError::booking_not_found(&open.collect::<Vec<_>>()))
 }
 
@@ -104,8 +104,7 @@ pub(super) fn create(context: &RequestContext<'_>) -> HandlerResult {
         tx.save_idempotency_key(&key, &booking)?;
     }
     let has_failed = matches!(booking.state, BookingState::Failed { .. });
-    let reply = Reply::new(StatusCode::CREATED, document.into())
-        .showing(booking.state.situation().map(str::to_owned));
+    let reply = Reply::new(StatusCode::CREATED, document.into()).showing(booking.state.situation());
     Ok(reply.showing(has_failed.then_some("failed_after_201")))
 }
 
@@ -151,9 +150,9 @@ pub(super) fn modify(context: &RequestContext<'_>) -> HandlerResult {
     let slot = slot.transpose()?.flatten();
     let event = BookingEvent::Modify {
         provider: booking.provider,
-        venue: request.venue_answer(&booking, venue, slot.as_ref()).map_err(|code| {
-            ApiError::venue_refused(code, &json!(BookingDocument::from_booking(&booking)))
-        }),
+        venue: request
+            .venue_answer(&booking, venue, slot.as_ref())
+            .map_err(|code| ApiError::venue_refused(code, &json!(BookingDocument(&booking)))),
     };
     let mut transition = step(&booking.state, &event, tx.now);
     if let Some(denial) = transition.denial.take() {

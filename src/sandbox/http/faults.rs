@@ -95,7 +95,7 @@ fn replacement(fault: &mut Fault) -> Response {
     let body = fault.body.take().unwrap_or_else(usual);
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let situation = body.get("error_code").or(body.get("error")).and_then(Value::as_str);
-    let situations = situation.map(|it| it.to_owned().into()).into_iter().collect();
+    let situations = situation.map(str::to_owned).into_iter().collect();
     let mut response = match &body {
         // They have no body (RFC 9110, 6.4.1).
         _ if matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) => {

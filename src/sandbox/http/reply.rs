@@ -1,7 +1,5 @@
 //! Responses.
 
-use std::borrow::Cow;
-
 use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -21,7 +19,7 @@ pub(crate) struct Reply {
 
 /// The codes of the report's situations that a response shows: an extension of the response.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Situations(pub(super) Vec<Cow<'static, str>>);
+pub(super) struct Situations(pub(super) Vec<String>);
 
 /// Why a request was refused, for the log of requests: an extension of the response.
 #[derive(Clone)]
@@ -38,8 +36,8 @@ impl Reply {
         Self { status, body, situations: Situations(Vec::new()) }
     }
 
-    pub(super) fn showing(mut self, situation: Option<impl Into<Cow<'static, str>>>) -> Self {
-        self.situations.0.extend(situation.map(Into::into));
+    pub(super) fn showing(mut self, situation: Option<&str>) -> Self {
+        self.situations.0.extend(situation.map(str::to_owned));
         self
     }
 
@@ -52,8 +50,8 @@ impl Reply {
     }
 
     pub(crate) fn booking(booking: &StoredBooking) -> HandlerResult {
-        let reply = Self::ok(&BookingDocument::from_booking(booking))?;
-        Ok(reply.showing(booking.state.situation().map(str::to_owned)))
+        let reply = Self::ok(&BookingDocument(booking))?;
+        Ok(reply.showing(booking.state.situation()))
     }
 
     fn json(status: StatusCode, document: &impl Serialize) -> HandlerResult {
@@ -81,7 +79,7 @@ impl IntoResponse for ApiError {
         let extensions = response.extensions_mut();
         extensions.insert(RefusalReason(self.reason()));
         let situation = Some(self.situation()).filter(|it| !it.is_empty());
-        extensions.insert(Situations(situation.map(Into::into).into_iter().collect()));
+        extensions.insert(Situations(situation.map(str::to_owned).into_iter().collect()));
         response
     }
 }

@@ -14,63 +14,48 @@ use super::control::{self, CONTROLS, Control};
 use super::endpoints::{self, ENDPOINTS, Endpoint};
 use super::request::Request;
 use crate::sandbox::rules::api_error::ApiError;
+use crate::sandbox::rules::fault::matches_path;
 
-enum Route {
+struct Route {
+    method: &'static str,
+    path: &'static str,
+    to: Destination,
+}
+
+enum Destination {
     Endpoint(&'static Endpoint),
     Control(&'static Control),
 }
 
-impl Route {
-    fn all() -> impl Iterator<Item = Self> {
-        let endpoints = ENDPOINTS.iter().map(Route::Endpoint);
-        endpoints.chain(CONTROLS.iter().map(Route::Control))
+/// Those of a path. A base URL is often written without the final slash; a route without a
+/// parameter counts before those with one.
+fn routes(path: &str) -> Vec<Route> {
+    let endpoints = ENDPOINTS.iter().map(|it| (it.method, it.path, Destination::Endpoint(it)));
+    let controls = CONTROLS.iter().map(|it| (it.method, it.path, Destination::Control(it)));
+    let all = endpoints.chain(controls).map(|(method, path, to)| Route { method, path, to });
+    let has_path =
+        |it: &Route| matches_path(it.path, path) || it.path.strip_suffix('/') == Some(path);
+    let mut there: Vec<Route> = all.filter(has_path).collect();
+    if there.iter().any(|it| !it.path.contains('{')) {
+        there.retain(|it| !it.path.contains('{'));
     }
-
-    fn method(&self) -> &'static str {
-        match self {
-            Route::Endpoint(it) => it.method,
-            Route::Control(it) => it.method,
-        }
-    }
-
-    fn path(&self) -> &'static str {
-        match self {
-            Route::Endpoint(it) => it.path,
-            Route::Control(it) => it.path,
-        }
-    }
-
-    /// Whether a path is the route's own. Base URLs are often written without the final slash.
-    fn has_path(&self, path: &str) -> bool {
-        self.path() == path || self.path().strip_suffix('/') == Some(path)
-    }
-
-    /// The parameter in a path, if it is one of the route's.
-    fn parameter<'a>(&self, path: &'a str) -> Option<&'a str> {
-        let (before, rest) = self.path().split_once('{')?;
-        let (_, after) = rest.split_once('}')?;
-        let parameter = path.strip_prefix(before)?.strip_suffix(after)?;
-        (!parameter.is_empty() && !parameter.contains('/')).then_some(parameter)
-    }
+    there
 }
 
-/// Answers a request. A route without a parameter counts before those with one.
 pub(super) async fn answer(service: &Arc<SandboxService>, head: Parts, body: Bytes) -> Response {
     let path = head.uri.path();
-    let mut there: Vec<Route> = Route::all().filter(|it| it.has_path(path)).collect();
-    if there.is_empty() {
-        there.extend(Route::all().filter(|it| it.parameter(path).is_some()));
-    }
+    let there = routes(path);
     let method = if head.method == Method::HEAD { "GET" } else { head.method.as_str() };
-    let Some(route) = there.iter().find(|it| it.method() == method) else {
+    let Some(route) = there.iter().find(|it| it.method == method) else {
         return refuse(&there);
     };
-    let id = percent_decode_str(route.parameter(path).unwrap_or_default()).decode_utf8();
-    let id = id.unwrap_or_default().into_owned();
-    let request = Request::new(id, head, body);
-    match route {
-        Route::Endpoint(endpoint) => endpoints::answer(service, endpoint, request).await,
-        Route::Control(control) => control::answer(service, control, request).await,
+    let mut parts = route.path.split('/').zip(path.split('/'));
+    let parameter = parts.find_map(|(name, value)| name.starts_with('{').then_some(value));
+    let id = percent_decode_str(parameter.unwrap_or_default()).decode_utf8();
+    let request = Request::new(id.unwrap_or_default().into_owned(), head, body);
+    match route.to {
+        Destination::Endpoint(endpoint) => endpoints::answer(service, endpoint, request).await,
+        Destination::Control(control) => control::answer(service, control, request).await,
     }
 }
 
@@ -79,7 +64,7 @@ fn refuse(there: &[Route]) -> Response {
     if there.is_empty() {
         return ApiError::PATH_NOT_FOUND.into_response();
     }
-    let methods = there.iter().map(|it| it.method());
+    let methods = there.iter().map(|it| it.method);
     let methods: Vec<_> = methods.map(|it| if it == "GET" { "GET,HEAD" } else { it }).collect();
     let mut refusal = ApiError::METHOD_NOT_ALLOWED.into_response();
     refusal.headers_mut().extend(HeaderValue::try_from(methods.join(",")).map(|it| (ALLOW, it)));

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
 use super::reply::{HandlerResult, Reply};
@@ -14,9 +15,8 @@ use crate::sandbox::rules::fields::{self, FieldErrors};
 use crate::sandbox::rules::provider_response::has_room;
 use crate::sandbox::rules::requests::serving;
 use crate::sandbox::rules::search::VenueSearch;
-use crate::sandbox::seed::{
-    OfferedSlot, Provider, Scenario, SeedVenue, Vertical, slots_at, slots_on, venues,
-};
+use crate::sandbox::seed::{OfferedSlot, Scenario, SeedVenue, slots_at, slots_on, venues};
+use crate::sandbox::wire::add_some;
 
 #[derive(Serialize)]
 struct VenueList<'a> {
@@ -26,48 +26,31 @@ struct VenueList<'a> {
     providers_failed: Vec<&'static str>,
 }
 
-#[derive(Serialize)]
-struct VenueDocument<'a> {
-    venue_id: &'a str,
-    name: &'a str,
-    vertical: Vertical,
-    /// `None` if several serve the venue; `providers` then lists them.
-    provider: Option<Provider>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    providers: Option<&'a [Provider]>,
-    address: &'a str,
-    city: &'a str,
-    country: &'a str,
-    latitude: f64,
-    longitude: f64,
-    timezone: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    distance_km: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    price_level: Option<u8>,
-    tags: &'a [String],
-}
+/// A venue, with its distance in km from the point of the search.
+struct VenueDocument<'a>(&'a SeedVenue, Option<f64>);
 
-impl<'a> VenueDocument<'a> {
-    /// `distance` is in km from the point of the search.
-    fn from_venue(venue: &'a SeedVenue, distance: Option<f64>) -> Self {
+impl Serialize for VenueDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(venue, distance) = self;
+        // If several serve the venue, `providers` lists them.
         let provider = venue.sole_provider();
-        Self {
-            venue_id: &venue.id,
-            name: &venue.name,
-            vertical: venue.vertical,
-            provider,
-            providers: provider.is_none().then_some(&*venue.providers),
-            address: &venue.address,
-            city: &venue.city,
-            country: &venue.country,
-            latitude: venue.latitude,
-            longitude: venue.longitude,
-            timezone: venue.timezone.iana_name(),
-            distance_km: distance.map(|it| (it * 100.0).round() / 100.0),
-            price_level: venue.price_level,
-            tags: &venue.tags,
-        }
+        let providers = provider.is_none().then_some(&venue.providers);
+        let mut fields = serializer.serialize_map(None)?;
+        fields.serialize_entry("venue_id", &venue.id)?;
+        fields.serialize_entry("name", &venue.name)?;
+        fields.serialize_entry("vertical", &venue.vertical)?;
+        fields.serialize_entry("provider", &provider)?;
+        add_some(&mut fields, "providers", providers)?;
+        fields.serialize_entry("address", &venue.address)?;
+        fields.serialize_entry("city", &venue.city)?;
+        fields.serialize_entry("country", &venue.country)?;
+        fields.serialize_entry("latitude", &venue.latitude)?;
+        fields.serialize_entry("longitude", &venue.longitude)?;
+        fields.serialize_entry("timezone", &venue.timezone.iana_name())?;
+        add_some(&mut fields, "distance_km", distance.map(|it| (it * 100.0).round() / 100.0))?;
+        add_some(&mut fields, "price_level", venue.price_level)?;
+        fields.serialize_entry("tags", &venue.tags)?;
+        fields.end()
     }
 }
 
@@ -95,7 +78,7 @@ pub(super) fn search(context: &RequestContext<'_>) -> HandlerResult {
     for (venue, _) in &found {
         context.tx.learn_venue(&context.organization.id, venue)?;
     }
-    let documents = found.iter().map(|(it, km)| VenueDocument::from_venue(it, *km));
+    let documents = found.iter().map(|(it, km)| VenueDocument(it, *km));
     Reply::ok(&VenueList {
         object: "list",
         venues: documents.collect(),

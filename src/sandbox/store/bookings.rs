@@ -129,7 +129,7 @@ impl Tx<'_> {
         let status = state.status();
         let held_slot = booking.slot_id.as_ref().filter(|_| state.holds_slot());
         let was_confirmed = matches!(status, CONFIRMED | "cancelled");
-        let document = json(&BookingDocument::from_booking(booking))?;
+        let document = json(&BookingDocument(booking))?;
         let row = (
             booking.number,
             &booking.organization,

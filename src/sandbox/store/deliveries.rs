@@ -69,7 +69,7 @@ impl Tx<'_> {
         at: Timestamp,
         url: Option<&str>,
     ) -> Result<()> {
-        let summary = text(&BookingSummary::from_booking(booking))?;
+        let summary = text(&BookingSummary(booking))?;
         for kind in kinds {
             let number = next_number();
             let (id, created_at) = (IdKind::EVENT.id(number), WireTime(at).text());

@@ -68,8 +68,7 @@ pub(crate) fn load_into(tx: &Tx<'_>, organization: &str, body: &Value) -> Result
         send_code(tx, booking, venue)?;
     }
     let venues: Vec<&str> = venues.iter().map(|it| it.id.as_str()).collect();
-    let bookings: Vec<_> =
-        bookings.iter().map(|(it, _)| BookingDocument::from_booking(it)).collect();
+    let bookings: Vec<_> = bookings.iter().map(|(it, _)| BookingDocument(it)).collect();
     Ok(json!({"organization": organization, "venues": venues, "bookings": bookings}))
 }
 

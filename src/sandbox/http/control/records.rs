@@ -43,7 +43,7 @@ pub(super) fn bookings(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 }
 
 fn document(booking: &StoredBooking, names: &HashMap<String, String>) -> Value {
-    let mut document = json!(BookingDocument::from_booking(booking));
+    let mut document = json!(BookingDocument(booking));
     add_owner(&mut document, &booking.organization, names);
     document
 }

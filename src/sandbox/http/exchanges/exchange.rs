@@ -51,7 +51,7 @@ pub(crate) struct Exchange {
     /// `None` if no endpoint got it.
     pub(in super::super) endpoint: Option<&'static Endpoint>,
     /// The codes of what it shows of the report's situations. An endpoint's is its summary.
-    pub(in super::super) situations: Vec<Cow<'static, str>>,
+    pub(in super::super) situations: Vec<String>,
     refusal: Option<String>,
     fault: Option<Fault>,
 }
@@ -161,7 +161,7 @@ impl Exchange {
     }
 
     /// `displayed` is what the response shows.
-    fn find_situations(&mut self, displayed: Vec<Cow<'static, str>>) {
+    fn find_situations(&mut self, displayed: Vec<String>) {
         let is_lost = self.is_in_doubt() && self.status < 500;
         let is_done = matches!(self.status, 200..=299) && !self.service_answer().is_empty();
         if is_done && !is_lost {
@@ -177,7 +177,7 @@ impl Exchange {
             FaultKind::Garbage => Some("garbage"),
             _ => None,
         });
-        self.situations.extend(of_fault.map(Cow::from));
+        self.situations.extend(of_fault.map(str::to_owned));
         if is_lost {
             return;
         }
@@ -223,7 +223,7 @@ impl Exchange {
     pub(super) fn changes_for(&self) -> Option<Option<String>> {
         let mut queries = self.query().unwrap_or_default().split('&');
         let requested = queries.find_map(|it| it.strip_prefix("organization="));
-        let body: Value = serde_json::from_slice(&self.request.body).unwrap_or_default();
+        let body = self.request_json();
         let name = match self.path().split('/').nth(2)? {
             "organization" | "fixtures" => Some(requested.unwrap_or(Organization::MAIN)),
             "faults" => requested.or(body["organization"].as_str()),
@@ -242,8 +242,17 @@ impl Exchange {
         self.fault.as_ref().map(|it| it.kind)
     }
 
+    /// The bodies as JSON; null if they are none.
+    pub(in super::super) fn request_json(&self) -> Value {
+        serde_json::from_slice(&self.request.body).unwrap_or_default()
+    }
+
+    pub(in super::super) fn answer_json(&self) -> Value {
+        serde_json::from_slice(self.service_answer()).unwrap_or_default()
+    }
+
     /// The body of the service's own answer: empty if a fault answered instead.
-    pub(in super::super) fn service_answer(&self) -> &[u8] {
+    pub(super) fn service_answer(&self) -> &[u8] {
         if self.fault_kind() == Some(FaultKind::Status) { &[] } else { &self.response.body }
     }
 
@@ -273,8 +282,7 @@ impl Exchange {
         let field = |of: &Value, name: &str| {
             of.pointer(&format!("/{}", name.replace('.', "/"))).cloned().unwrap_or_default()
         };
-        let read = |body: &[u8]| serde_json::from_slice(body).unwrap_or(Value::Null);
-        let (sent, booking) = (read(&self.request.body), read(self.service_answer()));
+        let (sent, booking) = (self.request_json(), self.answer_json());
         let changes = &booking["last_modification"]["changes"];
         let moment = |it: &Value| it.as_str().and_then(|it| it.parse::<Timestamp>().ok());
         let is_other = |name: &&str| {
@@ -302,9 +310,8 @@ impl Exchange {
         if kind.number(in_path).is_some() {
             return Some(in_path.to_owned());
         }
-        let made: Value = serde_json::from_slice(self.service_answer()).ok()?;
-        let id = made["id"].as_str()?;
-        kind.number(id).map(|_| id.to_owned())
+        let made = self.answer_json();
+        made["id"].as_str().filter(|it| kind.number(it).is_some()).map(str::to_owned)
     }
 
     pub(super) fn key(&self) -> Option<&str> {

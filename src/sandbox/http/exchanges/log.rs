@@ -1,6 +1,5 @@
 //! The last requests, in memory.
 
-use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -41,11 +40,11 @@ struct LogEntries {
     /// When requests may be judged again.
     judging_due: Option<Instant>,
     /// What all requests showed, and the rules that those broke which are no longer there.
-    displayed: HashMap<(Option<String>, Cow<'static, str>), BTreeSet<String>>,
+    displayed: HashMap<(Option<String>, String), BTreeSet<String>>,
 }
 
 /// An organization, the code of a situation or a finding, and the id of what shows it.
-pub(crate) type Evidence = (Option<String>, Cow<'static, str>, String);
+pub(crate) type Evidence = (Option<String>, String, String);
 
 impl ExchangeLog {
     /// An empty one. Numbers begin with the time, so that they are not used again after a restart.

@@ -33,7 +33,7 @@ impl Exchange {
     pub(crate) fn notes(&self) -> Vec<String> {
         // A request without a key of the sandbox's was not looked at.
         let repeated = self.is_create().then(|| self.repeated());
-        let body: Value = serde_json::from_slice(&self.request.body).unwrap_or_default();
+        let body = self.request_json();
         let unknown = self.unknown(&body).into_iter();
         repeated.flatten().into_iter().chain(unknown).chain(self.other_zone(&body)).collect()
     }
@@ -95,7 +95,7 @@ impl Exchange {
     /// A time that was written in another zone than the venue's.
     fn other_zone(&self, fields: &Value) -> Option<String> {
         let datetime = fields["datetime"].as_str()?;
-        let booking: Value = serde_json::from_slice(self.service_answer()).unwrap_or_default();
+        let booking = self.answer_json();
         // That of the booking that is changed, if the request names none.
         let venue = seed::venue(fields.get("venue_id").unwrap_or(&booking["venue_id"]).as_str()?)?;
         let at: Timestamp = datetime.parse().ok()?;

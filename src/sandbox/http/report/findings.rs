@@ -2,7 +2,6 @@
 //! wire cannot prove is no finding: a request after a control has changed something is what a test
 //! does next, and not a retry.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Duration;
@@ -60,8 +59,7 @@ impl<'a> Sent<'a> {
     }
 
     pub(super) fn body(&self) -> &Value {
-        let read = || serde_json::from_slice(&self.exchange.request.body).unwrap_or_default();
-        self.body.get_or_init(read)
+        self.body.get_or_init(|| self.exchange.request_json())
     }
 
     pub(super) fn id(&self) -> String {
@@ -112,16 +110,11 @@ pub(super) fn find_broken_rules(seen: &Seen<'_>) -> impl Iterator<Item = (&'stat
 }
 
 /// The findings, in the order of the rules.
-pub(super) fn findings(displayed: &mut HashMap<Cow<'_, str>, BTreeSet<String>>) -> Vec<Finding> {
+pub(super) fn findings(displayed: &mut HashMap<String, BTreeSet<String>>) -> Vec<Finding> {
     let found = RULES.iter().filter_map(|(code, title, why, section, _)| {
-        Some(Finding {
-            code: (*code).to_owned(),
-            title: (*title).to_owned(),
-            why: (*why).to_owned(),
-            section: (*section).to_owned(),
-            requests: displayed.remove(*code)?.into_iter().collect(),
-            calls: BTreeMap::new(),
-        })
+        let requests = displayed.remove(*code)?.into_iter().collect();
+        let [code, title, why, section] = [*code, title, why, section].map(str::to_owned);
+        Some(Finding { code, title, why, section, requests, calls: BTreeMap::new() })
     });
     found.collect()
 }
@@ -250,8 +243,7 @@ fn booked_for_others(seen: &Seen<'_>) -> Vec<String> {
     let mut found = Vec::new();
     for it in &seen.sent {
         if it.exchange.path() == "/v1/availability/search" && it.exchange.status == 200 {
-            let answer: Value =
-                serde_json::from_slice(it.exchange.service_answer()).unwrap_or_default();
+            let answer = it.exchange.answer_json();
             for slot in answer["slots"].as_array().into_iter().flatten() {
                 if let Some(slot_id) = slot["availability_id"].as_str()
                     && let Some(party) = slot["party_size"].as_i64()

@@ -6,7 +6,6 @@ mod findings;
 mod situations;
 mod written;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -67,7 +66,7 @@ impl Report {
         displayed.extend(judge(&stored, deliveries));
         let is_wanted =
             |owner: Option<&str>| organization.is_none_or(|wanted| owner == Some(wanted));
-        let mut met: HashMap<Cow<'_, str>, BTreeSet<String>> = HashMap::new();
+        let mut met: HashMap<String, BTreeSet<String>> = HashMap::new();
         for (_, code, id) in displayed.into_iter().filter(|it| is_wanted(it.0.as_deref())) {
             met.entry(code).or_default().insert(id);
         }
@@ -123,7 +122,7 @@ pub(crate) fn judge(stored: &[Arc<Exchange>], deliveries: &[SentDelivery]) -> Ve
     for (owner, seen) in owners {
         let met =
             seen.deliveries.iter().flat_map(|it| of_delivery(it)).chain(find_broken_rules(&seen));
-        displayed.extend(met.map(|(code, id)| (owner.clone(), Cow::Borrowed(code), id)));
+        displayed.extend(met.map(|(code, id)| (owner.clone(), code.to_owned(), id)));
     }
     displayed
 }
