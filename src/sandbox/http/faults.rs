@@ -49,33 +49,26 @@ pub(super) async fn take(
 
 /// The response to a request with a fault. The fault goes with it, for [`cut`] and for the log.
 pub(super) async fn meet(mut fault: Fault, answer: impl Future<Output = Response>) -> Response {
-    let mut response = match fault.kind {
-        FaultKind::Status if fault.after => {
-            let mut extensions = answer.await.into_parts().0.extensions;
-            let mut response = replacement(&mut fault);
-            extensions.extend(std::mem::take(response.extensions_mut()));
-            *response.extensions_mut() = extensions;
-            response
-        }
-        FaultKind::Status => replacement(&mut fault),
-        // Nothing of it is sent.
-        FaultKind::DropBefore if !fault.after => Response::default(),
-        FaultKind::Garbage => {
-            let answer = answer.await;
-            let page =
-                "<!doctype html><title>Welcome</title><p>This is not the answer you look for.";
-            let mut page = (answer.status(), Html(page)).into_response();
-            *page.extensions_mut() = answer.into_parts().0.extensions;
-            page
-        }
+    let mut answered = match fault.kind {
+        // It is not handled.
+        FaultKind::Status | FaultKind::DropBefore if !fault.after => Response::default(),
         _ => answer.await,
     };
+    let mut extensions = std::mem::take(answered.extensions_mut());
+    let page = "<!doctype html><title>Welcome</title><p>This is not the answer you look for.";
+    let mut response = match fault.kind {
+        FaultKind::Status => replacement(&mut fault),
+        FaultKind::Garbage => (answered.status(), Html(page)).into_response(),
+        _ => answered,
+    };
+    extensions.extend(std::mem::take(response.extensions_mut()));
+    extensions.insert(fault.clone());
+    *response.extensions_mut() = extensions;
     for (name, value) in &fault.headers {
         if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>()) {
             response.headers_mut().insert(name, value);
         }
     }
-    response.extensions_mut().insert(fault);
     response
 }
 

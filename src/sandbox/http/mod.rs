@@ -36,7 +36,6 @@ pub(crate) use request::BODY_LIMIT;
 const GRACE: Duration = Duration::from_secs(3);
 /// How long the head of a request may take. A connection without one gives its place to another.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long the body of a request may take.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Gets each exchange, and what knows the names of organizations.

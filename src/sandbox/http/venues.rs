@@ -1,6 +1,5 @@
 //! `POST /v1/venues/search` and `POST /v1/availability/search`, and the choice of a slot.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use jiff::Timestamp;
@@ -86,20 +85,6 @@ pub(super) fn search(context: &RequestContext<'_>) -> HandlerResult {
     })
 }
 
-/// The venue with this id. Fails unless a search of the organization returned it.
-pub(super) fn known_venue(
-    context: &RequestContext<'_>,
-    id: &str,
-) -> Result<Cow<'static, SeedVenue>> {
-    let organization = &context.organization.id;
-    let venue = context.tx.venue(organization, id)?.ok_or(ApiError::VENUE_NOT_FOUND)?;
-    if context.tx.knows_venue(organization, &venue)? {
-        Ok(venue)
-    } else {
-        Err(ApiError::VENUE_NOT_FOUND)
-    }
-}
-
 #[derive(Deserialize)]
 struct AvailabilityQuery {
     venue_id: Option<String>,
@@ -119,8 +104,8 @@ pub(super) fn slots(context: &RequestContext<'_>) -> HandlerResult {
     let at = errors.future_moment("datetime", body.datetime, tx.now);
     let party_size = errors.required_party_size(body.party_size);
     errors.finish()?;
-    let venue = known_venue(context, &venue_id)?;
-    let venue = venue.as_ref();
+    let venue = tx.known_venue(&context.organization.id, &venue_id)?;
+    let venue = venue.as_deref().ok_or(ApiError::VENUE_NOT_FOUND)?;
     let provider = match &body.provider {
         Some(name) => Some(serving(venue, name)?),
         None => venue.sole_provider(),

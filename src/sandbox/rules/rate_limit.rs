@@ -9,13 +9,11 @@ const WINDOW: SignedDuration = SignedDuration::from_mins(5);
 pub(crate) struct EndpointLimit(pub(crate) &'static str, pub(crate) u32);
 
 /// A window, which opens with its first request, and how many requests it has counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RateWindow {
     pub(crate) opened_at: Timestamp,
     pub(crate) used: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RateLimitStatus {
     pub(crate) limit: u32,
     pub(crate) remaining: u32,

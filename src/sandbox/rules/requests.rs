@@ -14,7 +14,6 @@ use super::state::{Ask, BookingErrorCode};
 use crate::sandbox::seed::{OfferedSlot, Provider, Scenario, SeedVenue, Vertical};
 use crate::sandbox::wire::WireTime;
 
-#[derive(Debug)]
 pub(crate) struct CreateRequest {
     pub(crate) venue_id: String,
     pub(crate) at: Timestamp,
@@ -25,7 +24,7 @@ pub(crate) struct CreateRequest {
     pub(crate) body: CreateBody,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 pub(crate) struct CreateBody {
     venue_id: Option<String>,
     provider: Option<String>,
@@ -39,7 +38,7 @@ pub(crate) struct CreateBody {
     payment_collection: Option<String>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Default, Deserialize)]
 struct Guest {
     name: Option<String>,
     email: Option<String>,
@@ -146,7 +145,6 @@ const PLACEHOLDERS: &[&str] = &[
     "fullname", "anonymous", "unknown", "null", "undefined", "n/a", "tbd", "placeholder",
 ];
 
-#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ContinueRequest {
     Otp(String),
     PspResponse(Map<String, Value>),
@@ -209,7 +207,6 @@ impl ContinueRequest {
     }
 }
 
-#[derive(Debug)]
 pub(crate) struct ModifyRequest {
     pub(crate) at: Option<Timestamp>,
     party_size: Option<u8>,

@@ -9,7 +9,6 @@ use crate::sandbox::seed::{
     Provider, SeedPlace, SeedVenue, Vertical, names_city, resolve_place, within_reach,
 };
 
-#[derive(Debug, PartialEq)]
 pub(crate) struct VenueSearch {
     pub(crate) vertical: Vertical,
     pub(crate) around: SearchArea,
@@ -17,7 +16,6 @@ pub(crate) struct VenueSearch {
     named: Option<Vec<Provider>>,
 }
 
-#[derive(Debug, PartialEq)]
 pub(crate) enum SearchArea {
     Place(SeedPlace),
     /// A location that names the city of a venue of the organization's own.

@@ -180,7 +180,6 @@ impl BookingErrorCode {
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum BookingEvent {
     /// The guest answered. `outcome` is what the provider makes of a right answer.
     Continued {
@@ -198,7 +197,7 @@ pub(crate) enum BookingEvent {
     TimePassed,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(crate) struct AnswerOutcome {
     /// The result of a right answer in time.
     pub(crate) in_time: Result<(), BookingErrorCode>,
@@ -224,7 +223,6 @@ pub(crate) fn webhook_of(status: &str) -> Option<Cow<'static, str>> {
 }
 
 /// The effect of an event: the new state, its webhook event, and the error if rejected.
-#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Transition {
     pub(crate) state: BookingState,
     pub(crate) webhook: Option<Cow<'static, str>>,

@@ -54,7 +54,6 @@ pub(super) const SANDBOX: City = City {
     names: &["sandbox"],
 };
 
-/// The country of a place, if it is one of these cities.
 pub(crate) fn country_of(place: &str) -> &'static str {
     CITIES.iter().find(|it| it.name == place).map_or(SANDBOX.country, |it| it.country)
 }

@@ -60,7 +60,6 @@ pub(crate) struct CardTerms {
     pub(crate) hold_amount: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) currency: Option<Currency>,
-    /// The terms as a sentence.
     pub(crate) text: Option<String>,
 }
 

@@ -23,7 +23,6 @@ const LEASE: SignedDuration = SignedDuration::from_secs(15);
 /// How long a webhook waits for the next one of its booking, by the sandbox's clock.
 const HELD_BACK: SignedDuration = SignedDuration::from_secs(30);
 
-#[derive(Debug)]
 pub(crate) struct PendingDelivery {
     event: i64,
     pub(crate) booking: i64,

@@ -153,13 +153,18 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Whether a search returned the venue. Always true of scenario venues and its own.
-    pub(crate) fn knows_venue(&self, organization: &str, venue: &SeedVenue) -> Result<bool> {
-        if is_always_known(venue) {
-            return Ok(true);
-        }
-        self.sql("SELECT 1 FROM known_venues WHERE organization = ? AND venue_id = ?")?
-            .exists([organization, &venue.id])
+    /// The venue of this id, if a search returned it. Those of scenarios and its own are always known.
+    pub(crate) fn known_venue(
+        &self,
+        organization: &str,
+        id: &str,
+    ) -> Result<Option<Cow<'static, SeedVenue>>> {
+        let Some(venue) = self.venue(organization, id)? else {
+            return Ok(None);
+        };
+        let sql = "SELECT 1 FROM known_venues WHERE organization = ? AND venue_id = ?";
+        let is_known = is_always_known(&venue) || self.sql(sql)?.exists([organization, id])?;
+        Ok(is_known.then_some(venue))
     }
 }
 

@@ -17,7 +17,6 @@ pub(super) fn show(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     Reply::ok(&find(tx, request)?)
 }
 
-/// The settings of all, or of an organization alone.
 pub(super) fn state(tx: &Tx<'_>, organization: Option<&str>) -> Result<Value> {
     Ok(json!({ "organizations": all(tx, organization)? }))
 }

@@ -55,7 +55,6 @@ struct Feed {
 }
 
 impl Feed {
-    /// The next event; `None` when the server stops.
     async fn next(mut self) -> Option<(Event, Self)> {
         loop {
             if self.tip.borrow_and_update().is_stopped {
@@ -73,16 +72,14 @@ impl Feed {
             }
             tokio::select! {
                 _ = self.tip.changed() => {}
-                _ = self.checks.tick() => self.check().await,
+                // Lets due bookings change, and notices what other processes wrote.
+                _ = self.checks.tick() => {
+                    let store = &self.service.store;
+                    if let Ok(version) = store.read(None, |tx| Ok(tx.data_version()?)).await {
+                        store.changes.see_version(version);
+                    }
+                }
             }
-        }
-    }
-
-    /// Lets due bookings change, and notices what other processes wrote.
-    async fn check(&self) {
-        let store = &self.service.store;
-        if let Ok(version) = store.read(None, |tx| Ok(tx.data_version()?)).await {
-            store.changes.see_version(version);
         }
     }
 

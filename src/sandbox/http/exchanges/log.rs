@@ -37,7 +37,6 @@ struct LogEntries {
     /// The bookings that a response showed as processing, and none since as anything else.
     processing: HashSet<String>,
     keeps_report: bool,
-    /// When requests may be judged again.
     judging_due: Option<Instant>,
     /// What all requests showed, and the rules that those broke which are no longer there.
     displayed: HashMap<(Option<String>, String), BTreeSet<String>>,
@@ -117,7 +116,6 @@ impl ExchangeLog {
         stored.keeps_report.then_some(all)
     }
 
-    /// The newest that are wanted.
     pub(in super::super) fn list(
         &self,
         limit: usize,

@@ -59,7 +59,6 @@ impl Secrets {
         Secrets(found)
     }
 
-    /// The value of a header with its secrets masked.
     pub(super) fn header(&self, name: &str, value: &str) -> String {
         if !is_secret(name) {
             return self.hide(value);
@@ -118,7 +117,6 @@ fn members(name: &str, value: &Value, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// The text with everything that looks like an API key masked.
 fn without_keys(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;

@@ -109,7 +109,6 @@ pub(super) fn find_broken_rules(seen: &Seen<'_>) -> impl Iterator<Item = (&'stat
     RULES.iter().flat_map(|(code, .., shows)| shows(seen).into_iter().map(|id| (*code, id)))
 }
 
-/// The findings, in the order of the rules.
 pub(super) fn findings(displayed: &mut HashMap<String, BTreeSet<String>>) -> Vec<Finding> {
     let found = RULES.iter().filter_map(|(code, title, why, section, _)| {
         let requests = displayed.remove(*code)?.into_iter().collect();

@@ -127,7 +127,6 @@ pub(crate) fn judge(stored: &[Arc<Exchange>], deliveries: &[SentDelivery]) -> Ve
     displayed
 }
 
-/// What a delivery met, with its event.
 fn of_delivery(delivery: &SentDelivery) -> impl Iterator<Item = (&'static str, String)> {
     let attempts = &delivery.attempts;
     let is_good = |status: Option<u16>| matches!(status, Some(200..=299));
