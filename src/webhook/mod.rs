@@ -3,13 +3,12 @@
 
 pub(crate) mod commands;
 pub(crate) mod drill;
-mod event;
+pub(crate) mod event;
 pub(crate) mod forwarder;
 pub(crate) mod handler;
 pub(crate) mod listener;
 mod receiver;
 pub(crate) mod reporter;
-pub(crate) mod sample_event;
 pub(crate) mod signature;
 pub(crate) mod store;
 

@@ -6,25 +6,22 @@
 //! the second. Ctrl-C, Ctrl-D on an empty line and closing the terminal all end a question. Esc
 //! goes back a question, and declines where none comes before.
 //!
-//! dialoguer draws the parts (see `theme`). Its widgets block their thread until there is an
-//! answer. Measured with version 0.12: SIGTERM leaves the terminal raw after `Input` and `Select`;
-//! Ctrl-C in `Password` ends the process with the echo off; `Select` counts bytes as columns. The
-//! fallback is for terminals that cannot be redrawn.
+//! dialoguer draws the parts (see `theme`). Its widgets, measured with version 0.12, block their
+//! thread, leave the terminal raw after SIGTERM, and count bytes as columns. The fallback is for
+//! terminals that cannot be redrawn.
 
 mod editor;
 mod event_loop;
 mod fallback;
-mod full_screen;
 mod line;
 mod question;
 mod screen;
 mod theme;
 mod widget;
 
-pub(crate) use full_screen::{FullScreen, discard, wait_for_enter};
 pub(crate) use line::Line;
 pub(crate) use question::{Deadline, PromptError, Question, countdown};
-pub(crate) use screen::{Size, write};
+pub(crate) use screen::{FullScreen, Size, discard, wait_for_enter, write};
 
 use question::{AnswerCheck, Result};
 use theme::Theme;

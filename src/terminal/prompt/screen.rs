@@ -1,8 +1,16 @@
-//! What a live question shows, and the escape sequences that draw it over the previous frame.
+//! What stands on the terminal: a live question, drawn over the frame before, or a whole screen for
+//! a command that stays, on the other page, which keeps the text before.
 
 use std::io::{self, Write};
 
 use console::{Term, measure_text_width};
+
+use super::question::Result;
+use crate::platform::key::Key;
+use crate::platform::signals::Continued;
+use crate::platform::system::process;
+use crate::platform::system::tty::{self, Modes, Typed};
+use crate::terminal::output::cut;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
@@ -126,6 +134,99 @@ pub(crate) fn write(text: &str) -> io::Result<()> {
     let mut stderr = io::stderr().lock();
     stderr.write_all(text.as_bytes())?;
     stderr.flush()
+}
+
+/// The other page, cleared, with bracketed paste and without a cursor.
+const ENTER: &str = "\x1b[?1049h\x1b[?2004h\x1b[?25l\x1b[2J";
+const LEAVE: &str = "\x1b[?2004l\x1b[?25h\x1b[?1049l";
+
+/// On drop, the page before and the terminal's modes are there again.
+pub(crate) struct FullScreen {
+    // Before the modes: what is typed is read in raw mode alone.
+    typed: Typed,
+    modes: Modes,
+    continued: Continued,
+    displayed: Option<(Frame, Size)>,
+}
+
+impl FullScreen {
+    pub(crate) fn open() -> Result<Self> {
+        let modes = Modes::raw()?;
+        let (typed, continued) = (Typed::open()?, Continued::listen()?);
+        let mut screen = FullScreen { typed, modes, continued, displayed: None };
+        screen.enter()?;
+        Ok(screen)
+    }
+
+    fn enter(&mut self) -> Result<()> {
+        self.displayed = None;
+        self.modes.enter()?;
+        Ok(write(ENTER)?)
+    }
+
+    /// Stops the process as Ctrl-Z does, with the terminal as it was. Returns when it continues.
+    pub(crate) fn suspend(&mut self) -> Result<()> {
+        write(LEAVE)?;
+        self.modes.leave()?;
+        process::suspend()?;
+        self.enter()
+    }
+
+    /// The next key; `None` if the terminal is gone. After the process was stopped and continues,
+    /// another program has used the terminal: the next draw is whole. Cancel safe.
+    pub(crate) async fn key(&mut self) -> Result<Option<Key>> {
+        loop {
+            tokio::select! {
+                key = self.typed.key() => return Ok(key?),
+                () = self.continued.next() => {}
+            }
+            self.enter()?;
+        }
+    }
+
+    pub(crate) async fn waiting(&mut self) -> Result<Option<Key>> {
+        Ok(self.typed.waiting().await?)
+    }
+
+    /// Shows these lines from the top, each cut to the terminal's width, unless they stand there.
+    pub(crate) fn draw(
+        &mut self,
+        lines: &[String],
+        cursor: Option<(usize, usize)>,
+        size: Size,
+    ) -> Result<()> {
+        let line = |row| cut(lines.get(row).map_or("", String::as_str), size.usable());
+        let frame = Frame { lines: (0..size.rows).map(line).collect(), cursor };
+        let displayed = Some((frame, size));
+        if let Some((frame, _)) = displayed.as_ref().filter(|_| self.displayed != displayed) {
+            // The cursor is hidden while it moves.
+            write(&format!("\x1b[?25l\x1b[H{}", paint(frame)))?;
+            self.displayed = displayed;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for FullScreen {
+    fn drop(&mut self) {
+        // Ignore errors: the terminal may be gone.
+        let _ = write(LEAVE);
+    }
+}
+
+/// Waits for Enter below what a command has written. Esc and Ctrl-C are as good.
+pub(crate) async fn wait_for_enter(text: &str) -> Result<()> {
+    let _restored_last = Modes::raw()?;
+    // What was typed ahead was meant for the command.
+    discard()?;
+    write(&format!("\r\n{text}"))?;
+    let mut typed = Typed::open()?;
+    while !matches!(typed.key().await?, None | Some(Key::Enter | Key::Escape | Key::Interrupt)) {}
+    Ok(write("\r\n")?)
+}
+
+pub(crate) fn discard() -> Result<()> {
+    Ok(tty::discard()?)
 }
 
 #[cfg(test)]

@@ -20,10 +20,10 @@ use crate::service::time::duration::duration;
 use crate::service::time::text::whole_seconds;
 use crate::service::time::zone::system_zone;
 use crate::terminal::output::{Draw, Output, Page, TableCell, Tone};
+use crate::webhook::event::KINDS;
 use crate::webhook::forwarder::App;
 use crate::webhook::handler::endpoint;
 use crate::webhook::reporter::ForwardAttempt;
-use crate::webhook::sample_event::KINDS;
 use crate::webhook::signature::Header;
 use crate::webhook::{AttemptRow, Event, EventQuery, EventRow, EventState};
 

@@ -17,9 +17,9 @@ use crate::service::documents::booking::Booking;
 use crate::service::documents::field::{Field, field};
 use crate::terminal::output::{Draw, Page, Tone};
 use crate::terminal::view::RequestView;
+use crate::webhook::event::{KINDS, SampleEvent};
 use crate::webhook::handler::{beginning, endpoint, first_headers};
 use crate::webhook::reporter::ForwardAttempt;
-use crate::webhook::sample_event::{KINDS, SampleEvent};
 use crate::webhook::signature;
 
 /// Send a signed event to your handler

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Delivery, DrillCheck, Ordered};
 use crate::secrets::Secret;
 use crate::service::mapping::Dialect;
-use crate::webhook::sample_event::{KINDS, SampleEvent, new_id, status_of};
+use crate::webhook::event::{KINDS, SampleEvent, new_id, status_of};
 use crate::webhook::signature::{DEFAULT_TOLERANCE, sign, verify};
 
 /// The size of the large body in bytes: the largest that the service accepts ("Limits", 3).
