@@ -29,15 +29,15 @@ pub(super) enum CardAction {
 
 use CardAction::{Answer, BookAgain, Cancel, CopyId, Modify, Refresh, Resolve};
 
-/// The letters in the order of the footer, each with its word and what `?` says of it.
-pub(super) const LETTERS: [(CardAction, &str, &str, &str); 7] = [
-    (Answer, "a", "answer", "Answer what it waits for"),
-    (Modify, "m", "modify", "Change time, party or seating"),
-    (Cancel, "x", "cancel", "Cancel the booking"),
-    (BookAgain, "b", "book again", "Book again for this guest"),
-    (Refresh, "r", "refresh", "Read it again from the service"),
-    (Resolve, "r", "resolve", "Resolve an unresolved request"),
-    (CopyId, "c", "copy ID", "Copy the ID to the clipboard"),
+/// The letters in the order of the footer, each with its word, what `?` says of it, and its command.
+pub(super) const LETTERS: [(CardAction, &str, &str, &str, &str); 7] = [
+    (Answer, "a", "answer", "Answer what it waits for", "continue"),
+    (Modify, "m", "modify", "Change time, party or seating", "modify"),
+    (Cancel, "x", "cancel", "Cancel the booking", "cancel"),
+    (BookAgain, "b", "book again", "Book again for this guest", "book --like"),
+    (Refresh, "r", "refresh", "Read it again from the service", ""),
+    (Resolve, "r", "resolve", "Resolve an unresolved request", "attempts resume"),
+    (CopyId, "c", "copy ID", "Copy the ID to the clipboard", ""),
 ];
 
 impl CardAction {
@@ -68,7 +68,7 @@ impl CardAction {
         now: Timestamp,
     ) -> Result<Self, String> {
         let mut meant = LETTERS.iter().filter(|it| it.1.starts_with(typed));
-        let Some((_, key, word, _)) = meant.clone().next() else {
+        let Some((_, key, word, ..)) = meant.clone().next() else {
             return Err(format!("`{typed}` is not a key here. Press ? for the keys"));
         };
         let Some((letter, ..)) = meant.find(|it| it.0.is_for(entry, api, now)) else {
@@ -95,16 +95,9 @@ impl CardAction {
 
 /// Runs the command with its own questions. Its first line is the command itself.
 pub(super) async fn run(parts: &Parts, letter: CardAction, entry: &Entry) -> Result<Exit> {
-    let Parts { ui, .. } = parts;
     let id = entry.id();
-    let begin = |verb: &str| ui.out.note(&shell::command(verb, id, ""));
-    match letter {
-        Answer => begin("continue"),
-        Modify => begin("modify"),
-        Cancel => begin("cancel"),
-        BookAgain => begin("book --like"),
-        _ => begin("attempts resume"),
-    }
+    let command = LETTERS.iter().find(|it| it.0 == letter).map_or("", |it| it.4);
+    parts.ui.out.note(&shell::command(command, id, ""));
     match letter {
         Answer => pause::run(parts, parsed(&["--", id])?).await,
         Modify => change::modify::run(parts, parsed(&["--", id])?).await,

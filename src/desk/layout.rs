@@ -195,7 +195,7 @@ pub(super) fn drawn(page: &Page, style: StreamStyle, columns: usize) -> Vec<Stri
 
 fn card_keys(entry: &Entry, api: &Api, now: Timestamp) -> String {
     let letters = LETTERS.iter().filter(|(letter, ..)| letter.is_for(entry, api, now));
-    let letters = letters.map(|(_, key, word, _)| format!("{key} {word}"));
+    let letters = letters.map(|(_, key, word, ..)| format!("{key} {word}"));
     std::iter::once("Esc back".to_owned()).chain(letters).collect::<Vec<_>>().join(" · ")
 }
 
@@ -209,7 +209,7 @@ fn keys() -> Page {
     page.field("Esc", "Clear the search; leave the card");
     page.field("Ctrl-C", "Leave the desk");
     page.line("").sentence("At a card:");
-    for (_, key, _, what) in LETTERS {
+    for (_, key, _, what, _) in LETTERS {
         page.field(key, what);
     }
     page

@@ -73,7 +73,6 @@ impl Retry {
     }
 }
 
-#[derive(Debug)]
 pub(crate) struct CodeEntry {
     pub(crate) code: Code,
     pub(crate) name: &'static str,

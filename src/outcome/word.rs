@@ -13,7 +13,6 @@ pub(crate) enum WordKind {
     Session,
 }
 
-#[derive(Debug)]
 pub(crate) struct Word {
     pub(crate) kind: WordKind,
     /// In JSON.

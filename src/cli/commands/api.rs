@@ -72,7 +72,10 @@ pub(crate) async fn run(Parts { api, ui, .. }: &Parts, args: Args) -> Result<Exi
     fields.extend(args.raw_fields);
     let fields = body(fields)?;
     let mut content = match &args.input {
-        Some(source) => Some(read_body(source).await?),
+        // As it stands in the file: nothing of it is read and written anew.
+        Some(source) => Some(Document::parse(read_file(source).await?).map_err(|unread| {
+            Error::usage(format!("the body is not valid JSON: {}", unread.why))
+        })?),
         None if fields.is_empty() => None,
         None => Some(Value::Object(fields).into()),
     };
@@ -141,12 +144,6 @@ fn own_path(path: &str) -> Result<String> {
         return Err(refuse("contains spaces or control characters"));
     }
     Ok(rooted)
-}
-
-/// The body as it stands in the file: nothing of it is read and written anew.
-async fn read_body(source: &str) -> Result<Document> {
-    let document = Document::parse(read_file(source).await?);
-    document.map_err(|unread| Error::usage(format!("the body is not valid JSON: {}", unread.why)))
 }
 
 fn method(text: &str) -> Result<Method, String> {

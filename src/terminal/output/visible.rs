@@ -59,7 +59,9 @@ impl InvisibleFilter {
                 self.is_selected = true;
                 false
             }
-            NON_JOINER | JOINER if self.is_joined_to(next) => {
+            NON_JOINER | JOINER
+                if [self.seen, next].iter().all(|it| it.is_some_and(is_joinable)) =>
+            {
                 *self = InvisibleFilter::default();
                 false
             }
@@ -81,10 +83,6 @@ impl InvisibleFilter {
             _ => is_emoji(seen),
         };
         !self.is_selected && self.seen.is_some_and(is_base)
-    }
-
-    fn is_joined_to(&self, next: Option<char>) -> bool {
-        self.seen.is_some_and(is_joinable) && next.is_some_and(is_joinable)
     }
 }
 

@@ -9,8 +9,9 @@ use crate::outcome::{Code, Error, Exit};
 /// Checks an answer. The error is a sentence for the person.
 pub(super) type AnswerCheck<'a> = &'a dyn Fn(&str) -> Result<(), String>;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Echo {
+    #[default]
     Shown,
     /// Shown while it is typed and masked once it is given. For one-time codes.
     Fleeting,
@@ -18,7 +19,7 @@ pub(super) enum Echo {
     Hidden,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Question {
     pub(super) text: String,
     pub(super) flag: &'static str,
@@ -36,17 +37,7 @@ impl Question {
     /// `text` is what the person reads. `flag` (`--name`) and `what` (`the guest's name`) are for
     /// the error when nothing can be asked. The widget makes untrusted text visible.
     pub(crate) fn new(text: impl Into<String>, flag: &'static str, what: &'static str) -> Self {
-        Self {
-            text: text.into(),
-            flag,
-            what,
-            echo: Echo::Shown,
-            goes_back: false,
-            previous_answer: None,
-            hint: None,
-            noun: "rows",
-            confirms: false,
-        }
+        Self { text: text.into(), flag, what, noun: "rows", ..Self::default() }
     }
 
     /// Lets Esc and Shift-Tab go back to the question before ([`PromptError::Back`]).

@@ -205,13 +205,9 @@ impl Draw for Received {
         let headers = headers.map(|it| vec![plain(&it["name"]).into(), plain(&it["value"]).into()]);
         page.table(vec!["header", "value"], headers.collect(), vec![]);
         let attempts = self.attempts.iter().map(|it| {
-            vec![
-                it.attempt.number.to_string().into(),
-                format!("{:.3}", it.begun_at).into(),
-                if it.replay { "replay" } else { "forward" }.into(),
-                it.url.as_str().into(),
-                it.attempt.in_words().into(),
-            ]
+            let (number, at) = (it.attempt.number.to_string(), format!("{:.3}", it.begun_at));
+            let kind = if it.replay { "replay" } else { "forward" };
+            [&number, &at, kind, &it.url, &it.attempt.in_words()].map(TableCell::from).to_vec()
         });
         page.table(vec!["attempt", "at", "as", "to", "response"], attempts.collect(), vec![]);
         for attempt in &self.attempts {

@@ -220,9 +220,9 @@ async fn restore_url(api: &Api, ui: &Ui, ours: &str) {
     let mut previous = "URL".to_owned();
     let restored = async {
         let settings = api.control(Call::get(SETTINGS)).await?.document;
-        let url = settings.str("webhook_url");
+        let url = settings.str("webhook_url").unwrap_or_default();
         let is_listeners = settings.value()["webhook_url_stays"] == true;
-        if url == Some(ours) || is_listeners && !listens(url).await {
+        if url == ours || is_listeners && !listens(url).await {
             let before = settings.str("webhook_url_before");
             before.unwrap_or("null").clone_into(&mut previous);
             set_url(api, before, false).await?;
@@ -239,10 +239,9 @@ async fn restore_url(api: &Api, ui: &Ui, ours: &str) {
 
 const SETTINGS: &str = "/sandbox/organization";
 
-async fn listens(url: Option<&str>) -> bool {
-    let url = url.and_then(|it| Url::parse(it).ok());
-    let address = url.as_ref().and_then(|it| it.host_str().zip(it.port_or_known_default()));
-    match address {
+async fn listens(url: &str) -> bool {
+    let url = Url::parse(url).ok();
+    match url.as_ref().and_then(|it| it.host_str().zip(it.port_or_known_default())) {
         Some(address) => TcpStream::connect(address).await.is_ok(),
         None => false,
     }

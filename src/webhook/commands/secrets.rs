@@ -1,9 +1,7 @@
 //! The secrets that deliveries are signed with.
 
-use std::path::Path;
-
 use crate::app::input::read_stdin;
-use crate::app::{Api, Facts, Settings, Ui};
+use crate::app::{Api, Settings, Ui};
 use crate::config::{Environment, Place};
 use crate::outcome::{Code, Error, Result};
 use crate::platform::ownership;
@@ -87,31 +85,26 @@ pub(crate) async fn webhook_secrets(
 
 /// The secret in a sandbox's settings. Sandboxes listen on loopback addresses only.
 async fn sandbox_secret(api: &Api, settings: &Settings) -> Result<Option<Secret>> {
-    match &api.facts.target().place {
-        _ if settings.options.no_sandbox => Ok(None),
-        Place::Sandbox { database, .. } => embedded_secret(&api.facts, database),
-        Place::Service(service) if service.base_url.is_loopback() => served_secret(api).await,
-        Place::Service(_) => Ok(None),
-    }
-}
-
-/// The sandbox's secret. Nothing is sent to it, so that it need not be served.
-fn embedded_secret(facts: &Facts, database: &Path) -> Result<Option<Secret>> {
-    ownership::refuse_others(database)?;
-    let secret = facts.open_sandbox(Options::new(Some(database.to_owned())))?.webhook_secret()?;
-    Ok(Secret::read(&secret).ok())
-}
-
-async fn served_secret(api: &Api) -> Result<Option<Secret>> {
-    let call = Call::get("/sandbox/organization");
-    let answer = match api.client()?.send(&call).await {
-        Ok(answer) => answer,
-        // Another service on this computer has no such endpoint.
-        Err(Failure::Refused(_) | Failure::Unreadable { .. }) => return Ok(None),
-        Err(failure) => return Err(failure.into_error(&call)),
+    let secret = match &api.facts.target().place {
+        _ if settings.options.no_sandbox => None,
+        // Nothing is sent to it, so that it need not be served.
+        Place::Sandbox { database, .. } => {
+            ownership::refuse_others(database)?;
+            let sandbox = api.facts.open_sandbox(Options::new(Some(database.clone())))?;
+            Some(sandbox.webhook_secret()?)
+        }
+        Place::Service(service) if service.base_url.is_loopback() => {
+            let call = Call::get("/sandbox/organization");
+            match api.client()?.send(&call).await {
+                Ok(answer) => answer.document.str("webhook_secret").map(str::to_owned),
+                // Another service on this computer has no such endpoint.
+                Err(Failure::Refused(_) | Failure::Unreadable { .. }) => None,
+                Err(failure) => return Err(failure.into_error(&call)),
+            }
+        }
+        Place::Service(_) => None,
     };
-    let secret = answer.document.str("webhook_secret");
-    Ok(secret.and_then(|secret| Secret::read(secret).ok()))
+    Ok(secret.and_then(|secret| Secret::read(&secret).ok()))
 }
 
 #[cfg(test)]

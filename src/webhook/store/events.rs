@@ -16,7 +16,6 @@ use crate::webhook::reporter::ForwardAttempt;
 /// app may have the event.
 const UNKNOWN: &str = "no response was recorded";
 
-#[derive(Debug)]
 pub(crate) struct ReceivedDelivery {
     pub(crate) event: Event,
     pub(crate) headers: Vec<HeaderLine>,
