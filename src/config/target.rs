@@ -132,7 +132,6 @@ impl Target {
         Target { key, retention: Retention::default(), journal: None, place }
     }
 
-    /// `None` for the sandbox.
     pub(crate) fn service(&self) -> Option<&Service> {
         match &self.place {
             Place::Sandbox { .. } => None,
@@ -153,7 +152,6 @@ impl Target {
         self.key.as_ref().map(Secret::fingerprint).or_else(recorded)
     }
 
-    /// The name that a person knows it by, if any.
     pub(crate) fn profile(&self) -> Option<&str> {
         self.service().map_or(Some(SANDBOX_PROFILE), |it| it.profile.as_deref())
     }
@@ -248,7 +246,6 @@ pub(crate) fn resolve(
     Ok(Target { retention, journal, ..Target::from_service(service, key) })
 }
 
-/// The journal that the environment names, else the profile's.
 fn journal(
     environment: &Environment,
     profile: Option<&(&str, Profile)>,

@@ -236,6 +236,22 @@ fn service_is_read_again_with_what_was_written() {
 }
 
 #[test]
+fn half_of_what_a_rate_limit_leaves_is_left_for_others() {
+    let service = Scripted::start(|request| {
+        if request.path != "/v1/venues/search" {
+            return Reply::json(200, &json!({"name": "S", "sessions": []}));
+        }
+        let left = 9 - request.earlier;
+        let limit =
+            format!("RateLimit-Limit: 10\r\nRateLimit-Remaining: {left}\r\nRateLimit-Reset: 60");
+        Reply::headed(400, &[limit], &json!({"error": "x", "missing": [format!("field_{left}")]}))
+    });
+    learn(&home_at(&service), &["--check", "--near", "Oslo"]).exits(0);
+    let searches = service.requests().into_iter().filter(|it| it.path.ends_with("venues/search"));
+    assert_eq!(searches.count(), 5);
+}
+
+#[test]
 fn another_place_is_asked_where_one_is_not_known() {
     let service = Scripted::start(|request| {
         let answer = match request.path.as_str() {

@@ -50,7 +50,6 @@ pub(crate) struct Refusal {
     pub(crate) is_open_conflict: bool,
     pub(crate) instead: Option<String>,
     pub(crate) request_id: Option<String>,
-    /// How a refused key was sent, for a person.
     pub(crate) key_sent: Option<String>,
 }
 

@@ -255,7 +255,6 @@ fn other_address(name: &str, stored: &BaseUrl) -> String {
     format!("profile {name} already exists, for {}", stored.join(""))
 }
 
-/// The service of a profile, with its settings and these. A new profile has the defaults.
 fn service(
     name: &str,
     base_url: BaseUrl,

@@ -15,17 +15,9 @@ use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::client::{Call, Draft, Failure, SearchQuery, named, session, show_call};
 use crate::service::mapping::{HOLE, Mapping, NextPage, ReadKind, Setting, WriteKind, next_page};
 
-const BOOKINGS: u32 = 3;
-
 const PLACES: [&str; 3] = ["New York", "London", "Paris"];
 
 pub(crate) const MOST_CALLS: usize = 25;
-
-/// How many calls leave others half of what the rate limit had left before the first of them.
-/// Without a header nothing limits but the count of calls.
-fn budget(left_after_first: Option<u32>) -> u32 {
-    left_after_first.map_or(u32::MAX, |it| it.saturating_add(1)) / 2
-}
 
 pub(crate) struct Reads<'a> {
     pub(crate) parts: &'a mut Parts,
@@ -33,8 +25,8 @@ pub(crate) struct Reads<'a> {
     /// What a person gives is meant, whatever else comes of its kind.
     pub(crate) recorded: Vec<Sample>,
     pub(crate) report: LearnReport,
-    /// How many calls each rate limit still has for these reads.
-    left: BTreeMap<&'static str, u32>,
+    /// The calls that each rate limit counted of these reads, and how many it has left.
+    metered: BTreeMap<&'static str, (u32, u32)>,
 }
 
 impl<'a> Reads<'a> {
@@ -48,7 +40,7 @@ impl<'a> Reads<'a> {
             is_check: options.check,
             ..LearnReport::default()
         };
-        Reads { parts, options, recorded, report, left: BTreeMap::new() }
+        Reads { parts, options, recorded, report, metered: BTreeMap::new() }
     }
 
     pub(super) fn mapping(&self) -> &Mapping {
@@ -83,7 +75,7 @@ impl<'a> Reads<'a> {
                 "slots need a venue that is read; name a place that the service knows with --near";
             self.report.notes.push(note.to_owned());
         }
-        let bookings = self.parts.records.journal().and_then(|it| it.booking_ids(BOOKINGS));
+        let bookings = self.parts.records.journal().and_then(|it| it.booking_ids(3));
         let bookings = bookings.unwrap_or_default();
         let bookings = bookings.iter().map(|id| (ReadKind::Booking, show_call(id)));
         for (kind, call) in [(ReadKind::Sessions, session::list(&[]))].into_iter().chain(bookings) {
@@ -126,7 +118,9 @@ impl<'a> Reads<'a> {
     /// Sends a read. A refusal has no HTTP status where nothing was sent.
     pub(crate) async fn send(&mut self, call: Call) -> Result<Result<Value>> {
         let limit = call.rate_limit_name();
-        let is_spent = limit.is_some_and(|name| self.left.get(name) == Some(&0));
+        // Half of what was left before is for others.
+        let metered = limit.and_then(|name| self.metered.get(name));
+        let is_spent = metered.is_some_and(|(sent, left)| left <= sent);
         if call.is_write() || self.report.calls >= MOST_CALLS || is_spent {
             let spent = "no call is left, or the rate limit leaves too little";
             return Ok(Err(Error::new(Code::RateLimited, spent)));
@@ -136,10 +130,9 @@ impl<'a> Reads<'a> {
         let client = self.parts.api.client()?;
         let _progress = self.parts.ui.out.progress("reading");
         let answer = client.send(&call).await;
-        let remaining = client.rate_limit.get().flatten().map(|it| it.remaining);
-        if let Some(name) = limit {
-            let left = self.left.entry(name).or_insert_with(|| budget(remaining));
-            *left = left.saturating_sub(1);
+        if let (Some(name), Some(seen)) = (limit, client.rate_limit.get().flatten()) {
+            let (sent, left) = self.metered.entry(name).or_default();
+            (*sent, *left) = (*sent + 1, seen.remaining);
         }
         self.parts.api.observe_rate_limit(&call);
         self.parts.records.keep_rate_limits();
@@ -249,17 +242,4 @@ impl<'a> Reads<'a> {
 /// A setting whose holes have the time, so that the next refusal shows what is wanted.
 fn tried(setting: Setting) -> Setting {
     Setting { value: setting.value.replace(HOLE, ".datetime"), ..setting }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn half_of_what_a_rate_limit_leaves_is_kept_for_others() {
-        for (left_after_first, expected) in [(9, 5), (10, 5), (0, 0), (1, 1)] {
-            assert_eq!(budget(Some(left_after_first)), expected, "{left_after_first}");
-        }
-        assert!(budget(None) > 25);
-    }
 }

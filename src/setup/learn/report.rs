@@ -19,7 +19,6 @@ pub(crate) struct Sample {
     pub(crate) headers: Vec<(String, String)>,
 }
 
-/// What was found of a kind of document.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Finding {
     pub(crate) kind: &'static str,

@@ -109,7 +109,6 @@ fn has_days(span: &Span) -> bool {
     calendar(span).fieldwise() != Span::new().fieldwise()
 }
 
-/// The part of a span that a calendar counts.
 fn calendar(span: &Span) -> Span {
     let long = Span::new().years(span.get_years()).months(span.get_months());
     long.weeks(span.get_weeks()).days(span.get_days())
