@@ -30,6 +30,24 @@ pub(crate) struct LearnOptions {
     pub(crate) vertical: String,
 }
 
+pub(crate) async fn look(reads: &mut Reads<'_>) -> Result<()> {
+    let index = key::index(reads).await?;
+    reads.look(&index).await
+}
+
+/// Reads again with what was found, and leaves what is still not read in the report.
+pub(crate) async fn look_again(reads: &mut Reads<'_>) -> Result<()> {
+    let found = std::mem::take(&mut reads.report.settings);
+    reads.parts.api.use_mapping(with(reads.mapping(), &found)?);
+    reads.report.documents.clear();
+    reads.report.notes.clear();
+    if let Err(error) = look(reads).await {
+        reads.report.notes.push(format!("not read again: {}", error.message));
+    }
+    reads.report.settings = found;
+    Ok(())
+}
+
 /// What bookctl reads of a document today, in the contract's names; or why it is not read.
 fn items(mapping: &Mapping, came: &Sample) -> Result<Vec<Value>> {
     let document = Document::from(came.value.clone());

@@ -8,7 +8,7 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::{Map, Value, json};
 
 use super::report::{Finding, LearnReport, Sample};
-use super::{LearnOptions, key, refusal_body, with};
+use super::{LearnOptions, refusal_body, with};
 use crate::app::Parts;
 use crate::booking::confirmation::Confirmation;
 use crate::outcome::{Code, Error, Exit, Result};
@@ -55,13 +55,12 @@ impl<'a> Reads<'a> {
         Confirmation::new(action, question, declined).ask(&self.parts.ui.prompter).await
     }
 
-    /// Reads the service, and shows its documents and the recorded ones.
-    pub(crate) async fn look(&mut self) -> Result<()> {
-        let index = key::index(self).await?;
+    /// Reads the service, whose index was read, and shows its documents and the recorded ones.
+    pub(super) async fn look(&mut self, index: &Value) -> Result<()> {
         for it in &self.recorded {
             self.report.show(self.parts.api.facts.mapping(), it);
         }
-        self.show(ReadKind::Index, &index);
+        self.show(ReadKind::Index, index);
         let (vertical, datetime) = (&self.options.vertical, self.evening(1));
         let places = self.options.near.as_deref().map_or(PLACES.to_vec(), |near| vec![near]);
         let body = |place| json!({"vertical": vertical, "datetime": datetime, "location": place, "party_size": 2});
@@ -84,19 +83,6 @@ impl<'a> Reads<'a> {
                 Err(error) => self.note_missed(kind, &error),
             }
         }
-        Ok(())
-    }
-
-    /// Reads again with what was found, and leaves what is still not read in the report.
-    pub(crate) async fn look_again(&mut self) -> Result<()> {
-        let found = std::mem::take(&mut self.report.settings);
-        self.parts.api.use_mapping(with(self.mapping(), &found)?);
-        self.report.documents.clear();
-        self.report.notes.clear();
-        if let Err(error) = self.look().await {
-            self.report.notes.push(format!("not read again: {}", error.message));
-        }
-        self.report.settings = found;
         Ok(())
     }
 
