@@ -5,7 +5,6 @@ pub(crate) mod clock;
 pub(crate) mod faults;
 pub(crate) mod lists;
 pub(crate) mod load;
-pub(crate) mod organization;
 pub(crate) mod report;
 pub(crate) mod serve;
 pub(crate) mod server;
@@ -55,7 +54,7 @@ pub(crate) enum Command {
         bookctl sandbox bookings --jq '.bookings | length'")]
     Bookings(lists::Args),
     Set(lists::SetArgs),
-    Organization(organization::Args),
+    Organization(server::OrganizationArgs),
     Faults(faults::Args),
     Deliveries(traffic::DeliveriesArgs),
     Load(load::Args),
@@ -88,7 +87,7 @@ pub(crate) async fn run(parts: &Parts, command: Command) -> Result<Exit> {
         Command::Keys => lists::keys(parts).await,
         Command::Bookings(args) => lists::bookings(parts, args).await,
         Command::Set(args) => lists::set(parts, args).await,
-        Command::Organization(args) => organization::run(parts, args).await,
+        Command::Organization(args) => server::organization(parts, args).await,
         Command::Faults(args) => faults::run(parts, args).await,
         Command::Deliveries(args) => traffic::deliveries(parts, args).await,
         Command::Load(args) => load::run(parts, args).await,

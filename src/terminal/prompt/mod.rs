@@ -12,7 +12,6 @@
 
 mod editor;
 mod event_loop;
-mod fallback;
 mod line;
 mod question;
 mod screen;
@@ -163,8 +162,8 @@ impl Prompter<'_> {
         self.check(widget.question)?;
         let theme = Theme::new(self.color);
         match (!self.is_plain).then(Modes::raw) {
-            Some(Ok(modes)) => event_loop::ask(modes, widget, self.deadline, &theme).await,
-            _ => fallback::ask(widget, self.deadline).await,
+            Some(Ok(modes)) => event_loop::ask_live(modes, widget, self.deadline, &theme).await,
+            _ => event_loop::ask_plainly(widget, self.deadline).await,
         }
     }
 }
