@@ -175,7 +175,10 @@ fn log_lines(exchange: &Exchange, bodies: bool, style: StreamStyle) -> String {
     for wording in exchange.reason().into_iter().chain(notes) {
         lines.push_str(&Output::log_line(style, &below, &wording));
     }
-    let exchange = bodies.then(|| exchange.document(&HashMap::new(), None)).unwrap_or_default();
+    if !bodies {
+        return lines;
+    }
+    let exchange = exchange.document(&HashMap::new(), None);
     for (sign, part) in [("  >", "request"), ("  <", "response")] {
         let body = exchange[part]["body"].as_str().unwrap_or_default();
         let laid_out = serde_json::from_str::<Value>(body).map(|it| format!("{it:#}"));

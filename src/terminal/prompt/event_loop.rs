@@ -203,9 +203,9 @@ mod tests {
         let clock = || now;
         let deadline = Deadline { at: now + SignedDuration::from_secs(1192), clock: &clock };
         let question = Question::new("Code", "--otp", "the code");
-        let requested = prompt(&question, Some("x".to_owned()), Some(deadline));
+        let requested = plain_prompt(&question, Some("x".to_owned()), Some(deadline));
         assert_eq!(requested, "Code (19:52 left) [x]: ");
         let question = Question::new("Cancel this booking?", "--yes", "");
-        assert_eq!(prompt(&question, None, None), "Cancel this booking? ");
+        assert_eq!(plain_prompt(&question, None, None), "Cancel this booking? ");
     }
 }
