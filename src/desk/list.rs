@@ -63,8 +63,7 @@ impl Entry {
         }
     }
 
-    /// The color of its row. One that has not ended has none, so that it is legible on each
-    /// background.
+    /// The color of its row: none where it has not ended, to be legible on each background.
     fn tone(&self) -> Option<Tone> {
         let status = self.booking()?.booking.status();
         (!status.has_not_ended()).then(|| tone_of(&status))
@@ -175,8 +174,7 @@ impl List {
         Ok(())
     }
 
-    /// The rows that may be another way at the service by now: what is unfinished soon, a coming
-    /// visit in a while.
+    /// The rows that may have changed at the service: unfinished soon, a coming visit in a while.
     pub(super) fn may_have_changed(&self) -> impl Iterator<Item = Row<'_>> {
         self.rows.iter().filter_map(|(group, entry)| {
             let stored = entry.booking()?;

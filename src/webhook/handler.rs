@@ -19,8 +19,7 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
 /// How much of the body of a response is kept, in bytes: to a delivery, and of a document.
 const MAX_RESPONSE: usize = 64 * 1024;
 const MAX_DOCUMENT: usize = 16 * 1024 * 1024;
-/// How much of a body is shown, in lines and in bytes: the drill sends large ones, and an error
-/// page may be one.
+/// How much of a body is shown: the drill sends large ones, and an error page may be one.
 const SHOWN_LINES: usize = 10;
 const SHOWN: usize = 1024;
 
@@ -108,8 +107,7 @@ pub(crate) struct Handler {
 }
 
 impl Handler {
-    /// A client for the handler at `url`, which has `deadline` to respond, and may have a
-    /// certificate of an authority in `ca_file`. `trace` sees requests and responses.
+    /// `ca_file` has the authorities of the handler at `url`; `trace` sees requests and responses.
     pub(crate) fn new(
         url: Url,
         deadline: Duration,

@@ -167,8 +167,7 @@ impl ApiView {
 }
 
 impl View for ApiView {
-    /// The answer's own document, with `--include` as `{"status", "headers", "body"}`; repeated
-    /// headers joined as in HTTP.
+    /// The response's own document; with `--include` as `{"status", "headers", "body"}`.
     fn json(&self) -> Document {
         let body = self.body.clone().unwrap_or_else(|| Value::Null.into());
         let Some(head) = &self.head else {

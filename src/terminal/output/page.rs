@@ -84,8 +84,7 @@ impl Page {
         self.push(Block::Table { headers, rows, pipe })
     }
 
-    /// Adds one line of cells with their minimum widths, for rows that arrive one by one, so that
-    /// no table can be laid out.
+    /// Adds one line of cells with their minimum widths, for rows that arrive one by one.
     pub(crate) fn columns(&mut self, cells: Vec<(Cell, usize)>) -> &mut Self {
         self.push(Block::Columns(cells))
     }
@@ -188,8 +187,7 @@ impl Sheet<'_> {
         self.text.push('\n');
     }
 
-    /// Writes a text whose lines begin `indent` columns from the margin; the first one after
-    /// `start`, which is as wide.
+    /// Writes a text that is indented by `indent` columns; its first line follows `start`, as wide.
     fn hanging(&mut self, start: &str, indent: usize, text: &str) {
         let lines = wrap(text, self.style.width.saturating_sub(indent).max(LEAST_CUT));
         for (place, line) in lines.iter().enumerate() {

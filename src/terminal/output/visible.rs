@@ -102,8 +102,7 @@ fn is_joinable(c: char) -> bool {
     !is_hidden(c) && (is_shaped || is_emoji(c))
 }
 
-/// Whether `c` is in a block of emoji with a plain and a colored form (Unicode's
-/// emoji-variation-sequences.txt).
+/// Whether `c` is in a block of Unicode's emoji-variation-sequences.txt.
 fn is_emoji(c: char) -> bool {
     matches!(
         c,

@@ -11,9 +11,8 @@ use crate::platform::system::process;
 /// A request may be 1 MB (spec, Errors: 413).
 const LONGEST_TEXT: u64 = 16 * 1024 * 1024;
 
-/// Opens `initial` in the editor `command`. Returns `None` if it comes back empty or unchanged.
-///
-/// The file has a private folder (0700), because editors leave backups next to what they edit.
+/// Opens `initial` in the editor `command`. Returns `None` if it comes back empty or unchanged. The
+/// file has a private folder (0700), because editors leave backups next to what they edit.
 pub(super) fn edit(command: &str, initial: &str) -> io::Result<Option<String>> {
     let folder = std::env::temp_dir().join(format!("bookctl-{}", uuid::Uuid::now_v7()));
     create_folder(&folder)?;

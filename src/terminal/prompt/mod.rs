@@ -101,8 +101,7 @@ impl Prompter<'_> {
         Ok(menu.text)
     }
 
-    /// Asks for one of a few options. Typing does not filter them, so that no key leaves one alone
-    /// for Enter to take.
+    /// Asks for one of a few options. Typing does not filter: no key leaves one alone for Enter.
     pub(crate) async fn choose(
         &self,
         question: &Question,

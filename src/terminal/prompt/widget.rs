@@ -142,8 +142,7 @@ impl<'a> Widget<'a> {
         self.check.map_or(Ok(()), |check| check(&self.text))
     }
 
-    /// Keeps the rows that contain every word of the line, ignoring case and accents, and the
-    /// marked row if it matches.
+    /// Keeps the rows that contain every word of the line, ignoring case and accents, and the mark.
     fn narrow(&mut self) {
         // Without rows there is nothing to fold each character of a long paste for.
         if self.rows.is_empty() {

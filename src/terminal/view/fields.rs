@@ -8,10 +8,8 @@ use crate::service::documents::certainty::Certainty;
 use crate::service::documents::money::{money, names_minor_units};
 use crate::service::time::document_time::{DocumentTime, time_text};
 
-/// A document, and what was taken from it.
-///
-/// What was taken is known by where it stands in memory, so a field is the same one under whichever
-/// path it is reached.
+/// A document, and what was taken from it: known by where it stands in memory, so that a field is
+/// the same one under whichever path it is reached.
 pub(crate) struct Fields<'a> {
     value: &'a Value,
     taken: Vec<&'a Value>,

@@ -30,8 +30,7 @@ impl RequestView {
         }
     }
 
-    /// A call to the service as it would be sent, with its secrets masked. `base_path` is the path
-    /// of its base URL.
+    /// A call as it would be sent, with its secrets masked, below the path of the base URL.
     pub(crate) fn masked(
         mut call: Call,
         mapping: &Mapping,

@@ -124,8 +124,7 @@ impl TermsReader {
         Some(now)
     }
 
-    /// What cancelling costs now, followed by the terms themselves. Where the deadline is not
-    /// certain, only the terms.
+    /// What cancelling costs now, and the terms; only the terms where the deadline is not certain.
     pub(crate) fn cost(&self, terms: &Value) -> Option<String> {
         let words = self.cancellation(terms)?.text;
         let Some(deadline) = deadline(terms) else {

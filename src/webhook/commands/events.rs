@@ -91,8 +91,7 @@ fn ago(length: Duration) -> Timestamp {
     Timestamp::now().saturating_sub(length).unwrap_or(Timestamp::MIN)
 }
 
-/// The event with this id, `@N` for a row of the last list of events, or `@last` for the newest;
-/// else the error (6).
+/// The event with this id, of `@N` in the last list, or `@last` for the newest; else the error (6).
 fn find(records: &Records, id: &str) -> Result<EventRow> {
     let named = (id != LAST).then(|| locate_row(records, RecentList::Events, id));
     records.webhooks()?.event(named.transpose()?.as_deref())?.ok_or_else(|| {

@@ -137,8 +137,7 @@ impl Webhooks {
         .await
     }
 
-    /// Records an attempt's response. `event` is its new state with the time of its retry; `None`
-    /// leaves it as it is.
+    /// `event` is its new state with the time of its retry; `None` leaves it as it is.
     pub(crate) async fn end_attempt(
         &self,
         number: i64,
