@@ -29,7 +29,7 @@ pub(super) enum CardAction {
 
 use CardAction::{Answer, BookAgain, Cancel, CopyId, Modify, Refresh, Resolve};
 
-/// The letters in the order of the footer, each with its word, what `?` says of it, and its command.
+/// The letters in the order of the footer: with a word, what `?` says of it, and the command.
 pub(super) const LETTERS: [(CardAction, &str, &str, &str, &str); 7] = [
     (Answer, "a", "answer", "Answer what it waits for", "continue"),
     (Modify, "m", "modify", "Change time, party or seating", "modify"),

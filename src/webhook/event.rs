@@ -1,5 +1,5 @@
-//! The parts of an event's body that bookctl reads ("Events", 4), and sample events of any kind, for
-//! a real or an invented booking ("Events", 2 and 4).
+//! The parts of an event's body that bookctl reads ("Events", 4), and sample events of any kind,
+//! for a real or an invented booking ("Events", 2 and 4).
 
 use jiff::{Timestamp, ToSpan};
 use serde::Serialize;

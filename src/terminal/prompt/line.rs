@@ -71,7 +71,7 @@ impl Line {
         words.len() - last.map_or(0, str::len)
     }
 
-    /// The part that fits into `columns` with the cursor, and its column. A leading `…` marks a cut.
+    /// The part that fits into `columns` with the cursor, and its column. `…` marks a cut.
     pub(crate) fn view(&self, columns: usize) -> (String, usize) {
         let part = |text: &str| {
             if self.is_hidden {
