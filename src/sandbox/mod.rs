@@ -38,9 +38,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-use http::ExchangeLog;
 pub(crate) use http::report::Report;
+use http::report::judge;
 pub(crate) use http::{BODY_LIMIT, Exchange, HarFile, OnRequest, open_own};
+use http::{ExchangeLog, Judge};
 pub(crate) use rules::access::LIVE_KEY;
 use rules::organization::Organization;
 pub(crate) use store::{OpenError, set_aside};
@@ -120,8 +121,8 @@ impl Sandbox {
         on_request: Option<OnRequest>,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> io::Result<()> {
-        let exchanges =
-            self.options.keeps_requests.then(|| ExchangeLog::new(self.options.keeps_report));
+        let judge = self.options.keeps_report.then_some(judge as Judge);
+        let exchanges = self.options.keeps_requests.then(|| ExchangeLog::new(judge));
         let service = http::SandboxService {
             store: self.store,
             options: self.options,

@@ -12,10 +12,12 @@ use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::provider_response::{GeneratedCodes, answer_outcome, respond};
 use crate::sandbox::rules::requests::{ContinueRequest, CreateRequest, ModifyRequest};
-use crate::sandbox::rules::state::{Ask, BookingEvent, BookingState, step};
+use crate::sandbox::rules::state::{Ask, BookingState};
+use crate::sandbox::rules::transition::{BookingEvent, step};
 use crate::sandbox::seed::{OfferedSlot, Provider, SeedVenue, local_time};
 use crate::sandbox::store::{Tx, next_number, one_time_code, reference};
-use crate::sandbox::wire::{BookingDocument, BookingSummary, IdKind};
+use crate::sandbox::wire::IdKind;
+use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
 
 pub(super) fn read(context: &RequestContext<'_>) -> HandlerResult {
     let (tx, organization) = (context.tx, &context.organization.id);
@@ -186,7 +188,7 @@ fn new_slot(
     let preferred = |slot: &OfferedSlot| slot.seating.as_deref() == seating;
     let other = |slot: &OfferedSlot| Some(&slot.id) != booking.slot_id.as_ref();
     let favourite = choose_slot(context, venue, at, |slot| preferred(slot) && other(slot))?
-        .filter(|(slot, held)| *held < slot.capacity);
+        .filter(|(slot, held)| slot.has_room(*held));
     match favourite {
         None if moves => Ok(choose_slot(context, venue, at, other)?),
         favourite => Ok(favourite.filter(|_| moves || request.seating.is_some())),

@@ -1,5 +1,6 @@
 //! The HTTP surface: the service under `/v1`, the sandbox's own controls under `/sandbox`.
 
+mod answer;
 mod bookings;
 mod control;
 mod endpoints;
@@ -29,7 +30,7 @@ use super::{Options, delivery_worker};
 use crate::platform::http1;
 
 pub(crate) use control::load_into;
-pub(crate) use exchanges::{Exchange, ExchangeLog, HarFile, open_own};
+pub(crate) use exchanges::{Exchange, ExchangeLog, HarFile, Judge, open_own};
 pub(crate) use request::BODY_LIMIT;
 
 /// How long running requests may take once the server stops.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::booking::StoredBooking;
-use crate::sandbox::wire::BookingDocument;
+use crate::sandbox::wire::booking::BookingDocument;
 
 #[derive(Debug)]
 pub(crate) struct Reply {

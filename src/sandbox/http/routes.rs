@@ -9,10 +9,10 @@ use axum::http::{HeaderValue, Method};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::percent_decode_str;
 
-use super::SandboxService;
 use super::control::{self, CONTROLS, Control};
-use super::endpoints::{self, ENDPOINTS, Endpoint};
+use super::endpoints::{ENDPOINTS, Endpoint};
 use super::request::Request;
+use super::{SandboxService, answer};
 use crate::sandbox::rules::api_error::ApiError;
 use crate::sandbox::rules::fault::matches_path;
 
@@ -54,7 +54,7 @@ pub(super) async fn answer(service: &Arc<SandboxService>, head: Parts, body: Byt
     let id = percent_decode_str(parameter.unwrap_or_default()).decode_utf8();
     let request = Request::new(id.unwrap_or_default().into_owned(), head, body);
     match route.to {
-        Destination::Endpoint(endpoint) => endpoints::answer(service, endpoint, request).await,
+        Destination::Endpoint(endpoint) => answer::answer(service, endpoint, request).await,
         Destination::Control(control) => control::answer(service, control, request).await,
     }
 }

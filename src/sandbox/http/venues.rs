@@ -11,7 +11,6 @@ use super::reply::{HandlerResult, Reply};
 use super::request::RequestContext;
 use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::fields::{self, FieldErrors};
-use crate::sandbox::rules::provider_response::has_room;
 use crate::sandbox::rules::requests::serving;
 use crate::sandbox::rules::search::VenueSearch;
 use crate::sandbox::seed::{OfferedSlot, Scenario, SeedVenue, slots_at, slots_on, venues};
@@ -120,7 +119,7 @@ pub(super) fn slots(context: &RequestContext<'_>) -> HandlerResult {
     let mut free = Vec::new();
     for slot in slots_on(venue, day) {
         if slot.datetime.timestamp() > tx.now
-            && has_room(&slot, tx.held(&context.organization.id, &slot.id)?)
+            && slot.has_room(tx.held(&context.organization.id, &slot.id)?)
         {
             free.push(SlotDocument { slot, party_size });
         }
@@ -144,7 +143,7 @@ pub(super) fn choose_slot(
     let mut full = None;
     for slot in slots_at(venue, at).filter(wanted) {
         let held = context.tx.held(&context.organization.id, &slot.id)?;
-        if has_room(&slot, held) {
+        if slot.has_room(held) {
             return Ok(Some((slot, held)));
         }
         full = full.or(Some((slot, held)));

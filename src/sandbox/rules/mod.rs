@@ -14,3 +14,4 @@ pub(crate) mod requests;
 pub(crate) mod search;
 pub(crate) mod session;
 pub(crate) mod state;
+pub(crate) mod transition;

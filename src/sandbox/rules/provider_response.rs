@@ -5,18 +5,15 @@ use serde_json::json;
 
 use super::booking::StoredBooking;
 use super::state::{
-    ACTION_WINDOW, AnswerOutcome, Ask, BookingErrorCode, BookingState, OTP_ATTEMPTS,
-    PAYMENT_WINDOW, PROCESSING_TIME, PauseState,
+    ACTION_WINDOW, Ask, BookingErrorCode, BookingState, OTP_ATTEMPTS, PAYMENT_WINDOW,
+    PROCESSING_TIME, PauseState,
 };
+use super::transition::AnswerOutcome;
 use crate::sandbox::seed::{OfferedSlot, Scenario, SeedVenue};
 
 pub(crate) struct GeneratedCodes {
     pub(crate) otp: String,
     pub(crate) approval_id: String,
-}
-
-pub(crate) const fn has_room(slot: &OfferedSlot, held: u32) -> bool {
-    held < slot.capacity
 }
 
 /// The state into which the provider's response puts a new booking. `slot` comes with the number of
@@ -31,7 +28,7 @@ pub(crate) fn respond(
     let Some((slot, held)) = slot else {
         return failed(BookingErrorCode::NoAvailability);
     };
-    if !has_room(slot, *held) {
+    if !slot.has_room(*held) {
         return failed(BookingErrorCode::SlotTaken);
     }
     let (pays, now) = (booking.pays_by_vendor, booking.created_at);

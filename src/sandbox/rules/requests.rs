@@ -9,7 +9,6 @@ use super::api_error::{ApiError, Result};
 use super::booking::{Modification, StoredBooking, StoredCustomer};
 use super::fields::{self, FieldErrors};
 use super::organization::Organization;
-use super::provider_response::has_room;
 use super::state::{Ask, BookingErrorCode};
 use crate::sandbox::seed::{OfferedSlot, Provider, Scenario, SeedVenue, Vertical};
 use crate::sandbox::wire::WireTime;
@@ -256,7 +255,7 @@ impl ModifyRequest {
         match slot {
             _ if !self.moves(booking) => Ok(()),
             None => Err(BookingErrorCode::NoAvailability),
-            Some((slot, held)) if has_room(slot, *held) => Ok(()),
+            Some((slot, held)) if slot.has_room(*held) => Ok(()),
             Some(_) => Err(BookingErrorCode::SlotTaken),
         }
     }

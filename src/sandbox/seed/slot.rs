@@ -32,6 +32,13 @@ pub(crate) struct OfferedSlot {
     pub(crate) capacity: u32,
 }
 
+impl OfferedSlot {
+    /// Whether it takes a booking beside those that it holds.
+    pub(crate) const fn has_room(&self, held: u32) -> bool {
+        held < self.capacity
+    }
+}
+
 fn as_local_time<S: Serializer>(at: &Zoned, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&local_time(at))
 }

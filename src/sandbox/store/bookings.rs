@@ -5,8 +5,9 @@ use rusqlite::{Result, Row};
 
 use super::tx::{Tx, from_json, json, moment};
 use crate::sandbox::rules::booking::StoredBooking;
-use crate::sandbox::rules::state::{CONFIRMED, CREATED, Transition, webhook_of};
-use crate::sandbox::wire::BookingDocument;
+use crate::sandbox::rules::state::CONFIRMED;
+use crate::sandbox::rules::transition::{CREATED, Transition, webhook_of};
+use crate::sandbox::wire::booking::BookingDocument;
 
 impl Tx<'_> {
     /// Returns the document of the new booking. `url` is its organization's for webhooks.

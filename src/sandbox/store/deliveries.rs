@@ -15,7 +15,8 @@ use super::tx::{Tx, from_json, json as text, moment};
 use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::delivery::{ABANDONED, DeliveryAttempt, PENDING, after};
 use crate::sandbox::rules::fault::{Fault, FaultKind, WEBHOOK};
-use crate::sandbox::wire::{BookingSummary, IdKind, WireTime, add_owner, without_nulls};
+use crate::sandbox::wire::booking::BookingSummary;
+use crate::sandbox::wire::{IdKind, WireTime, add_owner, without_nulls};
 
 /// How long an attempt belongs to the process that began it, in real time. Longer than the timeout
 /// of an attempt, so that another process takes over only if the first one died.

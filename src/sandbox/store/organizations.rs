@@ -6,19 +6,12 @@ use std::collections::HashMap;
 use rusqlite::{Result, Row};
 
 use super::number::next_number;
-use super::tx::{Tx, from_json, json, moment};
+use super::tx::{TABLES, Tx, from_json, json, moment};
 use crate::sandbox::rules::fixtures::VenueFixture;
 use crate::sandbox::rules::organization::Organization;
 use crate::sandbox::rules::rate_limit::{EndpointLimit, RateLimitStatus, RateWindow, count};
 use crate::sandbox::seed::{self, SeedVenue};
 use crate::sandbox::wire::IdKind;
-
-/// The tables whose rows belong to an organization, and go with it.
-#[rustfmt::skip]
-pub(super) const TABLES: [&str; 10] = [
-    "deliveries", "events", "messages", "sessions", "idempotency_keys", "bookings", "known_venues",
-    "rate_windows", "faults", "fixture_venues",
-];
 
 impl Tx<'_> {
     /// The rate limit with a request more, and its window then.

@@ -8,10 +8,16 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Result, R
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::organizations::TABLES;
 use crate::sandbox::rules::organization::Organization;
-use crate::sandbox::rules::state::{BookingEvent, step};
+use crate::sandbox::rules::transition::{BookingEvent, step};
 use crate::sandbox::wire::WireTime;
+
+/// The tables whose rows belong to an organization, and go with it.
+#[rustfmt::skip]
+pub(super) const TABLES: [&str; 10] = [
+    "deliveries", "events", "messages", "sessions", "idempotency_keys", "bookings", "known_venues",
+    "rate_windows", "faults", "fixture_venues",
+];
 
 pub(super) struct Handle {
     pub(super) connection: Connection,

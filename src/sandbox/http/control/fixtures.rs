@@ -18,7 +18,7 @@ use crate::sandbox::rules::provider_response::{pause, processing};
 use crate::sandbox::rules::state::{BookingErrorCode, BookingState, BookingStatus};
 use crate::sandbox::seed::{OfferedSlot, SeedVenue, number_of};
 use crate::sandbox::store::Tx;
-use crate::sandbox::wire::BookingDocument;
+use crate::sandbox::wire::booking::BookingDocument;
 
 pub(super) fn load(tx: &Tx<'_>, request: &Request) -> HandlerResult {
     let organization = request.organization.as_deref().unwrap_or(Organization::MAIN);

@@ -19,10 +19,12 @@ use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::booking::StoredBooking;
 use crate::sandbox::rules::fields::typed;
 use crate::sandbox::rules::organization::Organization;
-use crate::sandbox::rules::state::{BookingErrorCode, BookingState, BookingStatus, Transition};
+use crate::sandbox::rules::state::{BookingErrorCode, BookingState, BookingStatus};
+use crate::sandbox::rules::transition::Transition;
 use crate::sandbox::seed::{Provider, Scenario, SeedVenue, venues};
 use crate::sandbox::store::Tx;
-use crate::sandbox::wire::{BookingDocument, IdKind, add_owner};
+use crate::sandbox::wire::booking::BookingDocument;
+use crate::sandbox::wire::{IdKind, add_owner};
 
 /// What a reset takes: no field.
 #[derive(Deserialize)]

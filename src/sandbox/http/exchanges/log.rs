@@ -8,7 +8,6 @@ use std::time::Instant;
 use jiff::Timestamp;
 
 use super::exchange::Exchange;
-use crate::sandbox::http::report::judge;
 use crate::sandbox::http::request::Request;
 use crate::sandbox::rules::api_error::Result;
 use crate::sandbox::rules::fields::FieldErrors;
@@ -36,21 +35,24 @@ struct LogEntries {
     changes: HashMap<Option<String>, u32>,
     /// The bookings that a response showed as processing, and none since as anything else.
     processing: HashSet<String>,
-    keeps_report: bool,
+    /// `None` if there is no report.
+    judge: Option<Judge>,
     judging_due: Option<Instant>,
     /// What all requests showed, and the rules that those broke which are no longer there.
     displayed: HashMap<(Option<String>, String), BTreeSet<String>>,
 }
 
+/// Says which rules requests broke, and what deliveries show.
+pub(crate) type Judge = fn(&[Arc<Exchange>], &[SentDelivery]) -> Vec<Evidence>;
 /// An organization, the code of a situation or a finding, and the id of what shows it.
 pub(crate) type Evidence = (Option<String>, String, String);
 
 impl ExchangeLog {
     /// An empty one. Numbers begin with the time, so that they are not used again after a restart.
-    pub(crate) fn new(keeps_report: bool) -> Self {
+    pub(crate) fn new(judge: Option<Judge>) -> Self {
         Self(Mutex::new(LogEntries {
             last: Timestamp::now().as_millisecond() << 21,
-            keeps_report,
+            judge,
             ..LogEntries::default()
         }))
     }
@@ -64,7 +66,7 @@ impl ExchangeLog {
             let owners = [&None, &exchange.organization];
             exchange.changes = owners.iter().filter_map(|it| stored.changes.get(*it)).sum();
         }
-        if stored.keeps_report {
+        if stored.judge.is_some() {
             stored.count(&mut exchange);
         }
         stored.size += exchange.size();
@@ -106,14 +108,13 @@ impl ExchangeLog {
         stored.exchanges = staying.into();
     }
 
-    /// What is kept, oldest first, and what all showed; `None` if there is no report.
-    pub(in super::super) fn all(&self) -> Option<(Vec<Arc<Exchange>>, Vec<Evidence>)> {
+    /// What is kept, oldest first; what all showed; and what judges it, unless there is no report.
+    pub(in super::super) fn all(&self) -> Option<(Vec<Arc<Exchange>>, Vec<Evidence>, Judge)> {
         let stored = self.lock();
         let displayed = stored.displayed.iter().flat_map(|((owner, code), ids)| {
             ids.iter().map(|id| (owner.clone(), code.clone(), id.clone()))
         });
-        let all = (stored.exchanges.iter().cloned().collect(), displayed.collect());
-        stored.keeps_report.then_some(all)
+        Some((stored.exchanges.iter().cloned().collect(), displayed.collect(), stored.judge?))
     }
 
     pub(in super::super) fn list(
@@ -156,7 +157,7 @@ impl LogEntries {
     }
 
     fn remember(&mut self, leaving: &[Arc<Exchange>], deliveries: &[SentDelivery]) {
-        if self.keeps_report {
+        if let Some(judge) = self.judge {
             judge(leaving, deliveries).into_iter().for_each(|it| self.add(it));
         }
     }

@@ -15,4 +15,4 @@ pub(crate) use exchange::Exchange;
 pub(super) use exchange::{NO_KEY, OTHER_BOOKING};
 pub(crate) use har::{HarFile, open_own};
 pub(super) use log::read_filter;
-pub(crate) use log::{Evidence, ExchangeLog};
+pub(crate) use log::{Evidence, ExchangeLog, Judge};

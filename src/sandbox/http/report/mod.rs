@@ -62,7 +62,7 @@ impl Report {
         organization: Option<&str>,
         names: &HashMap<String, String>,
     ) -> Option<Self> {
-        let (stored, mut displayed) = log.all()?;
+        let (stored, mut displayed, judge) = log.all()?;
         displayed.extend(judge(&stored, deliveries));
         let is_wanted =
             |owner: Option<&str>| organization.is_none_or(|wanted| owner == Some(wanted));
