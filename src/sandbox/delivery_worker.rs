@@ -155,15 +155,11 @@ async fn attempt(client: Option<Client>, delivery: &PendingDelivery) -> Delivery
             let (body, truncated) = http_client::beginning(&mut response, KEPT, BODY_TIMEOUT).await;
             attempt.response = Some(Content { headers, body, truncated });
         }
-        Err(error) => attempt.error = Some(reason(&error)),
+        Err(error) if error.is_timeout() => {
+            attempt.error = Some("no response within 10 seconds".to_owned());
+        }
+        // The innermost cause, which does not repeat the URL.
+        Err(error) => attempt.error = Some(outcome::reason(&error)),
     }
     attempt
-}
-
-/// Why there was no response: the innermost cause, which does not repeat the URL.
-fn reason(error: &reqwest::Error) -> String {
-    if error.is_timeout() {
-        return "no response within 10 seconds".to_owned();
-    }
-    outcome::reason(error)
 }

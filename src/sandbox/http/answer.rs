@@ -10,7 +10,7 @@ use super::{SandboxService, bookings, faults};
 use crate::sandbox::rules::access::{self, ApiKey, BOOKINGS_CREATE, KeyKind, TEST_ALLOWANCE};
 use crate::sandbox::rules::api_error::{ApiError, Result};
 use crate::sandbox::rules::organization::Organization;
-use crate::sandbox::rules::rate_limit::RateLimitStatus;
+use crate::sandbox::rules::rate_limit::RateWindow;
 use crate::sandbox::store::Tx;
 
 pub(super) async fn answer(
@@ -59,7 +59,7 @@ async fn serve(
     if let Some(status) = rate_limit {
         let headers = response.headers_mut();
         headers.insert("ratelimit-limit", status.limit.into());
-        headers.insert("ratelimit-remaining", status.remaining.into());
+        headers.insert("ratelimit-remaining", (status.limit - status.used).into());
         headers.insert("ratelimit-reset", status.reset.into());
         if status.is_over {
             headers.insert(header::RETRY_AFTER, status.reset.into());
@@ -76,7 +76,7 @@ fn check_and_run(
     request: &Request,
     key: Result<ApiKey>,
     limits: bool,
-    counted: &mut Option<RateLimitStatus>,
+    counted: &mut Option<RateWindow>,
 ) -> HandlerResult {
     let key = key?;
     let organization = tx.organization(&key.organization)?;

@@ -15,7 +15,7 @@ use crate::sandbox::rules::requests::{ContinueRequest, CreateRequest, ModifyRequ
 use crate::sandbox::rules::state::{Ask, BookingState};
 use crate::sandbox::rules::transition::{BookingEvent, step};
 use crate::sandbox::seed::{OfferedSlot, Provider, SeedVenue, local_time};
-use crate::sandbox::store::{Tx, next_number, one_time_code, reference};
+use crate::sandbox::store::{Tx, next_number, one_time_code, random};
 use crate::sandbox::wire::IdKind;
 use crate::sandbox::wire::booking::{BookingDocument, BookingSummary};
 
@@ -111,7 +111,10 @@ pub(super) fn create(context: &RequestContext<'_>) -> HandlerResult {
 }
 
 pub(super) fn generated_codes() -> GeneratedCodes {
-    GeneratedCodes { otp: one_time_code(), approval_id: reference("psp_") }
+    GeneratedCodes {
+        otp: one_time_code(),
+        approval_id: format!("psp_{:08x}{:08x}", random(), random()),
+    }
 }
 
 /// Sends the guest the one-time code that the booking waits for, if it waits for one.

@@ -33,7 +33,7 @@ pub(super) async fn take(
     let owner = organization.clone().unwrap_or_else(|| Organization::MAIN.to_owned());
     let taken = store.write(Some(owner), move |tx| {
         let is_over = match organization.as_deref().zip(limit) {
-            Some((organization, limit)) => tx.rate_limit(organization, limit)?.1.is_over,
+            Some((organization, limit)) => tx.rate_limit(organization, limit)?.is_over,
             None => false,
         };
         // A request over its rate limit is not handled, so there is nothing to drop after that.

@@ -177,7 +177,6 @@ impl VenueFixture {
 
     pub(crate) fn venue(self) -> SeedVenue {
         let providers = self.all_providers().to_vec();
-        let country = self.country;
         let offer = match self.outcome {
             Some(outcome) => self.slots.met_by(outcome),
             None => self.slots,
@@ -188,7 +187,7 @@ impl VenueFixture {
             vertical: self.vertical,
             providers,
             address: self.address.unwrap_or_else(|| self.city.clone()),
-            country: country.unwrap_or_else(|| seed::country_of(&self.city).to_owned()),
+            country: self.country.unwrap_or_else(|| seed::country_of(&self.city).to_owned()),
             city: self.city,
             latitude: self.latitude,
             longitude: self.longitude,

@@ -8,37 +8,30 @@ const WINDOW: SignedDuration = SignedDuration::from_mins(5);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EndpointLimit(pub(crate) &'static str, pub(crate) u32);
 
-/// A window, which opens with its first request, and how many requests it has counted.
+/// A window, which opens with its first request, after it has counted one.
 pub(crate) struct RateWindow {
     pub(crate) opened_at: Timestamp,
     pub(crate) used: u32,
-}
-
-pub(crate) struct RateLimitStatus {
     pub(crate) limit: u32,
-    pub(crate) remaining: u32,
     /// Seconds until the window resets, rounded up.
     pub(crate) reset: u64,
     pub(crate) is_over: bool,
 }
 
-/// Counts a request. Returns the window afterwards, and the state of the rate limit.
+/// Counts a request. `before` is when the last window opened, and how many requests it has counted.
 pub(crate) fn count(
     EndpointLimit(_, limit): EndpointLimit,
-    window: Option<RateWindow>,
+    before: Option<(Timestamp, u32)>,
     now: Timestamp,
-) -> (RateWindow, RateLimitStatus) {
-    let window = window
-        .filter(|it| now < it.opened_at + WINDOW)
-        .unwrap_or(RateWindow { opened_at: now, used: 0 });
-    let is_over = window.used >= limit;
-    let used = if is_over { limit } else { window.used + 1 };
-    let left = (window.opened_at + WINDOW).duration_since(now);
-    let status = RateLimitStatus {
+) -> RateWindow {
+    let is_open = |(opened_at, _): &(Timestamp, u32)| now < *opened_at + WINDOW;
+    let (opened_at, used) = before.filter(is_open).unwrap_or((now, 0));
+    let left = (opened_at + WINDOW).duration_since(now);
+    RateWindow {
+        opened_at,
+        used: limit.min(used + 1),
         limit,
-        remaining: limit - used,
         reset: u64::try_from(left.as_millis().max(1)).map_or(1, |it| it.div_ceil(1_000)),
-        is_over,
-    };
-    (RateWindow { used, ..window }, status)
+        is_over: used >= limit,
+    }
 }

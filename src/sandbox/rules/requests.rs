@@ -270,22 +270,20 @@ impl ModifyRequest {
         now: Timestamp,
     ) -> Option<StoredBooking> {
         let mut changed = booking.clone();
-        let mut changes = Map::new();
-        let mut note = |field: &str, from: Value, to: Value| {
-            changes.insert(field.to_owned(), json!({"from": from, "to": to}));
-        };
         if let Some(datetime) = datetime.filter(|_| self.moves(booking)) {
-            note("datetime", json!(booking.datetime), json!(datetime));
             changed.datetime = datetime;
         }
-        if let Some(party_size) = self.party_size.filter(|it| *it != booking.party_size) {
-            note("party_size", json!(booking.party_size), json!(party_size));
-            changed.party_size = party_size;
-        }
-        if self.seating.is_some() && self.seating != booking.seating {
-            let (from, to) = (json!(booking.seating), json!(self.seating));
-            note("seating_preference", from, to);
-            changed.seating.clone_from(&self.seating);
+        changed.party_size = self.party_size.unwrap_or(booking.party_size);
+        changed.seating = self.seating.clone().or(changed.seating);
+        let mut changes = Map::new();
+        for (field, from, to) in [
+            ("datetime", json!(booking.datetime), json!(changed.datetime)),
+            ("party_size", json!(booking.party_size), json!(changed.party_size)),
+            ("seating_preference", json!(booking.seating), json!(changed.seating)),
+        ] {
+            if from != to {
+                changes.insert(field.to_owned(), json!({"from": from, "to": to}));
+            }
         }
         if changes.is_empty() {
             return None;

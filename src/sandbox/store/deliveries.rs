@@ -240,16 +240,13 @@ impl Tx<'_> {
         })
     }
 
-    /// The delivery of an event, with its body, and what each attempt sent and got back.
-    pub(crate) fn delivery(&self, event: i64) -> Result<Option<Value>> {
-        let Some(mut delivery) = self.deliveries(Some(event), None)?.pop() else {
-            return Ok(None);
-        };
+    /// Adds the body to the delivery of an event, and what each attempt sent and got back.
+    pub(crate) fn add_content(&self, event: i64, delivery: &mut Value) -> Result<()> {
         let sql = "SELECT body FROM events WHERE number = ?";
         let body: Option<String> = self.first(sql, [event], |row| row.get(0))?;
         delivery["body"] = json!(body);
         delivery["attempts"] = json!(self.attempts::<Value>(event)?);
-        Ok(Some(delivery))
+        Ok(())
     }
 
     /// What a report reads of the deliveries.

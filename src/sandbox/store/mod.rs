@@ -22,7 +22,7 @@ use tokio::sync::{Notify, oneshot, watch};
 
 pub(crate) use changes::{ChangeFeed, ChangeTopic, ChangedRow, Tip};
 pub(crate) use deliveries::{PendingDelivery, SentDelivery};
-pub(crate) use number::{next_number, one_time_code, random, reference};
+pub(crate) use number::{next_number, one_time_code, random};
 pub(crate) use open::{OpenError, explain, set_aside};
 pub(crate) use tx::Tx;
 

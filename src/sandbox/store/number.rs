@@ -47,10 +47,6 @@ pub(crate) fn one_time_code() -> String {
     format!("{:06}", 1 + random() % 999_999)
 }
 
-pub(crate) fn reference(prefix: &str) -> String {
-    format!("{prefix}{:08x}{:08x}", random(), random())
-}
-
 /// 32 random bits: the end of a hash under a key that is drawn anew. Only the first key of a thread
 /// is asked of the system.
 pub(crate) fn random() -> u32 {

@@ -9,34 +9,33 @@ use super::number::next_number;
 use super::tx::{TABLES, Tx, from_json, json, moment};
 use crate::sandbox::rules::fixtures::VenueFixture;
 use crate::sandbox::rules::organization::Organization;
-use crate::sandbox::rules::rate_limit::{EndpointLimit, RateLimitStatus, RateWindow, count};
+use crate::sandbox::rules::rate_limit::{EndpointLimit, RateWindow, count};
 use crate::sandbox::seed::{self, SeedVenue};
 use crate::sandbox::wire::IdKind;
 
 impl Tx<'_> {
-    /// The rate limit with a request more, and its window then.
+    /// The window of a rate limit with a request more.
     pub(crate) fn rate_limit(
         &self,
         organization: &str,
         rate_limit: EndpointLimit,
-    ) -> Result<(RateWindow, RateLimitStatus)> {
+    ) -> Result<RateWindow> {
         let sql = "SELECT opened_at, used FROM rate_windows WHERE organization = ? AND budget = ?";
-        let window = self.first(sql, (organization, rate_limit.0), |row| {
-            Ok(RateWindow { opened_at: moment(row.get("opened_at")?)?, used: row.get("used")? })
+        let before = self.first(sql, (organization, rate_limit.0), |row| {
+            Ok((moment(row.get("opened_at")?)?, row.get("used")?))
         })?;
-        Ok(count(rate_limit, window, self.now))
+        Ok(count(rate_limit, before, self.now))
     }
 
     pub(crate) fn count_request(
         &self,
         organization: &str,
         rate_limit: EndpointLimit,
-    ) -> Result<RateLimitStatus> {
-        let (window, status) = self.rate_limit(organization, rate_limit)?;
-        let opened_at = window.opened_at.as_millisecond();
-        let row = (organization, rate_limit.0, opened_at, window.used);
+    ) -> Result<RateWindow> {
+        let window = self.rate_limit(organization, rate_limit)?;
+        let row = (organization, rate_limit.0, window.opened_at.as_millisecond(), window.used);
         self.run("INSERT OR REPLACE INTO rate_windows VALUES (?, ?, ?, ?)", row)?;
-        Ok(status)
+        Ok(window)
     }
 
     /// The defaults of a built-in one if its settings were never changed.

@@ -129,21 +129,23 @@ pub(super) fn deliveries(tx: &Tx<'_>, request: &Request) -> HandlerResult {
 }
 
 pub(super) fn delivery(tx: &Tx<'_>, request: &Request) -> HandlerResult {
-    Reply::ok(&tx.delivery(event(tx, request)?)?.ok_or(ApiError::DELIVERY_NOT_FOUND)?)
+    let (event, mut delivery) = find_delivery(tx, request)?;
+    tx.add_content(event, &mut delivery)?;
+    Reply::ok(&delivery)
 }
 
 /// Restarts the schedule of a delivery, whatever its state.
 pub(super) fn resend(tx: &Tx<'_>, request: &Request) -> HandlerResult {
-    let event = event(tx, request)?;
+    let (event, _) = find_delivery(tx, request)?;
     tx.resend(event)?;
     Reply::ok(&tx.deliveries(Some(event), None)?.pop())
 }
 
-/// The event that the path names, which has a delivery.
-fn event(tx: &Tx<'_>, request: &Request) -> Result<i64> {
+/// The event that the path names, and its delivery.
+fn find_delivery(tx: &Tx<'_>, request: &Request) -> Result<(i64, Value)> {
     let event = IdKind::EVENT.number(&request.id).ok_or(ApiError::DELIVERY_NOT_FOUND)?;
-    let found = tx.deliveries(Some(event), request.organization.as_deref())?;
-    found.first().map(|_| event).ok_or(ApiError::DELIVERY_NOT_FOUND)
+    let found = tx.deliveries(Some(event), request.organization.as_deref())?.pop();
+    Ok((event, found.ok_or(ApiError::DELIVERY_NOT_FOUND)?))
 }
 
 /// What a booking does at each scenario's venues, those of fixtures among them.
