@@ -2,6 +2,7 @@
 //! are what this computer knows: from the journal, this terminal and the configuration.
 
 use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Arg, Command};
@@ -43,27 +44,22 @@ impl Known {
         Known { environment, options }
     }
 
-    fn service(&self) -> Option<(Paths, Target)> {
-        let paths = Paths::find(&self.environment).ok()?;
-        let target =
-            resolve(ServiceNeed::Sandbox, &self.options, &self.environment, &paths).ok()?;
-        Some((paths, target))
+    fn index(&self, file: fn(Paths, &Target) -> Option<PathBuf>) -> Option<CompletionIndex> {
+        let (environment, need) = (&self.environment, ServiceNeed::Sandbox);
+        let paths = Paths::find(environment).ok()?;
+        let target = resolve(need, &self.options, environment, &paths).ok()?;
+        let file = file(paths, &target)?;
+        ownership::check_database(&file).ok()?;
+        CompletionIndex::open(&file, target.address())
     }
 
     /// The journal of this computer. One that is shared is not asked.
     fn journal(&self) -> Option<CompletionIndex> {
-        let (paths, target) = self.service()?;
-        if target.journal.is_some() {
-            return None;
-        }
-        ownership::check_database(&paths.journal).ok()?;
-        CompletionIndex::open(&paths.journal, target.address())
+        self.index(|paths, target| target.journal.is_none().then_some(paths.journal))
     }
 
     fn recent(&self) -> Option<CompletionIndex> {
-        let (paths, target) = self.service()?;
-        ownership::check_database(&paths.recent).ok()?;
-        CompletionIndex::open(&paths.recent, target.address())
+        self.index(|paths, _| Some(paths.recent))
     }
 
     pub(super) fn venues(&self, start: &str) -> Option<Vec<Candidate>> {

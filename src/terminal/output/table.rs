@@ -215,9 +215,7 @@ fn table(columns: &[&Column], rows: usize, style: &StreamStyle) -> String {
         });
     }
     let lines: Vec<String> = table.lines().collect();
-    let Some(ruler) = lines.iter().find(|line| line.contains(RULER)) else {
-        return lines.join("\n");
-    };
+    let ruler = lines.iter().find(|line| line.contains(RULER)).map_or("", String::as_str);
     let starts: Vec<usize> =
         ruler.match_indices(RULER).map(|(at, _)| ruler[..at].width()).collect();
     let mut colored = Vec::new();
