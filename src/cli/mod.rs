@@ -60,8 +60,8 @@ const WIDEST_HELP: usize = 100;
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     // The overview is laid out only where help may be asked for.
     let may_ask_for_help = arguments.iter().any(|argument| {
-        let argument = argument.as_encoded_bytes();
-        argument.starts_with(b"-") && argument.contains(&b'h')
+        let flag = argument.as_encoded_bytes().strip_prefix(b"-").unwrap_or_default();
+        flag.starts_with(b"-h") || !flag.starts_with(b"-") && flag.contains(&b'h')
     });
     let mut command = if arguments.len() < 2 || may_ask_for_help {
         with_overview(help_width())
