@@ -99,7 +99,12 @@ impl Client {
         if let Some(key) = key {
             let mapping = &self.connection.mapping;
             if let Some((name, value)) = credential::header(mapping, key) {
-                let (name, mut value) = header(name, &value, "").map_err(|_| unsendable_key())?;
+                let (name, mut value) = header(name, &value, "").map_err(|_| {
+                    // Such as the end of its line.
+                    let what = "the API key has a character that no header can have";
+                    let hint = "set BOOKCTL_API_KEY again, or store the key again with `bookctl auth login`";
+                    Failure::Key(Error::new(Code::NoKey, what).hint(hint))
+                })?;
                 value.set_sensitive(true);
                 headers.insert(name, value);
             }
@@ -231,13 +236,6 @@ impl Client {
 fn header(name: &str, value: &str, what: &str) -> Result<(HeaderName, HeaderValue), Failure> {
     let header = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
     header.ok_or_else(|| Failure::NotSent(format!("the {what} is not valid in a header")))
-}
-
-/// The error for a key that no header can hold, as one with the end of its line.
-fn unsendable_key() -> Failure {
-    let what = "the API key has a character that no header can have";
-    let hint = "set BOOKCTL_API_KEY again, or store the key again with `bookctl auth login`";
-    Failure::Key(Error::new(Code::NoKey, what).hint(hint))
 }
 
 /// A client that keeps at most so many connections for the requests that follow.

@@ -38,9 +38,10 @@ impl Shape {
         match self {
             Shape::Venue | Shape::Slot => self.fits(object),
             Shape::Booking => {
+                let kind = member(object, "object").and_then(Value::as_str);
                 has_id(object, "id")
                     && member(object, "status").is_some_and(Value::is_string)
-                    && !is_another_kind(object)
+                    && kind.is_none_or(|kind| !is_one_of(OTHER_KINDS, kind))
             }
             Shape::Session => {
                 has_id(object, "id") && member(object, "state").is_some_and(Value::is_string)
@@ -105,11 +106,6 @@ fn has_id(object: &Map<String, Value>, name: &str) -> bool {
 const OTHER_KINDS: &str = "account alternative api authorization card charge customer error event guest invoice job list \
     member message offer organization partner payment payment_intent payment_method person price provider refund \
     request response restaurant result session slot table task transaction user vendor venue webhook";
-
-fn is_another_kind(object: &Map<String, Value>) -> bool {
-    let kind = member(object, "object").and_then(Value::as_str);
-    kind.is_some_and(|kind| is_one_of(OTHER_KINDS, kind))
-}
 
 /// Objects whose keys are chosen by others, and are kept as they are.
 const FREE_FORM: &[&str] = &["psp_request", "fields"];

@@ -35,8 +35,8 @@ impl DocumentTime {
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        let Some((_, clock)) = text.split_once(['T', 't', ' ']).filter(|(day, _)| is_date(day))
-        else {
+        let is_day = |day: &str| day.len() == "2026-12-01".len() && day.parse::<Date>().is_ok();
+        let Some((_, clock)) = text.split_once(['T', 't', ' ']).filter(|it| is_day(it.0)) else {
             let zoned = rfc2822::parse(text).ok()?;
             // `GMT` is `Z`: no clock of the venue.
             let shows_offset = text.ends_with(|it: char| it.is_ascii_digit());
@@ -127,11 +127,6 @@ pub(crate) fn is_same_time(one: Option<DocumentTime>, other: Option<DocumentTime
 /// A time of a document for people. What is not understood is returned as it came.
 pub(crate) fn time_text(value: &Value) -> String {
     DocumentTime::read(value).map_or_else(|| plain(value), |time| time.human())
-}
-
-/// Whether a text is a day of the calendar such as `2026-12-01`, which a clock may follow.
-fn is_date(text: &str) -> bool {
-    text.len() == "2026-12-01".len() && text.parse::<Date>().is_ok()
 }
 
 /// A whole number, or a text of digits alone.

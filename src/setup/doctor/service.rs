@@ -71,22 +71,20 @@ pub(crate) async fn examine(
         Err(error) => return vec![Check::failed("reachability", &error)],
     };
     let begun = Instant::now();
-    let (mut answer, mut described) = match (target.service(), key) {
-        (None, _) => {
-            (ask(&api.facts, settings, client, None).await, Ok("the sandbox's own key".to_owned()))
-        }
+    let (key, mut described) = match (target.service(), key) {
+        (None, _) => (None, Ok("the sandbox's own key".to_owned())),
         (Some(_), Ok(Some((key, source)))) => {
             let described = format!("{} key {} from the {source}", key.kind(), key.masked());
-            (ask(&api.facts, settings, client, Some(&key)).await, Ok(described))
+            (Some(key), Ok(described))
         }
         (Some(service), key) => {
             let missing = format!("there is no API key for {}", target.address());
             let missing = Check::problem("key", Exit::Unauthorized, missing);
             let check = key.map_or_else(|error| Check::failed("key", &error), |_| missing);
-            let answer = ask(&api.facts, settings, client, None).await;
-            (answer, Err(check.fix(login(service))))
+            (None, Err(check.fix(login(service))))
         }
     };
+    let mut answer = ask(&api.facts, settings, client, key.as_ref()).await;
     if let Err(Failure::Key(error)) = &answer {
         described = Err(Check::failed("key", error));
         answer = ask(&api.facts, settings, client, None).await;
