@@ -4,8 +4,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use reqwest::Url;
 
-use super::secrets::webhook_secrets;
-use super::{handler, no_response, posting, send};
+use super::{handler, no_response, posting, send, webhook_secrets};
 use crate::app::{Facts, Parts, Ui};
 use crate::json::plain;
 use crate::outcome::{Error, Exit, Result};

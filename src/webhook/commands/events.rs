@@ -8,8 +8,7 @@ use reqwest::Url;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::secrets::webhook_secrets;
-use super::{handler, posting};
+use super::{handler, posting, webhook_secrets};
 use crate::app::{Parts, Records};
 use crate::booking::arguments::header;
 use crate::booking::find::locate::{LAST, locate_booking, locate_row};

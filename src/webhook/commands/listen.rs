@@ -12,8 +12,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
 use super::events::warn_of_unknown_kinds;
-use super::secrets::webhook_secrets;
-use super::{handler, trace};
+use super::{handler, trace, webhook_secrets};
 use crate::app::ready_file::ReadyFile;
 use crate::app::{Api, Facts, Parts, Settings, Ui, bind, listen_for_signals, own_address};
 use crate::booking::arguments::header;

@@ -5,9 +5,8 @@ use reqwest::Url;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::secrets::webhook_secrets;
 use super::signature::second;
-use super::{handler, no_response, posting};
+use super::{handler, no_response, posting, webhook_secrets};
 use crate::app::{Api, Parts, Records};
 use crate::booking::find::locate::locate_booking;
 use crate::booking::watch::wait::read_booking;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::secrets::webhook_secrets;
+use super::webhook_secrets;
 use crate::app::Parts;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::platform::input::{Source, read_bytes};
