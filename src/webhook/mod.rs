@@ -7,11 +7,10 @@ pub(crate) mod event;
 pub(crate) mod forwarder;
 pub(crate) mod handler;
 pub(crate) mod listener;
-mod receiver;
 pub(crate) mod reporter;
 pub(crate) mod signature;
 pub(crate) mod store;
 
 pub(crate) use event::Event;
-pub(crate) use receiver::Listening;
+pub(crate) use listener::Listening;
 pub(crate) use store::{AttemptRow, EventQuery, EventRow, EventState, Webhooks};
