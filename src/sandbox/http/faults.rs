@@ -62,13 +62,13 @@ pub(super) async fn meet(mut fault: Fault, answer: impl Future<Output = Response
         _ => answered,
     };
     extensions.extend(std::mem::take(response.extensions_mut()));
-    extensions.insert(fault.clone());
     *response.extensions_mut() = extensions;
     for (name, value) in &fault.headers {
         if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>()) {
             response.headers_mut().insert(name, value);
         }
     }
+    response.extensions_mut().insert(fault);
     response
 }
 

@@ -136,7 +136,8 @@ pub(crate) fn serving(venue: &SeedVenue, name: &str) -> Result<Provider> {
         .ok_or_else(|| ApiError::invalid("provider", "does not serve this venue"))
 }
 
-/// Names that are no guest's, in lower case and without spaces; docs/sandbox-reference.md lists them.
+/// Names that are no guest's, in lower case and without spaces; docs/sandbox-reference.md lists
+/// them.
 #[rustfmt::skip]
 const PLACEHOLDERS: &[&str] = &[
     "testuser", "testguest", "testcustomer", "testtest", "test", "testing", "johndoe", "janedoe",

@@ -56,7 +56,11 @@ impl Tx<'_> {
     }
 
     pub(crate) fn any_booking(&self, number: i64) -> Result<Option<StoredBooking>> {
-        self.first("SELECT * FROM bookings WHERE number = ?", [number], booking)
+        self.first(
+            "SELECT booking, number, organization FROM bookings WHERE number = ?",
+            [number],
+            booking,
+        )
     }
 
     /// A confirmed booking as the service shows it: most are, and need not be read and written
@@ -68,7 +72,7 @@ impl Tx<'_> {
     }
 
     pub(crate) fn booking_of_key(&self, owner: &str, key: &str) -> Result<Option<StoredBooking>> {
-        let sql = "SELECT * FROM bookings WHERE number = \
+        let sql = "SELECT booking, number, organization FROM bookings WHERE number = \
                    (SELECT booking FROM idempotency_keys WHERE organization = ? AND key = ?)";
         self.first(sql, (owner, key), booking)
     }
@@ -79,8 +83,8 @@ impl Tx<'_> {
     }
 
     pub(crate) fn bookings(&self, organization: Option<&str>) -> Result<Vec<StoredBooking>> {
-        let sql = "SELECT * FROM bookings WHERE ?1 IS NULL OR organization = ?1
-                   ORDER BY created_at, number";
+        let sql = "SELECT booking, number, organization FROM bookings \
+                   WHERE ?1 IS NULL OR organization = ?1 ORDER BY created_at, number";
         self.all(sql, [organization], booking)
     }
 
@@ -88,8 +92,8 @@ impl Tx<'_> {
     pub(crate) fn open_bookings(&self, organization: &str) -> Result<Vec<StoredBooking>> {
         const DAY_MS: i64 = 86_400_000;
         self.all(
-            "SELECT * FROM bookings WHERE status IN ('requires_action', 'processing') \
-             AND organization = ? AND created_at >= ? ORDER BY created_at, number",
+            "SELECT booking, number, organization FROM bookings \
+             WHERE status IN ('requires_action', 'processing') AND organization = ? AND created_at >= ? ORDER BY created_at, number",
             (organization, self.now_ms() - DAY_MS),
             booking,
         )
@@ -117,8 +121,8 @@ impl Tx<'_> {
         owner: &str,
     ) -> Result<Option<(StoredBooking, Timestamp)>> {
         self.first(
-            "SELECT * FROM bookings WHERE organization = ? AND due_at <= ? \
-             ORDER BY due_at, number LIMIT 1",
+            "SELECT booking, number, organization, due_at FROM bookings \
+             WHERE organization = ? AND due_at <= ? ORDER BY due_at, number LIMIT 1",
             (owner, self.now_ms()),
             |row| Ok((booking(row)?, moment(row.get("due_at")?)?)),
         )
@@ -157,6 +161,6 @@ fn booking(row: &Row<'_>) -> Result<StoredBooking> {
     Ok(StoredBooking {
         number: row.get("number")?,
         organization: row.get("organization")?,
-        ..from_json(row, "booking")?
+        ..from_json(row)?
     })
 }

@@ -92,7 +92,7 @@ impl Tx<'_> {
     /// set are among them.
     pub(crate) fn events(&self, booking: i64) -> Result<Vec<Value>> {
         let sql = "SELECT body FROM events WHERE booking = ? ORDER BY number";
-        self.all(sql, [booking], |row| from_json(row, "body"))
+        self.all(sql, [booking], from_json)
     }
 
     pub(crate) fn has_due_deliveries(&self) -> Result<bool> {
@@ -268,7 +268,7 @@ impl Tx<'_> {
 
     fn attempts<T: DeserializeOwned>(&self, event: i64) -> Result<Vec<T>> {
         let sql = "SELECT attempt FROM attempts WHERE event = ? ORDER BY number";
-        self.all(sql, [event], |row| from_json(row, "attempt"))
+        self.all(sql, [event], from_json)
     }
 
     fn set_state(&self, event: i64, state: &str, next: Option<Timestamp>) -> Result<()> {

@@ -16,9 +16,9 @@ impl Tx<'_> {
 
     /// All, or those of an organization alone.
     pub(crate) fn faults(&self, organization: Option<&str>) -> Result<Vec<(i64, Fault)>> {
-        let sql = "SELECT number, fault FROM faults WHERE ?1 IS NULL OR organization = ?1 \
+        let sql = "SELECT fault, number FROM faults WHERE ?1 IS NULL OR organization = ?1 \
                    ORDER BY number";
-        let read = |row: &Row<'_>| Ok((row.get("number")?, from_json(row, "fault")?));
+        let read = |row: &Row<'_>| Ok((row.get("number")?, from_json(row)?));
         self.all(sql, [organization], read)
     }
 

@@ -58,8 +58,8 @@ impl Store {
         })
     }
 
-    /// Adds a change for every row that is written from now on, before its commit. Returns the place of the last one,
-    /// to wait for the next.
+    /// Adds a change for every row that is written from now on, before its commit. Returns the place
+    /// of the last one, to wait for the next.
     pub(crate) fn follow(&self) -> rusqlite::Result<watch::Receiver<Tip>> {
         let changes = Arc::clone(&self.changes);
         self.lock().connection.update_hook(Some(move |_, _: &str, table: &str, row| {

@@ -41,7 +41,7 @@ impl Tx<'_> {
     /// The defaults of a built-in one if its settings were never changed.
     pub(crate) fn organization(&self, id: &str) -> Result<Option<Organization>> {
         let sql = "SELECT settings FROM organizations WHERE id = ?";
-        let changed = self.first(sql, [id], organization)?;
+        let changed = self.first(sql, [id], from_json)?;
         let fresh = || Organization::is_built_in(id).then(|| Organization::fresh(id));
         Ok(changed.or_else(fresh))
     }
@@ -62,7 +62,7 @@ impl Tx<'_> {
 
     /// Those with settings of their own, oldest first.
     pub(crate) fn changed_organizations(&self) -> Result<Vec<Organization>> {
-        self.all("SELECT settings FROM organizations ORDER BY id", (), organization)
+        self.all("SELECT settings FROM organizations ORDER BY id", (), from_json)
     }
 
     pub(crate) fn added_organizations(&self) -> Result<Vec<Organization>> {
@@ -160,14 +160,10 @@ impl Tx<'_> {
     }
 }
 
-fn organization(row: &Row<'_>) -> Result<Organization> {
-    from_json(row, "settings")
-}
-
 const fn is_always_known(venue: &SeedVenue) -> bool {
     venue.scenario.is_some() || venue.is_own
 }
 
 fn venue(row: &Row<'_>) -> Result<SeedVenue> {
-    from_json(row, "entry").map(VenueFixture::venue)
+    from_json(row).map(VenueFixture::venue)
 }

@@ -1,6 +1,6 @@
 //! The tables of sessions, and of the text messages that carry one-time codes.
 
-use rusqlite::{Result, Row};
+use rusqlite::Result;
 use serde_json::{Value, json};
 
 use super::number::next_number;
@@ -17,7 +17,7 @@ impl Tx<'_> {
 
     pub(crate) fn session(&self, organization: &str, number: i64) -> Result<Option<Session>> {
         let sql = "SELECT session FROM sessions WHERE number = ? AND organization = ?";
-        self.first(sql, (number, organization), session)
+        self.first(sql, (number, organization), from_json)
     }
 
     pub(crate) fn sessions(
@@ -27,7 +27,7 @@ impl Tx<'_> {
     ) -> Result<Vec<Session>> {
         let sql = "SELECT session FROM sessions WHERE organization = ? \
                    AND (?2 IS NULL OR end_user = ?2) ORDER BY number";
-        self.all(sql, (organization, end_user), session)
+        self.all(sql, (organization, end_user), from_json)
     }
 
     pub(crate) fn delete_session(&self, session: &Session) -> Result<()> {
@@ -68,13 +68,9 @@ impl Tx<'_> {
         let sql = "SELECT message, organization FROM messages WHERE (?1 IS NULL OR number = ?1) \
                    AND (?2 IS NULL OR organization = ?2) ORDER BY number DESC";
         self.all(sql, (number, organization), |row| {
-            let mut message = from_json(row, "message")?;
+            let mut message = from_json(row)?;
             add_owner(&mut message, row.get_ref("organization")?.as_str()?, &names);
             Ok(message)
         })
     }
-}
-
-fn session(row: &Row<'_>) -> Result<Session> {
-    from_json(row, "session")
 }

@@ -253,8 +253,9 @@ pub(super) fn moment(millis: i64) -> Result<Timestamp> {
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Integer, error.into()))
 }
 
-pub(super) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T> {
-    serde_json::from_str(row.get_ref(column)?.as_str()?)
+/// Reads the JSON of the row's first column.
+pub(super) fn from_json<T: DeserializeOwned>(row: &Row<'_>) -> Result<T> {
+    serde_json::from_str(row.get_ref(0)?.as_str()?)
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, error.into()))
 }
 

@@ -50,16 +50,12 @@ const EXACT: Duration = Duration::from_millis(500);
 /// A request, with what several rules look at.
 pub(super) struct Sent<'a> {
     pub(super) exchange: &'a Exchange,
-    body: OnceCell<Value>,
+    pub(super) read_body: OnceCell<Value>,
 }
 
-impl<'a> Sent<'a> {
-    pub(super) fn from_exchange(exchange: &'a Exchange) -> Self {
-        Self { exchange, body: OnceCell::new() }
-    }
-
+impl Sent<'_> {
     pub(super) fn body(&self) -> &Value {
-        self.body.get_or_init(|| self.exchange.request_json())
+        self.read_body.get_or_init(|| self.exchange.request_json())
     }
 
     pub(super) fn id(&self) -> String {

@@ -6,6 +6,7 @@ mod findings;
 mod situations;
 mod written;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -104,7 +105,8 @@ impl Report {
 }
 
 fn in_order(stored: &[Arc<Exchange>]) -> Vec<Sent<'_>> {
-    let mut sent: Vec<_> = stored.iter().map(|it| Sent::from_exchange(it)).collect();
+    let mut sent: Vec<_> =
+        stored.iter().map(|it| Sent { exchange: it, read_body: OnceCell::new() }).collect();
     sent.sort_by_key(|it| it.exchange.came);
     sent
 }
