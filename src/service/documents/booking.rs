@@ -109,8 +109,9 @@ impl Booking {
     ) -> Option<Self> {
         let translated = translated.map(Document::from);
         let value = translated.as_ref().unwrap_or(&document).value();
+        value.get("status")?.as_str()?;
         Some(Booking {
-            id: id_of(value)?,
+            id: id_in(value.get("id")?)?,
             time: FieldValue::from_value(value.get("datetime"), DocumentTime::read),
             party: FieldValue::from_value(value.get("party_size"), count),
             document,
@@ -282,11 +283,6 @@ impl Booking {
     pub(crate) fn exit_of_read(&self) -> Exit {
         if let Status::Other(_) = self.status() { Exit::Network } else { self.exit() }
     }
-}
-
-fn id_of(value: &Value) -> Option<String> {
-    value.get("status")?.as_str()?;
-    id_in(value.get("id")?)
 }
 
 #[cfg(test)]

@@ -27,7 +27,16 @@ pub(crate) struct DocumentTime {
 impl DocumentTime {
     /// Reads a time. Returns `None` for everything that is not certainly one.
     pub(crate) fn read(value: &Value) -> Option<Self> {
-        if let Some(number) = whole_number(value) {
+        let number = match value {
+            Value::Number(number) => number.as_i64(),
+            Value::String(text)
+                if text.len() >= 10 && text.bytes().all(|it| it.is_ascii_digit()) =>
+            {
+                text.parse().ok()
+            }
+            _ => None,
+        };
+        if let Some(number) = number {
             return Some(DocumentTime { instant: Some(since_1970(number)?), local: None });
         }
         DocumentTime::parse(value.as_str()?)
@@ -127,18 +136,6 @@ pub(crate) fn is_same_time(one: Option<DocumentTime>, other: Option<DocumentTime
 /// A time of a document for people. What is not understood is returned as it came.
 pub(crate) fn time_text(value: &Value) -> String {
     DocumentTime::read(value).map_or_else(|| plain(value), |time| time.human())
-}
-
-/// A whole number, or a text of digits alone.
-fn whole_number(value: &Value) -> Option<i64> {
-    match value {
-        Value::Number(number) => number.as_i64(),
-        Value::String(text) => {
-            let is_number = text.len() >= 10 && text.bytes().all(|byte| byte.is_ascii_digit());
-            is_number.then(|| text.parse().ok())?
-        }
-        _ => None,
-    }
 }
 
 fn since_1970(number: i64) -> Option<Timestamp> {

@@ -104,16 +104,6 @@ struct Settings {
 }
 
 impl Settings {
-    fn from_profile(profile: &Profile) -> Self {
-        let mapping = json!(profile.mapping);
-        Settings {
-            read_only: profile.read_only == Some(true),
-            ca_file: profile.ca_file.clone(),
-            retention: profile.retention.map(|it| it.to_string()),
-            mapping: parsed(&redact_document(&mapping.to_string(), &mapping)).unwrap_or_default(),
-        }
-    }
-
     /// What differs from the defaults, as `profile set` takes it.
     fn assignments(&self) -> Vec<String> {
         let document = serde_json::to_value(self).unwrap_or_default();
@@ -145,11 +135,21 @@ impl ProfileView {
             SANDBOX_PROFILE => None,
             name => Some(file.profile(name)?),
         };
+        let settings = |profile: &Profile| {
+            let mapping = json!(profile.mapping);
+            Settings {
+                read_only: profile.read_only == Some(true),
+                ca_file: profile.ca_file.clone(),
+                retention: profile.retention.map(|it| it.to_string()),
+                mapping: parsed(&redact_document(&mapping.to_string(), &mapping))
+                    .unwrap_or_default(),
+            }
+        };
         Ok(ProfileView {
             name: name.to_owned(),
             current: current(setup, file).as_deref() == Some(name),
             base_url: profile.map(|it| redact(&it.base_url).into_owned()),
-            settings: profile.map(Settings::from_profile),
+            settings: profile.map(settings),
         })
     }
 
