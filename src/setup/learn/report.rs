@@ -80,24 +80,6 @@ impl LearnReport {
     pub(super) fn fits(&self) -> bool {
         self.settings.is_empty() && self.documents.iter().all(|it| it.read)
     }
-
-    fn draw_finding(&self, page: &mut Page, finding: &Finding) {
-        let Finding { kind, paths, .. } = finding;
-        match &finding.why {
-            None => page.labelled(Tone::Good, "read", *kind),
-            Some(why) => page.labelled(Tone::Warn, "not read", format!("{kind}: {why}")),
-        };
-        if !finding.missing.is_empty() {
-            page.line(format!("    not found: {}", finding.missing.join(", ")));
-        }
-        let width = paths.keys().map(String::len).max().unwrap_or(0).min(48);
-        for (path, kinds) in paths.iter().filter(|_| !self.is_check || !finding.read) {
-            page.line(format!("    {path:width$}  {}", plain(kinds)));
-        }
-        if let Some(setting) = &finding.setting {
-            page.command(set_command(self.profile.as_deref(), &shell::word(setting)));
-        }
-    }
 }
 
 impl Draw for LearnReport {
@@ -110,11 +92,25 @@ impl Draw for LearnReport {
             None => page.heading(Tone::Warn, "does not fit", name),
         };
         page.field("sent", format!("{} reads, nothing else", self.calls));
-        for finding in &self.documents {
-            self.draw_finding(page, finding);
+        let mut has_holes = false;
+        for Finding { kind, read, why, missing, paths, setting } in &self.documents {
+            match why {
+                None => page.labelled(Tone::Good, "read", *kind),
+                Some(why) => page.labelled(Tone::Warn, "not read", format!("{kind}: {why}")),
+            };
+            if !missing.is_empty() {
+                page.line(format!("    not found: {}", missing.join(", ")));
+            }
+            let width = paths.keys().map(String::len).max().unwrap_or(0).min(48);
+            for (path, kinds) in paths.iter().filter(|_| !self.is_check || !read) {
+                page.line(format!("    {path:width$}  {}", plain(kinds)));
+            }
+            if let Some(setting) = setting {
+                has_holes |= setting.contains(HOLE);
+                page.command(set_command(self.profile.as_deref(), &shell::word(setting)));
+            }
         }
-        let mut settings = self.documents.iter().filter_map(|it| it.setting.as_ref());
-        if settings.any(|it| it.contains(HOLE)) {
+        if has_holes {
             let how = "put the service's own name or value for each <?>, and leave out what it does not have";
             page.labelled(Tone::Dim, "note", how);
         }
