@@ -76,11 +76,15 @@ impl DeliveryWorker<'_> {
         if most == 0 || due != Ok(true) {
             return;
         }
+        if self.client.is_none() {
+            let builder = http_client::builder(true, Some(Vec::new())).timeout(TIMEOUT);
+            self.client = http_client::build(builder).ok();
+        }
         let busy = self.busy.clone();
         let taken = self.store.write(None, move |tx| Ok(tx.take_due_deliveries(most, busy)?));
         for delivery in taken.await.unwrap_or_default() {
             self.busy.insert(delivery.booking);
-            let client = self.client();
+            let client = self.client.clone();
             self.in_flight.spawn(async move {
                 let fault = delivery.fault;
                 let mut attempt = match fault {
@@ -109,14 +113,6 @@ impl DeliveryWorker<'_> {
         if recorded.await.is_ok() {
             self.start_due().await;
         }
-    }
-
-    fn client(&mut self) -> Option<Client> {
-        if self.client.is_none() {
-            let builder = http_client::builder(true, Some(Vec::new())).timeout(TIMEOUT);
-            self.client = http_client::build(builder).ok();
-        }
-        self.client.clone()
     }
 }
 

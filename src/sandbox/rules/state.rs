@@ -142,10 +142,6 @@ impl BookingState {
             _ => None,
         }
     }
-
-    pub(crate) fn holds_slot(&self) -> bool {
-        !matches!(self.status(), "failed" | "cancelled" | "expired")
-    }
 }
 
 word_table! {

@@ -132,7 +132,8 @@ impl Tx<'_> {
     pub(super) fn save_booking(&self, booking: &StoredBooking) -> Result<String> {
         let state = &booking.state;
         let status = state.status();
-        let held_slot = booking.slot_id.as_ref().filter(|_| state.holds_slot());
+        let is_over = matches!(status, "failed" | "cancelled" | "expired");
+        let held_slot = booking.slot_id.as_ref().filter(|_| !is_over);
         let was_confirmed = matches!(status, CONFIRMED | "cancelled");
         let document = json(&BookingDocument(booking))?;
         let row = (

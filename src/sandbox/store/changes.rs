@@ -34,10 +34,6 @@ impl ChangeTopic {
             _ => return None,
         })
     }
-
-    const fn is_whole(self) -> bool {
-        matches!(self, Self::Clock | Self::Fault | Self::Organization | Self::Everything)
-    }
 }
 
 /// A row that changed; the number is 0 for a topic that one document shows.
@@ -69,7 +65,9 @@ impl ChangeFeed {
     }
 
     pub(crate) fn add(&self, topic: ChangeTopic, number: i64) {
-        let number = if topic.is_whole() { 0 } else { number };
+        use ChangeTopic::{Clock, Everything, Fault, Organization};
+        let is_whole = matches!(topic, Clock | Fault | Organization | Everything);
+        let number = if is_whole { 0 } else { number };
         let change = ChangedRow { topic, number };
         let mut stored = self.lock_rows();
         if stored.len() == MOST {

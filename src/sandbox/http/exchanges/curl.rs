@@ -25,7 +25,10 @@ impl Exchange {
         if self.request.is_cut() || !self.target.starts_with('/') {
             return None;
         }
-        let url = format!("http://{host}{}", percent_encoded(&secrets.hide(&self.target)));
+        // Each byte outside of printable ASCII is percent-encoded, except in masked keys.
+        let target = secrets.hide(&self.target);
+        let parts = target.split('…').map(|it| utf8_percent_encode(it, NOT_PRINTABLE).to_string());
+        let url = format!("http://{host}{}", parts.collect::<Vec<_>>().join("…"));
         let method = match self.method.as_str() {
             "HEAD" => "--head".to_owned(),
             method => format!("-X {}", posix_word(method)),
@@ -62,12 +65,6 @@ impl Exchange {
         }
         Some(before + &lines.join(" \\\n  "))
     }
-}
-
-/// A URL in which each byte outside of printable ASCII is percent-encoded, except masked keys.
-fn percent_encoded(url: &str) -> String {
-    let parts = url.split('…').map(|part| utf8_percent_encode(part, NOT_PRINTABLE).to_string());
-    parts.collect::<Vec<_>>().join("…")
 }
 
 /// A text as one word, with variables for masked keys. Latin-1 characters are bytes.
