@@ -1,7 +1,5 @@
 //! The state computer of a booking: the table of "States and transitions" as one function.
 
-use std::borrow::Cow;
-
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -40,22 +38,14 @@ pub(crate) const CREATED: &str = "booking.created";
 const MODIFIED: &str = "booking.modified";
 
 /// The webhook event for a booking's new status. None reports `expired` ("Events", 3).
-pub(crate) fn webhook_of(status: &str) -> Option<Cow<'static, str>> {
-    Some(match status {
-        "requires_action" => "booking.requires_action".into(),
-        "processing" => "booking.processing".into(),
-        CONFIRMED => "booking.confirmed".into(),
-        "failed" => "booking.failed".into(),
-        "cancelled" => "booking.cancelled".into(),
-        "expired" => return None,
-        other => format!("booking.{other}").into(),
-    })
+pub(crate) fn webhook_of(status: &str) -> Option<String> {
+    (status != "expired").then(|| format!("booking.{status}"))
 }
 
 /// The effect of an event: the new state, its webhook event, and the error if rejected.
 pub(crate) struct Transition {
     pub(crate) state: BookingState,
-    pub(crate) webhook: Option<Cow<'static, str>>,
+    pub(crate) webhook: Option<String>,
     pub(crate) denial: Option<ApiError>,
 }
 

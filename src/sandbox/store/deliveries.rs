@@ -1,7 +1,6 @@
 //! The tables of webhook events, of their deliveries and the attempts. An event is committed with
 //! the change that it reports.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use jiff::{SignedDuration, Timestamp};
@@ -65,7 +64,7 @@ impl Tx<'_> {
     pub(super) fn record_events(
         &self,
         booking: &StoredBooking,
-        kinds: impl IntoIterator<Item = Cow<'static, str>>,
+        kinds: impl IntoIterator<Item = String>,
         at: Timestamp,
         url: Option<&str>,
     ) -> Result<()> {
