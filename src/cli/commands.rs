@@ -16,41 +16,67 @@ pub(crate) use help::TOPICS;
 use crate::app::plan::{Needs, Plan, ServiceNeed};
 use crate::{account, booking, desk, playground, setup, webhook};
 
-/// All commands in the order of the help. Their summaries stand at their arguments.
+/// All commands in the order of the help, with their summaries: the overview builds no arguments.
 #[derive(Subcommand, Debug)]
 #[command(defer = true)]
 // One is made in a process.
 #[allow(clippy::large_enum_variant)]
 pub(crate) enum Command {
+    /// Search venues
     Search(booking::search::Args),
+    /// List a venue's free slots on a day
     Slots(booking::search::SlotsArgs),
     #[command(flatten)]
     Book(EagerBook),
+    /// Book every row of a JSON lines or CSV file
     Batch(booking::batch::Args),
+    /// Connect a guest's own account, to book with it
     Session(ListingGroup<account::session::Command>),
+    /// Check whether a guest's own account has a card on file
     Card(account::card::CardArgs),
+    /// Find, watch and change bookings on one live screen
     Desk(desk::Args),
+    /// List and search the bookings this computer knows
     Bookings(booking::find::Args),
+    /// Show a booking's status, reason and next steps
     // Hidden from clap's list: the overview shows it, and an alias would replace it at Tab.
     #[command(alias = "get")]
     Show(booking::show::Args),
+    /// Send the code, payment or details a booking waits for
     Continue(booking::pause::Args),
+    /// Change a confirmed booking: its time, party size or seating
     Modify(booking::change::modify::Args),
+    /// Cancel a booking
     Cancel(booking::change::cancel::Args),
+    /// Watch bookings until each ends or needs an answer
     Watch(booking::watch::Args),
+    /// List and resolve booking requests whose result is unknown
     Attempts(booking::attempts::Args),
+    /// Run and control the sandbox
     Sandbox(Group<playground::Command>),
+    /// Receive, forward, send and verify webhooks, and test your handler
     Webhook(Group<webhook::commands::Command>),
+    /// Send any request with the profile's address and key
     Api(Box<api::Args>),
+    /// Store and remove API keys, and show which key a profile uses
     Auth(Group<setup::auth::Command>),
+    /// Manage profiles: the services bookctl can connect to
     Profile(ListingGroup<setup::profile::Command>),
+    /// Check the configuration, the connection and the API key
     Doctor(setup::doctor::Args),
+    /// Explain a status, an error code or an exit code
     Explain(explain::Args),
+    /// Generate a shell completion script
     Completions(completions::Args),
+    /// Show help for a topic or a command
     Help(help::Args),
+    /// Show where bookings are recorded, and share it with a team
     Journal(ListingGroup<journal::Command>),
+    /// Show what is left of each rate limit
     Limits(account::limits::Args),
+    /// Show bookctl's version, and how it was built
     Version(NoArgs),
+    /// Show the service's version, time and endpoints
     #[command(hide = true)]
     Status(status::Args),
 }

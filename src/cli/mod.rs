@@ -81,9 +81,10 @@ pub(crate) fn help_width() -> usize {
     }
 }
 
+/// The parser with the overview of all commands as its help, for this many columns.
 pub(crate) fn with_overview(columns: usize) -> clap::Command {
     let whole = Cli::command().term_width(columns);
-    let overview = overview::template(whole.clone(), columns);
+    let overview = overview::template(&whole, columns);
     // What every command accepts stands in `help flags` alone.
     let hidden = |arg: clap::Arg| if arg.is_global_set() { arg.hide(true) } else { arg };
     whole.mut_args(hidden).help_template(overview)

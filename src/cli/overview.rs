@@ -26,9 +26,7 @@ const NAMES: usize = 11;
 const INDENT: usize = NAMES + 4;
 
 /// The help of `bookctl` for this many columns: clap has headings only for flags.
-pub(crate) fn template(mut all: clap::Command, columns: usize) -> String {
-    // A command's summary stands at its arguments, which are built here alone.
-    all.build();
+pub(crate) fn template(all: &clap::Command, columns: usize) -> String {
     let styles = Styles::styled();
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
@@ -67,12 +65,26 @@ mod tests {
     use super::*;
     use crate::cli::commands::Command;
 
+    fn every_command() -> clap::Command {
+        Command::augment_subcommands(clap::Command::new("bookctl")).disable_help_subcommand(true)
+    }
+
+    #[test]
+    fn summaries_of_overview_are_those_of_each_commands_own_help() {
+        let mut built = every_command();
+        built.build();
+        for command in every_command().get_subcommands() {
+            let own = built.find_subcommand(command.get_name()).unwrap();
+            assert!(!summary(command).is_empty());
+            assert_eq!(summary(command), summary(own));
+        }
+    }
+
     #[test]
     fn each_line_of_the_overview_fits_a_terminal_of_80_columns() {
-        let all = Command::augment_subcommands(clap::Command::new("bookctl"));
-        let all = all.disable_help_subcommand(true);
+        let all = every_command();
         for columns in [40, 80] {
-            let template = console::strip_ansi_codes(&template(all.clone(), columns)).into_owned();
+            let template = console::strip_ansi_codes(&template(&all, columns)).into_owned();
             for line in template.trim_end_matches("{after-help}").lines() {
                 assert!(line.chars().count() <= columns.max(41), "{columns}: {line}");
             }
