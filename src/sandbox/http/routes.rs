@@ -27,27 +27,34 @@ enum Destination {
     Control(&'static Control),
 }
 
-/// Those of a path. A base URL is often written without the final slash; a route without a
-/// parameter counts before those with one.
-fn routes(path: &str) -> Vec<Route> {
+fn all() -> impl Iterator<Item = Route> {
     let endpoints = ENDPOINTS.iter().map(|it| (it.method, it.path, Destination::Endpoint(it)));
     let controls = CONTROLS.iter().map(|it| (it.method, it.path, Destination::Control(it)));
-    let all = endpoints.chain(controls).map(|(method, path, to)| Route { method, path, to });
-    let has_path =
-        |it: &Route| matches_path(it.path, path) || it.path.strip_suffix('/') == Some(path);
-    let mut there: Vec<Route> = all.filter(has_path).collect();
-    if there.iter().any(|it| !it.path.contains('{')) {
-        there.retain(|it| !it.path.contains('{'));
+    endpoints.chain(controls).map(|(method, path, to)| Route { method, path, to })
+}
+
+impl Route {
+    /// Whether a path is the route's own. A base URL is often written without the final slash.
+    fn is_at(&self, path: &str) -> bool {
+        self.path == path || self.path.strip_suffix('/') == Some(path)
     }
-    there
+
+    fn find(method: &str, path: &str) -> Option<Self> {
+        // Patterns are compared last, and only those that begin alike.
+        let is_service = |path: &str| path.starts_with("/v1");
+        let fits = |it: &Route| it.method == method && is_service(it.path) == is_service(path);
+        if all().any(|it| it.is_at(path)) {
+            return all().find(|it| fits(it) && it.is_at(path));
+        }
+        all().find(|it| fits(it) && matches_path(it.path, path))
+    }
 }
 
 pub(super) async fn answer(service: &Arc<SandboxService>, head: Parts, body: Bytes) -> Response {
     let path = head.uri.path();
-    let there = routes(path);
     let method = if head.method == Method::HEAD { "GET" } else { head.method.as_str() };
-    let Some(route) = there.iter().find(|it| it.method == method) else {
-        return refuse(&there);
+    let Some(route) = Route::find(method, path) else {
+        return refuse(path);
     };
     let mut parts = route.path.split('/').zip(path.split('/'));
     let parameter = parts.find_map(|(name, value)| name.starts_with('{').then_some(value));
@@ -60,7 +67,11 @@ pub(super) async fn answer(service: &Arc<SandboxService>, head: Parts, body: Byt
 }
 
 /// Refuses a path without a route, or a method that none of the path's routes has.
-fn refuse(there: &[Route]) -> Response {
+fn refuse(path: &str) -> Response {
+    let mut there: Vec<Route> = all().filter(|it| it.is_at(path)).collect();
+    if there.is_empty() {
+        there.extend(all().filter(|it| matches_path(it.path, path)));
+    }
     if there.is_empty() {
         return ApiError::PATH_NOT_FOUND.into_response();
     }
