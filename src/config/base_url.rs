@@ -59,6 +59,7 @@ impl BaseUrl {
         self.url.origin().ascii_serialization()
     }
 
+    /// The path of the address, without a slash at its end.
     pub(crate) fn path(&self) -> &str {
         self.url.path().trim_end_matches('/')
     }

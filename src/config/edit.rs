@@ -9,6 +9,7 @@ use super::file::{ConfigFile, SANDBOX_PROFILE};
 use crate::outcome::{Error, Result};
 use crate::platform::private_file;
 
+/// Checks the name of a profile: visible ASCII without blanks, and not `sandbox`.
 pub(crate) fn profile_name(text: &str) -> Result<String, String> {
     if text == SANDBOX_PROFILE {
         return Err("`sandbox` is always bookctl's own sandbox".to_owned());
@@ -78,6 +79,7 @@ impl ConfigEdit {
         Ok(())
     }
 
+    /// Removes a profile, and the default if it was this profile.
     pub(crate) fn remove(&mut self, name: &str) -> Result<()> {
         self.profiles()?.remove(name);
         if self.before.default_profile.as_deref() == Some(name) {

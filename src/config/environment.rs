@@ -85,6 +85,7 @@ impl Environment {
         Some(value.as_ref()?.to_string_lossy().into_owned())
     }
 
+    /// Whether a switch is on: any value except `0`, `false`, `no` and `off`.
     pub(crate) fn on(value: &Option<OsString>) -> bool {
         let value = Self::text(value).map(|value| value.to_ascii_lowercase());
         value.is_some_and(|value| !matches!(value.as_str(), "0" | "false" | "no" | "off"))

@@ -111,6 +111,7 @@ impl ConfigFile {
         Ok(file)
     }
 
+    /// The profile of this name. The error lists the profiles that exist.
     pub(crate) fn profile(&self, name: &str) -> Result<&Profile> {
         self.profiles.get(name).ok_or_else(|| {
             let mut known = vec![SANDBOX_PROFILE];

@@ -132,6 +132,7 @@ impl Target {
         Target { key, retention: Retention::default(), journal: None, place }
     }
 
+    /// `None` for the sandbox.
     pub(crate) fn service(&self) -> Option<&Service> {
         match &self.place {
             Place::Sandbox { .. } => None,

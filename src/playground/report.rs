@@ -88,6 +88,7 @@ pub(crate) struct Reports {
 }
 
 impl ReportFlags {
+    /// Fails if a file cannot be written.
     pub(crate) fn open(self) -> Result<Reports> {
         let open = |path: PathBuf| {
             let file = open_own(&path, Report::beginning(extension(&path))).map_err(|error| {

@@ -358,6 +358,7 @@ fn delivery_tone(state: &Value) -> Tone {
     }
 }
 
+/// The status of an attempt, or why there was none.
 fn answered(attempt: &Value) -> String {
     let field = if attempt["status"].is_null() { "error" } else { "status" };
     plain(&attempt[field])

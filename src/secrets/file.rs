@@ -53,6 +53,7 @@ impl SecretsFile {
         })
     }
 
+    /// Deletes a secret of an account. Does not create the file.
     pub(super) fn delete(&self, account: &Account, item: Item) -> Result<bool> {
         if !self.0.exists() {
             return Ok(false);

@@ -51,6 +51,7 @@ impl Secret {
         &self.0
     }
 
+    /// `live`, `test`, `beta` or `unknown`.
     pub(crate) fn kind(&self) -> &'static str {
         self.split().0
     }

@@ -32,6 +32,7 @@ impl Respelled {
         (text != written).then_some(Respelled { text, origins })
     }
 
+    /// Where a part of the text was read from.
     pub(super) fn origin(&self, part: &Range<usize>) -> Range<usize> {
         self.origins[part.start]..self.origins[part.end]
     }

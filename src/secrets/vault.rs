@@ -40,6 +40,7 @@ pub(crate) struct Vault {
 }
 
 impl Vault {
+    /// `file` is `secrets.toml`. Opens nothing yet.
     pub(crate) fn new(file: PathBuf) -> Self {
         Vault { keyring: Keyring::default(), file: SecretsFile(file) }
     }

@@ -98,8 +98,11 @@ pub(crate) struct Totals {
     pub(crate) received: u64,
     pub(crate) duplicates: u64,
     pub(crate) refused: u64,
+    /// Attempts that the app answered with 2xx.
     pub(crate) forwarded: u64,
+    /// Attempts that the app did not answer with 2xx.
     pub(crate) failed: u64,
+    /// Events whose last attempt failed.
     pub(crate) abandoned: u64,
     /// Events that the next listener will forward.
     pub(crate) waiting: u32,

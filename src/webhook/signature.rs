@@ -73,6 +73,7 @@ impl Header {
         self.t.parse().unwrap_or(i64::MAX)
     }
 
+    /// Whether one of the `v1` is the digest of this body under this key.
     fn is_signed_with(&self, key: &[u8], body: &[u8]) -> bool {
         // The literal `t`, with leading zeros: that text was signed.
         self.has(&mac(key, &[self.t.as_bytes(), b".", body]))
@@ -103,6 +104,7 @@ pub(crate) struct Verified {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unverified {
     Malformed(&'static str),
+    /// No `v1` matches the body under any of the secrets.
     Mismatch,
     /// It was signed this many seconds ago, more than the tolerance.
     Stale(u64),

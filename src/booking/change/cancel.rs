@@ -80,13 +80,14 @@ pub(crate) async fn run(Parts { api, records, ui, .. }: &Parts, args: Args) -> R
     };
     let booking = sent.map_err(|error| pick::not_found(records, ui, id, error))?;
     match booking.status() {
-        Status::Confirmed if booking.error_code() == UNSUPPORTED => {
-            ui.out.refused("Not cancelled:", "the venue still expects the guest. Call the venue.")
+        Status::Confirmed => {
+            let why = if booking.error_code() == UNSUPPORTED {
+                "the venue still expects the guest. Call the venue."
+            } else {
+                "the service accepted the request, but the booking is still confirmed. Check it again."
+            };
+            ui.out.refused("Not cancelled:", why);
         }
-        Status::Confirmed => ui.out.refused(
-            "Not cancelled:",
-            "the service accepted the request, but the booking is still confirmed. Check it again.",
-        ),
         // A person has confirmed the fee that is due by the terms.
         Status::Cancelled if !ui.prompter.interactive() => {
             let party = terms::filled_in(records, &booking).head_count();

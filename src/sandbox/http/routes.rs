@@ -27,7 +27,7 @@ enum Destination {
     Control(&'static Control),
 }
 
-fn all() -> impl Iterator<Item = Route> {
+fn routes() -> impl Iterator<Item = Route> {
     let endpoints = ENDPOINTS.iter().map(|it| (it.method, it.path, Destination::Endpoint(it)));
     let controls = CONTROLS.iter().map(|it| (it.method, it.path, Destination::Control(it)));
     endpoints.chain(controls).map(|(method, path, to)| Route { method, path, to })
@@ -40,13 +40,13 @@ impl Route {
     }
 
     fn find(method: &str, path: &str) -> Option<Self> {
-        // Patterns are compared last, and only those that begin alike.
+        // Each request comes by here: patterns are compared last, and only those that begin alike.
         let is_service = |path: &str| path.starts_with("/v1");
         let fits = |it: &Route| it.method == method && is_service(it.path) == is_service(path);
-        if all().any(|it| it.is_at(path)) {
-            return all().find(|it| fits(it) && it.is_at(path));
+        if routes().any(|it| it.is_at(path)) {
+            return routes().find(|it| fits(it) && it.is_at(path));
         }
-        all().find(|it| fits(it) && matches_path(it.path, path))
+        routes().find(|it| fits(it) && matches_path(it.path, path))
     }
 }
 
@@ -68,9 +68,9 @@ pub(super) async fn answer(service: &Arc<SandboxService>, head: Parts, body: Byt
 
 /// Refuses a path without a route, or a method that none of the path's routes has.
 fn refuse(path: &str) -> Response {
-    let mut there: Vec<Route> = all().filter(|it| it.is_at(path)).collect();
+    let mut there: Vec<Route> = routes().filter(|it| it.is_at(path)).collect();
     if there.is_empty() {
-        there.extend(all().filter(|it| matches_path(it.path, path)));
+        there.extend(routes().filter(|it| matches_path(it.path, path)));
     }
     if there.is_empty() {
         return ApiError::PATH_NOT_FOUND.into_response();

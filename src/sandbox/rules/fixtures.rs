@@ -36,6 +36,7 @@ pub(crate) struct VenueFixture {
     pub(crate) venue_id: String,
     name: String,
     vertical: Vertical,
+    /// `None` if several serve the venue; `providers` then lists them.
     provider: Option<Provider>,
     providers: Option<Vec<Provider>>,
     city: String,

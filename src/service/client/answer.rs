@@ -107,6 +107,7 @@ pub(crate) fn read_answer(
     Err(Failure::Unreadable { status: code, why, body: document, request_id: request_id(headers) })
 }
 
+/// The values of all `Link` headers as one list (RFC 8288).
 fn links(headers: &HeaderMap) -> Option<String> {
     let values = headers.get_all(LINK).iter();
     let links: Vec<&str> = values.filter_map(|value| value.to_str().ok()).collect();

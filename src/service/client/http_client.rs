@@ -48,6 +48,7 @@ pub(crate) struct Client {
     pub(crate) connection: Connection,
     key: OnceCell<Option<Secret>>,
     pub(crate) rate_limit: Cell<Option<ShownLimit>>,
+    /// The last call, if it was answered, and the head of its answer.
     pub(crate) answered: RefCell<Option<(String, Head)>>,
 }
 

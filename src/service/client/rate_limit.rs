@@ -41,6 +41,7 @@ impl RateLimit {
     }
 }
 
+/// The value of `Retry-After` in whole seconds.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<u64> {
     delay(headers, RETRY_AFTER.as_str())
 }

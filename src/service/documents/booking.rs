@@ -159,6 +159,7 @@ impl Booking {
         self.value().get("venue_name").and_then(token)
     }
 
+    /// The party size; 1 if the service shows none.
     pub(crate) fn head_count(&self) -> u32 {
         self.party.read().copied().unwrap_or(1)
     }
@@ -243,6 +244,7 @@ impl Booking {
         }
     }
 
+    /// Whether its time to answer is up, whatever its last status says.
     pub(crate) fn is_overdue(&self, now: Timestamp) -> bool {
         self.waits_until().is_some_and(|until| until <= now)
     }

@@ -102,6 +102,7 @@ impl Wish {
         self.text("venue_id").unwrap_or_default()
     }
 
+    /// The party size; 1 if it asks for none.
     pub(crate) fn party(&self) -> u32 {
         self.get("party_size").and_then(count).unwrap_or(1)
     }

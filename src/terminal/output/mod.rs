@@ -183,6 +183,7 @@ impl Output {
         streams::reader_gone().await;
     }
 
+    /// Writes the help or the version to stdout. An error is reported.
     pub(crate) fn print_help(&self, text: &StyledStr) -> Exit {
         let Err(error) = write_all(&styled(text, &self.stdout)) else {
             return Exit::Done;
@@ -368,6 +369,7 @@ fn styled(text: &StyledStr, style: &StreamStyle) -> String {
     if style.color { text.ansi().to_string() } else { text.to_string() }
 }
 
+/// Writes a result. Returns `false` if the reader closed the pipe, as `| head -1` does.
 fn write_all(text: &str) -> Result<bool> {
     match streams::write(text) {
         Ok(Some(signal)) => Err(Error::interrupted(signal)),

@@ -48,6 +48,7 @@ fn spelled(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
 #[derive(Default)]
 pub(super) struct InvisibleFilter {
     seen: Option<char>,
+    /// Whether U+FE0F has followed it.
     is_selected: bool,
 }
 

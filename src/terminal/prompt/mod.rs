@@ -147,6 +147,7 @@ impl Prompter<'_> {
         }
     }
 
+    /// Opens a JSON text in the user's editor. `None` if it comes back unchanged or empty.
     pub(crate) fn edit(
         &self,
         question: &Question,

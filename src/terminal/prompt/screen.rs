@@ -225,6 +225,7 @@ pub(crate) async fn wait_for_enter(text: &str) -> Result<()> {
     Ok(write("\r\n")?)
 }
 
+/// Drops what was typed and not read.
 pub(crate) fn discard() -> Result<()> {
     Ok(tty::discard()?)
 }

@@ -148,6 +148,7 @@ pub(crate) fn field_word(name: &str) -> &str {
     }
 }
 
+/// How a field was changed, with the values `from` and `to`.
 pub(crate) fn change_text(field: &str, change: &Value) -> String {
     let side = |name: &str| match change.get(name).map(time_text) {
         Some(text) if text.is_empty() => "not set".to_owned(),

@@ -6,14 +6,12 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Url;
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use super::{handler, posting, webhook_secrets};
 use crate::app::{Parts, Records};
 use crate::booking::arguments::header;
 use crate::booking::find::locate::{LAST, locate_booking, locate_row};
 use crate::journal::recent::RecentList;
-use crate::json::plain;
 use crate::outcome::{Code, Error, Exit, Result};
 use crate::service::time::duration::duration;
 use crate::service::time::text::whole_seconds;
@@ -149,10 +147,7 @@ pub(crate) fn show(Parts { api, records, ui, .. }: &Parts, args: &ShowArgs) -> R
         .and_then(|header| Timestamp::from_second(header.time()).ok());
     ui.emit(&Received {
         attempts: webhooks.attempts(row.number)?,
-        headers: headers
-            .iter()
-            .map(|(name, value)| json!({ "name": name, "value": value }))
-            .collect(),
+        headers: headers.into_iter().map(|(name, value)| HeaderField { name, value }).collect(),
         body: String::from_utf8_lossy(&body).into_owned(),
         verification: Verification {
             verified: true,
@@ -167,11 +162,17 @@ pub(crate) fn show(Parts { api, records, ui, .. }: &Parts, args: &ShowArgs) -> R
 struct Received {
     #[serde(flatten)]
     row: EventRow,
-    headers: Vec<Value>,
+    headers: Vec<HeaderField>,
     body: String,
     verification: Verification,
     /// In JSON they replace their count.
     attempts: Vec<AttemptRow>,
+}
+
+#[derive(Serialize)]
+struct HeaderField {
+    name: String,
+    value: String,
 }
 
 #[derive(Serialize)]
@@ -200,7 +201,7 @@ impl Draw for Received {
             page.field("duplicates", row.duplicates.to_string());
         }
         let headers = self.headers.iter();
-        let headers = headers.map(|it| vec![plain(&it["name"]).into(), plain(&it["value"]).into()]);
+        let headers = headers.map(|it| vec![it.name.as_str().into(), it.value.as_str().into()]);
         page.table(vec!["header", "value"], headers.collect(), vec![]);
         let attempts = self.attempts.iter().map(|it| {
             let (number, at) = (it.attempt.number.to_string(), format!("{:.3}", it.begun_at));

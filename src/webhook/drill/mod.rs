@@ -36,6 +36,7 @@ pub(crate) struct Delivery {
 }
 
 impl DrillCheck {
+    /// Sends the deliveries; returns the responses in the same order.
     pub(crate) async fn run(&self, handler: &Handler, dialect: &Dialect) -> Vec<HandlerVerdict> {
         let at_once = self.deliveries.iter().filter(|it| it.at_once).count();
         let posts = stream::iter(&self.deliveries).map(|delivery| async move {
@@ -66,6 +67,7 @@ pub(crate) struct Finding {
     /// The statuses in order, or why there was none.
     pub(crate) responses: Vec<Value>,
     slowest_ms: u32,
+    /// What is wrong, as sentences, each once.
     pub(crate) faults: Vec<String>,
 }
 

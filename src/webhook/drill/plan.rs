@@ -169,6 +169,7 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// Events of one booking, the newest first.
     fn out_of_order(&self) -> Vec<Delivery> {
         let newest = match self.ordered.status.as_str() {
             "cancelled" => "booking.cancelled",

@@ -30,6 +30,7 @@ pub(crate) struct QueuedDelivery {
     pub(crate) headers: Vec<HeaderLine>,
     pub(crate) body: Vec<u8>,
     pub(crate) received_at: Timestamp,
+    /// The attempt's number, from 1.
     pub(crate) attempt: u32,
     /// How many attempts have failed, without one that the end of its listener cut off.
     pub(crate) failures: u32,
@@ -228,6 +229,7 @@ fn event_row(row: &Row<'_>) -> rusqlite::Result<EventRow> {
 }
 
 impl Webhooks {
+    /// The events of this service, newest first.
     pub(crate) fn events(&self, query: &EventQuery) -> Result<Vec<EventRow>> {
         let sql = format!(
             "{ROW} AND (?2 IS NULL OR e.booking = ?2) AND (?3 IS NULL OR e.kind = ?3) \
@@ -250,6 +252,7 @@ impl Webhooks {
         self.read(|connection| connection.query_row(&sql, (&self.origin, id), event_row).optional())
     }
 
+    /// The number of the newest event, 0 without any.
     pub(crate) fn newest(&self) -> Result<i64> {
         let sql = "SELECT coalesce(max(number), 0) FROM events";
         self.read(|connection| connection.query_row(sql, [], |row| row.get(0)))
@@ -281,6 +284,7 @@ impl Webhooks {
         })
     }
 
+    /// An event's attempts, oldest first.
     pub(crate) fn attempts(&self, number: i64) -> Result<Vec<AttemptRow>> {
         let sql = "SELECT * FROM attempts WHERE event = ? ORDER BY number";
         self.rows(sql, [number], |row| {

@@ -55,6 +55,7 @@ struct Feed {
 }
 
 impl Feed {
+    /// The next event; `None` when the server stops.
     async fn next(mut self) -> Option<(Event, Self)> {
         loop {
             if self.tip.borrow_and_update().is_stopped {

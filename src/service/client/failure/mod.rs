@@ -105,6 +105,7 @@ impl Failure {
         matches!(self, Failure::Refused(refusal) if refusal.is_open_conflict)
     }
 
+    /// Whether the request may have been carried out without a response, unless disproved.
     pub(crate) fn may_have_been_carried_out(&self) -> bool {
         !self.sent_nothing() && !self.is_certain_refusal()
     }
